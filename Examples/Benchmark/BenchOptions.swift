@@ -1,0 +1,65 @@
+import Errand
+import Foundation
+
+/// What the command line asks for.
+struct BenchOptions {
+  let scenario: any Scenario
+  let url: URL
+  var requests = 1000
+  var concurrency = 1
+  var file: URL?
+  var authorities: URL?
+
+  static let scenarios: [String: any Scenario] = [
+    "transport": TransportScenario(), "task": TaskScenario(), "stream": StreamScenario(), "file": FileScenario(),
+    "upload": UploadScenario(),
+  ]
+
+  static var usage: String {
+    "errand-bench \(scenarios.keys.sorted().joined(separator: "|")) --url URL [--requests N] [--concurrency C] "
+      + "[--file PATH] [--ca PEM]"
+  }
+
+  init(_ arguments: [String]) throws {
+    guard let name = arguments.first, let scenario = Self.scenarios[name] else { throw BenchError(Self.usage) }
+    var url: URL?
+    var rest = arguments.dropFirst()
+    while let option = rest.popFirst() {
+      guard let value = rest.popFirst() else { throw BenchError("\(option) needs a value; \(Self.usage)") }
+      switch option {
+      case "--url": url = URL(string: value)
+      case "--requests": requests = try Self.count(value, for: option)
+      case "--concurrency": concurrency = try Self.count(value, for: option)
+      case "--file": file = URL(fileURLWithPath: value)
+      case "--ca": authorities = URL(fileURLWithPath: value)
+      default: throw BenchError("unknown option \(option); \(Self.usage)")
+      }
+    }
+    guard let url else { throw BenchError("--url is missing or no URL; \(Self.usage)") }
+    self.scenario = scenario
+    self.url = url
+  }
+
+  /// The platform's transport, with the authorities that were asked for.
+  func transport() throws -> any Transport {
+    #if os(Linux)
+      var configuration = CurlTransport.Configuration()
+      if let authorities { configuration.authorities = .file(authorities) }
+      return try CurlTransport(configuration)
+    #else
+      return .platform
+    #endif
+  }
+
+  private static func count(_ text: String, for option: String) throws -> Int {
+    guard let count = Int(text), count > 0 else { throw BenchError("\(option) takes a number above 0, not '\(text)'") }
+    return count
+  }
+}
+
+/// A command line or a run that is no good.
+struct BenchError: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}

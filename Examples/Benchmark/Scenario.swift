@@ -1,0 +1,107 @@
+import Errand
+import Foundation
+
+/// Something to measure.
+protocol Scenario: Sendable {
+  func run(_ options: BenchOptions) async throws -> BenchResult
+}
+
+/// `Transport.send` with the body collected; no server, no manager.
+struct TransportScenario: Scenario {
+  func run(_ options: BenchOptions) async throws -> BenchResult {
+    let transport = try options.transport()
+    let url = options.url
+    return try await .measure("transport", options) {
+      let response = try await transport.send(HTTPRequest(.get, url))
+      guard response.status == .ok else { throw BenchError("the server answered \(response.status)") }
+      return try await response.body.collect().count
+    }
+  }
+}
+
+/// A typed task through `Server` and `TaskManager` with their defaults.
+struct TaskScenario: Scenario {
+  struct Widget: TaskPayload {
+    let id: Int
+    let name: String
+    let price: Double
+    let tags: [String]
+    let active: Bool
+  }
+
+  struct GetWidget: ServerGETTask, PayloadDownloadingTask {
+    typealias DownloadPayload = Widget
+    let server: Server
+    let path: String
+  }
+
+  func run(_ options: BenchOptions) async throws -> BenchResult {
+    let server = try options.server()
+    let task = GetWidget(server: server, path: options.url.path)
+    return try await .measure("task", options) {
+      let widget = try await task.download()
+      guard widget.active else { throw BenchError("the server sent another widget") }
+      return 1
+    }
+  }
+}
+
+/// A streamed download whose chunks are counted and dropped.
+struct StreamScenario: Scenario {
+  func run(_ options: BenchOptions) async throws -> BenchResult {
+    let server = try options.server()
+    let task = URLTask(options.url).on(server).timeout(.seconds(600))
+    return try await .measure("stream", options) {
+      var count = 0
+      for try await chunk in try await task.stream().body { count += chunk.count }
+      return count
+    }
+  }
+}
+
+/// A download to a file.
+struct FileScenario: Scenario {
+  func run(_ options: BenchOptions) async throws -> BenchResult {
+    let server = try options.server()
+    let task = URLTask(options.url).on(server).timeout(.seconds(600))
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-bench-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try await .measure("file", options) {
+      let file = folder.appendingPathComponent(UUID().uuidString)
+      try await task.download(to: file)
+      let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
+      try FileManager.default.removeItem(at: file)
+      return size
+    }
+  }
+}
+
+/// A file that is streamed up.
+struct UploadScenario: Scenario {
+  struct PostFile: ServerPOSTTask, FileUploadingTask {
+    let server: Server
+    let url: URL
+    let uploadFile: URL
+    let timeout: Duration = .seconds(600)
+  }
+
+  func run(_ options: BenchOptions) async throws -> BenchResult {
+    guard let file = options.file else { throw BenchError("upload needs --file") }
+    let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
+    let task = PostFile(server: try options.server(), url: options.url, uploadFile: file)
+    return try await .measure("upload", options) {
+      try await task.upload()
+      return size
+    }
+  }
+}
+
+extension BenchOptions {
+  /// A server at the URL's origin with its defaults, and room for what is asked.
+  func server() throws -> Server {
+    guard let remote = URL(string: "/", relativeTo: url)?.absoluteURL else { throw BenchError("no remote in \(url)") }
+    return Server(
+      remote: Remote(remote), transport: try transport(),
+      manager: TaskManager(limits: ThrottleLimits(perHost: max(10, concurrency))))
+  }
+}

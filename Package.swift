@@ -1,0 +1,47 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Every target has the same settings; each feature is named after its Swift Evolution proposal.
+let settings: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),  // SE-0480
+  .enableUpcomingFeature("ExistentialAny"),  // SE-0335
+  .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
+  .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
+  .enableUpcomingFeature("InferIsolatedConformances"),  // SE-0470
+]
+
+let package = Package(
+  name: "errand",
+  platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+  products: [
+    .library(name: "Errand", targets: ["Errand"]),
+    .library(name: "ErrandTesting", targets: ["ErrandTesting"]),
+    .executable(name: "errand-tour", targets: ["errand-tour"]),
+    .executable(name: "errand-bench", targets: ["errand-bench"]),
+  ],
+  targets: [
+    .target(name: "CCurl", cSettings: [.treatAllWarnings(as: .error)]),
+    .target(name: "Errand", dependencies: ["CCurl"], resources: [.copy("PrivacyInfo.xcprivacy")]),
+    .target(name: "ErrandTesting", dependencies: ["Errand"]),
+
+    .executableTarget(name: "errand-tour", dependencies: ["Errand", "ErrandTesting"], path: "Examples/Tour"),
+    .executableTarget(name: "errand-bench", dependencies: ["Errand", "ErrandTesting"], path: "Examples/Benchmark"),
+    .target(name: "Snippets", dependencies: ["Errand", "ErrandTesting"], path: "Examples/Snippets"),
+
+    .testTarget(name: "ErrandTests", dependencies: ["Errand", "ErrandTesting"]),
+    .testTarget(name: "ErrandTestingTests", dependencies: ["Errand", "ErrandTesting"]),
+    .testTarget(name: "JourneyTests", dependencies: ["Errand", "ErrandTesting"]),
+    .testTarget(name: "RealServerTests", dependencies: ["Errand", "ErrandTesting"]),
+    .testTarget(name: "MainActorAppTests", dependencies: ["Errand", "ErrandTesting"]),
+    .testTarget(name: "CurlHeaderTests", dependencies: ["CCurl"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.name != "CCurl" {
+  target.swiftSettings = settings
+}
+for target in package.targets where target.name == "MainActorAppTests" {
+  target.swiftSettings = settings + [.defaultIsolation(MainActor.self)]  // SE-0466
+}

@@ -1,0 +1,250 @@
+#include "CCurl.h"
+
+#if defined(__linux__)
+
+#include "CCurlLayout.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+// 7.85.0, the first with PROTOCOLS_STR; the other functions and options used are older.
+static const unsigned int oldest_version = 0x075500;
+
+// Every function taken from the library. The variadic ones keep their dots: where variadic arguments travel otherwise
+// than named ones, calling them by a narrower type would misplace the value.
+#define SYMBOLS(X)                                                   \
+  X(int32_t, global_init, (long))                                    \
+  X(const struct ccurl_version_data *, version_info, (int32_t))      \
+  X(ccurl_easy *, easy_init, (void))                                 \
+  X(void, easy_cleanup, (ccurl_easy *))                              \
+  X(void, easy_reset, (ccurl_easy *))                                \
+  X(int32_t, easy_pause, (ccurl_easy *, int))                        \
+  X(const char *, easy_strerror, (int32_t))                          \
+  X(int32_t, easy_setopt, (ccurl_easy *, int32_t, ...))              \
+  X(int32_t, easy_getinfo, (ccurl_easy *, int32_t, ...))             \
+  X(ccurl_multi *, multi_init, (void))                               \
+  X(int32_t, multi_cleanup, (ccurl_multi *))                         \
+  X(int32_t, multi_add_handle, (ccurl_multi *, ccurl_easy *))        \
+  X(int32_t, multi_remove_handle, (ccurl_multi *, ccurl_easy *))     \
+  X(int32_t, multi_socket_action, (ccurl_multi *, int, int, int *))  \
+  X(int32_t, multi_assign, (ccurl_multi *, int, void *))             \
+  X(struct ccurl_message *, multi_info_read, (ccurl_multi *, int *)) \
+  X(int32_t, multi_setopt, (ccurl_multi *, int32_t, ...))            \
+  X(const char *, multi_strerror, (int32_t))                         \
+  X(ccurl_slist *, slist_append, (ccurl_slist *, const char *))      \
+  X(void, slist_free_all, (ccurl_slist *))
+
+// Filled once by load_once, read-only ever after.
+static struct {
+#define FIELD(result, name, parameters) result(*name) parameters;
+  SYMBOLS(FIELD)
+#undef FIELD
+} curl;
+
+static const struct ccurl_version_data *version_data;
+static int32_t load_outcome;
+static pthread_once_t load_guard = PTHREAD_ONCE_INIT;
+
+// MARK: Loading
+
+static int32_t resolve_symbols(void *library) {
+#define RESOLVE(result, name, parameters)                           \
+  curl.name = (__typeof__(curl.name))dlsym(library, "curl_" #name); \
+  if (curl.name == NULL) return CCURL_MISSING_SYMBOL;
+  SYMBOLS(RESOLVE)
+#undef RESOLVE
+  return CCURL_LOADED;
+}
+
+static int32_t load(void) {
+  // Local, so that a libcurl which the program itself is linked with keeps its own symbols. Never closed: it has
+  // threads and exit handlers (OpenSSL's) that unloading would pull the ground from under.
+  void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) return CCURL_MISSING_LIBRARY;
+  int32_t resolved = resolve_symbols(library);
+  if (resolved != CCURL_LOADED) return resolved;
+  version_data = curl.version_info(0);
+  if (version_data->version_num < oldest_version) return CCURL_TOO_OLD;
+  if (curl.global_init(CC_GLOBAL_ALL) != CCE_OK) return CCURL_INIT_FAILED;
+  return CCURL_LOADED;
+}
+
+static void load_once(void) { load_outcome = load(); }
+
+int32_t ccurl_load(void) {
+  pthread_once(&load_guard, load_once);
+  return load_outcome;
+}
+
+const char *ccurl_version(void) { return version_data ? version_data->version : NULL; }
+uint32_t ccurl_version_number(void) { return version_data ? version_data->version_num : 0; }
+int32_t ccurl_features(void) { return version_data ? version_data->features : 0; }
+const char *ccurl_ssl_version(void) { return version_data ? version_data->ssl_version : NULL; }
+
+// MARK: Easy handles
+
+ccurl_easy *ccurl_easy_init(void) { return curl.easy_init(); }
+void ccurl_easy_cleanup(ccurl_easy *easy) { curl.easy_cleanup(easy); }
+void ccurl_easy_reset(ccurl_easy *easy) { curl.easy_reset(easy); }
+int32_t ccurl_easy_pause(ccurl_easy *easy, int32_t directions) { return curl.easy_pause(easy, directions); }
+const char *ccurl_easy_strerror(int32_t code) { return curl.easy_strerror(code); }
+
+// MARK: Options
+
+int32_t ccurl_easy_set_long(ccurl_easy *easy, int32_t option, long value) {
+  return curl.easy_setopt(easy, option, value);
+}
+
+int32_t ccurl_easy_set_off(ccurl_easy *easy, int32_t option, int64_t value) {
+  return curl.easy_setopt(easy, option, value);
+}
+
+int32_t ccurl_easy_set_string(ccurl_easy *easy, int32_t option, const char *value) {
+  return curl.easy_setopt(easy, option, value);
+}
+
+int32_t ccurl_easy_set_pointer(ccurl_easy *easy, int32_t option, const void *value) {
+  return curl.easy_setopt(easy, option, value);
+}
+
+int32_t ccurl_easy_set_slist(ccurl_easy *easy, int32_t option, const ccurl_slist *list) {
+  return curl.easy_setopt(easy, option, list);
+}
+
+int32_t ccurl_easy_set_blob(ccurl_easy *easy, int32_t option, const void *bytes, size_t size) {
+  // libcurl's struct has no const, but with COPY it only reads.
+  struct ccurl_blob blob = {(void *)bytes, size, CC_BLOB_COPY};
+  return curl.easy_setopt(easy, option, &blob);
+}
+
+// A setter of a callback and its pointer. The function goes through the dots uncast, as the type libcurl takes out.
+#define CALLBACK_SETTER(name, type, option)                                            \
+  int32_t ccurl_easy_set_##name(ccurl_easy *easy, type function, void *data) {         \
+    int32_t code = curl.easy_setopt(easy, CCOPT_##option##FUNCTION, function);         \
+    return code != CCE_OK ? code : curl.easy_setopt(easy, CCOPT_##option##DATA, data); \
+  }
+
+CALLBACK_SETTER(write, ccurl_data_function, WRITE)
+CALLBACK_SETTER(header, ccurl_data_function, HEADER)
+CALLBACK_SETTER(read, ccurl_data_function, READ)
+CALLBACK_SETTER(seek, ccurl_seek_function, SEEK)
+CALLBACK_SETTER(prereq, ccurl_prereq_function, PREREQ)
+CALLBACK_SETTER(xferinfo, ccurl_progress_function, XFERINFO)
+CALLBACK_SETTER(sockopt, ccurl_sockopt_function, SOCKOPT)
+CALLBACK_SETTER(closesocket, ccurl_closesocket_function, CLOSESOCKET)
+CALLBACK_SETTER(debug, ccurl_debug_function, DEBUG)
+
+// MARK: Questions
+
+int32_t ccurl_easy_get_long(ccurl_easy *easy, int32_t info, long *value) {
+  return curl.easy_getinfo(easy, info, value);
+}
+
+int32_t ccurl_easy_get_off(ccurl_easy *easy, int32_t info, int64_t *value) {
+  return curl.easy_getinfo(easy, info, value);
+}
+
+int32_t ccurl_easy_get_double(ccurl_easy *easy, int32_t info, double *value) {
+  return curl.easy_getinfo(easy, info, value);
+}
+
+int32_t ccurl_easy_get_string(ccurl_easy *easy, int32_t info, const char **value) {
+  return curl.easy_getinfo(easy, info, value);
+}
+
+int32_t ccurl_easy_get_pointer(ccurl_easy *easy, int32_t info, void **value) {
+  return curl.easy_getinfo(easy, info, value);
+}
+
+int32_t ccurl_easy_get_active_socket(ccurl_easy *easy, int *descriptor) {
+  return curl.easy_getinfo(easy, CCINFO_ACTIVESOCKET, descriptor);
+}
+
+int32_t ccurl_easy_get_certinfo(ccurl_easy *easy, const ccurl_certinfo **value) {
+  return curl.easy_getinfo(easy, CCINFO_CERTINFO, value);
+}
+
+int32_t ccurl_easy_get_tls_session(ccurl_easy *easy, const ccurl_tls_session **value) {
+  return curl.easy_getinfo(easy, CCINFO_TLS_SSL_PTR, value);
+}
+
+// MARK: Multi handles
+
+ccurl_multi *ccurl_multi_init(void) { return curl.multi_init(); }
+int32_t ccurl_multi_cleanup(ccurl_multi *multi) { return curl.multi_cleanup(multi); }
+
+int32_t ccurl_multi_add_handle(ccurl_multi *multi, ccurl_easy *easy) {
+  return curl.multi_add_handle(multi, easy);
+}
+
+int32_t ccurl_multi_remove_handle(ccurl_multi *multi, ccurl_easy *easy) {
+  return curl.multi_remove_handle(multi, easy);
+}
+
+int32_t ccurl_multi_socket_action(ccurl_multi *multi, int descriptor, int events, int *running) {
+  return curl.multi_socket_action(multi, descriptor, events, running);
+}
+
+int32_t ccurl_multi_assign(ccurl_multi *multi, int descriptor, void *value) {
+  return curl.multi_assign(multi, descriptor, value);
+}
+
+int ccurl_multi_next_done(ccurl_multi *multi, ccurl_easy **easy, int32_t *result, int *remaining) {
+  const struct ccurl_message *message;
+  while ((message = curl.multi_info_read(multi, remaining)) != NULL) {
+    // DONE is the only message there is today; another kind would carry no result.
+    if (message->msg != CCMSG_DONE) continue;
+    *easy = message->easy_handle;
+    *result = message->data.result;
+    return 1;
+  }
+  return 0;
+}
+
+int32_t ccurl_multi_set_long(ccurl_multi *multi, int32_t option, long value) {
+  return curl.multi_setopt(multi, option, value);
+}
+
+int32_t ccurl_multi_set_socket(ccurl_multi *multi, ccurl_socket_function function, void *data) {
+  int32_t code = curl.multi_setopt(multi, CCMOPT_SOCKETFUNCTION, function);
+  return code != CCM_OK ? code : curl.multi_setopt(multi, CCMOPT_SOCKETDATA, data);
+}
+
+int32_t ccurl_multi_set_timer(ccurl_multi *multi, ccurl_timer_function function, void *data) {
+  int32_t code = curl.multi_setopt(multi, CCMOPT_TIMERFUNCTION, function);
+  return code != CCM_OK ? code : curl.multi_setopt(multi, CCMOPT_TIMERDATA, data);
+}
+
+const char *ccurl_multi_strerror(int32_t code) { return curl.multi_strerror(code); }
+
+// MARK: Lists
+
+ccurl_slist *ccurl_slist_append(ccurl_slist *list, const char *string) { return curl.slist_append(list, string); }
+void ccurl_slist_free(ccurl_slist *list) { curl.slist_free_all(list); }
+
+static size_t count_lines(const char *block, size_t size) {
+  size_t count = 0;
+  for (size_t index = 0; index < size; index++) count += block[index] == '\0';
+  return count;
+}
+
+ccurl_slist *ccurl_header_list(const char *block, size_t size) {
+  size_t count = count_lines(block, size);
+  if (count == 0) return NULL;
+  // Nodes first, for they are the ones that need alignment; the text follows them.
+  ccurl_slist *nodes = malloc(count * sizeof(ccurl_slist) + size);
+  if (nodes == NULL) return NULL;
+  char *line = memcpy(nodes + count, block, size);
+  for (size_t index = 0; index < count; index++) {
+    nodes[index].data = line;
+    nodes[index].next = index + 1 < count ? &nodes[index + 1] : NULL;
+    line += strlen(line) + 1;
+  }
+  return nodes;
+}
+
+void ccurl_header_list_free(ccurl_slist *list) { free(list); }
+
+#endif

@@ -1,0 +1,83 @@
+import Foundation
+
+/// Encodes and decodes payloads off the caller's actor. `Data` and `String` are themselves, never JSON.
+enum PayloadCoding {
+  /// The body for `payload`.
+  @concurrent static func encode<Payload: Encodable & Sendable>(
+    _ payload: Payload, with encoder: any BodyEncoder
+  ) async throws -> HTTPBody {
+    if let data = payload as? Data { return .bytes(data, type: .octetStream) }
+    if let text = payload as? String { return .text(text) }
+    do {
+      return .bytes(try encoder.encode(payload), type: encoder.mediaType)
+    } catch {
+      throw TaskError(
+        .encodingFailed, "the payload of type \(Payload.self) could not be encoded: \(explain(error))",
+        phase: .preparing, underlying: error)
+    }
+  }
+
+  /// The payload that `data` describes.
+  @concurrent static func decode<Payload: Decodable & Sendable>(
+    _ type: Payload.Type, from data: Data, mediaType: MediaType?, with decoder: any PayloadDecoder
+  ) async throws -> Payload {
+    if type == Data.self, let payload = data as? Payload { return payload }
+    if type == String.self, let payload = text(data, mediaType) as? Payload { return payload }
+    do {
+      // An empty body is nil for an optional payload, and not enough for any other.
+      if data.isEmpty, let payload = try? Payload(from: NothingDecoder()) { return payload }
+      return try decoder.decode(type, from: data)
+    } catch {
+      throw TaskError(
+        .decodingFailed, "the body of \(data.count) bytes is no \(Payload.self): \(explain(error))",
+        phase: .finishing, underlying: error)
+    }
+  }
+
+  /// The body as text: in the charset that the header declares, else in UTF-8, unreadable bytes replaced.
+  static func text(_ data: Data, _ mediaType: MediaType?) -> String {
+    let declared = mediaType?.parameter("charset")?.lowercased()
+    if let encoding = declared.flatMap({ encodings[$0] }), let text = String(data: data, encoding: encoding) {
+      return text
+    }
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  private static let encodings: [String: String.Encoding] = [
+    "iso-8859-1": .isoLatin1, "latin1": .isoLatin1, "us-ascii": .ascii, "utf-16": .utf16,
+    "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian, "utf-32": .utf32, "windows-1252": .windowsCP1252,
+    "windows-1250": .windowsCP1250, "windows-1251": .windowsCP1251, "iso-8859-2": .isoLatin2,
+    "shift_jis": .shiftJIS, "euc-jp": .japaneseEUC, "iso-2022-jp": .iso2022JP,
+  ]
+
+  private static func explain(_ error: any Error) -> String {
+    switch error {
+    case DecodingError.keyNotFound(let key, let context): "\(path(context.codingPath))no key '\(key.stringValue)'"
+    case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
+      DecodingError.dataCorrupted(let context):
+      "\(path(context.codingPath))\(context.debugDescription)"
+    case EncodingError.invalidValue(_, let context): "\(path(context.codingPath))\(context.debugDescription)"
+    default: "\(error)"
+    }
+  }
+
+  private static func path(_ keys: [any CodingKey]) -> String {
+    keys.isEmpty ? "" : "at \(keys.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")): "
+  }
+}
+
+/// Decodes nothing: what an empty body is. Only an optional can be made of it.
+private struct NothingDecoder: Decoder, SingleValueDecodingContainer {
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  private var nothing: DecodingError {
+    .dataCorrupted(.init(codingPath: [], debugDescription: "The body is empty."))
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> { throw nothing }
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw nothing }
+  func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+  func decodeNil() -> Bool { true }
+  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { throw nothing }
+}

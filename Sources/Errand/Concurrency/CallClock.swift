@@ -1,0 +1,27 @@
+/// The clock by which calls wait and measure: any `Clock` of `Duration`, read as the time since it was wrapped.
+///
+/// Every wait of the library (back-off, deadlines, admission) goes through one of these, so a test that hands in a
+/// manual clock never waits for real.
+public struct CallClock: Sendable {
+  private let elapsed: @Sendable () -> Duration
+  private let wait: @Sendable (Duration) async throws -> Void
+
+  /// Wraps `clock`; its present instant becomes zero.
+  public init<C: Clock<Duration>>(_ clock: C) {
+    let origin = clock.now
+    elapsed = { origin.duration(to: clock.now) }
+    wait = { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) }
+  }
+
+  /// The clock of the machine, which also counts while it sleeps.
+  public static let continuous = CallClock(ContinuousClock())
+
+  /// The time since the clock was wrapped.
+  public var now: Duration { elapsed() }
+
+  /// Waits for `duration`.
+  /// Throws `CancellationError` when the surrounding task is cancelled first.
+  public func sleep(for duration: Duration) async throws {
+    try await wait(duration)
+  }
+}

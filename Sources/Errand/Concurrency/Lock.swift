@@ -1,0 +1,61 @@
+#if canImport(Darwin)
+  import Darwin
+  private typealias Primitive = os_unfair_lock
+#elseif canImport(Musl)
+  import Musl
+  private typealias Primitive = pthread_mutex_t
+#else
+  import Glibc
+  private typealias Primitive = pthread_mutex_t
+#endif
+
+/// A value that one thread at a time may see.
+///
+/// The library has one lock, and it is this: a pthread mutex (`os_unfair_lock` on Apple platforms), because the
+/// thread sanitizer on Linux does not see `Synchronization.Mutex` and reports races that are none. Nothing is called
+/// out to while it is held: ask, leave, then act.
+///
+/// Invariant behind `@unchecked Sendable`: the value is only reached through ``withLock(_:)``, which holds the lock.
+package struct Lock<Value>: @unchecked Sendable {
+  private final class Storage: ManagedBuffer<Value, Primitive> {
+    deinit {
+      // The value is the buffer's header, which goes with it.
+      withUnsafeMutablePointerToElements { primitive in
+        #if !canImport(Darwin)
+          pthread_mutex_destroy(primitive)
+        #endif
+        primitive.deinitialize(count: 1)
+      }
+    }
+  }
+
+  private let storage: ManagedBuffer<Value, Primitive>
+
+  package init(_ value: sending Value) {
+    storage = Storage.create(minimumCapacity: 1) { buffer in
+      buffer.withUnsafeMutablePointerToElements { primitive in
+        primitive.initialize(to: Primitive())
+        #if !canImport(Darwin)
+          pthread_mutex_init(primitive, nil)
+        #endif
+      }
+      return value
+    }
+  }
+
+  /// Runs `body` with the value, alone. `body` must be short and call nothing that may lock again.
+  @inline(__always)
+  package func withLock<Result, Failure: Error>(
+    _ body: (inout sending Value) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result {
+    let (value, primitive) = storage.withUnsafeMutablePointers { ($0, $1) }
+    #if canImport(Darwin)
+      os_unfair_lock_lock(primitive)
+      defer { os_unfair_lock_unlock(primitive) }
+    #else
+      pthread_mutex_lock(primitive)
+      defer { pthread_mutex_unlock(primitive) }
+    #endif
+    return try body(&value.pointee)
+  }
+}

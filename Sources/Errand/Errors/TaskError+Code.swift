@@ -1,0 +1,98 @@
+extension TaskError {
+  /// What went wrong. The set is open: a later version may know more.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    /// A fixed name without dynamic text, fit for metrics.
+    public let name: String
+
+    /// A code by its name; for transports and steps of one's own.
+    public init(_ name: String) { self.name = name }
+
+    /// The name.
+    public var description: String { name }
+
+    // Before anything is sent.
+
+    /// The server is `disabled`.
+    public static let disabled = Code("disabled")
+    /// The server has no remote, or there is no server.
+    public static let noRemote = Code("noRemote")
+    /// An environment variable names a remote that is not among the known ones.
+    public static let unknownRemote = Code("unknownRemote")
+    /// A URL is malformed.
+    public static let badURL = Code("badURL")
+    /// Plain http to a host for which it is not allowed.
+    public static let insecureScheme = Code("insecureScheme")
+    /// A method or header that cannot be sent.
+    public static let badRequest = Code("badRequest")
+    /// A payload could not be encoded.
+    public static let encodingFailed = Code("encodingFailed")
+    /// A body's file or stream could not be read.
+    public static let unreadableBody = Code("unreadableBody")
+    /// A body that comes once would have had to be sent twice.
+    public static let bodyNotReplayable = Code("bodyNotReplayable")
+    /// A body was shorter or longer than its stated length.
+    public static let bodyLengthMismatch = Code("bodyLengthMismatch")
+    /// A task waits for the serial queue that it holds itself.
+    public static let reentrantQueue = Code("reentrantQueue")
+    /// As many calls wait as may.
+    public static let queueFull = Code("queueFull")
+
+    // On the way.
+
+    /// The host's name was not found.
+    public static let cannotResolveHost = Code("cannotResolveHost")
+    /// No connection could be made.
+    public static let cannotConnect = Code("cannotConnect")
+    /// There is no network.
+    public static let offline = Code("offline")
+    /// The connection broke.
+    public static let connectionLost = Code("connectionLost")
+    /// The TLS handshake failed.
+    public static let secureConnectionFailed = Code("secureConnectionFailed")
+    /// The server's certificate is not trusted.
+    public static let untrustedServer = Code("untrustedServer")
+    /// None of the registered pins matched.
+    public static let pinMismatch = Code("pinMismatch")
+    /// The proxy asks for credentials.
+    public static let proxyAuthenticationRequired = Code("proxyAuthenticationRequired")
+    /// A timer fired; ``TaskError/timer`` says which.
+    public static let timedOut = Code("timedOut")
+    /// What the server sent is not HTTP.
+    public static let badResponse = Code("badResponse")
+    /// The body ended before its stated length.
+    public static let truncatedBody = Code("truncatedBody")
+    /// The body is larger than allowed.
+    public static let bodyTooLarge = Code("bodyTooLarge")
+    /// The transport cannot do what was asked, or cannot be had.
+    public static let transportUnavailable = Code("transportUnavailable")
+
+    // After the response.
+
+    /// The status is not among the accepted ones.
+    public static let badStatus = Code("badStatus")
+    /// The body could not be decoded.
+    public static let decodingFailed = Code("decodingFailed")
+    /// A file could not be written.
+    public static let fileNotWritable = Code("fileNotWritable")
+    /// Something that cannot happen did; please report it.
+    public static let `internal` = Code("internal")
+  }
+
+  /// Where in the life of a call something happened.
+  public enum Phase: String, Sendable, Hashable {
+    /// Before there was a request.
+    case preparing = "while preparing the request"
+    /// Waiting for a turn or a slot.
+    case waiting = "while waiting for a slot"
+    /// Looking up the name, connecting, shaking hands.
+    case connecting = "while connecting"
+    /// Sending the request.
+    case sending = "while sending the request"
+    /// Waiting for the head of the response.
+    case awaitingResponse = "while waiting for the response"
+    /// Receiving the body.
+    case receiving = "while receiving the body"
+    /// Checking, decoding and storing what came.
+    case finishing = "after the response"
+  }
+}

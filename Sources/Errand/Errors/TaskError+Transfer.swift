@@ -1,0 +1,15 @@
+extension TaskError {
+  /// What reading or sending a body threw, as this library's error; cancellations and the app's own errors stay.
+  static func ofTransfer(_ error: any Error) -> any Error {
+    switch error {
+    case HTTPBody.Failure.consumed:
+      TaskError(
+        .bodyNotReplayable, "the body comes once and was sent already: give a closure that makes it anew",
+        phase: .sending, underlying: error)
+    case HTTPBody.Failure.unreadable(let path):
+      TaskError(
+        .unreadableBody, "the file \(path) cannot be read", phase: .preparing, underlying: error, isSurelyNotSent: true)
+    default: error
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import Foundation
+
+/// Keeps the flight record of one call and tells whoever wants to know.
+package final class CallTrace: Sendable {
+  package let call: Int
+  private let taskName: @Sendable () -> String
+  private let clock: CallClock
+  private let start: Duration
+  private let observers: [any TaskObserver]
+  private let logStyle: LogStyle
+  private let log: TextSink
+  private let record: Lock<FlightRecord>
+
+  package init(
+    call: Int, taskName: @escaping @Sendable () -> String, clock: CallClock, observers: [any TaskObserver],
+    logStyle: LogStyle, log: TextSink
+  ) {
+    self.call = call
+    self.taskName = taskName
+    self.clock = clock
+    self.observers = observers
+    self.logStyle = logStyle
+    self.log = log
+    start = clock.now
+    var record = FlightRecord()
+    record.entries.reserveCapacity(8)
+    self.record = Lock(record)
+  }
+
+  /// The time since the call started.
+  package var elapsed: Duration { clock.now - start }
+
+  package func note(_ moment: CallMoment) {
+    let time = elapsed
+    record.withLock { $0.note(moment, at: time) }
+    guard !observers.isEmpty || logStyle != .none else { return }
+    let event = TaskEvent(call: call, task: taskName(), time: time, moment: moment)
+    for observer in observers { observer.observe(event) }
+    if logStyle.includes(moment) { log.write("#\(call) \(event.task) \(time.formattedSeconds): \(moment)") }
+  }
+
+  /// Method and URL, once they are known.
+  package func name(_ title: String) { record.withLock { $0.title = title } }
+
+  package var flightRecord: FlightRecord { record.withLock { $0 } }
+}

@@ -1,0 +1,20 @@
+/// How much a server logs of every call, one line a moment.
+public enum LogStyle: Int, Sendable, Hashable, Comparable, CaseIterable {
+  /// Nothing.
+  case none
+  /// The start and the end of every call.
+  case short
+  /// Every moment of every call.
+  case steps
+
+  /// Less logs before more.
+  public static func < (left: LogStyle, right: LogStyle) -> Bool { left.rawValue < right.rawValue }
+
+  func includes(_ moment: CallMoment) -> Bool {
+    switch (self, moment) {
+    case (.none, _): false
+    case (.steps, _), (.short, .callStarted), (.short, .callEnded): true
+    case (.short, _): false
+    }
+  }
+}

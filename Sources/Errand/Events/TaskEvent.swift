@@ -1,0 +1,11 @@
+/// Something that happened to a call, as observers are told.
+public struct TaskEvent: Sendable {
+  /// The call, by a number that is unique in the process.
+  public let call: Int
+  /// The name of the task's type.
+  public let task: String
+  /// The time since the call started.
+  public let time: Duration
+  /// What happened.
+  public let moment: CallMoment
+}

@@ -1,0 +1,19 @@
+import Foundation
+
+/// Where text for people goes: echoes and log lines.
+public struct TextSink: Sendable {
+  private let put: @Sendable (String) -> Void
+
+  /// A sink that hands each piece of text to `put`; called from any thread, one piece a call.
+  public init(_ put: @escaping @Sendable (String) -> Void) { self.put = put }
+
+  /// Hands on one piece of text.
+  public func write(_ text: String) { put(text) }
+
+  /// The standard output.
+  public static let standardOutput = TextSink { FileHandle.standardOutput.write(Data("\($0)\n".utf8)) }
+  /// The standard error.
+  public static let standardError = TextSink { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
+  /// Nowhere.
+  public static let discard = TextSink { _ in }
+}

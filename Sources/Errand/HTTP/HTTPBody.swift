@@ -1,0 +1,121 @@
+public import Foundation
+
+/// The body of a request: nothing, bytes, a file, or a stream of chunks.
+///
+/// A body knows whether it can be sent again. Bytes and files can; a stream can when it was given as a closure that
+/// makes a new sequence each time. A body that cannot is never sent twice, and never sent empty instead.
+public struct HTTPBody: Sendable {
+  /// Hands every chunk to `sink`, in order, waiting for each to be taken.
+  package typealias Source = @Sendable (_ sink: @Sendable (Data) async throws -> Void) async throws -> Void
+
+  package enum Storage: Sendable {
+    case empty
+    case bytes(Data)
+    case file(URL)
+    case stream(Source)
+  }
+
+  package let storage: Storage
+  /// Whether it can be sent a second time.
+  public let isReplayable: Bool
+  /// What it is; sent as `Content-Type` unless the request has one already.
+  public var mediaType: MediaType?
+  private let statedLength: Int64?
+
+  private init(_ storage: Storage, isReplayable: Bool = true, length: Int64? = nil, type: MediaType? = nil) {
+    self.storage = storage
+    self.isReplayable = isReplayable
+    mediaType = type
+    statedLength = length
+  }
+
+  /// No body.
+  public static let empty = HTTPBody(.empty)
+
+  /// These bytes.
+  public static func bytes(_ data: Data, type: MediaType? = nil) -> HTTPBody {
+    HTTPBody(.bytes(data), length: Int64(data.count), type: type)
+  }
+
+  /// This text as UTF-8.
+  public static func text(_ text: String) -> HTTPBody { bytes(Data(text.utf8), type: .plainText) }
+
+  /// The contents of a file, read as they are sent. Opened when the request is sent, again for every attempt.
+  public static func file(_ url: URL, type: MediaType? = nil) -> HTTPBody { HTTPBody(.file(url), type: type) }
+
+  /// Chunks that can be asked for again: `make` is called for every attempt.
+  ///
+  /// - Parameters:
+  ///   - length: The number of bytes in all, if it is known; sent as `Content-Length`. A stream that turns out
+  ///     shorter or longer is an error. Without it the body is sent in chunks of unknown total length.
+  ///   - make: Makes the sequence of chunks.
+  public static func stream<Chunks: AsyncSequence & Sendable>(
+    length: Int64? = nil, _ make: @escaping @Sendable () throws -> Chunks
+  ) -> HTTPBody where Chunks.Element == Data {
+    HTTPBody(.stream { sink in for try await chunk in try make() { try await sink(chunk) } }, length: length)
+  }
+
+  /// Chunks that come once: the request cannot be repeated after the first of them was asked for.
+  ///
+  /// - Parameters:
+  ///   - chunks: The chunks in order.
+  ///   - length: The number of bytes in all, if it is known.
+  public static func once<Chunks: AsyncSequence & Sendable>(_ chunks: Chunks, length: Int64? = nil) -> HTTPBody
+  where Chunks.Element == Data {
+    let isTaken = Lock(false)
+    let source: Source = { sink in
+      let wasTaken = isTaken.withLock { isTaken in
+        defer { isTaken = true }
+        return isTaken
+      }
+      if wasTaken { throw Failure.consumed }
+      for try await chunk in chunks { try await sink(chunk) }
+    }
+    return HTTPBody(.stream(source), isReplayable: false, length: length)
+  }
+
+  /// Whether there is no body at all. A body of no bytes is still a body.
+  public var isEmpty: Bool {
+    if case .empty = storage { true } else { false }
+  }
+
+  /// The bytes, where they are in memory.
+  public var data: Data? {
+    if case .bytes(let data) = storage { data } else { nil }
+  }
+
+  /// The number of bytes: stated, counted or the file's; nil when unknown.
+  /// Throws when the file cannot be read.
+  public func length() throws -> Int64? {
+    switch storage {
+    case .empty: return 0
+    case .bytes, .stream: return statedLength
+    case .file(let url):
+      guard let handle = try? FileHandle(forReadingFrom: url) else { throw Failure.unreadable(path: url.path) }
+      defer { try? handle.close() }  // it was only read
+      guard let end = try? handle.seekToEnd() else { throw Failure.unreadable(path: url.path) }
+      return Int64(clamping: end)
+    }
+  }
+
+  /// Hands every chunk to `sink`, in order.
+  @concurrent package func forEachChunk(_ sink: @Sendable (Data) async throws -> Void) async throws {
+    switch storage {
+    case .empty: break
+    case .bytes(let data): try await sink(data)
+    case .stream(let source): try await source(sink)
+    case .file(let url):
+      guard let handle = try? FileHandle(forReadingFrom: url) else { throw Failure.unreadable(path: url.path) }
+      defer { try? handle.close() }  // it was only read
+      while let chunk = try handle.read(upToCount: 256 << 10), !chunk.isEmpty { try await sink(chunk) }
+    }
+  }
+
+  /// Why a body could not be read.
+  package enum Failure: Error {
+    /// It comes once, and has come.
+    case consumed
+    /// The file cannot be opened or read.
+    case unreadable(path: String)
+  }
+}

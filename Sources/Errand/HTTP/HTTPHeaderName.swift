@@ -1,0 +1,115 @@
+/// The name of a header field: compared without regard to case, sent in the case it was written in.
+public struct HTTPHeaderName: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+  /// The name as it was written.
+  public let rawName: String
+
+  /// A name, in any case.
+  public init(_ name: String) { rawName = name }
+
+  /// A name, in any case.
+  public init(stringLiteral value: String) { rawName = value }
+
+  /// The name as it was written.
+  public var description: String { rawName }
+
+  /// Whether it is a token (RFC 9110 §5.1), so that it can be sent.
+  public var isValid: Bool { !rawName.isEmpty && rawName.utf8.allSatisfy(Self.isTokenByte) }
+
+  // RFC 9110 §5.6.2: tchar.
+  static func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+      UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+      UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+
+  private static func folded(_ byte: UInt8) -> UInt8 {
+    byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+  }
+}
+
+extension HTTPHeaderName: Hashable {
+  /// Whether both name the same field.
+  public static func == (left: HTTPHeaderName, right: HTTPHeaderName) -> Bool {
+    let left = left.rawName.utf8
+    let right = right.rawName.utf8
+    guard left.count == right.count else { return false }
+    return zip(left, right).allSatisfy { $0 == $1 || folded($0) == folded($1) }
+  }
+
+  /// Hashes the name without regard to case.
+  public func hash(into hasher: inout Hasher) {
+    for byte in rawName.utf8 { hasher.combine(Self.folded(byte)) }
+  }
+}
+
+extension HTTPHeaderName {
+  /// Accept.
+  public static let accept: HTTPHeaderName = "Accept"
+  /// Accept-Encoding.
+  public static let acceptEncoding: HTTPHeaderName = "Accept-Encoding"
+  /// Accept-Language.
+  public static let acceptLanguage: HTTPHeaderName = "Accept-Language"
+  /// Authorization.
+  public static let authorization: HTTPHeaderName = "Authorization"
+  /// Cache-Control.
+  public static let cacheControl: HTTPHeaderName = "Cache-Control"
+  /// Connection.
+  public static let connection: HTTPHeaderName = "Connection"
+  /// Content-Encoding.
+  public static let contentEncoding: HTTPHeaderName = "Content-Encoding"
+  /// Content-Length.
+  public static let contentLength: HTTPHeaderName = "Content-Length"
+  /// Content-Range.
+  public static let contentRange: HTTPHeaderName = "Content-Range"
+  /// Content-Type.
+  public static let contentType: HTTPHeaderName = "Content-Type"
+  /// Cookie.
+  public static let cookie: HTTPHeaderName = "Cookie"
+  /// Date.
+  public static let date: HTTPHeaderName = "Date"
+  /// ETag.
+  public static let eTag: HTTPHeaderName = "ETag"
+  /// Expect.
+  public static let expect: HTTPHeaderName = "Expect"
+  /// Host.
+  public static let host: HTTPHeaderName = "Host"
+  /// Idempotency-Key: says that a repeated request is the same request.
+  public static let idempotencyKey: HTTPHeaderName = "Idempotency-Key"
+  /// If-Modified-Since.
+  public static let ifModifiedSince: HTTPHeaderName = "If-Modified-Since"
+  /// If-None-Match.
+  public static let ifNoneMatch: HTTPHeaderName = "If-None-Match"
+  /// If-Range.
+  public static let ifRange: HTTPHeaderName = "If-Range"
+  /// Last-Modified.
+  public static let lastModified: HTTPHeaderName = "Last-Modified"
+  /// Link.
+  public static let link: HTTPHeaderName = "Link"
+  /// Location.
+  public static let location: HTTPHeaderName = "Location"
+  /// Proxy-Authenticate.
+  public static let proxyAuthenticate: HTTPHeaderName = "Proxy-Authenticate"
+  /// Proxy-Authorization.
+  public static let proxyAuthorization: HTTPHeaderName = "Proxy-Authorization"
+  /// Range.
+  public static let range: HTTPHeaderName = "Range"
+  /// Retry-After.
+  public static let retryAfter: HTTPHeaderName = "Retry-After"
+  /// Set-Cookie.
+  public static let setCookie: HTTPHeaderName = "Set-Cookie"
+  /// Transfer-Encoding.
+  public static let transferEncoding: HTTPHeaderName = "Transfer-Encoding"
+  /// User-Agent.
+  public static let userAgent: HTTPHeaderName = "User-Agent"
+  /// Vary.
+  public static let vary: HTTPHeaderName = "Vary"
+  /// WWW-Authenticate.
+  public static let wwwAuthenticate: HTTPHeaderName = "WWW-Authenticate"
+}

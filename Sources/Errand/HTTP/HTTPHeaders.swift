@@ -1,0 +1,122 @@
+/// The header fields of a message: in order, many values for a name where the sender gave many.
+///
+///     var headers: HTTPHeaders = ["Accept": "application/json"]
+///     headers[.ifNoneMatch] = "\"abc\""          // replaces what was there
+///     headers.add("a=1", for: .setCookie)         // keeps what was there
+public struct HTTPHeaders: Sendable, Hashable {
+  /// One line of the header.
+  public struct Field: Sendable, Hashable {
+    /// The field's name.
+    public var name: HTTPHeaderName
+    /// The field's value, without the white space around it.
+    public var value: String
+
+    /// A field by name and value.
+    public init(_ name: HTTPHeaderName, _ value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// The fields in the order in which they were received, or will be sent.
+  public private(set) var fields: [Field]
+
+  /// No fields.
+  public init() { fields = [] }
+
+  /// The given fields, in order, with duplicates.
+  public init(_ fields: [Field]) { self.fields = fields }
+
+  /// The value of a field; several lines of it are joined with `, ` (RFC 9110 §5.3). Setting replaces all of them,
+  /// in the place of the first; nil removes them.
+  ///
+  /// `Set-Cookie` cannot be joined: read it with ``values(for:)``.
+  public subscript(_ name: HTTPHeaderName) -> String? {
+    get {
+      guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
+      guard fields[(first + 1)...].contains(where: { $0.name == name }) else { return fields[first].value }
+      return values(for: name).joined(separator: ", ")
+    }
+    set {
+      guard let first = fields.firstIndex(where: { $0.name == name }) else {
+        if let newValue { fields.append(Field(name, newValue)) }
+        return
+      }
+      guard let newValue else { return fields.removeAll { $0.name == name } }
+      fields[first] = Field(name, newValue)
+      removeDuplicates(of: name, after: first)
+    }
+  }
+
+  /// Every line of a field, in order.
+  public func values(for name: HTTPHeaderName) -> [String] {
+    fields.filter { $0.name == name }.map(\.value)
+  }
+
+  /// Whether the field is there at all.
+  public func contains(_ name: HTTPHeaderName) -> Bool { fields.contains { $0.name == name } }
+
+  /// Adds one more line, whatever is there already.
+  public mutating func add(_ value: String, for name: HTTPHeaderName) { fields.append(Field(name, value)) }
+
+  /// Removes every line of a field.
+  public mutating func remove(_ name: HTTPHeaderName) { fields.removeAll { $0.name == name } }
+
+  /// Lays `others` over these: a name that is in both has only the lines of `others` afterwards.
+  public mutating func replace(with others: HTTPHeaders) {
+    guard !others.isEmpty else { return }
+    guard !isEmpty else { return fields = others.fields }
+    fields.removeAll { mine in others.contains(mine.name) }
+    fields.append(contentsOf: others.fields)
+  }
+
+  /// Sets a field unless it is there already.
+  public mutating func setDefault(_ value: @autoclosure () -> String, for name: HTTPHeaderName) {
+    if !contains(name) { fields.append(Field(name, value())) }
+  }
+
+  /// The first field that may not be sent: a name that is no token, or a value with a line break or a NUL in it,
+  /// which would let it smuggle a line of its own (RFC 9110 §5.5). Nil when all may.
+  public var firstInvalid: Field? {
+    fields.first { field in
+      !field.name.isValid || field.value.utf8.contains { $0 == 0x0D || $0 == 0x0A || $0 == 0 }
+    }
+  }
+
+  package mutating func reserve(_ count: Int) { fields.reserveCapacity(count) }
+
+  private mutating func removeDuplicates(of name: HTTPHeaderName, after first: Int) {
+    var index = fields.count - 1
+    while index > first {
+      if fields[index].name == name { fields.remove(at: index) }
+      index -= 1
+    }
+  }
+}
+
+extension HTTPHeaders: RandomAccessCollection {
+  /// Always 0.
+  public var startIndex: Int { 0 }
+  /// The number of lines.
+  public var endIndex: Int { fields.count }
+  /// The line at a position.
+  public subscript(position: Int) -> Field { fields[position] }
+}
+
+extension HTTPHeaders: ExpressibleByDictionaryLiteral {
+  /// Fields in the order of the literal; a name may come more than once.
+  public init(dictionaryLiteral elements: (HTTPHeaderName, String)...) {
+    fields = elements.map { Field($0, $1) }
+  }
+}
+
+extension HTTPHeaders: CustomStringConvertible {
+  /// One line a field, secrets hidden.
+  public var description: String {
+    fields.map { "\($0.name): \(HTTPHeaders.isSecret($0.name) ? "<redacted>" : $0.value)" }.joined(separator: "\n")
+  }
+
+  private static func isSecret(_ name: HTTPHeaderName) -> Bool {
+    name == .authorization || name == .cookie || name == .proxyAuthorization || name == .setCookie
+  }
+}

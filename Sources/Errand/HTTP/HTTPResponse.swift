@@ -1,0 +1,33 @@
+public import Foundation
+
+/// A response: its head, and its body as it comes.
+public struct HTTPResponse: Sendable {
+  /// The status.
+  public var status: HTTPStatus
+  /// The header fields, in the order in which they came.
+  public var headers: HTTPHeaders
+  /// The version of HTTP that carried it; nil when nothing was carried.
+  public var version: HTTPVersion?
+  /// Where it came from.
+  public var url: URL
+  /// Whether it came over a connection that had carried an exchange before.
+  public var isConnectionReused: Bool
+  /// The body, which is read once.
+  public var body: HTTPResponseBody
+
+  /// A response by its parts.
+  public init(
+    _ status: HTTPStatus = .ok, url: URL, headers: HTTPHeaders = [:], version: HTTPVersion? = nil,
+    isConnectionReused: Bool = false, body: HTTPResponseBody = .init()
+  ) {
+    self.status = status
+    self.headers = headers
+    self.version = version
+    self.url = url
+    self.isConnectionReused = isConnectionReused
+    self.body = body
+  }
+
+  /// The media type that the header names.
+  public var mediaType: MediaType? { headers[.contentType].map { MediaType($0) } }
+}

@@ -1,0 +1,88 @@
+/// A response status (RFC 9110 §15). The set is open: any three-digit code is one.
+public struct HTTPStatus: Hashable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
+  /// The code, 100 to 999.
+  public let code: Int
+
+  /// A status by its code.
+  public init(_ code: Int) { self.code = code }
+
+  /// A status by its code.
+  public init(integerLiteral value: Int) { code = value }
+
+  /// The class of a status, by its first digit.
+  public enum Kind: Int, Sendable {
+    /// 1xx: the final response is still to come.
+    case informational = 1
+    /// 2xx.
+    case success
+    /// 3xx.
+    case redirection
+    /// 4xx: the request is at fault.
+    case clientError
+    /// 5xx: the server is at fault.
+    case serverError
+  }
+
+  /// The class of the status; nil for a code outside 100 to 599.
+  public var kind: Kind? { Kind(rawValue: code / 100) }
+
+  /// Whether it is what a call takes for success unless it says otherwise: 2xx, or 304, which answers a condition.
+  public var isAccepted: Bool { kind == .success || code == 304 }
+
+  /// The code and its usual phrase: `404 Not Found`.
+  public var description: String { phrase.isEmpty ? "\(code)" : "\(code) \(phrase)" }
+
+  /// The phrase that RFC 9110 gives the code; empty for one that it does not name.
+  public var phrase: String { Self.phrases[code] ?? "" }
+
+  private static let phrases: [Int: String] = [
+    100: "Continue", 101: "Switching Protocols", 103: "Early Hints",
+    200: "OK", 201: "Created", 202: "Accepted", 203: "Non-Authoritative Information", 204: "No Content",
+    205: "Reset Content", 206: "Partial Content",
+    300: "Multiple Choices", 301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified",
+    307: "Temporary Redirect", 308: "Permanent Redirect",
+    400: "Bad Request", 401: "Unauthorized", 402: "Payment Required", 403: "Forbidden", 404: "Not Found",
+    405: "Method Not Allowed", 406: "Not Acceptable", 407: "Proxy Authentication Required", 408: "Request Timeout",
+    409: "Conflict", 410: "Gone", 411: "Length Required", 412: "Precondition Failed", 413: "Content Too Large",
+    414: "URI Too Long", 415: "Unsupported Media Type", 416: "Range Not Satisfiable", 417: "Expectation Failed",
+    421: "Misdirected Request", 422: "Unprocessable Content", 425: "Too Early", 426: "Upgrade Required",
+    428: "Precondition Required", 429: "Too Many Requests", 431: "Request Header Fields Too Large",
+    451: "Unavailable For Legal Reasons",
+    500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+    504: "Gateway Timeout", 505: "HTTP Version Not Supported", 507: "Insufficient Storage",
+    511: "Network Authentication Required",
+  ]
+}
+
+extension HTTPStatus {
+  /// 200.
+  public static let ok: HTTPStatus = 200
+  /// 201.
+  public static let created: HTTPStatus = 201
+  /// 204.
+  public static let noContent: HTTPStatus = 204
+  /// 304: the copy that the client holds is still good.
+  public static let notModified: HTTPStatus = 304
+  /// 400.
+  public static let badRequest: HTTPStatus = 400
+  /// 401: credentials are missing or refused.
+  public static let unauthorized: HTTPStatus = 401
+  /// 404.
+  public static let notFound: HTTPStatus = 404
+  /// 407: the proxy asks for credentials.
+  public static let proxyAuthenticationRequired: HTTPStatus = 407
+  /// 408: the server waited too long for the request.
+  public static let requestTimeout: HTTPStatus = 408
+  /// 413.
+  public static let contentTooLarge: HTTPStatus = 413
+  /// 429.
+  public static let tooManyRequests: HTTPStatus = 429
+  /// 500.
+  public static let internalServerError: HTTPStatus = 500
+  /// 502.
+  public static let badGateway: HTTPStatus = 502
+  /// 503.
+  public static let serviceUnavailable: HTTPStatus = 503
+  /// 504.
+  public static let gatewayTimeout: HTTPStatus = 504
+}

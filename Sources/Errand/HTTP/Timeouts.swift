@@ -1,0 +1,51 @@
+/// How long each part of a call may take. Nil is no limit.
+public struct Timeouts: Sendable, Hashable {
+  /// Waiting for a slot. It never eats the attempt's time.
+  public var queue: Duration?
+  /// Name look-up, connection and TLS handshake together.
+  public var connect: Duration?
+  /// From the request's last byte to the response's first.
+  public var firstByte: Duration?
+  /// Without a byte in either direction while a body is under way.
+  public var idle: Duration?
+  /// One attempt, from the slot to the last byte.
+  public var attempt: Duration?
+  /// The whole call: waiting, all attempts and the delays between them.
+  public var call: Duration?
+
+  /// Limits for the parts that are named, none for the others.
+  public init(
+    queue: Duration? = nil, connect: Duration? = nil, firstByte: Duration? = nil, idle: Duration? = nil,
+    attempt: Duration? = nil, call: Duration? = nil
+  ) {
+    self.queue = queue
+    self.connect = connect
+    self.firstByte = firstByte
+    self.idle = idle
+    self.attempt = attempt
+    self.call = call
+  }
+
+  /// The part that a limit is for, as an error names it.
+  public enum Timer: String, Sendable, Hashable {
+    /// Waiting for a slot.
+    case queue
+    /// Name look-up, connection and TLS handshake.
+    case connect
+    /// Waiting for the response to begin.
+    case firstByte
+    /// A body that stood still.
+    case idle
+    /// One attempt as a whole.
+    case attempt
+    /// The whole call.
+    case call
+  }
+
+  /// These limits, and where they say nothing, the others'.
+  public func orElse(_ others: Timeouts) -> Timeouts {
+    Timeouts(
+      queue: queue ?? others.queue, connect: connect ?? others.connect, firstByte: firstByte ?? others.firstByte,
+      idle: idle ?? others.idle, attempt: attempt ?? others.attempt, call: call ?? others.call)
+  }
+}

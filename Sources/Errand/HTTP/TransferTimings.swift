@@ -1,0 +1,26 @@
+/// When the parts of one transfer were done, counted from its start, and what went over the wire.
+public struct TransferTimings: Sendable, Hashable {
+  /// The name was looked up.
+  public var nameLookup: Duration = .zero
+  /// The connection stood; equal to `nameLookup` on a reused one.
+  public var connect: Duration = .zero
+  /// The TLS handshake was done; zero without TLS.
+  public var secureConnect: Duration = .zero
+  /// The request was about to be sent.
+  public var requestStart: Duration = .zero
+  /// The first byte of the response came.
+  public var firstByte: Duration = .zero
+  /// The last byte came.
+  public var lastByte: Duration = .zero
+  /// Bytes of header and body sent.
+  public var bytesSent: Int64 = 0
+  /// Bytes of header and body received, before decoding.
+  public var bytesReceived: Int64 = 0
+  /// Whether a pooled connection turned out dead and the request went out once more on a fresh one.
+  public var wasResent = false
+  /// The other end's address and port, as far as known.
+  public var remoteAddress: String = ""
+
+  /// All zero.
+  public init() {}
+}

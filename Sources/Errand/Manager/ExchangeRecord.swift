@@ -1,0 +1,70 @@
+import Foundation
+
+/// What an echo or a recording shows of a call: every request that was sent, and what came back.
+struct ExchangeRecord: Sendable {
+  struct Attempt: Sendable {
+    let request: HTTPRequest
+    var response: HTTPResponse?
+    var body: Data?
+    var failure: String?
+    var duration: Duration = .zero
+  }
+
+  var attempts: [Attempt] = []
+
+  /// The exchange for people to read, secrets hidden.
+  func text(_ plan: TaskPlan, _ configuration: ServerConfiguration, _ record: FlightRecord, _ outcome: CallOutcome)
+    -> String
+  {
+    let style = plan.recordingStyle
+    var lines = ["\(plan.taskName): \(CallMoment.callEnded(outcome))"]
+    for (index, attempt) in attempts.enumerated() {
+      if attempts.count > 1 { lines += ["", "Attempt \(index + 1) of \(attempts.count)"] }
+      lines += [""] + request(attempt, style, configuration)
+      lines += [""] + answer(attempt, style, configuration)
+    }
+    lines += ["", "Timeline"] + record.entries.map { "  \($0.time.formattedSeconds)  \($0.moment)" }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private func request(_ attempt: Attempt, _ style: RecordingStyle, _ configuration: ServerConfiguration) -> [String] {
+    let request = attempt.request
+    var lines = ["\(request.method) \(style.contains(.url) ? configuration.redaction(request.url) : "<hidden>")"]
+    if style.contains(.headers) { lines += fields(configuration.redaction(request.headers)) }
+    guard style.contains(.upload), !request.body.isEmpty else { return lines }
+    let type = request.headers[.contentType].map { MediaType($0) }
+    let text =
+      request.body.data.map {
+        configuration.redaction.body($0, type: type, limit: configuration.maxLoggedUploadSize)
+      } ?? "<a body that is read as it is sent>"
+    return lines + ["", text]
+  }
+
+  private func answer(_ attempt: Attempt, _ style: RecordingStyle, _ configuration: ServerConfiguration) -> [String] {
+    let time = attempt.duration.formattedSeconds
+    guard let response = attempt.response else {
+      return ["No response after \(time): \(attempt.failure ?? "cancelled")"]
+    }
+    var lines = ["\(response.status) after \(time)"]
+    if style.contains(.headers) { lines += fields(configuration.redaction(response.headers)) }
+    if let failure = attempt.failure { lines.append(failure) }
+    guard style.contains(.download), let body = attempt.body, !body.isEmpty else { return lines }
+    return lines + [
+      "", configuration.redaction.body(body, type: response.mediaType, limit: configuration.maxLoggedDownloadSize),
+    ]
+  }
+
+  private func fields(_ headers: HTTPHeaders) -> [String] { headers.map { "\($0.name): \($0.value)" } }
+}
+
+extension TaskPlan {
+  /// The name under which the call is recorded: the method and the type's name without it and without `Task`.
+  func recordingName(method: HTTPMethod) -> String {
+    var name = taskName.filter { $0.isLetter || $0.isNumber }
+    if name.lowercased().hasPrefix(method.rawValue.lowercased()), name.count > method.rawValue.count {
+      name.removeFirst(method.rawValue.count)
+    }
+    if name.hasSuffix("Task"), name.count > 4 { name.removeLast(4) }
+    return "\(method) \(name)"
+  }
+}

@@ -1,0 +1,98 @@
+/// What is done about a failed attempt.
+///
+/// A policy says what is worth another try and when. Whether a request *may* be sent again is not its business: one
+/// that the server may have seen is repeated only where that is harmless (``Idempotency``) and its body can be read
+/// again; one that was surely not sent may always be. Nothing is retried after a cancellation, nor past the deadline
+/// of the call.
+public struct RetryPolicy: Sendable {
+  /// What a policy decides.
+  public enum Decision: Sendable, Hashable {
+    /// The failure stands.
+    case giveUp
+    /// Another attempt, after so long.
+    case retry(after: Duration)
+  }
+
+  /// A failed attempt, as a policy sees it.
+  public struct Failure: Sendable {
+    /// The request as it was sent.
+    public let request: HTTPRequest
+    /// The attempts so far, this one included.
+    public let attempts: [AttemptRecord]
+    /// What went wrong: a transport's error, or `.badStatus`.
+    public let error: TaskError
+    /// What the server asked for with `Retry-After`, if it did.
+    public let retryAfter: Duration?
+    /// A number from 0 up to 1, for jitter.
+    public let random: Double
+  }
+
+  /// The most attempts there may be, the first included.
+  public var maximumAttempts = 3
+  /// The statuses that are worth another try.
+  public var statuses = RetryableStatuses.standard
+  /// The upper bound of the first delay; it doubles with every attempt.
+  public var baseDelay: Duration = .milliseconds(500)
+  /// What the bound grows to for requests without a body.
+  public var maximumDownloadDelay: Duration = .seconds(60)
+  /// What the bound grows to for requests with one.
+  public var maximumUploadDelay: Duration = .seconds(600)
+  /// Whether delays are drawn from zero up to the bound ("full jitter"), so that clients do not return in step.
+  public var hasJitter = true
+
+  private var decision: (@Sendable (Failure) async throws -> Decision)?
+  let isInherited: Bool
+
+  private init(isInherited: Bool = false) { self.isInherited = isInherited }
+
+  /// As the server says.
+  public static let inherited = RetryPolicy(isInherited: true)
+
+  /// Three attempts; after 408, 429, 502, 503, 504 and transient transport errors; exponential with full jitter, or
+  /// what `Retry-After` asks for if that is longer.
+  public static let standard = RetryPolicy()
+
+  /// One attempt.
+  public static let never = RetryPolicy.attempts(1)
+
+  /// Like ``standard``, with another number of attempts, the first included.
+  public static func attempts(_ count: Int) -> RetryPolicy {
+    var policy = RetryPolicy()
+    policy.maximumAttempts = max(1, count)
+    return policy
+  }
+
+  /// Up to `retries` attempts after the first, each after `delay`.
+  public static func fixed(retries: Int, delay: Duration) -> RetryPolicy {
+    var policy = attempts(retries + 1)
+    policy.baseDelay = delay
+    policy.maximumDownloadDelay = delay
+    policy.maximumUploadDelay = delay
+    policy.hasJitter = false
+    return policy
+  }
+
+  /// What `decide` says, which sees all attempts so far. What it throws ends the call.
+  public static func decided(by decide: @escaping @Sendable (Failure) async throws -> Decision) -> RetryPolicy {
+    var policy = RetryPolicy()
+    policy.decision = decide
+    return policy
+  }
+
+  func decide(_ failure: Failure) async throws -> Decision {
+    if let decision { return try await decision(failure) }
+    guard failure.attempts.count < maximumAttempts, isWorthAnotherTry(failure.error) else { return .giveUp }
+    return .retry(after: max(failure.retryAfter ?? .zero, backoff(failure)))
+  }
+
+  private func isWorthAnotherTry(_ error: TaskError) -> Bool {
+    error.code == .badStatus ? error.status.map(statuses.contains) ?? false : error.isRetryable
+  }
+
+  private func backoff(_ failure: Failure) -> Duration {
+    let cap = failure.request.body.isEmpty ? maximumDownloadDelay : maximumUploadDelay
+    let doublings = min(failure.attempts.count - 1, 30)
+    let bound = min(cap, baseDelay * (1 << doublings))
+    return hasJitter ? bound * failure.random : bound
+  }
+}

@@ -1,0 +1,78 @@
+public import Foundation
+
+/// When tasks run: throttling, cancellation and recording to disk.
+///
+/// Every server has one of its own unless it is given one to share; limits are then shared too.
+public actor TaskManager {
+  nonisolated let admission: AdmissionDesk
+  nonisolated let calls = CallRegistry()
+  nonisolated let serialQueues = SerialQueues()
+  nonisolated let clock: CallClock
+  nonisolated let random: CallRandom
+  private nonisolated let recorderBox = Lock<TaskRecorder?>(nil)
+
+  /// A manager with the given limits.
+  ///
+  /// - Parameters:
+  ///   - limits: How many attempts may be under way at once.
+  ///   - clock: By which calls wait and measure.
+  ///   - random: What jitter is drawn from.
+  public init(limits: ThrottleLimits = ThrottleLimits(), clock: CallClock = .continuous, random: CallRandom = .system) {
+    admission = AdmissionDesk(limits: limits)
+    self.clock = clock
+    self.random = random
+  }
+
+  // MARK: Throttling
+
+  /// How many attempts may be under way at once.
+  public nonisolated var limits: ThrottleLimits { admission.limits }
+
+  /// Sets other limits. They hold at once: raised ones start those who wait, lowered ones let the running finish.
+  public func setLimits(_ limits: ThrottleLimits) { admission.setLimits(limits) }
+
+  /// The number of attempts that hold a slot.
+  public nonisolated var runningCount: Int { admission.running }
+
+  /// The number of attempts that wait for one.
+  public nonisolated var waitingCount: Int { admission.waiting }
+
+  /// The number of calls under way, whatever they are doing.
+  public nonisolated var callCount: Int { calls.count }
+
+  // MARK: Cancellation
+
+  /// Cancels every call under way; each throws `CancellationError`. Returns how many there were.
+  @discardableResult
+  public func cancelAll() -> Int { calls.cancel { _ in true } }
+
+  /// Cancels the calls whose task has this tag; each throws `CancellationError`. Returns how many there were.
+  @discardableResult
+  public func cancel(tag: String) -> Int { calls.cancel { $0.taskTag == tag } }
+
+  /// Cancels the calls whose task is of this type; each throws `CancellationError`. Returns how many there were.
+  @discardableResult
+  public func cancel<Described: ServerTask>(type: Described.Type) -> Int { calls.cancel { $0.task is Described } }
+
+  // MARK: Recording
+
+  /// Records every call from now on as a numbered text file, redacted.
+  ///
+  /// - Parameter folder: Where to; made if it is not there. A new folder below the temporary one unless given.
+  /// - Returns: The folder.
+  /// - Throws: ``TaskError`` with code `.fileNotWritable` when the folder cannot be made or written to.
+  @discardableResult
+  public func recordTaskPath(to folder: URL? = nil) throws -> URL {
+    let recorder = try TaskRecorder(folder: folder ?? TaskRecorder.newFolder())
+    recorderBox.withLock { $0 = recorder }
+    return recorder.folder
+  }
+
+  /// Stops recording. Calls under way are not recorded any more.
+  public func endTaskPathRecording() { recorderBox.withLock { $0 = nil } }
+
+  /// Where calls are recorded; nil while they are not.
+  public nonisolated var taskPathURL: URL? { recorder?.folder }
+
+  nonisolated var recorder: TaskRecorder? { recorderBox.withLock { $0 } }
+}

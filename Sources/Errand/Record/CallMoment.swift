@@ -1,0 +1,58 @@
+/// Something that happened in the life of a call; the entries of a ``FlightRecord`` and the substance of an event.
+///
+/// Every `…Started` has exactly one matching `…Ended`, whatever happens.
+public enum CallMoment: Sendable {
+  /// The call began.
+  case callStarted
+  /// An attempt began; the first is 1.
+  case attemptStarted(Int)
+  /// The attempt waits for a slot.
+  case queued
+  /// The slot was granted after so long.
+  case admitted(after: Duration)
+  /// The head of a response came.
+  case responded(HTTPStatus, isConnectionReused: Bool)
+  /// The body came to its end, so many bytes.
+  case bodyReceived(bytes: Int)
+  /// The attempt is over.
+  case attemptEnded(Int, AttemptRecord)
+  /// The call waits before it tries again, for the reason given.
+  case delayStarted(Duration, reason: String)
+  /// The wait is over, or was cut short.
+  case delayEnded
+  /// The body became a payload.
+  case decoded
+  /// The call is over.
+  case callEnded(CallOutcome)
+}
+
+/// How a call ended.
+public enum CallOutcome: Sendable {
+  /// It gave its result, with the last status if there was a response.
+  case succeeded(HTTPStatus?)
+  /// It threw the error of this one-line description, secrets hidden.
+  case failed(String)
+  /// It was cancelled.
+  case cancelled
+}
+
+extension CallMoment: CustomStringConvertible {
+  /// The moment in a few words.
+  public var description: String {
+    switch self {
+    case .callStarted: "call started"
+    case .attemptStarted(let number): "attempt \(number) started"
+    case .queued: "waiting for a slot"
+    case .admitted(let wait): "admitted after \(wait.formattedSeconds)"
+    case .responded(let status, let isReused): "\(status)\(isReused ? ", reused connection" : "")"
+    case .bodyReceived(let bytes): "body of \(bytes) bytes"
+    case .attemptEnded(let number, let record): "attempt \(number) ended: \(record.outcome)"
+    case .delayStarted(let delay, let reason): "waiting \(delay.formattedSeconds) to retry: \(reason)"
+    case .delayEnded: "wait over"
+    case .decoded: "decoded"
+    case .callEnded(.succeeded(let status)): "call succeeded\(status.map { " with \($0)" } ?? "")"
+    case .callEnded(.failed(let reason)): "call failed: \(reason)"
+    case .callEnded(.cancelled): "call cancelled"
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/// What happened to a call, moment by moment; every response and every error carries one. Print it.
+///
+///     GET https://api.example.com/widgets/7
+///       0.000 s  call started
+///       0.000 s  attempt 1 started
+///       0.021 s  503 Service Unavailable
+///       …
+public struct FlightRecord: Sendable, CustomStringConvertible {
+  /// A moment and when it was, counted from the start of the call.
+  public struct Entry: Sendable {
+    /// The time since the call started.
+    public let time: Duration
+    /// What happened.
+    public let moment: CallMoment
+  }
+
+  /// Method and URL, secrets hidden; empty when the call failed before there was a request.
+  public package(set) var title: String
+  /// The moments in order.
+  public package(set) var entries: [Entry]
+
+  package init(title: String = "", entries: [Entry] = []) {
+    self.title = title
+    self.entries = entries
+  }
+
+  package mutating func note(_ moment: CallMoment, at time: Duration) {
+    entries.append(Entry(time: time, moment: moment))
+  }
+
+  /// The attempts, in order.
+  public var attempts: [AttemptRecord] {
+    entries.compactMap { if case .attemptEnded(_, let record) = $0.moment { record } else { nil } }
+  }
+
+  /// The title, then one line a moment.
+  public var description: String {
+    ([title] + entries.map { "  \($0.time.formattedSeconds)  \($0.moment)" }).joined(separator: "\n")
+  }
+}
+
+extension Duration {
+  /// Seconds with three decimals and the unit: `0.250 s`.
+  package var formattedSeconds: String {
+    let (seconds, attoseconds) = components
+    let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+    let fraction = String(abs(milliseconds % 1000))
+    return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction) s"
+  }
+
+  /// The duration as a number of seconds.
+  package var inSeconds: Double {
+    Double(components.seconds) + Double(components.attoseconds) * 1e-18
+  }
+}

@@ -1,0 +1,80 @@
+import Foundation
+
+extension Call {
+  func refuseIfDisabled() throws {
+    guard snapshot.configuration.disabled else { return }
+    throw TaskError(
+      .disabled, "the server at '\(snapshot.configuration.remote.name)' is disabled, so nothing is sent",
+      phase: .preparing)
+  }
+
+  /// The request as the task and the server describe it now, after both preflights.
+  func build() async throws -> HTTPRequest {
+    var request = try await described()
+    try await plan.task.preflight(&request)
+    if let preflight = snapshot.configuration.preflight { try await preflight(plan.task, &request) }
+    return request
+  }
+
+  private func described() async throws -> HTTPRequest {
+    let configuration = snapshot.configuration
+    let url = try await snapshot.url(of: plan)
+    let encoder = plan.encoder is InheritedCoding ? configuration.defaultEncoder : plan.encoder
+    let body = try await plan.task.uploadBody(encoder: encoder)
+    var method = plan.httpMethod
+    if method == .automatic { method = body.isEmpty ? .get : .post }
+    var headers = try await snapshot.standardHeaders(for: plan.task)
+    headers.replace(with: plan.headers)
+    if let type = body.mediaType { headers.setDefault(type.rawValue, for: .contentType) }
+    if plan.idempotency == .key { headers.setDefault(idempotencyKey, for: .idempotencyKey) }
+    return HTTPRequest(method, url, headers: headers, body: body, options: options)
+  }
+
+  private var options: TransferOptions {
+    let configuration = snapshot.configuration
+    var options = TransferOptions()
+    options.timeouts = timeouts
+    options.decodesBody = configuration.enableGZipDownloads
+    options.allowsExpensiveNetworkAccess = configuration.allowsExpensiveNetworkAccess
+    options.allowsConstrainedNetworkAccess = configuration.allowsConstrainedNetworkAccess
+    options.waitsForConnectivity = configuration.waitsForConnectivity
+    if case .stream = delivery { options.isLongLived = true }
+    return options
+  }
+
+  /// Refuses what must not, or cannot, be sent; returns where the request goes.
+  func sendableOrigin(of request: HTTPRequest) throws -> Origin {
+    let origin = try request.checkedOrigin()
+    guard origin.isSecure || origin.isLoopback || snapshot.configuration.insecureHosts.contains(origin.host) else {
+      throw TaskError(
+        .insecureScheme,
+        "plain http to \(origin.host) is refused: use https, or list the host in the server's insecureHosts",
+        phase: .preparing)
+    }
+    return origin
+  }
+}
+
+extension HTTPRequest {
+  /// Whether the request may reach the server twice.
+  func isRepeatable(_ idempotency: Idempotency) -> Bool {
+    switch idempotency {
+    case .safeToRepeat, .key: true
+    case .neverRepeat: false
+    case .automatic: method.isIdempotent || headers.contains(.idempotencyKey)
+    }
+  }
+
+  /// This request with what steps changed in `before` to make it `after`.
+  func applying(changesFrom before: HTTPRequest, to after: HTTPRequest) -> HTTPRequest {
+    var request = self
+    if before.method != after.method { request.method = after.method }
+    if before.url != after.url { request.url = after.url }
+    guard before.headers != after.headers else { return request }
+    for field in after.headers where before.headers[field.name] != after.headers[field.name] {
+      request.headers[field.name] = after.headers[field.name]
+    }
+    for field in before.headers where !after.headers.contains(field.name) { request.headers.remove(field.name) }
+    return request
+  }
+}

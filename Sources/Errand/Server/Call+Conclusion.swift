@@ -1,0 +1,56 @@
+import Foundation
+
+/// What a call came to, before it is made into what the verb returns.
+struct Outcome: Sendable {
+  let call: Call
+  let response: HTTPResponse
+  /// The body, where it was collected.
+  let data: Data
+}
+
+extension Call {
+  /// 10. Checks the status, makes the result, and calls the hooks.
+  func conclude<Value: Sendable>(
+    _ response: HTTPResponse, finish: @Sendable (Outcome) async throws -> Value
+  ) async throws -> Value {
+    if !accepts(response.status) { throw await refusal(of: response) }
+    if case .stream = delivery {
+      try await plan.task.postProcess(response: response)
+      return try await finish(Outcome(call: self, response: response, data: Data()))
+    }
+    let data = try await response.body.collect()
+    var head = response
+    head.body = HTTPResponseBody(data)
+    try await plan.task.postProcess(response: head)
+    let value = try await finish(Outcome(call: self, response: head, data: data))
+    try await plan.task.postflight(response: head)
+    if let postflight = snapshot.configuration.postflight { try await postflight(plan.task, head) }
+    return value
+  }
+
+  func accepts(_ status: HTTPStatus) -> Bool {
+    plan.acceptedStatuses.contains(status, inherited: snapshot.configuration.reportBadHTTPStatusAsError)
+  }
+
+  /// The error for a response whose status is not accepted, with as much of its body as errors keep.
+  private func refusal(of response: HTTPResponse) async -> TaskError {
+    var error = TaskError.badStatus(response, redaction: snapshot.configuration.redaction)
+    let limit = snapshot.configuration.maximumErrorBodySize
+    // What can be had of the body: that it broke off is not what the caller needs to know.
+    while error.body.count < limit, let chunk = try? await response.body.next() {
+      error.body.append(chunk.prefix(limit - error.body.count))
+    }
+    response.body.cancel()
+    return error
+  }
+}
+
+extension TaskError {
+  /// A response whose status is not accepted.
+  static func badStatus(_ response: HTTPResponse, redaction: Redaction) -> TaskError {
+    var error = TaskError(.badStatus, "\(response.status)", phase: .finishing)
+    error.status = response.status
+    error.headers = redaction(response.headers)
+    return error
+  }
+}

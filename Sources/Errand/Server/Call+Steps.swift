@@ -1,0 +1,19 @@
+extension Call {
+  /// 5. Through the steps that see a call once.
+  func throughCallSteps(
+    _ request: HTTPRequest, _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+  ) async throws -> HTTPResponse {
+    let steps = snapshot.configuration.perCallSteps
+    guard !steps.isEmpty else { return try await last(request) }
+    return try await Next(ArraySlice(steps.map { $0 as any Step }), last: last)(request)
+  }
+
+  /// 7. Through the steps that see every attempt.
+  func throughAttemptSteps(
+    _ request: HTTPRequest, _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+  ) async throws -> HTTPResponse {
+    let steps = snapshot.configuration.perAttemptSteps
+    guard !steps.isEmpty else { return try await last(request) }
+    return try await Next(ArraySlice(steps.map { $0 as any Step }), last: last)(request)
+  }
+}

@@ -1,0 +1,60 @@
+public import Foundation
+
+/// A place where a server's paths begin: a URL, perhaps with a path prefix, and the names it is known by.
+///
+///     extension Remote {
+///       static let staging = Remote("https://staging.example.com/api", name: "staging", shortName: "stg")
+///     }
+public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+  /// The URL as it was given. A malformed one is reported by the first call, with the remote's name.
+  public let address: String
+  /// The name for people and environment variables; the host unless given.
+  public let name: String
+  /// A shorter name; the same as ``name`` unless given.
+  public let shortName: String
+
+  /// A remote by its URL as text.
+  public init(_ address: String, name: String? = nil, shortName: String? = nil) {
+    self.address = address
+    self.name = name ?? URL(string: address)?.host(percentEncoded: false) ?? address
+    self.shortName = shortName ?? self.name
+  }
+
+  /// A remote by its URL.
+  public init(_ url: URL, name: String? = nil, shortName: String? = nil) {
+    self.init(url.absoluteString, name: name, shortName: shortName)
+  }
+
+  /// A remote by its URL as text.
+  public init(stringLiteral value: String) { self.init(value) }
+
+  /// No place: calls fail until the server is given one.
+  public static let none = Remote("", name: "none")
+
+  /// The URL; nil where there is none or it is malformed.
+  public var url: URL? { address.isEmpty ? nil : URL(string: address) }
+
+  /// Name and URL.
+  public var description: String { "\(name) (\(address))" }
+
+  /// The remote that an environment variable names.
+  ///
+  /// - Parameters:
+  ///   - variable: The variable; its value is compared with names and short names, without regard to case.
+  ///   - remotes: The known ones.
+  ///   - fallback: What is taken when the variable is not set, or empty.
+  ///   - environment: The environment; the process's unless given.
+  /// - Returns: One of `remotes`, or `fallback`.
+  /// - Throws: ``TaskError`` with code `.unknownRemote` that lists the known names.
+  public static func fromEnvironment(
+    _ variable: String, among remotes: [Remote], default fallback: Remote,
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) throws -> Remote {
+    guard let wanted = environment[variable], !wanted.isEmpty else { return fallback }
+    let known = remotes.first { [$0.name, $0.shortName].contains { $0.lowercased() == wanted.lowercased() } }
+    if let known { return known }
+    let names = remotes.map(\.name).joined(separator: ", ")
+    throw TaskError(
+      .unknownRemote, "\(variable) names the unknown remote '\(wanted)'; known are: \(names)", phase: .preparing)
+  }
+}

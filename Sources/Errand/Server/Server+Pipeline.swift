@@ -1,0 +1,52 @@
+extension Server {
+  /// The life of one task, from its plan to its result. The numbers are those of the guide "How a task travels".
+  static func perform<Value: Sendable>(
+    _ plan: TaskPlan, _ delivery: Delivery, finish: @escaping @Sendable (Outcome) async throws -> Value
+  ) async throws -> Value {
+    let server = plan.server
+    let call = Call(plan, server.snapshot, delivery)  // 1. snapshot the configuration
+    return try await call.run { call in  // … begun and ended once, cancellable, under its deadline (11)
+      try call.refuseIfDisabled()
+      return try await server.manager.serialQueues.withTurn(plan.serialQueue) {  // 2. wait for the serial queue
+        let request = try await call.build()  // 3. URL, query, headers, body; 4. preflight
+        let response = try await call.throughCallSteps(request) { changed in  // 5. steps that see the call once
+          try await call.attempts(changed, built: request)  // 6.–9. attempts: steps, slot, transport, body
+        }
+        return try await call.conclude(response, finish: finish)  // 10. verify, decode, postProcess, postflight
+      }
+    }
+  }
+}
+
+extension Call {
+  /// 6. The attempt loop: sends until an attempt succeeds or the policy gives up.
+  func attempts(_ first: HTTPRequest, built: HTTPRequest) async throws -> HTTPResponse {
+    var request = first
+    var number = 1
+    while true {
+      let result = await attempt(number, request)
+      let decision = try await decide(result, request)
+      guard case .retry(let delay, let reason) = decision else { return try result.get() }
+      result.response?.body.cancel()
+      try await wait(delay, reason: reason)
+      number += 1
+      request = try await build().applying(changesFrom: built, to: first)  // nothing stale is sent
+    }
+  }
+
+  /// 7.–9. One attempt: its steps, and at their end the transport.
+  private func attempt(_ number: Int, _ request: HTTPRequest) async -> AttemptResult {
+    let attempt = Attempt(number, of: self)
+    do {
+      let response = try await throughAttemptSteps(request) { request in
+        self.note(request: request)
+        let host = try self.sendableOrigin(of: request)
+        let slot = try await attempt.waitForSlot(host)  // 8. admission
+        return try await attempt.send(request, holding: slot)  // 9. transport: the slot is held until the body ended
+      }
+      return await attempt.received(response)
+    } catch {
+      return attempt.failed(error)
+    }
+  }
+}

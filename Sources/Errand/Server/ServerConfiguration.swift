@@ -1,0 +1,103 @@
+import Foundation
+
+/// All settings of a server as one value. Copying settings to another server is copying this value.
+///
+///     await shop.update { $0.defaultTimeout = .seconds(10) }
+///
+/// A call takes a snapshot when it begins; a later change never tears it apart.
+public struct ServerConfiguration: Sendable {
+  // MARK: Where
+
+  /// Where paths begin.
+  public var remote: Remote = .none
+  /// Whether every call fails at once.
+  public var disabled = false
+  /// Hosts to which plain http is allowed; loopback hosts always are.
+  public var insecureHosts: Set<String> = []
+
+  // MARK: What
+
+  /// Header fields of every request; a task's own go before them. `Accept: */*` unless changed.
+  public var standardHeaders: HTTPHeaders = [.accept: "*/*"]
+  /// More header fields, computed for a task when its request is built; they go before ``standardHeaders``.
+  public var computedHeaders: (@Sendable (_ task: any ServerTask) async throws -> HTTPHeaders)?
+  /// What is sent as `User-Agent`; empty sends none.
+  public var userAgent = ServerConfiguration.defaultUserAgent
+  /// Encodes payloads.
+  public var defaultEncoder: any BodyEncoder = JSONEncoder()
+  /// Decodes payloads.
+  public var defaultDecoder: any PayloadDecoder = JSONDecoder()
+  /// Whether bodies are asked for compressed, and decoded on arrival, where the transport can.
+  public var enableGZipDownloads = true
+  /// Whether a status that is not accepted is thrown as an error.
+  public var reportBadHTTPStatusAsError = true
+  /// How much of the body of a refused response an error keeps, in bytes.
+  public var maximumErrorBodySize = 1 << 20
+  /// How large a body may be that is collected in memory, in bytes.
+  public var maximumBodySize = 1 << 30
+
+  // MARK: How
+
+  /// How long one attempt may take.
+  public var defaultTimeout: Duration = .seconds(30)
+  /// Limits for the other parts of a call.
+  public var timeouts = Timeouts(connect: .seconds(10))
+  /// What is done about failures.
+  public var retryPolicy = RetryPolicy.standard
+  /// Whether networks that cost money by the byte may be used.
+  public var allowsExpensiveNetworkAccess = true
+  /// Whether networks in low-data mode may be used.
+  public var allowsConstrainedNetworkAccess = true
+  /// Whether a call waits for a network where there is none.
+  public var waitsForConnectivity = false
+  /// Steps that see every call once, outermost first.
+  public var perCallSteps: [any PerCallStep] = []
+  /// Steps that see every attempt, outermost first.
+  public var perAttemptSteps: [any PerAttemptStep] = []
+
+  // MARK: Hooks
+
+  /// Sees every request after the task's own preflight, for every attempt; may change it or throw.
+  public var preflight: (@Sendable (_ task: any ServerTask, _ request: inout HTTPRequest) async throws -> Void)?
+  /// Told when a call has succeeded, after the task's own postflight.
+  public var postflight: (@Sendable (_ task: any ServerTask, _ response: HTTPResponse) async throws -> Void)?
+
+  // MARK: What is seen
+
+  /// Who is told what happens.
+  public var observers: [any TaskObserver] = []
+  /// What is logged of every call, into ``log``.
+  public var logStyle = LogStyle.none
+  /// Whether every exchange is echoed into ``log`` unless its task says otherwise.
+  public var echoesTasks = false
+  /// Where echoes and log lines go.
+  public var log = TextSink.standardError
+  /// What is hidden in everything that people may read.
+  public var redaction = Redaction.standard
+  /// The largest body of a response that echoes and recordings show, in bytes; a placeholder stands for larger ones.
+  public var maxLoggedDownloadSize = 10 << 20
+  /// The largest body of a request that echoes and recordings show, in bytes; a placeholder stands for larger ones.
+  public var maxLoggedUploadSize = 4 << 10
+
+  /// The settings of a new server.
+  public init() {}
+
+  /// Replaces the standard headers.
+  public mutating func setStandardHeaders(_ headers: HTTPHeaders) { standardHeaders = headers }
+
+  /// `AppName/1.0 Errand/0.1 (Linux)`, from the main bundle or the process's name.
+  public static let defaultUserAgent: String = {
+    let information = Bundle.main.infoDictionary
+    let name = information?["CFBundleName"] as? String ?? ProcessInfo.processInfo.processName
+    let version = information?["CFBundleShortVersionString"] as? String
+    let product = (version.map { "\(name)/\($0)" } ?? name).filter { $0.isASCII && !$0.isNewline && $0 != " " }
+    #if os(Linux)
+      let system = "Linux"
+    #elseif os(macOS)
+      let system = "macOS"
+    #else
+      let system = "Apple"
+    #endif
+    return "\(product) Errand/0.1 (\(system))"
+  }()
+}

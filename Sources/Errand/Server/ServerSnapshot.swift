@@ -1,0 +1,105 @@
+package import Foundation
+
+/// A server's configuration as it was when a call began, with what can be prepared once for all calls.
+package final class ServerSnapshot: Sendable {
+  package let configuration: ServerConfiguration
+  private let server: ObjectIdentifier
+  /// The remote's URL, ending in a slash; nil where there is none.
+  private let base: String?
+  /// What every request starts with: the standard headers and the user agent.
+  let headers: HTTPHeaders
+
+  init(_ configuration: ServerConfiguration, of server: ObjectIdentifier) {
+    self.configuration = configuration
+    self.server = server
+    let address = configuration.remote.address
+    base = address.isEmpty ? nil : address.hasSuffix("/") ? address : address + "/"
+    var headers = configuration.standardHeaders
+    if !configuration.userAgent.isEmpty { headers.setDefault(configuration.userAgent, for: .userAgent) }
+    self.headers = headers
+  }
+
+  /// The URL for a path below the remote.
+  ///
+  /// One leading slash of the path is dropped; what a URL cannot hold is percent-encoded, escapes that are there stay.
+  /// A path that is a whole URL is taken as it is.
+  package func url(path: String, query: HTTPQuery) throws -> URL {
+    let isWhole = path.hasPrefix("http://") || path.hasPrefix("https://")
+    guard let base = isWhole ? "" : base else {
+      throw TaskError(
+        .noRemote, "there is no remote to add the path '\(path)' to: make a Server with one, or set it",
+        phase: .preparing)
+    }
+    var text = base + Self.escaped(path.hasPrefix("/") ? path.dropFirst() : path[...])
+    if !query.isEmpty { text += (text.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + query.encoded }
+    return try Self.checked(text, of: configuration.remote)
+  }
+
+  /// The URL for a plan: its task's, with the plan's additions.
+  package static func url(of plan: TaskPlan) async throws -> URL {
+    try await plan.server.snapshot.url(of: plan)
+  }
+
+  /// The URL for a plan: its task's, with the plan's additions.
+  package func url(of plan: TaskPlan) async throws -> URL {
+    let own = ObjectIdentifier(plan.task.server)
+    let url = try await Self.$override.withValue(Override(server: own, snapshot: self)) { try await plan.task.url }
+    guard !plan.addedQuery.isEmpty else { return url }
+    let text = url.absoluteString
+    return try Self.checked(text + (text.contains("?") ? "&" : "?") + plan.addedQuery.encoded, of: configuration.remote)
+  }
+
+  /// The snapshot from which a task's default `url` is built: that of the call under way, else the server's present one.
+  static func inUse(by server: Server) -> ServerSnapshot {
+    guard let override, override.server == ObjectIdentifier(server) else { return server.snapshot }
+    return override.snapshot
+  }
+
+  /// While a call asks its task for the URL: that task's server, and the snapshot to use for it.
+  private struct Override: Sendable {
+    let server: ObjectIdentifier
+    let snapshot: ServerSnapshot
+  }
+
+  @TaskLocal private static var override: Override?
+
+  private static func checked(_ text: String, of remote: Remote) throws -> URL {
+    guard let url = URL(string: text, encodingInvalidCharacters: false), url.scheme != nil,
+      url.host(percentEncoded: true)?.isEmpty == false
+    else {
+      throw TaskError(
+        .badURL, "'\(text)' of the remote '\(remote.name)' is no absolute URL: it needs a scheme, a host and no blanks",
+        phase: .preparing)
+    }
+    return url
+  }
+
+  // RFC 3986 §3.3 and §3.4: pchar, "/" and "?" stay; so does a percent sign before two digits.
+  private static func escaped(_ path: Substring) -> String {
+    let bytes = Array(path.utf8)
+    guard bytes.contains(where: { !isAllowed($0) || $0 == UInt8(ascii: "%") }) else { return String(path) }
+    var result = ""
+    for (index, byte) in bytes.enumerated() {
+      let isEscape =
+        byte == UInt8(ascii: "%") && index + 2 < bytes.count && isHexadecimal(bytes[index + 1])
+        && isHexadecimal(bytes[index + 2])
+      if isEscape || (isAllowed(byte) && byte != UInt8(ascii: "%")) {
+        result.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+      }
+    }
+    return result
+  }
+
+  private static func isHexadecimal(_ byte: UInt8) -> Bool { Character(Unicode.Scalar(byte)).isHexDigit }
+
+  private static func isAllowed(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "-._~!$&'()*+,;=:@/?%".utf8.contains(byte)
+    }
+  }
+}

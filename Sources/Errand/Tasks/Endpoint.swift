@@ -1,0 +1,100 @@
+/// A task as a value, for those who prefer values to types: what goes up, and what comes down.
+///
+///     extension Endpoint<Void, Widget> {
+///       static func widget(_ id: Int) -> Self { .get("widgets/\(id)") }
+///     }
+///     let widget = try await Endpoint<Void, Widget>.widget(7).download()
+public struct Endpoint<Upload: Sendable, Download: Sendable>: UploadingTask {
+  /// What the endpoints of one provider have in common.
+  public typealias Defaults = EndpointDefaults
+
+  /// The path below the server's remote.
+  public let path: String
+  /// The method.
+  public let httpMethod: HTTPMethod
+  /// What is added to the URL's query.
+  public let query: HTTPQuery
+  private let defaults: Defaults
+  private let body: @Sendable (any BodyEncoder) async throws -> HTTPBody
+
+  private init(
+    _ method: HTTPMethod, _ path: String, _ query: HTTPQuery, _ defaults: Defaults,
+    body: @escaping @Sendable (any BodyEncoder) async throws -> HTTPBody
+  ) {
+    httpMethod = method
+    self.path = path
+    self.query = query
+    self.defaults = defaults
+    self.body = body
+  }
+
+  /// The server of the defaults.
+  public var server: Server { defaults.server ?? .default }
+  /// The header fields of the defaults.
+  public var headers: HTTPHeaders { defaults.headers }
+  /// The time-out of the defaults.
+  public var timeout: Duration { defaults.timeout }
+  /// The retry policy of the defaults.
+  public var retryPolicy: RetryPolicy { defaults.retryPolicy }
+  /// The payload, encoded.
+  public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { try await body(encoder) }
+}
+
+extension Endpoint: PayloadDownloadingTask where Download: Decodable {
+  /// What comes down.
+  public typealias DownloadPayload = Download
+}
+
+extension Endpoint where Upload == Void {
+  /// An endpoint of any method without a body.
+  public static func request(
+    _ method: HTTPMethod, _ path: String, query: HTTPQuery = [:], defaults: Defaults = Defaults()
+  ) -> Self {
+    Endpoint(method, path, query, defaults) { _ in .empty }
+  }
+
+  /// An endpoint that is asked with GET.
+  public static func get(_ path: String, query: HTTPQuery = [:], defaults: Defaults = Defaults()) -> Self {
+    request(.get, path, query: query, defaults: defaults)
+  }
+
+  /// An endpoint that is asked with DELETE.
+  public static func delete(_ path: String, query: HTTPQuery = [:], defaults: Defaults = Defaults()) -> Self {
+    request(.delete, path, query: query, defaults: defaults)
+  }
+}
+
+extension Endpoint where Upload: Encodable {
+  /// An endpoint of any method with a payload.
+  public static func request(
+    _ method: HTTPMethod, _ path: String, _ payload: Upload, query: HTTPQuery = [:], defaults: Defaults = Defaults()
+  ) -> Self {
+    Endpoint(method, path, query, defaults) { try await PayloadCoding.encode(payload, with: $0) }
+  }
+
+  /// An endpoint that is asked with POST.
+  public static func post(
+    _ path: String, _ payload: Upload, query: HTTPQuery = [:], defaults: Defaults = Defaults()
+  ) -> Self {
+    request(.post, path, payload, query: query, defaults: defaults)
+  }
+
+  /// An endpoint that is asked with PUT.
+  public static func put(
+    _ path: String, _ payload: Upload, query: HTTPQuery = [:], defaults: Defaults = Defaults()
+  ) -> Self {
+    request(.put, path, payload, query: query, defaults: defaults)
+  }
+
+  /// An endpoint that is asked with PATCH.
+  public static func patch(
+    _ path: String, _ payload: Upload, query: HTTPQuery = [:], defaults: Defaults = Defaults()
+  ) -> Self {
+    request(.patch, path, payload, query: query, defaults: defaults)
+  }
+}
+
+extension Endpoint where Download == Void {
+  /// Runs the task; whatever body comes is read and let go.
+  public func download() async throws { try await run() }
+}

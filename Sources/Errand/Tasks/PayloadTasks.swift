@@ -1,0 +1,58 @@
+public import Foundation
+
+/// A task whose response is a payload: a value that is decoded from the body.
+///
+/// `Data` and `String` payloads are the body itself. An optional payload is nil when the body is empty.
+public protocol PayloadDownloadingTask: ServerTask {
+  /// What the body is decoded into.
+  associatedtype DownloadPayload: Decodable & Sendable
+}
+
+/// A task that sends a body; it has the verb ``ServerTask/upload()``.
+public protocol UploadingTask: ServerTask {}
+
+/// A task that sends a payload, encoded by its encoder or the server's.
+public protocol PayloadUploadingTask: UploadingTask {
+  /// What is encoded into the body.
+  associatedtype UploadPayload: Encodable & Sendable
+  /// The value to send.
+  var uploadPayload: UploadPayload { get }
+}
+
+extension PayloadUploadingTask {
+  /// The payload, encoded off the caller's actor.
+  /// Throws ``TaskError`` when it cannot be encoded; nothing is sent then.
+  public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
+    try await PayloadCoding.encode(uploadPayload, with: encoder)
+  }
+}
+
+/// A task that sends bytes as they are.
+public protocol DataUploadingTask: UploadingTask {
+  /// The bytes to send.
+  var uploadData: Data { get }
+  /// What they are; `application/octet-stream` unless stated.
+  var uploadType: MediaType { get }
+}
+
+extension DataUploadingTask {
+  /// `application/octet-stream`.
+  public var uploadType: MediaType { .octetStream }
+  /// The bytes as they are.
+  public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { .bytes(uploadData, type: uploadType) }
+}
+
+/// A task that sends a file, read as it is sent.
+public protocol FileUploadingTask: UploadingTask {
+  /// The file to send.
+  var uploadFile: URL { get }
+  /// What it is; `application/octet-stream` unless stated.
+  var uploadType: MediaType { get }
+}
+
+extension FileUploadingTask {
+  /// `application/octet-stream`.
+  public var uploadType: MediaType { .octetStream }
+  /// The file, opened anew for every attempt.
+  public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { .file(uploadFile, type: uploadType) }
+}

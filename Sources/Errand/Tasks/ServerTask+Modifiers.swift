@@ -1,0 +1,61 @@
+extension ServerTask {
+  /// The task on another server.
+  public func on(_ server: Server) -> Modified<Unmodified> { modified { $0.server = server } }
+
+  /// The task with one attempt limited to `timeout`.
+  public func timeout(_ timeout: Duration) -> Modified<Unmodified> { modified { $0.timeouts.attempt = timeout } }
+
+  /// The task with the whole call, waiting and retries included, limited to `limit`.
+  public func deadline(_ limit: Duration) -> Modified<Unmodified> { modified { $0.timeouts.call = limit } }
+
+  /// The task with other limits, where these say something.
+  public func timeouts(_ timeouts: Timeouts) -> Modified<Unmodified> {
+    modified { $0.timeouts = timeouts.orElse($0.timeouts) }
+  }
+
+  /// The task with a header field set; what it had under that name is replaced.
+  public func header(_ name: HTTPHeaderName, _ value: String) -> Modified<Unmodified> {
+    modified { $0.headers[name] = value }
+  }
+
+  /// The task with an item added to its query.
+  public func query(_ name: String, _ value: String?) -> Modified<Unmodified> {
+    modified { $0.addedQuery.add(name, value) }
+  }
+
+  /// The task with another retry policy.
+  public func retry(_ policy: RetryPolicy) -> Modified<Unmodified> { modified { $0.retryPolicy = policy } }
+
+  /// The task tried up to `count` times more, each time after `delay`.
+  public func retry(upTo count: Int, after delay: Duration) -> Modified<Unmodified> {
+    retry(.fixed(retries: count, delay: delay))
+  }
+
+  /// The task with another statement on whether it may be sent twice.
+  public func idempotency(_ idempotency: Idempotency) -> Modified<Unmodified> {
+    modified { $0.idempotency = idempotency }
+  }
+
+  /// The task with another priority.
+  public func priority(_ priority: CallPriority) -> Modified<Unmodified> { modified { $0.priority = priority } }
+
+  /// The task in a serial queue.
+  public func serialQueue(_ queue: SerialQueue) -> Modified<Unmodified> { modified { $0.serialQueue = queue } }
+
+  /// The task with other statuses taken for success.
+  public func accepting(_ statuses: AcceptedStatuses) -> Modified<Unmodified> {
+    modified { $0.acceptedStatuses = statuses }
+  }
+
+  /// The task under another tag.
+  public func tagged(_ tag: String) -> Modified<Unmodified> { modified { $0.tag = tag } }
+
+  /// The task with its exchange echoed, or not.
+  public func echo(_ style: EchoStyle = .full) -> Modified<Unmodified> { modified { $0.echoStyle = style } }
+
+  /// The task with less, or nothing, of its exchange recorded.
+  public func recording(_ style: RecordingStyle) -> Modified<Unmodified> { modified { $0.recordingStyle = style } }
+
+  /// The task with another decoder.
+  public func decoder(_ decoder: any PayloadDecoder) -> Modified<Unmodified> { modified { $0.decoder = decoder } }
+}

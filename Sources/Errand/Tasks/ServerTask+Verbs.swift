@@ -1,0 +1,68 @@
+public import Foundation
+
+// Verbs only forward: each names what becomes of the body, and what is made of it. All of them throw `TaskError` for
+// anything the network or the remote did, what a hook threw, or `CancellationError` when the call was cancelled.
+
+extension ServerTask {
+  /// Runs the task and returns the response, its body read and let go.
+  @discardableResult
+  public func run() async throws -> HTTPResponse {
+    try await Server.perform(plan, .discarded) { $0.response }
+  }
+
+  /// Runs the task and returns the body as it came, decompressed.
+  public func downloadData() async throws -> Data {
+    try await Server.perform(plan, .memory) { $0.data }
+  }
+
+  /// Runs the task and writes the body to a file.
+  ///
+  /// Missing folders are made. The file is replaced once the body is complete and its status was accepted; whatever
+  /// fails before leaves the old one in place and nothing else behind.
+  @discardableResult
+  public func download(to file: URL) async throws -> TaskResponse<URL> {
+    try await Server.perform(plan, .file(file)) { TaskResponse(file, $0) }
+  }
+
+  /// Runs the task and returns the head of the response, its body as it comes.
+  ///
+  ///     let response = try await Export().stream()
+  ///     for try await chunk in response.body { … }
+  ///
+  /// The slot of the call is held until the body ended or was let go. A slow reader makes the server wait.
+  public func stream() async throws -> HTTPResponse {
+    try await Server.perform(plan, .stream) { outcome in
+      outcome.call.handOver(outcome.response)
+      return outcome.response
+    }
+  }
+}
+
+extension UploadingTask {
+  /// Sends the body and returns the response, whose own body is read and let go.
+  @discardableResult
+  public func upload() async throws -> HTTPResponse { try await run() }
+}
+
+extension PayloadDownloadingTask {
+  /// Runs the task and returns the payload.
+  public func download() async throws -> DownloadPayload {
+    try await Server.perform(plan, .memory) { try await $0.decoded(DownloadPayload.self) }
+  }
+
+  /// Runs the task and returns the payload with the response, its metrics and its record.
+  public func response() async throws -> TaskResponse<DownloadPayload> {
+    try await Server.perform(plan, .memory) { TaskResponse(try await $0.decoded(DownloadPayload.self), $0) }
+  }
+}
+
+extension Outcome {
+  fileprivate func decoded<Payload: Decodable & Sendable>(_ type: Payload.Type) async throws -> Payload {
+    let decoder = call.plan.decoder
+    let payload = try await PayloadCoding.decode(
+      type, from: data, mediaType: response.mediaType,
+      with: decoder is InheritedCoding ? call.snapshot.configuration.defaultDecoder : decoder)
+    call.trace.note(.decoded)
+    return payload
+  }
+}

@@ -1,0 +1,139 @@
+public import Foundation
+
+/// One exchange with a remote, described: your struct conforms and says what is exchanged.
+///
+///     struct GetWidget: ServerGETTask, PayloadDownloadingTask {
+///       typealias DownloadPayload = Widget
+///       let id: Int
+///       var path: String { "widgets/\(id)" }
+///     }
+///     let widget = try await GetWidget(id: 7).download()
+///
+/// Every aspect is one requirement with a default, so a task states only what is special about it. Each marker
+/// protocol (``ServerPOSTTask``, ``EchoingTask`` …) overrides exactly one of them. "Not said" is a value of its own,
+/// `.inherited` or `.automatic`; what is not said comes from the server's configuration.
+public protocol ServerTask: Sendable {
+  /// What modifiers wrap: the task itself, or for a modified task the one it was made of.
+  associatedtype Unmodified: ServerTask = Self
+
+  // MARK: Where
+
+  /// The server to talk to; ``Server/default`` unless stated.
+  var server: Server { get }
+  /// The path below the server's remote, `widgets/7`; a whole URL is taken as it is. Empty unless stated.
+  var path: String { get }
+  /// What is added to the URL's query. Empty unless stated.
+  var query: HTTPQuery { get }
+  /// The whole URL; the server's remote with ``path`` and ``query`` unless stated.
+  var url: URL { get async throws }
+
+  // MARK: What
+
+  /// The method; `.automatic` unless stated: GET without a body, POST with one.
+  var httpMethod: HTTPMethod { get }
+  /// Header fields that go before those of the server. Empty unless stated.
+  var headers: HTTPHeaders { get }
+  /// The body of the request; asked again for every attempt. Empty unless stated.
+  func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody
+  /// Encodes payloads; the server's ``ServerConfiguration/defaultEncoder`` unless stated.
+  var encoder: any BodyEncoder { get }
+  /// Decodes payloads; the server's ``ServerConfiguration/defaultDecoder`` unless stated.
+  var decoder: any PayloadDecoder { get }
+
+  // MARK: How
+
+  /// How long one attempt may take; the server's ``ServerConfiguration/defaultTimeout`` unless stated.
+  var timeout: Duration { get }
+  /// Limits for the other parts of the call; where one is nil, the server's counts.
+  var timeouts: Timeouts { get }
+  /// What is done about failures; the server's ``ServerConfiguration/retryPolicy`` unless stated.
+  var retryPolicy: RetryPolicy { get }
+  /// Whether the request may be sent twice; judged by the method unless stated.
+  var idempotency: Idempotency { get }
+  /// Who goes first when calls wait for a slot; `.normal` unless stated.
+  var priority: CallPriority { get }
+  /// The serial queue in which the task takes its turn; none unless stated.
+  var serialQueue: SerialQueue { get }
+  /// Which statuses are success; 2xx and 304 unless stated.
+  var acceptedStatuses: AcceptedStatuses { get }
+
+  // MARK: What is seen of it
+
+  /// The name by which calls are cancelled together; the type's name unless stated. It is never sent.
+  var taskTag: String { get }
+  /// Whether the exchange is echoed; as the server says unless stated.
+  var echoStyle: EchoStyle { get }
+  /// What a recording shows of the exchange; everything, redacted, unless stated.
+  var recordingStyle: RecordingStyle { get }
+
+  // MARK: Hooks
+
+  /// Sees the request before the server's preflight does, for every attempt; may change it or throw.
+  func preflight(_ request: inout HTTPRequest) async throws
+  /// Sees the response once its status was accepted and its body is there; what it throws fails the call.
+  func postProcess(response: HTTPResponse) async throws
+  /// Told last of all, when the call has succeeded.
+  func postflight(response: HTTPResponse) async throws
+
+  /// All aspects as one value, which is read once a call. Not to be implemented.
+  var plan: TaskPlan { get }
+  /// The task with a change of its plan. Not to be implemented.
+  func modified(_ change: @escaping @Sendable (inout TaskPlan) -> Void) -> Modified<Unmodified>
+}
+
+extension ServerTask {
+  /// ``Server/default``.
+  public var server: Server { .default }
+  /// Empty.
+  public var path: String { "" }
+  /// Empty.
+  public var query: HTTPQuery { HTTPQuery() }
+  /// The server's remote with ``path`` and ``query``.
+  /// Throws ``TaskError`` when there is no remote or the result is no URL.
+  public var url: URL { get async throws { try ServerSnapshot.inUse(by: server).url(path: path, query: query) } }
+  /// `.automatic`.
+  public var httpMethod: HTTPMethod { .automatic }
+  /// Empty.
+  public var headers: HTTPHeaders { HTTPHeaders() }
+  /// Empty.
+  public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { .empty }
+  /// The server's.
+  public var encoder: any BodyEncoder { InheritedCoding() }
+  /// The server's.
+  public var decoder: any PayloadDecoder { InheritedCoding() }
+  /// `.inherited`.
+  public var timeout: Duration { .inherited }
+  /// None.
+  public var timeouts: Timeouts { Timeouts() }
+  /// `.inherited`.
+  public var retryPolicy: RetryPolicy { .inherited }
+  /// `.automatic`.
+  public var idempotency: Idempotency { .automatic }
+  /// `.normal`.
+  public var priority: CallPriority { .normal }
+  /// `.none`.
+  public var serialQueue: SerialQueue { .none }
+  /// `.inherited`.
+  public var acceptedStatuses: AcceptedStatuses { .inherited }
+  /// The name of the type.
+  public var taskTag: String { "\(Self.self)" }
+  /// `.inherited`.
+  public var echoStyle: EchoStyle { .inherited }
+  /// `.full`.
+  public var recordingStyle: RecordingStyle { .full }
+  /// Changes nothing.
+  public func preflight(_ request: inout HTTPRequest) async throws {}
+  /// Accepts everything.
+  public func postProcess(response: HTTPResponse) async throws {}
+  /// Does nothing.
+  public func postflight(response: HTTPResponse) async throws {}
+  /// All aspects as one value.
+  public var plan: TaskPlan { TaskPlan(self) }
+}
+
+extension ServerTask where Unmodified == Self {
+  /// The task with a change of its plan.
+  public func modified(_ change: @escaping @Sendable (inout TaskPlan) -> Void) -> Modified<Self> {
+    Modified(base: self, changes: [change])
+  }
+}

@@ -1,0 +1,64 @@
+/// All aspects of a task as one value, read once when a call begins.
+///
+/// A modifier changes this value and leaves the task alone: hooks, names, statistics and recordings still see the task
+/// as it was declared.
+public struct TaskPlan: Sendable {
+  /// The task as it was declared.
+  public let task: any ServerTask
+  /// The server to talk to.
+  public var server: Server
+  /// The method, or `.automatic`.
+  public var httpMethod: HTTPMethod
+  /// Header fields that go before those of the server.
+  public var headers: HTTPHeaders
+  /// What is added to the query of the task's URL.
+  public var addedQuery = HTTPQuery()
+  /// Encodes payloads.
+  public var encoder: any BodyEncoder
+  /// Decodes payloads.
+  public var decoder: any PayloadDecoder
+  /// Limits; where one is nil, the server's counts.
+  public var timeouts: Timeouts
+  /// What is done about failures.
+  public var retryPolicy: RetryPolicy
+  /// Whether the request may be sent twice.
+  public var idempotency: Idempotency
+  /// Who goes first when calls wait for a slot.
+  public var priority: CallPriority
+  /// The serial queue in which the call takes its turn.
+  public var serialQueue: SerialQueue
+  /// Which statuses are success.
+  public var acceptedStatuses: AcceptedStatuses
+  /// The name by which calls are cancelled together; nil is the task's own.
+  public var tag: String?
+  /// Whether the exchange is echoed.
+  public var echoStyle: EchoStyle
+  /// What a recording shows of the exchange.
+  public var recordingStyle: RecordingStyle
+
+  /// The plan of a task without modifiers.
+  public init<Described: ServerTask>(_ task: Described) {
+    self.task = task
+    server = task.server
+    httpMethod = task.httpMethod
+    headers = task.headers
+    encoder = task.encoder
+    decoder = task.decoder
+    timeouts = task.timeouts
+    let timeout = task.timeout
+    if timeout != .inherited { timeouts.attempt = timeout }
+    retryPolicy = task.retryPolicy
+    idempotency = task.idempotency
+    priority = task.priority
+    serialQueue = task.serialQueue
+    acceptedStatuses = task.acceptedStatuses
+    echoStyle = task.echoStyle
+    recordingStyle = task.recordingStyle
+  }
+
+  /// The name by which calls are cancelled together.
+  public var taskTag: String { tag ?? task.taskTag }
+
+  /// The name of the task's type, without its module.
+  public var taskName: String { "\(type(of: task))" }
+}

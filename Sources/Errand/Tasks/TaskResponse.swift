@@ -1,0 +1,56 @@
+public import Foundation
+
+/// What a call gave: the payload, and beside it the response it came in and what it took.
+public struct TaskResponse<Payload: Sendable>: Sendable {
+  /// The payload.
+  public let payload: Payload
+  /// The head of the response.
+  public let response: HTTPResponse
+  /// The body as it came, decompressed; empty where it went to a file.
+  public let data: Data
+  /// What the call took.
+  public let metrics: TaskMetrics
+  /// What happened, moment by moment.
+  public let record: FlightRecord
+
+  /// The attempts that were made, the last included.
+  public var attempts: [AttemptRecord] { record.attempts }
+
+  /// The status.
+  public var status: HTTPStatus { response.status }
+
+  /// The header fields.
+  public var headers: HTTPHeaders { response.headers }
+
+  /// The body as text: in the charset that the header declares, else in UTF-8.
+  public var text: String { PayloadCoding.text(data, response.mediaType) }
+
+  /// The same response with another payload.
+  ///
+  /// - Parameter transform: Makes the new payload.
+  /// - Returns: The response with it.
+  /// - Throws: What `transform` throws.
+  public func map<Other: Sendable>(_ transform: (Payload) throws -> Other) rethrows -> TaskResponse<Other> {
+    TaskResponse<Other>(
+      payload: try transform(payload), response: response, data: data, metrics: metrics, record: record)
+  }
+
+  init(payload: Payload, response: HTTPResponse, data: Data, metrics: TaskMetrics, record: FlightRecord) {
+    self.payload = payload
+    self.response = response
+    self.data = data
+    self.metrics = metrics
+    self.record = record
+  }
+
+  init(_ payload: Payload, _ outcome: Outcome) {
+    let record = outcome.call.trace.flightRecord
+    let attempts = record.attempts
+    var metrics = TaskMetrics()
+    metrics.elapsed = outcome.call.trace.elapsed
+    metrics.attempts = attempts.count
+    metrics.queued = attempts.reduce(.zero) { $0 + $1.queued }
+    metrics.timings = attempts.last?.timings
+    self.init(payload: payload, response: outcome.response, data: outcome.data, metrics: metrics, record: record)
+  }
+}

@@ -1,0 +1,101 @@
+#if os(Linux)
+  import CCurl
+  import Glibc
+
+  /// What libcurl knows of a transfer that is over.
+  struct CurlFacts {
+    private let easy: OpaquePointer
+    private let goes: Int
+
+    init(_ easy: OpaquePointer, goes: Int) {
+      self.easy = easy
+      self.goes = goes
+    }
+
+    var version: HTTPVersion? {
+      switch Int32(long(CCINFO_HTTP_VERSION)) {
+      case CC_HTTP_VERSION_1_0: .http1_0
+      case CC_HTTP_VERSION_1_1: .http1_1
+      case CC_HTTP_VERSION_2_0: .http2
+      case CC_HTTP_VERSION_3: .http3
+      default: nil
+      }
+    }
+
+    var timings: TransferTimings {
+      var timings = TransferTimings()
+      timings.nameLookup = duration(CCINFO_NAMELOOKUP_TIME_T)
+      timings.connect = duration(CCINFO_CONNECT_TIME_T)
+      timings.secureConnect = duration(CCINFO_APPCONNECT_TIME_T)
+      timings.requestStart = duration(CCINFO_PRETRANSFER_TIME_T)
+      timings.firstByte = duration(CCINFO_STARTTRANSFER_TIME_T)
+      timings.lastByte = duration(CCINFO_TOTAL_TIME_T)
+      timings.bytesSent = Int64(long(CCINFO_REQUEST_SIZE)) + off(CCINFO_SIZE_UPLOAD_T)
+      timings.bytesReceived = Int64(long(CCINFO_HEADER_SIZE)) + off(CCINFO_SIZE_DOWNLOAD_T)
+      timings.wasResent = goes > 1
+      timings.remoteAddress = remoteAddress
+      return timings
+    }
+
+    /// The error for a code that is not `CCE_OK`, or for an end without a response.
+    func failure(_ code: Int32, phase: TaskError.Phase, bodyFailure: (any Error)?) -> any Error {
+      if let bodyFailure { return TaskError.ofTransfer(bodyFailure) }
+      let kind = Self.kind(code, hasBegun: phase == .receiving)
+      let isSurelyNotSent = goes == 0
+      // Aborted by the second go of an exchange that may go once: the pooled connection was dead, and the request may
+      // have been read before it died.
+      let explanation =
+        code == CCE_ABORTED_BY_CALLBACK
+        ? "the pooled connection was closed before it answered" : String(cString: ccurl_easy_strerror(code))
+      var reason = explanation
+      let number = long(CCINFO_OS_ERRNO)
+      if number != 0 { reason += " (\(String(cString: strerror(Int32(number)))))" }
+      if !remoteAddress.isEmpty { reason += ", \(remoteAddress)" }
+      return TaskError(kind, "\(reason), \(phase.rawValue)", phase: phase, isSurelyNotSent: isSurelyNotSent)
+    }
+
+    private static func kind(_ code: Int32, hasBegun: Bool) -> TaskError.Code {
+      switch code {
+      case CCE_URL_MALFORMAT, CCE_UNSUPPORTED_PROTOCOL: .badURL
+      case CCE_COULDNT_RESOLVE_HOST, CCE_COULDNT_RESOLVE_PROXY: .cannotResolveHost
+      case CCE_COULDNT_CONNECT, CCE_INTERFACE_FAILED, CCE_PROXY: .cannotConnect
+      case CCE_PEER_FAILED_VERIFICATION, CCE_SSL_ISSUER_ERROR, CCE_SSL_INVALIDCERTSTATUS: .untrustedServer
+      case CCE_SSL_PINNEDPUBKEYNOTMATCH: .pinMismatch
+      case CCE_SSL_CONNECT_ERROR, CCE_SSL_CERTPROBLEM, CCE_SSL_CIPHER, CCE_SSL_CACERT_BADFILE, CCE_SSL_CLIENTCERT,
+        CCE_USE_SSL_FAILED, CCE_SSL_ENGINE_INITFAILED, CCE_SSL_CRL_BADFILE:
+        .secureConnectionFailed
+      case CCE_OPERATION_TIMEDOUT: .timedOut
+      case CCE_PARTIAL_FILE: .truncatedBody
+      case CCE_GOT_NOTHING, CCE_SEND_ERROR, CCE_ABORTED_BY_CALLBACK, CCE_HTTP2, CCE_HTTP2_STREAM,
+        CCE_SEND_FAIL_REWIND:
+        .connectionLost
+      case CCE_RECV_ERROR: hasBegun ? .truncatedBody : .connectionLost
+      case CCE_WEIRD_SERVER_REPLY, CCE_BAD_CONTENT_ENCODING, CCE_TOO_LARGE: .badResponse
+      case CCE_OK: .connectionLost
+      default: .internal
+      }
+    }
+
+    private var remoteAddress: String {
+      var address: UnsafePointer<CChar>?
+      guard ccurl_easy_get_string(easy, CCINFO_PRIMARY_IP, &address) == CCE_OK, let address, address.pointee != 0 else {
+        return ""
+      }
+      return "\(String(cString: address)):\(long(CCINFO_PRIMARY_PORT))"
+    }
+
+    private func duration(_ info: Int32) -> Duration { .microseconds(off(info)) }
+
+    private func long(_ info: Int32) -> Int {
+      var value = 0
+      ccurl_easy_get_long(easy, info, &value)
+      return value
+    }
+
+    private func off(_ info: Int32) -> Int64 {
+      var value: Int64 = 0
+      ccurl_easy_get_off(easy, info, &value)
+      return value
+    }
+  }
+#endif

@@ -1,0 +1,37 @@
+#if os(Linux)
+  /// The multi handles of one transport, and which of them a transfer goes to.
+  ///
+  /// A multi takes at most ``capacity`` transfers, for each that stands still makes the busy ones of the same multi
+  /// dearer. The lowest one with room is taken, so that connections are found again. Streams that may last have multis
+  /// of their own. An origin that speaks HTTP/2 stays in one, for connections are shared within a multi only.
+  final class CurlGroup {
+    typealias ID = Int
+    static let capacity = 128
+
+    let id: ID
+    private(set) var multis: [CurlMulti] = []
+    private var homes: [String: CurlMulti] = [:]
+    /// Whether nothing will be added any more.
+    var isClosed = false
+
+    init(id: ID) { self.id = id }
+
+    var isIdle: Bool { multis.allSatisfy { $0.count == 0 } }
+
+    /// The multi that a transfer goes to; nil when a new one is needed.
+    func multi(for transfer: CurlTransfer) -> CurlMulti? {
+      if let home = homes[transfer.origin] { return home }
+      return multis.first { $0.isForLongLived == transfer.isLongLived && $0.count < Self.capacity }
+    }
+
+    func adopt(_ multi: CurlMulti, for transfer: CurlTransfer) {
+      multi.isForLongLived = transfer.isLongLived
+      multis.append(multi)
+    }
+
+    /// The transfer's origin speaks HTTP/2: it stays where its connection is.
+    func stick(_ transfer: CurlTransfer) {
+      if homes[transfer.origin] == nil { homes[transfer.origin] = transfer.lastMulti }
+    }
+  }
+#endif

@@ -1,0 +1,25 @@
+#if os(Linux)
+  import CCurl
+
+  /// The libcurl of the machine, loaded when it is first asked for.
+  enum CurlLibrary {
+    /// Why it cannot be used; nil when it can.
+    static let problem: String? = {
+      switch ccurl_load() {
+      case Int32(CCURL_LOADED): nil
+      case Int32(CCURL_MISSING_LIBRARY): "libcurl.so.4 is not installed"
+      case Int32(CCURL_TOO_OLD): "libcurl \(version) is older than 7.85"
+      case Int32(CCURL_MISSING_SYMBOL): "libcurl \(version) lacks a function that is needed"
+      default: "libcurl \(version) could not be initialised"
+      }
+    }()
+
+    /// `7.88.1`, or `unknown`.
+    static var version: String { ccurl_version().map { String(cString: $0) } ?? "unknown" }
+
+    static func offers(_ feature: Int32) -> Bool { ccurl_features() & feature != 0 }
+
+    /// Nanoseconds of the monotonic clock.
+    static var now: UInt64 { ccurl_now() }
+  }
+#endif

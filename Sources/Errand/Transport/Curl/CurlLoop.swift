@@ -1,0 +1,233 @@
+#if os(Linux)
+  import CCurl
+  import Foundation
+  import Glibc
+
+  /// The thread that drives every transfer of the process: one epoll, several multi handles.
+  ///
+  /// `Docs/decisions/0002-the-curl-loop.md` has its rules and what was measured. In short: everything of libcurl that
+  /// is under way is touched here only; others push a command; nothing blocks with a finished transfer unreported.
+  ///
+  /// Invariant behind `@unchecked Sendable`: all variables but the command queue belong to the loop's own thread.
+  final class CurlLoop: @unchecked Sendable {
+    enum Command: Sendable {
+      case add(CurlTransfer)
+      case cancel(CurlTransfer)
+      /// The reader has room again, or there is more to send.
+      case unpause(CurlTransfer)
+      /// Nobody will add to the group any more.
+      case close(CurlGroup.ID)
+    }
+
+    private struct Inbound {
+      var commands: [Command] = []
+      var lastGroup: CurlGroup.ID = 0
+    }
+
+    /// The loop of the process, or why there is none.
+    static let shared = Result<CurlLoop, TaskError> { () throws(TaskError) in
+      if let problem = CurlLibrary.problem { throw unavailable(problem) }
+      guard let loop = CurlLoop() else {
+        throw unavailable("no epoll or event descriptor could be had: \(String(cString: strerror(errno)))")
+      }
+      let thread = Thread { loop.run() }
+      thread.name = "errand-curl"
+      thread.start()
+      return loop
+    }
+
+    private let inbound = Lock(Inbound())
+    private let epoll: Int32
+    private let wakeUp: Int32
+
+    private var groups: [CurlGroup.ID: CurlGroup] = [:]
+    private var multis: [UInt32: CurlMulti] = [:]
+    private var lastMulti: UInt32 = 0
+    private var timers = DeadlineHeap<CurlTransfer>()
+    private var ready: [CurlTransfer] = []
+    /// The instant of the turn.
+    private(set) var now = CurlLibrary.now
+
+    private init?() {
+      epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+      wakeUp = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+      guard epoll >= 0, wakeUp >= 0 else { return nil }
+      var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: UInt64.max))
+      guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeUp, &event) == 0 else { return nil }
+    }
+
+    private static func unavailable(_ reason: String) -> TaskError {
+      TaskError(.transportUnavailable, "the libcurl transport cannot be had: \(reason)", phase: .preparing)
+    }
+
+    // MARK: From any thread
+
+    /// Has the loop carry out `command`; it is woken once per batch.
+    func push(_ command: Command) {
+      let isFirst = inbound.withLock { inbound in
+        inbound.commands.append(command)
+        return inbound.commands.count == 1
+      }
+      guard isFirst else { return }
+      var one: UInt64 = 1
+      _ = write(wakeUp, &one, MemoryLayout<UInt64>.size)  // a full counter wakes it as well
+    }
+
+    func newGroup() -> CurlGroup.ID {
+      inbound.withLock { inbound in
+        inbound.lastGroup += 1
+        return inbound.lastGroup
+      }
+    }
+
+    // MARK: The loop
+
+    private func run() {
+      let capacity = 256
+      let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: capacity)
+      defer { events.deallocate() }
+      while true {
+        carryOutCommands()
+        fireTimers()
+        for multi in multis.values { multi.expire(at: now) }
+        wakeReaders()
+        let count = epoll_wait(epoll, events, Int32(capacity), timeout())
+        now = CurlLibrary.now
+        for index in 0..<max(0, Int(count)) { handle(events[index]) }
+      }
+    }
+
+    private func handle(_ event: epoll_event) {
+      guard event.data.u64 != UInt64.max else {
+        var count: UInt64 = 0
+        _ = read(wakeUp, &count, MemoryLayout<UInt64>.size)  // only to reset it
+        return
+      }
+      // The multi may be gone since: its events are then nobody's.
+      guard let multi = multis[UInt32(event.data.u64 >> 32)] else { return }
+      multi.socketAction(Int32(truncatingIfNeeded: event.data.u64), events: event.events)
+    }
+
+    private func carryOutCommands() {
+      let commands = inbound.withLock { inbound in
+        var taken: [Command] = []
+        swap(&taken, &inbound.commands)
+        return taken
+      }
+      for command in commands {
+        switch command {
+        case .add(let transfer): add(transfer)
+        case .cancel(let transfer): stop(transfer, with: CancellationError())
+        case .unpause(let transfer): unpause(transfer)
+        case .close(let id):
+          groups[id]?.isClosed = true
+          tidy(id)
+        }
+      }
+      // Adding, removing and unpausing may have finished transfers.
+      if !commands.isEmpty { for multi in multis.values { multi.drain() } }
+    }
+
+    private func add(_ transfer: CurlTransfer) {
+      guard !transfer.isOver else { return }
+      let group = groups[transfer.group] ?? CurlGroup(id: transfer.group)
+      groups[transfer.group] = group
+      let multi: CurlMulti
+      if let present = group.multi(for: transfer) {
+        multi = present
+      } else {
+        lastMulti &+= 1
+        guard let made = CurlMulti(id: lastMulti, group: transfer.group, epoll: epoll, loop: self) else {
+          transfer.finish(.failure(Self.unavailable("no multi handle could be made")))
+          return wake(transfer)
+        }
+        multi = made
+        multis[lastMulti] = made
+        group.adopt(made, for: transfer)
+      }
+      transfer.begin(at: now)
+      timers.insert(transfer)
+      multi.add(transfer)
+    }
+
+    private func unpause(_ transfer: CurlTransfer) {
+      guard transfer.multi != nil else { return }
+      transfer.unpause(at: now)
+    }
+
+    /// Takes a transfer out of its multi and ends it with an error; its connection is closed.
+    private func stop(_ transfer: CurlTransfer, with error: any Error) {
+      guard !transfer.isOver else { return }
+      transfer.multi?.remove(transfer)
+      transfer.abandon(error)
+      retire(transfer)
+    }
+
+    /// libcurl is done with a transfer, which was taken out of its multi.
+    func completed(_ transfer: CurlTransfer, _ code: Int32) {
+      transfer.complete(code)
+      if transfer.isMultiplexed { groups[transfer.group]?.stick(transfer) }
+      retire(transfer)
+    }
+
+    private func retire(_ transfer: CurlTransfer) {
+      timers.remove(transfer)
+      transfer.release()
+      wake(transfer)
+      tidy(transfer.group)
+    }
+
+    /// Something came for the reader of `transfer`, who is woken at the end of the turn.
+    func wake(_ transfer: CurlTransfer) {
+      guard !transfer.isMarked else { return }
+      transfer.isMarked = true
+      ready.append(transfer)
+    }
+
+    private func wakeReaders() {
+      for transfer in ready {
+        transfer.isMarked = false
+        transfer.resumeReader()
+      }
+      ready.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Time
+
+    /// The transfer's timers have changed.
+    func reschedule(_ transfer: CurlTransfer) {
+      guard transfer.heapIndex >= 0 else { return }
+      timers.update(transfer)
+    }
+
+    private func fireTimers() {
+      while let transfer = timers.first, transfer.deadline <= now {
+        if let error = transfer.expired(at: now) {
+          stop(transfer, with: error)
+        } else {
+          timers.update(transfer)
+        }
+      }
+    }
+
+    /// How long to wait for events, in milliseconds, rounded up; for ever when nothing is due.
+    private func timeout() -> Int32 {
+      guard inbound.withLock({ $0.commands.isEmpty }) else { return 0 }
+      var deadline = timers.first?.deadline ?? .max
+      for multi in multis.values where multi.deadline < deadline { deadline = multi.deadline }
+      guard deadline != .max else { return -1 }
+      guard deadline > now else { return 0 }
+      return Int32(min((deadline - now + 999_999) / 1_000_000, 3_600_000))
+    }
+
+    /// Lets go of a group whose transport is gone, once its transfers are over.
+    private func tidy(_ id: CurlGroup.ID) {
+      guard let group = groups[id], group.isClosed, group.isIdle else { return }
+      for multi in group.multis {
+        multis[multi.id] = nil
+        multi.close()
+      }
+      groups[id] = nil
+    }
+  }
+#endif

@@ -1,0 +1,124 @@
+#if os(Linux)
+  import CCurl
+  import Glibc
+
+  /// One multi handle: its transfers, its sockets in the loop's epoll, its timer. Used by the loop's thread only.
+  final class CurlMulti {
+    let id: UInt32
+    let group: CurlGroup.ID
+    private let pointer: OpaquePointer
+    private let epoll: Int32
+    private unowned let loop: CurlLoop
+    private(set) var count = 0
+    /// When libcurl wants to be called; `.max` is never.
+    private(set) var deadline = UInt64.max
+    var isForLongLived = false
+
+    init?(id: UInt32, group: CurlGroup.ID, epoll: Int32, loop: CurlLoop) {
+      guard let pointer = ccurl_multi_init() else { return nil }
+      self.id = id
+      self.group = group
+      self.pointer = pointer
+      self.epoll = epoll
+      self.loop = loop
+      let data = Unmanaged.passUnretained(self).toOpaque()
+      ccurl_multi_set_socket(
+        pointer,
+        { _, descriptor, interest, data, assigned in
+          guard let data else { return 0 }
+          let multi = Unmanaged<CurlMulti>.fromOpaque(data).takeUnretainedValue()
+          multi.watch(descriptor, interest, isKnown: assigned != nil)
+          return 0
+        }, data)
+      ccurl_multi_set_timer(
+        pointer,
+        { _, milliseconds, data in
+          guard let data else { return 0 }
+          Unmanaged<CurlMulti>.fromOpaque(data).takeUnretainedValue().setTimer(milliseconds)
+          return 0
+        }, data)
+      // At least the transfers of the multi, and as many again that are idle between two of them.
+      ccurl_multi_set_long(pointer, CCMOPT_MAXCONNECTS, 2 * CurlGroup.capacity)
+      ccurl_multi_set_long(pointer, CCMOPT_PIPELINING, Int(CCPIPE_MULTIPLEX))
+    }
+
+    func add(_ transfer: CurlTransfer) {
+      let code = ccurl_multi_add_handle(pointer, transfer.handle.pointer)
+      guard code == CCM_OK else { return loop.completed(transfer, CCE_FAILED_INIT) }
+      transfer.multi = self
+      transfer.lastMulti = self
+      count += 1
+    }
+
+    func remove(_ transfer: CurlTransfer) {
+      guard transfer.multi === self else { return }
+      ccurl_multi_remove_handle(pointer, transfer.handle.pointer)
+      transfer.multi = nil
+      count -= 1
+    }
+
+    func close() { ccurl_multi_cleanup(pointer) }
+
+    func socketAction(_ descriptor: Int32, events: UInt32) {
+      var mask: Int32 = 0
+      if events & EPOLLIN.rawValue != 0 { mask |= CC_CSELECT_IN }
+      if events & EPOLLOUT.rawValue != 0 { mask |= CC_CSELECT_OUT }
+      if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { mask |= CC_CSELECT_ERR }
+      act(descriptor, mask)
+    }
+
+    /// Calls libcurl as long as its timer is due.
+    func expire(at now: UInt64) {
+      // A timer of zero set while it fires is due at once; the bound keeps one multi from holding up the others.
+      for _ in 0..<64 where deadline <= now {
+        deadline = .max
+        act(CC_SOCKET_TIMEOUT, 0)
+      }
+    }
+
+    /// Reports the transfers that have finished.
+    func drain() {
+      var easy: OpaquePointer?
+      var code: Int32 = 0
+      var remaining: Int32 = 0
+      while ccurl_multi_next_done(pointer, &easy, &code, &remaining) == 1 {
+        guard let easy, let transfer = CurlTransfer.of(easy) else { continue }
+        remove(transfer)
+        loop.completed(transfer, code)
+      }
+    }
+
+    private func act(_ descriptor: Int32, _ mask: Int32) {
+      var running: Int32 = 0
+      ccurl_multi_socket_action(pointer, descriptor, mask, &running)
+      drain()
+    }
+
+    // From the two callbacks nothing of libcurl may be called but `assign`.
+
+    private func setTimer(_ milliseconds: Int) {
+      deadline = milliseconds < 0 ? .max : loop.now + UInt64(milliseconds) * 1_000_000
+    }
+
+    private func watch(_ descriptor: Int32, _ interest: Int32, isKnown: Bool) {
+      guard interest != CC_POLL_REMOVE else {
+        epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, nil)  // it may be closed already
+        ccurl_multi_assign(pointer, descriptor, nil)
+        return
+      }
+      var event = epoll_event(
+        events: 0, data: epoll_data_t(u64: UInt64(id) << 32 | UInt64(UInt32(bitPattern: descriptor))))
+      if interest & CC_POLL_IN != 0 { event.events |= EPOLLIN.rawValue }
+      if interest & CC_POLL_OUT != 0 { event.events |= EPOLLOUT.rawValue }
+      // A descriptor's number may have been closed and used again behind our back: what the kernel says counts.
+      if isKnown {
+        if epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event) != 0, errno == ENOENT {
+          epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event)
+        }
+      } else if epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) != 0, errno == EEXIST {
+        epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event)
+      }
+      ccurl_multi_assign(pointer, descriptor, UnsafeMutableRawPointer(bitPattern: 1))
+    }
+  }
+#endif

@@ -1,0 +1,330 @@
+#if os(Linux)
+  import CCurl
+  import Foundation
+
+  /// A libcurl easy handle, used by one owner at a time.
+  struct CurlHandle: @unchecked Sendable {
+    let pointer: OpaquePointer
+  }
+
+  /// One request under way over libcurl.
+  ///
+  /// Invariant behind `@unchecked Sendable`: the caller's thread sets it up, then hands it to the loop; from then on
+  /// the handle and all variables are the loop's. What both sides see is behind the locks.
+  final class CurlTransfer: @unchecked Sendable, Timed {
+    private struct Incoming {
+      var inbox = TransferInbox()
+      var isConnectionReused = false
+      var waiter: (continuation: UnsafeContinuation<Void, Never>, forHead: Bool)?
+    }
+
+    private struct Outgoing {
+      var outbox: TransferOutbox
+      var pump: UnsafeContinuation<Void, Never>?
+      var reader: Task<Void, Never>?
+    }
+
+    let handle: CurlHandle
+    let group: CurlGroup.ID
+    let origin: String
+    let isLongLived: Bool
+    private let loop: CurlLoop
+    private let recycle: @Sendable (CurlHandle) -> Void
+    private let timeouts: Timeouts
+    private let mostGoes: Int
+    let sendsBody: Bool
+    let statedLength: Int64?
+    private let incoming = Lock(Incoming())
+    private let outgoing: Lock<Outgoing>?
+
+    // The loop's own.
+    var headerList: UnsafeMutablePointer<ccurl_slist>?
+    var multi: CurlMulti?
+    var lastMulti: CurlMulti?
+    var heapIndex = -1
+    private(set) var deadline = UInt64.max
+    var isMarked = false
+    private(set) var isOver = false
+    private(set) var isMultiplexed = false
+    private(set) var goes = 0
+    private var timers: TransferTimers
+    private var head: [UInt8] = []
+    private var isHeadComplete = false
+    private var pauses: Int32 = 0
+
+    init(
+      _ request: HTTPRequest, handle: CurlHandle, group: CurlGroup.ID, origin: String, loop: CurlLoop,
+      outbox: TransferOutbox?, recycle: @escaping @Sendable (CurlHandle) -> Void
+    ) {
+      self.handle = handle
+      self.group = group
+      self.origin = origin
+      self.loop = loop
+      self.recycle = recycle
+      isLongLived = request.options.isLongLived
+      timeouts = request.options.timeouts
+      mostGoes = request.options.mayRepeat ? 2 : 1
+      sendsBody = outbox != nil
+      statedLength = outbox?.statedLength
+      outgoing = outbox.map { Lock(Outgoing(outbox: $0)) }
+      timers = TransferTimers(timeouts, at: 0)
+    }
+
+    static func of(_ easy: OpaquePointer) -> CurlTransfer? {
+      var pointer: UnsafeMutableRawPointer?
+      guard ccurl_easy_get_pointer(easy, CCINFO_PRIVATE, &pointer) == CCE_OK, let pointer else { return nil }
+      return Unmanaged<CurlTransfer>.fromOpaque(pointer).takeUnretainedValue()
+    }
+
+    // MARK: On the loop
+
+    func begin(at now: UInt64) {
+      timers = TransferTimers(timeouts, at: now)
+      deadline = timers.next?.instant ?? .max
+    }
+
+    /// The error of the timer that has fired; nil when none has yet, and the deadline has moved.
+    func expired(at now: UInt64) -> TaskError? {
+      guard let next = timers.next else {
+        deadline = .max
+        return nil
+      }
+      deadline = next.instant
+      guard next.instant <= now else { return nil }
+      return .timeout(next.timer, after: next.limit, phase: timers.phase, isSurelyNotSent: goes == 0)
+    }
+
+    /// The connection stands and the request is about to be written; false when it may not be, once more.
+    func mayGo() -> Bool {
+      goes += 1
+      guard goes <= mostGoes else { return false }
+      timers.connected(at: loop.now, sendsBody: sendsBody)
+      rescheduled()
+      return true
+    }
+
+    /// A line of the head, or of the trailers.
+    func receive(line: UnsafeRawBufferPointer) {
+      if line.starts(with: "HTTP/".utf8), !isHeadComplete || goes > 1 { head.removeAll(keepingCapacity: true) }
+      guard !isHeadComplete else { return incoming.withLock { $0.inbox.receive(trailer: line) } }
+      head.append(contentsOf: line)
+      let isBlank = line.allSatisfy { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
+      guard isBlank, !isInterim else { return }
+      isHeadComplete = true
+      timers.responded(at: loop.now)
+      rescheduled()
+      var connections = 0
+      ccurl_easy_get_long(handle.pointer, CCINFO_NUM_CONNECTS, &connections)
+      incoming.withLock { [head] incoming in
+        incoming.inbox.receive(head: head)
+        incoming.isConnectionReused = connections == 0
+      }
+      loop.wake(self)
+    }
+
+    /// A piece of the body; false when it must wait.
+    func receive(body: UnsafeRawBufferPointer) -> Bool {
+      timers.moved(at: loop.now)
+      let isTaken = incoming.withLock { $0.inbox.receive(body) }
+      if isTaken {
+        loop.wake(self)
+      } else {
+        pauses |= CCPAUSE_RECV
+        timers.isHeld = true
+      }
+      return isTaken
+    }
+
+    /// Fills libcurl's buffer with what is to be sent.
+    func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+      guard let outgoing else { return 0 }
+      timers.moved(at: loop.now)
+      let (step, pump) = outgoing.withLock { outgoing in
+        let step = outgoing.outbox.take(into: buffer)
+        var pump: UnsafeContinuation<Void, Never>?
+        if !outgoing.outbox.isFull { swap(&pump, &outgoing.pump) }
+        return (step, pump)
+      }
+      pump?.resume()
+      switch step {
+      case .send(let count): return count
+      case .abort: return Int(CC_READFUNC_ABORT)
+      case .pause:
+        pauses |= CCPAUSE_SEND
+        timers.isHeld = true
+        return Int(CC_READFUNC_PAUSE)
+      case .end:
+        timers.sent(at: loop.now)
+        rescheduled()
+        return 0
+      }
+    }
+
+    /// Lets the connection go on in both directions; libcurl may call back before this returns.
+    func unpause(at now: UInt64) {
+      guard pauses != 0 else { return }
+      pauses = 0
+      timers.isHeld = false
+      timers.moved(at: now)
+      ccurl_easy_pause(handle.pointer, CCPAUSE_CONT)
+      rescheduled()
+    }
+
+    /// libcurl is done.
+    func complete(_ code: Int32) {
+      let facts = CurlFacts(handle.pointer, goes: goes)
+      isMultiplexed = facts.version == .http2
+      if code == CCE_OK, isHeadComplete {
+        finish(.success(facts.timings))
+      } else {
+        finish(
+          .failure(facts.failure(code, phase: timers.phase, bodyFailure: outgoing?.withLock { $0.outbox.failure })))
+      }
+    }
+
+    func finish(_ outcome: Result<TransferTimings, any Error>) {
+      isOver = true
+      incoming.withLock { $0.inbox.finish(outcome) }
+    }
+
+    func abandon(_ error: any Error) {
+      isOver = true
+      incoming.withLock { $0.inbox.abandon(error) }
+    }
+
+    /// Gives the handle back and stops whoever reads the body to send.
+    func release() {
+      ccurl_header_list_free(headerList)
+      headerList = nil
+      recycle(handle)
+      guard let outgoing else { return }
+      let (pump, reader) = outgoing.withLock { outgoing in
+        var pump: UnsafeContinuation<Void, Never>?
+        swap(&pump, &outgoing.pump)
+        _ = outgoing.outbox.fail(CancellationError())
+        return (pump, outgoing.reader)
+      }
+      reader?.cancel()
+      pump?.resume()
+    }
+
+    func resumeReader() {
+      let continuation = incoming.withLock { incoming -> UnsafeContinuation<Void, Never>? in
+        guard let waiter = incoming.waiter, incoming.inbox.isReady(forHead: waiter.forHead) else { return nil }
+        incoming.waiter = nil
+        return waiter.continuation
+      }
+      continuation?.resume()
+    }
+
+    private var isInterim: Bool {
+      // "HTTP/1.1 103 …": all of 1xx but 101 announce that the final response is still to come (RFC 9110 §15.2).
+      guard let space = head.firstIndex(of: UInt8(ascii: " ")), space + 3 < head.count else { return false }
+      return head[space + 1] == UInt8(ascii: "1") && head[(space + 1)...].prefix(3) != ArraySlice("101".utf8)
+    }
+
+    private func rescheduled() {
+      let instant = timers.next?.instant ?? .max
+      guard instant < deadline else { return }  // a later one is noticed when the earlier fires
+      deadline = instant
+      loop.reschedule(self)
+    }
+  }
+
+  // MARK: - The reader's side
+
+  extension CurlTransfer: HTTPBodySource {
+    /// Waits for the head of the response.
+    func receivedHead() async throws -> ResponseHead {
+      while true {
+        switch incoming.withLock({ $0.inbox.readHead() }) {
+        case .take(let bytes):
+          if let head = ResponseHead(bytes) { return head }
+          loop.push(.cancel(self))
+          throw TaskError(.badResponse, "the response does not begin with a status line", phase: .awaitingResponse)
+        case .fail(let error): throw error
+        case .wait: await change(forHead: true)
+        }
+      }
+    }
+
+    func next() async throws -> Data? {
+      while true {
+        let (step, resumes) = incoming.withLock { $0.inbox.read() }
+        if resumes { loop.push(.unpause(self)) }
+        switch step {
+        case .take(let piece): return piece
+        case .fail(let error): throw error
+        case .wait: await change(forHead: false)
+        }
+      }
+    }
+
+    func cancel() {
+      guard incoming.withLock({ $0.inbox.outcome }) == nil else { return }
+      loop.push(.cancel(self))
+    }
+
+    /// Whether the exchange went over a connection that had carried another; known with the head.
+    var isConnectionReused: Bool { incoming.withLock { $0.isConnectionReused } }
+
+    var trailers: HTTPHeaders { ResponseHead.fields(incoming.withLock { $0.inbox.trailers }) }
+
+    var timings: TransferTimings? {
+      if case .success(let timings) = incoming.withLock({ $0.inbox.outcome }) { timings } else { nil }
+    }
+
+    private func change(forHead: Bool) async {
+      await withTaskCancellationHandler {
+        await withUnsafeContinuation { continuation in
+          let isReady = incoming.withLock { incoming in
+            guard !incoming.inbox.isReady(forHead: forHead) else { return true }
+            incoming.waiter = (continuation, forHead)
+            return false
+          }
+          if isReady { continuation.resume() }
+        }
+      } onCancel: {
+        loop.push(.cancel(self))
+      }
+    }
+  }
+
+  // MARK: - The sender's side
+
+  extension CurlTransfer {
+    /// Starts to read a body that is not in memory; it goes on until the transfer is over.
+    func startReading(_ body: HTTPBody) {
+      guard let outgoing else { return }
+      let reader = Task { [self] in
+        do {
+          try await body.forEachChunk { [self] in try await put($0) }
+          unpauseIf(outgoing.withLock { $0.outbox.finish() })
+        } catch {
+          unpauseIf(outgoing.withLock { $0.outbox.fail(error) })
+        }
+      }
+      outgoing.withLock { $0.reader = reader }
+    }
+
+    private func put(_ piece: Data) async throws {
+      guard let outgoing else { return }
+      try Task.checkCancellation()
+      let (resumes, failure) = outgoing.withLock { ($0.outbox.put(piece), $0.outbox.failure) }
+      unpauseIf(resumes)
+      if let failure { throw failure }
+      await withUnsafeContinuation { continuation in
+        let mayGoOn = outgoing.withLock { outgoing in
+          guard outgoing.outbox.isFull, outgoing.outbox.failure == nil else { return true }
+          outgoing.pump = continuation
+          return false
+        }
+        if mayGoOn { continuation.resume() }
+      }
+    }
+
+    private func unpauseIf(_ isPaused: Bool) {
+      if isPaused { loop.push(.unpause(self)) }
+    }
+  }
+#endif

@@ -1,0 +1,122 @@
+#if os(Linux)
+  import CCurl
+  public import Foundation
+
+  /// Requests over libcurl: the transport on Linux.
+  ///
+  /// libcurl is loaded when the first transport is made, from the machine's `libcurl.so.4`, 7.85 or newer; building
+  /// needs nothing of it. All transports of the process share one thread, each has its own connections, and they close
+  /// with the transport once its transfers are over.
+  ///
+  /// A response is buffered up to 256 KiB ahead of its reader; beyond, the server waits. A request is sent once; see
+  /// ``TransferOptions/mayRepeat``.
+  public final class CurlTransport: Transport {
+    private let loop: CurlLoop
+    private let group: CurlGroup.ID
+    private let configuration: Configuration
+    private let idle = Lock<[CurlHandle]>([])
+
+    /// A transport with connections of its own.
+    /// Throws ``TaskError`` with code `.transportUnavailable` where libcurl cannot be had.
+    public init(_ configuration: Configuration = Configuration()) throws(TaskError) {
+      loop = try CurlLoop.shared.get()
+      group = loop.newGroup()
+      self.configuration = configuration
+    }
+
+    deinit {
+      loop.push(.close(group))
+      for handle in idle.withLock({ $0 }) { ccurl_easy_cleanup(handle.pointer) }
+    }
+
+    /// Sends `request` once and returns when the head of the response is there.
+    /// Throws ``TaskError``, and `CancellationError` when the surrounding task is cancelled.
+    public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+      try Task.checkCancellation()
+      let transfer = try makeTransfer(request, to: request.checkedOrigin())
+      loop.push(.add(transfer))
+      let head: ResponseHead
+      do {
+        head = try await transfer.receivedHead()
+      } catch {
+        transfer.cancel()
+        throw error
+      }
+      return HTTPResponse(
+        head.status, url: request.url, headers: head.headers, version: head.version,
+        isConnectionReused: transfer.isConnectionReused, body: HTTPResponseBody(transfer))
+    }
+
+    private func makeTransfer(_ request: HTTPRequest, to origin: Origin) throws -> CurlTransfer {
+      let outbox = try Self.outbox(for: request)
+      let handle = try takeHandle()
+      let transfer = CurlTransfer(
+        request, handle: handle, group: group, origin: origin.description, loop: loop, outbox: outbox,
+        recycle: { [weak self] in self?.recycle($0) ?? ccurl_easy_cleanup($0.pointer) })
+      CurlRequest(request, configuration, isSecure: origin.isSecure).apply(to: transfer)
+      if outbox != nil, request.body.data == nil, !request.body.isEmpty { transfer.startReading(request.body) }
+      return transfer
+    }
+
+    /// What is to be sent; nil where a request of its method has no body, not even an empty one.
+    private static func outbox(for request: HTTPRequest) throws -> TransferOutbox? {
+      if let data = request.body.data { return TransferOutbox(data) }
+      if !request.body.isEmpty {
+        do {
+          return TransferOutbox(statedLength: try request.body.length())
+        } catch {
+          throw TaskError.ofTransfer(error)
+        }
+      }
+      // RFC 9110 §8.6: methods that expect content say that there is none.
+      let expectsContent = request.method == .post || request.method == .put || request.method == .patch
+      return expectsContent ? TransferOutbox(Data()) : nil
+    }
+
+    private func takeHandle() throws -> CurlHandle {
+      if let handle = idle.withLock({ $0.popLast() }) { return handle }
+      guard let pointer = ccurl_easy_init() else {
+        throw TaskError(.internal, "libcurl has no memory for a handle", phase: .preparing)
+      }
+      return CurlHandle(pointer: pointer)
+    }
+
+    private func recycle(_ handle: CurlHandle) {
+      let isKept = idle.withLock { idle in
+        guard idle.count < 256 else { return false }
+        idle.append(handle)
+        return true
+      }
+      if !isKept { ccurl_easy_cleanup(handle.pointer) }
+    }
+  }
+
+  extension CurlTransport {
+    /// How a transport connects.
+    public struct Configuration: Sendable {
+      /// The certificate authorities that are trusted.
+      public var authorities = Authorities.system
+
+      /// The authorities of the system.
+      public init() {}
+    }
+
+    /// Certificate authorities that are trusted.
+    public enum Authorities: Sendable, Hashable {
+      /// Those of the system.
+      case system
+      /// Those in a PEM file, and no others.
+      case file(URL)
+      /// Those in PEM text, and no others.
+      case pem(Data)
+    }
+  }
+
+  extension Transport where Self == CurlTransport {
+    /// Requests over libcurl.
+    /// Throws ``TaskError`` with code `.transportUnavailable` where libcurl cannot be had.
+    public static func curl(_ configuration: CurlTransport.Configuration = .init()) throws(TaskError) -> CurlTransport {
+      try CurlTransport(configuration)
+    }
+  }
+#endif

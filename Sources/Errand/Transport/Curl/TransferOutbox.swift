@@ -1,0 +1,98 @@
+#if os(Linux)
+  import Foundation
+
+  /// What is to be sent and was not taken yet: pure bookkeeping between whoever reads the body, and the loop, which
+  /// sends it.
+  struct TransferOutbox {
+    static let highWater = 256 << 10
+
+    /// What the loop should do.
+    enum Step: Equatable {
+      /// So many bytes were put into its buffer.
+      case send(Int)
+      /// There is nothing yet: pause.
+      case pause
+      /// All was sent.
+      case end
+      /// The body failed: give the transfer up.
+      case abort
+    }
+
+    let statedLength: Int64?
+    private var pieces: [Data] = []
+    private var offset = 0
+    private var buffered = 0
+    private var received: Int64 = 0
+    private var isFinished = false
+    private(set) var failure: (any Error)?
+    private var isPaused = false
+
+    init(statedLength: Int64?) { self.statedLength = statedLength }
+
+    /// A body that is there as a whole.
+    init(_ data: Data) {
+      statedLength = Int64(data.count)
+      pieces = data.isEmpty ? [] : [data]
+      buffered = data.count
+      received = Int64(data.count)
+      isFinished = true
+    }
+
+    /// Whether the next piece should wait until some of the others are sent.
+    var isFull: Bool { buffered >= Self.highWater }
+
+    /// Adds a piece; true when the loop has paused and is to go on.
+    mutating func put(_ piece: Data) -> Bool {
+      guard !piece.isEmpty else { return false }
+      received += Int64(piece.count)
+      if let statedLength, received > statedLength { return fail(mismatch("at least \(received)")) }
+      pieces.append(piece)
+      buffered += piece.count
+      return resumes()
+    }
+
+    /// There is no more; true when the loop has paused and is to go on.
+    mutating func finish() -> Bool {
+      if let statedLength, received != statedLength { return fail(mismatch("\(received)")) }
+      isFinished = true
+      return resumes()
+    }
+
+    /// The body failed; true when the loop has paused and is to go on.
+    mutating func fail(_ error: any Error) -> Bool {
+      failure = failure ?? error
+      return resumes()
+    }
+
+    /// Fills the loop's buffer.
+    mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Step {
+      if failure != nil { return .abort }
+      guard let piece = pieces.first else {
+        if isFinished { return .end }
+        isPaused = true
+        return .pause
+      }
+      let count = min(buffer.count, piece.count - offset)
+      let start = piece.startIndex + offset
+      piece.copyBytes(to: buffer, from: start..<(start + count))
+      offset += count
+      buffered -= count
+      if offset == piece.count {
+        pieces.removeFirst()
+        offset = 0
+      }
+      return .send(count)
+    }
+
+    private mutating func resumes() -> Bool {
+      defer { isPaused = false }
+      return isPaused
+    }
+
+    private func mismatch(_ actual: String) -> TaskError {
+      TaskError(
+        .bodyLengthMismatch,
+        "the body was stated to have \(statedLength ?? 0) bytes, but its stream has \(actual)", phase: .sending)
+    }
+  }
+#endif

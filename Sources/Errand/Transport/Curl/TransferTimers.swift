@@ -1,0 +1,86 @@
+#if os(Linux)
+  /// When a transfer has taken too long, and which timer says so. Pure: the present instant is an argument.
+  ///
+  /// Instants are nanoseconds of the monotonic clock.
+  struct TransferTimers {
+    private enum Stage {
+      case connecting
+      case sending
+      case awaitingResponse
+      case receiving
+    }
+
+    private let limits: Timeouts
+    private let start: UInt64
+    private var stage = Stage.connecting
+    private var stageStart: UInt64
+    private var lastActivity: UInt64
+    /// Whether it stands still because this side wants it to.
+    var isHeld = false
+
+    init(_ limits: Timeouts, at start: UInt64) {
+      self.limits = limits
+      self.start = start
+      stageStart = start
+      lastActivity = start
+    }
+
+    /// The connection stands.
+    mutating func connected(at now: UInt64, sendsBody: Bool) {
+      enter(sendsBody ? .sending : .awaitingResponse, at: now)
+    }
+
+    /// The last byte of the request was handed over.
+    mutating func sent(at now: UInt64) {
+      if case .sending = stage { enter(.awaitingResponse, at: now) }
+    }
+
+    /// The head of the response is there.
+    mutating func responded(at now: UInt64) { enter(.receiving, at: now) }
+
+    /// A byte went either way.
+    mutating func moved(at now: UInt64) { lastActivity = now }
+
+    /// The timer that fires first, and when; nil when none runs.
+    var next: (instant: UInt64, timer: Timeouts.Timer, limit: Duration)? {
+      var next: (instant: UInt64, timer: Timeouts.Timer, limit: Duration)?
+      func consider(_ limit: Duration?, from instant: UInt64, _ timer: Timeouts.Timer) {
+        guard let limit else { return }
+        let end = instant &+ limit.nanoseconds
+        if next.map({ end < $0.instant }) ?? true { next = (end, timer, limit) }
+      }
+      consider(limits.attempt, from: start, .attempt)
+      switch stage {
+      case .connecting: consider(limits.connect, from: start, .connect)
+      case .awaitingResponse: consider(limits.firstByte, from: stageStart, .firstByte)
+      case .sending, .receiving: if !isHeld { consider(limits.idle, from: lastActivity, .idle) }
+      }
+      return next
+    }
+
+    /// What was under way.
+    var phase: TaskError.Phase {
+      switch stage {
+      case .connecting: .connecting
+      case .sending: .sending
+      case .awaitingResponse: .awaitingResponse
+      case .receiving: .receiving
+      }
+    }
+
+    private mutating func enter(_ stage: Stage, at now: UInt64) {
+      self.stage = stage
+      stageStart = now
+      lastActivity = now
+    }
+  }
+
+  extension Duration {
+    /// Whole nanoseconds, not less than none and not more than a century.
+    var nanoseconds: UInt64 {
+      let (seconds, attoseconds) = components
+      guard seconds >= 0, attoseconds >= 0 else { return 0 }
+      return UInt64(min(seconds, 3_200_000_000)) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
+    }
+  }
+#endif

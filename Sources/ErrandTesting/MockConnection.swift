@@ -1,0 +1,136 @@
+import Errand
+import Foundation
+
+/// The server's side of a connection: reads requests and answers them, one after the other, on its own thread.
+struct MockConnection {
+  private let socket: MockSocket
+  private let index: Int
+  private let host: MockHost
+  private var parser = MockRequestParser()
+  private var requestCount = 0
+  private var input = [UInt8](repeating: 0, count: 32 << 10)
+
+  init(_ socket: MockSocket, index: Int, host: MockHost) {
+    self.socket = socket
+    self.index = index
+    self.host = host
+  }
+
+  /// Serves until one of both sides wants no more.
+  mutating func serve() {
+    while true {
+      switch nextEvent() {
+      case .head(let head):
+        guard serve(head) else { return }
+      case .malformed(let reason): return refuse(reason)
+      default: return
+      }
+    }
+  }
+
+  /// Answers one request; false when the connection is at its end.
+  private mutating func serve(_ head: MockRequestHead) -> Bool {
+    var request = MockRequest(head, connectionIndex: index, indexOnConnection: requestCount)
+    requestCount += 1
+    let (source, parameters) = host.script.withLock { $0.source(for: request) }
+    request.parameters = parameters
+    if case .answer(let answer) = source, answer.isEarly {
+      return answerEarly(answer, to: head, request)
+    }
+    guard readBody(of: &request, head) else { return false }
+    host.record(request)
+    return switch source {
+    case .answer(let answer): send(answer, to: head)
+    case .handler(let handler): send(handler(request), to: head)
+    }
+  }
+
+  private mutating func answerEarly(_ answer: MockAnswer, to head: MockRequestHead, _ request: MockRequest) -> Bool {
+    host.record(request)
+    if send(answer, to: head) { return skipBody() }
+    if case .respond = answer.conduct { socket.drainAfterLastByte() }
+    return false
+  }
+
+  /// Reads a body to its end; when that does not come, notes what there was, and returns false.
+  private mutating func readBody(of request: inout MockRequest, _ head: MockRequestHead) -> Bool {
+    if head.expectsContinue, !parser.hasUnreadBytes {
+      guard socket.transmit(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)) else { return false }
+    }
+    while true {
+      switch nextEvent() {
+      case .body(let bytes): request.append(bytes)
+      case .end:
+        request.isBodyComplete = true
+        return true
+      case .malformed(let reason):
+        host.record(request)
+        refuse(reason)
+        return false
+      default:
+        host.record(request)
+        return false
+      }
+    }
+  }
+
+  /// Reads a body whose request is answered already; false when its end does not come.
+  private mutating func skipBody() -> Bool {
+    while true {
+      switch nextEvent() {
+      case .body: continue
+      case .end: return true
+      default: return false
+      }
+    }
+  }
+
+  /// Reads until something can be said; `.incomplete` when the connection has ended.
+  private mutating func nextEvent() -> MockRequestParser.Event {
+    while true {
+      let event = parser.next()
+      guard event == .incomplete else { return event }
+      let count = input.withUnsafeMutableBytes { socket.receive(into: $0) }
+      guard count > 0 else { return .incomplete }
+      parser.append(input[..<count])
+    }
+  }
+
+  private func refuse(_ reason: String) {
+    let answer = MockAnswer.text("This is no request: \(reason).", status: .badRequest).closing()
+    _ = send(answer, to: MockRequestHead(method: .get, target: ""))
+    socket.drainAfterLastByte()
+  }
+
+  /// Does what an answer says; false when the connection is at its end.
+  private func send(_ answer: MockAnswer, to head: MockRequestHead) -> Bool {
+    if answer.headDelay > .zero, !socket.pause(for: answer.headDelay) { return false }
+    switch answer.conduct {
+    case .respond(let content): return respond(answer, content, to: head) && !answer.endsConnection(after: head)
+    case .raw(let bytes): _ = socket.transmit(bytes)
+    case .reset: socket.resetOnClose()
+    case .hang: socket.drain()
+    case .drop: break
+    }
+    return false
+  }
+
+  /// Sends a response, in as few writes as its delays allow; false when the client has gone.
+  private func respond(_ answer: MockAnswer, _ content: MockAnswer.Content, to head: MockRequestHead) -> Bool {
+    var output = answer.head(of: content)
+    var delay = answer.bodyDelay
+    for piece in answer.pieces(of: content, method: head.method) {
+      if delay > .zero {
+        guard socket.transmit(output), socket.pause(for: delay) else { return false }
+        output = Data()
+      }
+      output.append(piece)
+      if output.count >= 64 << 10 {
+        guard socket.transmit(output) else { return false }
+        output = Data()
+      }
+      delay = answer.pace?.pause ?? .zero
+    }
+    return socket.transmit(output)
+  }
+}

@@ -1,0 +1,35 @@
+import Errand
+
+/// What a server has been told to answer: queued answers, then routes.
+struct MockScript: Sendable {
+  private var queue: [MockAnswer] = []
+  private var routes: [MockRoute] = []
+
+  /// Adds an answer for the next request that has none.
+  mutating func enqueue(_ answer: MockAnswer) { queue.append(answer) }
+
+  /// Adds a route, which goes before those that are there.
+  mutating func add(_ route: MockRoute) { routes.append(route) }
+
+  /// Forgets everything.
+  mutating func removeAll() { self = MockScript() }
+
+  /// Takes the first queued answer, if there is one.
+  mutating func dequeue() -> MockAnswer? { queue.isEmpty ? nil : queue.removeFirst() }
+
+  /// The source of the answer to a request, and the parameters of its path.
+  mutating func source(for request: MockRequest) -> (MockRoute.Source, parameters: [String: String]) {
+    if let answer = dequeue() { return (.answer(answer), [:]) }
+    let segments = request.segments
+    for route in routes.reversed() {
+      if let parameters = route.match(request.method, segments) { return (route.source, parameters) }
+    }
+    return (.answer(unknown(request)), [:])
+  }
+
+  private func unknown(_ request: MockRequest) -> MockAnswer {
+    let known = routes.isEmpty ? ["none"] : routes.map(\.description)
+    let list = known.joined(separator: ", ")
+    return .text("No route for \(request.method) \(request.path). Known routes: \(list).", status: .notFound)
+  }
+}

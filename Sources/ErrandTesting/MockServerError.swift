@@ -1,0 +1,26 @@
+import Foundation
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// Why a ``MockServer`` could not start, or could not go on.
+public struct MockServerError: Error, Sendable, CustomStringConvertible {
+  /// What was tried, and what the system said to it.
+  public let description: String
+
+  init(_ description: String) { self.description = description }
+
+  /// The failure that the last system call left in `errno`.
+  static func system(_ call: String) -> MockServerError {
+    let code = errno
+    return MockServerError("\(call): \(String(cString: strerror(code))) (errno \(code))")
+  }
+
+  /// Something was awaited of a server that has stopped.
+  static let stopped = MockServerError("the mock server has stopped")
+}

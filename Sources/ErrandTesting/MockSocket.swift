@@ -1,0 +1,95 @@
+import Foundation
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// One end of a connection, used by the thread that serves it. Every call may block; `shutdown` ends all of them.
+struct MockSocket: Sendable, Hashable {
+  let descriptor: Int32
+
+  /// Waits for bytes and returns how many came; 0 at the end, whatever ended it.
+  func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    while true {
+      let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+      if count < 0, errno == EINTR { continue }
+      return max(count, 0)
+    }
+  }
+
+  /// Sends all of `data`; false when the client has gone.
+  func transmit(_ data: Data) -> Bool {
+    data.withUnsafeBytes { bytes in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let piece = UnsafeRawBufferPointer(rebasing: rest)
+        let count = send(descriptor, piece.baseAddress, piece.count, MockPlatform.sendFlags)
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return false }
+        rest = rest.dropFirst(count)
+      }
+      return true
+    }
+  }
+
+  /// Waits for `duration`; false, and at once, when the connection ends before.
+  ///
+  /// A client that closes only its sending side counts as gone: HTTP clients do not, and a cancelled one is noticed.
+  func pause(for duration: Duration) -> Bool {
+    let end = ContinuousClock.now + duration
+    var item = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    while true {
+      let left = ContinuousClock.now.duration(to: end)
+      guard left > .zero else { return true }
+      let count = poll(&item, 1, left.wholeMilliseconds)
+      if count == 0 || (count < 0 && errno == EINTR) { continue }
+      guard count > 0, item.revents & Int16(POLLHUP | POLLERR | POLLNVAL) == 0, hasUnreadBytes else { return false }
+      // They stay unread, and would end every further poll at once.
+      item.events = 0
+    }
+  }
+
+  /// Reads and forgets until the client closes.
+  func drain() {
+    withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 16) { buffer in
+      while receive(into: buffer) > 0 {}
+    }
+  }
+
+  /// Says that nothing more will be sent, and waits for the client to close: closing while its bytes are unread
+  /// would make the kernel send a reset, which may overtake the answer.
+  func drainAfterLastByte() {
+    shutdown(descriptor, Int32(SHUT_WR))
+    drain()
+  }
+
+  /// Ends the connection for the thread that is blocked on it; the descriptor stays open.
+  func interrupt() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+  /// Makes closing send a reset instead of an orderly end.
+  func resetOnClose() {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+  }
+
+  /// Gives the descriptor back.
+  func release() { close(descriptor) }
+
+  private var hasUnreadBytes: Bool {
+    var byte: UInt8 = 0
+    return recv(descriptor, &byte, 1, MockPlatform.peekFlags) > 0
+  }
+}
+
+extension Duration {
+  /// For `poll`: rounded up, so that a wait never ends early and a short one does not spin.
+  fileprivate var wholeMilliseconds: Int32 {
+    let (seconds, attoseconds) = components
+    let fraction = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+    return Int32(clamping: min(seconds, 1_000_000) * 1000 + fraction)
+  }
+}

@@ -1,0 +1,60 @@
+#if os(Linux)
+  import CCurl
+  import Foundation
+  import Testing
+
+  @Suite struct CurlHeaderTests {
+    @Test(.enabled(if: Header.isExpected, "no <curl/curl.h> of 7.85 or later when CCurl was compiled"))
+    func `the constants are those of libcurl's own header`() {
+      let header = Header.check()
+      #expect(header.compared > 0, "no header, or CurlHeaderCheck.c was compiled before it was installed")
+      #expect(header.firstDifference == nil)
+    }
+
+    @Test(.enabled(if: Library.isPresent, "no libcurl.so.4 of 7.85 or later on this machine"))
+    func `the library on this machine loads`() throws {
+      #expect(ccurl_load() == CCURL_LOADED)
+      let version = try #require(ccurl_version())
+      #expect(ccurl_version_number() >= 0x075500, "\(String(cString: version))")
+      #expect(ccurl_features() & CC_VERSION_SSL == 0 || ccurl_ssl_version() != nil)
+    }
+
+    @Test(arguments: [
+      (block: "", lines: []),
+      (block: "unfinished", lines: []),
+      (block: "Accept;|X-A: 1|", lines: ["Accept;", "X-A: 1"]),
+      (block: "X-A: 1|unfinished", lines: ["X-A: 1"]),
+    ])
+    func `a header list has the finished lines of its block`(block: String, lines: [String]) {
+      // A bar stands for NUL, which would end the test's own name.
+      let bytes = block.utf8.map { $0 == UInt8(ascii: "|") ? 0 : CChar($0) }
+      let list = ccurl_header_list(bytes, bytes.count)
+      defer { ccurl_header_list_free(list) }
+      #expect(texts(of: list) == lines)
+    }
+
+    private func texts(of list: UnsafeMutablePointer<ccurl_slist>?) -> [String] {
+      sequence(first: list) { $0?.pointee.next }
+        .prefix { $0 != nil }
+        .compactMap { $0?.pointee.data.map { String(cString: $0) } }
+    }
+  }
+
+  private enum Header {
+    static var isExpected: Bool {
+      check().compared > 0 || ProcessInfo.processInfo.environment["CI_HEADERS"] == "1"
+    }
+
+    static func check() -> (compared: Int32, firstDifference: String?) {
+      var difference: UnsafePointer<CChar>?
+      let compared = ccurl_header_check(&difference)
+      return (compared, difference.map { String(cString: $0) })
+    }
+  }
+
+  private enum Library {
+    static var isPresent: Bool {
+      ![CCURL_MISSING_LIBRARY, CCURL_TOO_OLD].contains(ccurl_load())
+    }
+  }
+#endif

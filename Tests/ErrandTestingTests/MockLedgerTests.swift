@@ -1,0 +1,40 @@
+import Errand
+import Testing
+
+@testable import ErrandTesting
+
+@Suite struct MockLedgerTests {
+  @Test func `a wait for a request is over when one is recorded`() async throws {
+    var ledger = MockLedger(requestLimit: .max)
+    let request = try await withCheckedThrowingContinuation { continuation in
+      #expect(ledger.wait(ledger.newID(), for: .request, continuation).isEmpty)
+      Self.resume(ledger.record(Self.request("/x")), or: continuation)
+    }
+    #expect(request?.target == "/x")
+  }
+
+  @Test func `a wait for connections is over when as many are open`() async throws {
+    var ledger = MockLedger(requestLimit: .max)
+    _ = ledger.open(MockSocket(descriptor: -1))
+    _ = ledger.open(MockSocket(descriptor: -2))
+    let request = try await withCheckedThrowingContinuation { continuation in
+      #expect(ledger.wait(ledger.newID(), for: .openConnections(0), continuation).isEmpty)
+      #expect(ledger.close(MockSocket(descriptor: -1)).isEmpty)
+      Self.resume(ledger.close(MockSocket(descriptor: -2)), or: continuation)
+    }
+    #expect(request == nil)
+  }
+
+  private static func request(_ target: String) -> MockRequest {
+    MockRequest(MockRequestHead(method: .get, target: target))
+  }
+
+  /// Ends the wait as the ledger says, or in vain where it says nothing.
+  private static func resume(
+    _ arrivals: [MockLedger.Arrival], or continuation: CheckedContinuation<MockRequest?, any Error>
+  ) {
+    #expect(arrivals.count == 1)
+    guard let arrival = arrivals.first else { return continuation.resume(throwing: MockServerError.stopped) }
+    arrival.continuation.resume(returning: arrival.request)
+  }
+}

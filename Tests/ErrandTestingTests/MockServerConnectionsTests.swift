@@ -1,0 +1,119 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct MockServerConnectionsTests {
+  @Test func `a connection carries many requests`() throws {
+    let server = try MockServer()
+    server.route("/*", answer: .text("ok"))
+    let first = try PlainClient(server)
+    _ = try first.get("/0")
+    _ = try first.get("/1")
+    _ = try PlainClient(server).get("/2")
+    #expect(server.requests.map(\.path) == ["/0", "/1", "/2"])
+    #expect(server.requests.map(\.connectionIndex) == [0, 0, 1])
+    #expect(server.requests.map(\.indexOnConnection) == [0, 1, 0])
+    #expect(server.requestCount == 3)
+    #expect(server.connectionCount == 2)
+  }
+
+  @Test func `requests that come at once are answered in order`() throws {
+    let server = try MockServer()
+    server.route("/:name") { .text($0.parameters["name"] ?? "") }
+    let client = try PlainClient(server)
+    client.say((0..<20).map { "GET /\($0) HTTP/1.1\r\n\r\n" }.joined())
+    for index in 0..<20 { #expect(try client.hearResponse().body == "\(index)") }
+  }
+
+  @Test(arguments: ["GET / HTTP/1.1\r\nConnection: close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"])
+  func `a client that wants no further exchange gets none`(request: String) throws {
+    let server = try MockServer()
+    server.enqueue(.text("last"))
+    let client = try PlainClient(server)
+    client.say(request)
+    #expect(try client.hearAll().hasSuffix("last"))
+  }
+
+  @Test func `two hundred connections are served at once`() async throws {
+    let server = try MockServer()
+    server.route("/*", answer: .text("ok"))
+    let clients = try (0..<200).map { _ in try PlainClient(server) }
+    for client in clients { client.say("GET / HTTP/1.1\r\n\r\n") }
+    for client in clients { #expect(try client.hearResponse().body == "ok") }
+    #expect(server.openConnections == 200)
+    for client in clients { client.hangUp() }
+    try await server.waitForOpenConnections(0)
+    #expect(server.peakConnections == 200)
+    #expect(server.connectionCount == 200)
+  }
+
+  @Test func `a stopped server closes its connections and takes no more`() throws {
+    let server = try MockServer()
+    server.route("/*", answer: .text("ok"))
+    let client = try PlainClient(server)
+    _ = try client.get("/")
+    server.stop()
+    server.stop()
+    #expect(try client.hearAll() == "")
+    #expect(throws: PlainClient.Failure.refused) { try PlainClient(server) }
+    #expect(server.requestCount == 1, "what it received can still be read")
+  }
+
+  @Test func `a server that nobody holds stops`() throws {
+    var server = try Optional(MockServer())
+    let client = try PlainClient(#require(server))
+    _ = try client.get("/")
+    server = nil
+    #expect(try client.hearAll() == "")
+  }
+
+  @Test func `a route's closure may stop its server`() async throws {
+    let server = try MockServer()
+    let client = try PlainClient(server)
+    let time = await withCheckedContinuation { continuation in
+      server.route("/stop") { _ in
+        continuation.resume(returning: ContinuousClock().measure { server.stop() })
+        return .text("stopped")
+      }
+      client.say("GET /stop HTTP/1.1\r\n\r\n")
+    }
+    #expect(time < .milliseconds(900), "it does not wait for itself")
+    #expect(try client.hearAll() == "")
+  }
+
+  #if os(Linux)
+    // In a process of its own, where nobody else opens descriptors meanwhile.
+    @Test func `a stopped server leaves no descriptor behind`() async {
+      await #expect(processExitsWith: .success) {
+        let before = try Self.socketsAndPipes()
+        try Self.useAndStop()
+        #expect(try Self.socketsAndPipes() == before)
+      }
+    }
+
+    /// What is open, but for what the runtime opens when it likes, such as timers.
+    private static func socketsAndPipes() throws -> Set<String> {
+      let folder = "/proc/self/fd/"
+      // The descriptor with which the folder is read is in the list, and gone afterwards.
+      let open = try FileManager.default.contentsOfDirectory(atPath: folder).compactMap { number in
+        try? FileManager.default.destinationOfSymbolicLink(atPath: folder + number)
+      }
+      return Set(open.filter { $0.hasPrefix("socket:") || $0.hasPrefix("pipe:") })
+    }
+
+    private static func useAndStop() throws {
+      let server = try MockServer()
+      server.route("/answered", answer: .text("answered"))
+      server.route("/late", answer: .text("never").after(.seconds(60)))
+      server.route("/hang", answer: .hang)
+      server.route("/closed", answer: .text("closed").closing())
+      let clients = try (0..<20).map { _ in try PlainClient(server) }
+      for (index, path) in ["late", "hang", "closed", "answered"].enumerated() {
+        clients[index].say("GET /\(path) HTTP/1.1\r\n\r\n")
+      }
+      #expect(try clients[3].hearResponse().body == "answered")
+      server.stop()
+    }
+  #endif
+}
