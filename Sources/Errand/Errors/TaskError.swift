@@ -5,34 +5,36 @@ public import Foundation
 /// `description` is one line that a person can act on, with secrets hidden. A cancelled call does not throw this but
 /// `CancellationError`, always.
 public struct TaskError: Error, Sendable {
-  /// What went wrong; compare it with the constants of ``Code``.
-  public let code: Code
-  /// What went wrong in words: which field, which value, and what would be right.
-  public let reason: String
-  /// Where in the life of the call it happened.
-  public let phase: Phase
-  /// The request's method, if there was a request.
-  public package(set) var method: HTTPMethod?
-  /// The request's URL, secrets hidden, if there was a request.
-  public package(set) var url: String?
-  /// The status, if a response came.
-  public package(set) var status: HTTPStatus?
-  /// The header of the response; empty without one.
-  public package(set) var headers: HTTPHeaders = [:]
-  /// The body of the response, up to the configured limit; empty without one.
-  public package(set) var body = Data()
-  /// Which timer fired, if one did.
-  public package(set) var timer: Timeouts.Timer?
-  /// What the timer allowed, if one fired.
-  public package(set) var limit: Duration?
-  /// Whether the server surely saw nothing of the request, so that any method may be repeated.
-  public package(set) var isSurelyNotSent = false
-  /// The error that caused this one, where there is one.
-  public package(set) var underlying: (any Error)?
-  /// What happened to the call, moment by moment.
-  public package(set) var record = FlightRecord()
-  /// From the start of the call to its failure.
-  public package(set) var elapsed: Duration = .zero
+  private struct Details: Sendable {
+    var code: Code
+    var reason: String
+    var phase: Phase
+    var method: HTTPMethod?
+    var url: String?
+    var status: HTTPStatus?
+    var headers: HTTPHeaders = [:]
+    var body = Data()
+    var timer: Timeouts.Timer?
+    var limit: Duration?
+    var isSurelyNotSent: Bool
+    var underlying: (any Error)?
+    var record = FlightRecord()
+    var elapsed: Duration = .zero
+  }
+
+  private final class Box: Sendable {
+    let details: Details
+
+    init(_ details: Details) { self.details = details }
+  }
+
+  // Boxed, so that the many functions that may throw one have no room set aside for it.
+  private var box: Box
+
+  private var details: Details {
+    get { box.details }
+    set { box = Box(newValue) }
+  }
 
   /// An error of the given kind; for transports and steps of one's own.
   ///
@@ -42,14 +44,12 @@ public struct TaskError: Error, Sendable {
   ///   - phase: Where it happened.
   ///   - underlying: The error that caused it.
   ///   - isSurelyNotSent: Whether the server surely saw nothing of the request.
+  @inline(never)
   public init(
     _ code: Code, _ reason: String, phase: Phase, underlying: (any Error)? = nil, isSurelyNotSent: Bool = false
   ) {
-    self.code = code
-    self.reason = reason
-    self.phase = phase
-    self.underlying = underlying
-    self.isSurelyNotSent = isSurelyNotSent
+    box = Box(
+      Details(code: code, reason: reason, phase: phase, isSurelyNotSent: isSurelyNotSent, underlying: underlying))
   }
 
   /// A timer that fired.
@@ -64,9 +64,72 @@ public struct TaskError: Error, Sendable {
   ) -> TaskError {
     let reason = "the \(timer.rawValue) timer fired after \(limit.formattedSeconds), \(phase.rawValue)"
     var error = TaskError(.timedOut, reason, phase: phase, isSurelyNotSent: isSurelyNotSent)
-    error.timer = timer
-    error.limit = limit
+    error.details.timer = timer
+    error.details.limit = limit
     return error
+  }
+
+  /// What went wrong; compare it with the constants of ``Code``.
+  public var code: Code { box.details.code }
+
+  /// What went wrong in words: which field, which value, and what would be right.
+  public var reason: String { box.details.reason }
+
+  /// Where in the life of the call it happened.
+  public var phase: Phase { box.details.phase }
+
+  /// The request's method, if there was a request.
+  public package(set) var method: HTTPMethod? {
+    get { box.details.method }
+    set { details.method = newValue }
+  }
+
+  /// The request's URL, secrets hidden, if there was a request.
+  public package(set) var url: String? {
+    get { box.details.url }
+    set { details.url = newValue }
+  }
+
+  /// The status, if a response came.
+  public package(set) var status: HTTPStatus? {
+    get { box.details.status }
+    set { details.status = newValue }
+  }
+
+  /// The header of the response, secrets hidden; empty without one.
+  public package(set) var headers: HTTPHeaders {
+    get { box.details.headers }
+    set { details.headers = newValue }
+  }
+
+  /// The body of the response, up to the configured limit; empty without one.
+  public package(set) var body: Data {
+    get { box.details.body }
+    set { details.body = newValue }
+  }
+
+  /// Which timer fired, if one did.
+  public var timer: Timeouts.Timer? { box.details.timer }
+
+  /// What the timer allowed, if one fired.
+  public var limit: Duration? { box.details.limit }
+
+  /// Whether the server surely saw nothing of the request, so that any method may be repeated.
+  public var isSurelyNotSent: Bool { box.details.isSurelyNotSent }
+
+  /// The error that caused this one, where there is one.
+  public var underlying: (any Error)? { box.details.underlying }
+
+  /// What happened to the call, moment by moment.
+  public package(set) var record: FlightRecord {
+    get { box.details.record }
+    set { details.record = newValue }
+  }
+
+  /// From the start of the call to its failure.
+  public package(set) var elapsed: Duration {
+    get { box.details.elapsed }
+    set { details.elapsed = newValue }
   }
 
   /// The attempts that were made, the last included.

@@ -3,7 +3,7 @@ import Foundation
 /// Keeps the flight record of one call and tells whoever wants to know.
 package final class CallTrace: Sendable {
   package let call: Int
-  private let taskName: @Sendable () -> String
+  private let taskType: Any.Type
   private let clock: CallClock
   private let start: Duration
   private let observers: [any TaskObserver]
@@ -12,11 +12,11 @@ package final class CallTrace: Sendable {
   private let record: Lock<FlightRecord>
 
   package init(
-    call: Int, taskName: @escaping @Sendable () -> String, clock: CallClock, observers: [any TaskObserver],
+    call: Int, taskType: Any.Type, clock: CallClock, observers: [any TaskObserver],
     logStyle: LogStyle, log: TextSink
   ) {
     self.call = call
-    self.taskName = taskName
+    self.taskType = taskType
     self.clock = clock
     self.observers = observers
     self.logStyle = logStyle
@@ -34,13 +34,10 @@ package final class CallTrace: Sendable {
     let time = elapsed
     record.withLock { $0.note(moment, at: time) }
     guard !observers.isEmpty || logStyle != .none else { return }
-    let event = TaskEvent(call: call, task: taskName(), time: time, moment: moment)
+    let event = TaskEvent(call: call, task: "\(taskType)", time: time, moment: moment)
     for observer in observers { observer.observe(event) }
     if logStyle.includes(moment) { log.write("#\(call) \(event.task) \(time.formattedSeconds): \(moment)") }
   }
-
-  /// Method and URL, once they are known.
-  package func name(_ title: String) { record.withLock { $0.title = title } }
 
   package var flightRecord: FlightRecord { record.withLock { $0 } }
 }

@@ -20,20 +20,29 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     case dropped
   }
 
-  private enum State {
-    case open(onEnd: [@Sendable (Ending) -> Void])
-    case ended(Ending)
+  private struct State {
+    /// What is there already and was not read.
+    var buffered: Data
+    var ending: Ending?
+    var onEnd: [@Sendable (Ending) -> Void] = []
+    /// What a reader is to see in the place of a cancellation.
+    var cause: (any Error)?
   }
 
-  private let source: any HTTPBodySource
-  private let state = Lock(State.open(onEnd: []))
-  private let cause: Lock<(any Error)?> = Lock(nil)
+  private let source: (any HTTPBodySource)?
+  private let state: Lock<State>
 
   /// A body that comes from `source`.
-  public init(_ source: any HTTPBodySource) { self.source = source }
+  public init(_ source: any HTTPBodySource) {
+    self.source = source
+    state = Lock(State(buffered: Data()))
+  }
 
   /// A body that is there already; empty unless given.
-  public convenience init(_ data: Data = Data()) { self.init(BytesSource(data)) }
+  public init(_ data: Data = Data()) {
+    source = nil
+    state = Lock(State(buffered: data))
+  }
 
   deinit { cancel() }
 
@@ -41,11 +50,11 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// Throws what went wrong with the transfer, and `CancellationError` when the surrounding task is cancelled.
   public func next() async throws -> Data? {
     do {
-      if let chunk = try await source.next() { return chunk }
+      if let chunk = try await source?.next() ?? takeBuffered() { return chunk }
       end(.complete)
       return nil
     } catch {
-      let error = cause.withLock { $0 } ?? error
+      let error = state.withLock { $0.cause } ?? error
       end(.failed(error))
       throw error
     }
@@ -55,11 +64,13 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// Throws ``HTTPBodyLimitError`` past `limit` bytes, and whatever ``next()`` throws.
   public func collect(upTo limit: Int = .max) async throws -> Data {
     do {
-      let data = try await source.collect(upTo: limit)
+      let data = try await source?.collect(upTo: limit) ?? takeBuffered() ?? Data()
+      if data.count > limit { throw HTTPBodyLimitError(limit: limit) }
       end(.complete)
       return data
     } catch {
-      source.cancel()
+      source?.cancel()
+      let error = state.withLock { $0.cause } ?? error
       end(.failed(error))
       throw error
     }
@@ -67,43 +78,50 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
   /// Ends the transfer, if it has not ended by itself.
   public func cancel() {
-    source.cancel()
+    source?.cancel()
     end(.dropped)
   }
 
   /// Ends the transfer and has whoever reads see `error`.
   package func fail(_ error: any Error) {
-    cause.withLock { $0 = $0 ?? error }
-    source.cancel()
+    state.withLock { $0.cause = $0.cause ?? error }
+    source?.cancel()
     end(.failed(error))
   }
 
+  /// The whole body, where it is in memory and nobody has begun to read it.
+  package var inMemory: Data? { source == nil ? state.withLock { $0.buffered } : nil }
+
   /// The fields after the body; empty until its end.
-  public var trailers: HTTPHeaders { source.trailers }
+  public var trailers: HTTPHeaders { source?.trailers ?? [:] }
 
   /// What the transfer took; nil until its end.
-  public var timings: TransferTimings? { source.timings }
+  public var timings: TransferTimings? { source?.timings }
 
   /// Has `action` called once when the body has ended or was let go; at once if that is so already.
   package func onEnd(_ action: @escaping @Sendable (Ending) -> Void) {
     let past = state.withLock { state -> Ending? in
-      switch state {
-      case .ended(let ending): return ending
-      case .open(let actions):
-        state = .open(onEnd: actions + [action])
-        return nil
-      }
+      if state.ending == nil { state.onEnd.append(action) }
+      return state.ending
     }
     if let past { action(past) }
   }
 
   private func end(_ ending: Ending) {
     let actions = state.withLock { state -> [@Sendable (Ending) -> Void] in
-      guard case .open(let actions) = state else { return [] }
-      state = .ended(ending)
-      return actions
+      guard state.ending == nil else { return [] }
+      state.ending = ending
+      defer { state.onEnd = [] }
+      return state.onEnd
     }
     for action in actions { action(ending) }
+  }
+
+  private func takeBuffered() -> Data? {
+    state.withLock { state in
+      defer { state.buffered = Data() }
+      return state.buffered.isEmpty ? nil : state.buffered
+    }
   }
 
   /// Reads a body; ends the transfer when it is let go before the end.
@@ -120,18 +138,4 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
   /// Begins to read.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
-}
-
-/// A body that is in memory.
-private final class BytesSource: HTTPBodySource {
-  private let rest: Lock<Data>
-
-  init(_ data: Data) { rest = Lock(data) }
-
-  func next() async throws -> Data? {
-    rest.withLock { rest in
-      defer { rest = Data() }
-      return rest.isEmpty ? nil : rest
-    }
-  }
 }

@@ -8,6 +8,8 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   public let isSecure: Bool
   /// The port, also where the URL left it out.
   public let port: Int
+  /// Whether the host is this machine: `localhost`, `*.localhost` (RFC 6761 §6.3), 127.0.0.0/8 or `[::1]`.
+  public let isLoopback: Bool
 
   /// The origin of an absolute http or https URL; nil for any other.
   public init?(_ url: URL) {
@@ -17,10 +19,11 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     self = origin
   }
 
-  private init(_ description: String, isSecure: Bool, port: Int) {
-    self.description = description
+  private init(_ host: String, isSecure: Bool, port: Int) {
+    description = "\(isSecure ? "https://" : "http://")\(host):\(port)"
     self.isSecure = isSecure
     self.port = port
+    isLoopback = Self.isLoopback(host)
   }
 
   /// `http` or `https`.
@@ -32,12 +35,17 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     return String(rest.prefix(upTo: rest.lastIndex(of: UInt8(ascii: ":")) ?? rest.endIndex)) ?? ""
   }
 
-  /// Whether the host is this machine: `localhost`, `*.localhost` (RFC 6761 §6.3), 127.0.0.0/8 or `[::1]`.
-  public var isLoopback: Bool {
-    let host = host
-    return host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]"
-      || (host.hasPrefix("127.") && host.split(separator: ".").count == 4
-        && host.allSatisfy { $0.isNumber || $0 == "." })
+  private static func isLoopback(_ host: String) -> Bool {
+    if host.utf8.first == UInt8(ascii: "1") { return isLoopbackAddress(host) }
+    return host == "localhost" || host == "[::1]" || host.hasSuffix(".localhost")
+  }
+
+  private static func isLoopbackAddress(_ host: String) -> Bool {
+    let parts = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0].elementsEqual("127".utf8)
+      && parts.allSatisfy { part in
+        !part.isEmpty && part.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      }
   }
 
   // RFC 3986 §3: scheme "://" [userinfo "@"] host [":" port], up to the first slash, question mark or hash.
@@ -72,7 +80,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
       for (index, byte) in authority.enumerated() { buffer[index] = lowered(byte) }
       return authority.count
     }
-    return Origin("\(isSecure ? "https://" : "http://")\(host):\(port)", isSecure: isSecure, port: port)
+    return Origin(host, isSecure: isSecure, port: port)
   }
 
   private static let slash = UInt8(ascii: "/")

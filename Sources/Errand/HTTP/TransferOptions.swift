@@ -1,22 +1,74 @@
 /// How a transport is to carry one request: what is not part of the message itself.
 public struct TransferOptions: Sendable {
-  /// The limits of the transfer. A transport holds `connect`, `firstByte`, `idle` and `attempt`; the others are held
-  /// before it is asked.
-  public var timeouts = Timeouts()
-  /// Whether the exchange may be repeated once on a fresh connection when a pooled one turns out dead. Without it a
-  /// transport sends the request once, whatever happens.
-  public var mayRepeat = false
-  /// Whether the transport asks for a compressed body and hands on the decoded one.
-  public var decodesBody = false
-  /// Whether networks that cost money by the byte may be used; heeded by URLSession.
-  public var allowsExpensiveNetworkAccess = true
-  /// Whether networks in low-data mode may be used; heeded by URLSession.
-  public var allowsConstrainedNetworkAccess = true
-  /// Whether to wait for a network where there is none; heeded by URLSession.
-  public var waitsForConnectivity = false
-  /// Whether the body will be read at the reader's own pace, perhaps for a long time.
-  public var isLongLived = false
+  private final class Storage: Sendable {
+    let values: Values
+
+    init(_ values: Values) { self.values = values }
+  }
+
+  private struct Values: Sendable {
+    var timeouts = Timeouts()
+    var mayRepeat = false
+    var decodesBody = false
+    var allowsExpensiveNetworkAccess = true
+    var allowsConstrainedNetworkAccess = true
+    var waitsForConnectivity = false
+    var isLongLived = false
+  }
+
+  // Boxed, for a request is passed through many hands and these are large.
+  private var storage: Storage
+  private static let plain = Storage(Values())
+
+  private var values: Values {
+    get { storage.values }
+    set { storage = Storage(newValue) }
+  }
 
   /// No limits, nothing repeated, the body as it was sent.
-  public init() {}
+  public init() { storage = Self.plain }
+
+  /// The limits of the transfer. A transport holds `connect`, `firstByte`, `idle` and `attempt`; the others are held
+  /// before it is asked.
+  public var timeouts: Timeouts {
+    get { storage.values.timeouts }
+    set { values.timeouts = newValue }
+  }
+
+  /// Whether the exchange may be repeated once on a fresh connection when a pooled one turns out dead. Without it a
+  /// transport sends the request once, whatever happens.
+  public var mayRepeat: Bool {
+    get { storage.values.mayRepeat }
+    set { values.mayRepeat = newValue }
+  }
+
+  /// Whether the transport asks for a compressed body and hands on the decoded one.
+  public var decodesBody: Bool {
+    get { storage.values.decodesBody }
+    set { values.decodesBody = newValue }
+  }
+
+  /// Whether networks that cost money by the byte may be used; heeded by URLSession.
+  public var allowsExpensiveNetworkAccess: Bool {
+    get { storage.values.allowsExpensiveNetworkAccess }
+    set { values.allowsExpensiveNetworkAccess = newValue }
+  }
+
+  /// Whether networks in low-data mode may be used; heeded by URLSession.
+  public var allowsConstrainedNetworkAccess: Bool {
+    get { storage.values.allowsConstrainedNetworkAccess }
+    set { values.allowsConstrainedNetworkAccess = newValue }
+  }
+
+  /// Whether to wait for a network where there is none; heeded by URLSession.
+  public var waitsForConnectivity: Bool {
+    get { storage.values.waitsForConnectivity }
+    set { values.waitsForConnectivity = newValue }
+  }
+
+  /// Whether the body will be read at the reader's own pace, perhaps for a long time.
+  public var isLongLived: Bool {
+    get { storage.values.isLongLived }
+    set { values.isLongLived = newValue }
+  }
 }

@@ -18,8 +18,10 @@ public struct TransferTimings: Sendable, Hashable {
   public var bytesReceived: Int64 = 0
   /// Whether a pooled connection turned out dead and the request went out once more on a fresh one.
   public var wasResent = false
-  /// The other end's address and port, as far as known.
-  public var remoteAddress: String = ""
+  /// The other end's address, as far as known.
+  public var remoteAddress = ""
+  /// The other end's port; 0 where it is not known.
+  public var remotePort = 0
 
   /// All zero.
   public init() {}

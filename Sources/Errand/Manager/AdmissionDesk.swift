@@ -24,20 +24,25 @@ final class AdmissionDesk: Sendable {
 
   init(limits: ThrottleLimits) { state = Lock(State(admission: Admission(limits: limits))) }
 
-  /// A slot, given back once: by ``release()``, or by letting the last reference go.
+  /// A slot, given back once: by ``giveBack()``, or by letting the last reference go.
   final class Slot: Sendable {
-    private let release: Lock<(@Sendable () -> Void)?>
+    private let desk: AdmissionDesk
+    private let host: Origin
+    private let isHeld = Lock(true)
 
-    fileprivate init(_ release: @escaping @Sendable () -> Void) { self.release = Lock(release) }
+    fileprivate init(_ desk: AdmissionDesk, _ host: Origin) {
+      self.desk = desk
+      self.host = host
+    }
 
     deinit { giveBack() }
 
     func giveBack() {
-      let action = release.withLock { release in
-        defer { release = nil }
-        return release
+      let wasHeld = isHeld.withLock { isHeld in
+        defer { isHeld = false }
+        return isHeld
       }
-      action?()
+      if wasHeld { desk.leave(host) }
     }
   }
 
@@ -58,7 +63,7 @@ final class AdmissionDesk: Sendable {
       waiting()
       try await wait(ticket, host)
     }
-    return Slot { [weak self] in self?.leave(host) }
+    return Slot(self, host)
   }
 
   func setLimits(_ limits: ThrottleLimits) {
@@ -96,7 +101,7 @@ final class AdmissionDesk: Sendable {
     continuation?.resume(returning: false)
   }
 
-  private func leave(_ host: Origin) {
+  fileprivate func leave(_ host: Origin) {
     wake(state.withLock { state in state.start(state.admission.leave(host: host)) })
   }
 

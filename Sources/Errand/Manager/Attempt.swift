@@ -68,7 +68,7 @@ final class Attempt: Sendable {
       call.trace.note(.bodyReceived(bytes: body.count))
       end(timings: response.body.timings, response: response, body: data)
       response.body = HTTPResponseBody(data)
-      return AttemptResult(response: response, record: record)
+      return .response(response)
     } catch {
       response.body.cancel()
       return failed(error, response: response)
@@ -81,7 +81,7 @@ final class Attempt: Sendable {
     let error = TaskError.ofTransfer(error)
     let reason = (error as? TaskError)?.reason ?? "\(error)"
     end(timings: response?.body.timings, failure: error is CancellationError ? "cancelled" : reason, response: response)
-    return AttemptResult(error: error, record: record)
+    return .failure(error)
   }
 
   private func streaming(_ response: HTTPResponse) -> AttemptResult {
@@ -93,10 +93,8 @@ final class Attempt: Sendable {
         end(timings: nil, response: response)
       }
     }
-    return AttemptResult(response: response, record: record)
+    return .response(response)
   }
-
-  private var record: AttemptRecord { state.withLock { $0.record } }
 
   private func end(timings: TransferTimings?, failure: String? = nil, response: HTTPResponse? = nil, body: Data? = nil)
   {

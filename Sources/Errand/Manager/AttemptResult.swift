@@ -1,26 +1,19 @@
-/// What one attempt came to: a response with any status, or an error.
-struct AttemptResult: Sendable {
-  let response: HTTPResponse?
-  let error: (any Error)?
-  let record: AttemptRecord
-
-  init(response: HTTPResponse, record: AttemptRecord) {
-    self.response = response
-    error = nil
-    self.record = record
-  }
-
-  init(error: any Error, record: AttemptRecord) {
-    response = nil
-    self.error = error
-    self.record = record
-  }
+/// What one attempt came to.
+enum AttemptResult: Sendable {
+  /// A response with any status.
+  case response(HTTPResponse)
+  /// An error.
+  case failure(any Error)
 
   func get() throws -> HTTPResponse {
-    if let error { throw error }
-    guard let response else {
-      throw TaskError(.internal, "an attempt ended without response and without error", phase: .finishing)
+    switch self {
+    case .response(let response): return response
+    case .failure(let error): throw error
     }
-    return response
+  }
+
+  /// Lets go of a response that nobody wants.
+  func discard() {
+    if case .response(let response) = self { response.body.cancel() }
   }
 }

@@ -18,9 +18,8 @@ extension Call {
 
   private func collectInMemory(_ response: HTTPResponse) async throws -> Collected {
     let isAccepted = accepts(response.status)
-    let configuration = snapshot.configuration
     if isAccepted {
-      let limit = configuration.maximumBodySize
+      let limit = snapshot.configuration.maximumBodySize
       do {
         let data = try await response.body.collect(upTo: limit)
         return Collected(data: data, count: data.count)
@@ -31,7 +30,7 @@ extension Call {
           phase: .receiving)
       }
     }
-    return await excerpt(of: response.body, upTo: configuration.maximumErrorBodySize)
+    return await excerpt(of: response.body, upTo: snapshot.configuration.maximumErrorBodySize)
   }
 
   /// As much as errors keep of the body of a refused response: that it broke off is not what the caller needs to know.

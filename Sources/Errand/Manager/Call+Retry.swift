@@ -7,12 +7,23 @@ extension Call {
     case retry(after: Duration, reason: String)
   }
 
-  /// Asks the policy about a failed attempt, within what is allowed at all.
-  func decide(_ result: AttemptResult, _ request: HTTPRequest) async throws -> NextMove {
-    guard let error = failure(of: result), !Task.isCancelled else { return .stand }
-    guard request.body.isReplayable, error.isSurelyNotSent || request.isRepeatable(plan.idempotency) else {
-      return .stand
+  /// What is wrong with the result of an attempt, where another may mend it; nil where it stands.
+  func mendable(_ result: AttemptResult, of request: HTTPRequest) -> TaskError? {
+    let error: TaskError
+    switch result {
+    case .response(let response):
+      guard !accepts(response.status) else { return nil }
+      error = .badStatus(response, redaction: snapshot.configuration.redaction)
+    case .failure(let failure):
+      guard let failure = failure as? TaskError else { return nil }
+      error = failure
     }
+    guard request.body.isReplayable, error.isSurelyNotSent || request.isRepeatable(plan.idempotency) else { return nil }
+    return Task.isCancelled ? nil : error
+  }
+
+  /// Asks the policy about a failed attempt, within the deadline.
+  func decide(_ error: TaskError, of request: HTTPRequest) async throws -> NextMove {
     let failure = RetryPolicy.Failure(
       request: request, attempts: trace.flightRecord.attempts, error: error,
       retryAfter: RetryAfter.delay(in: error.headers), random: manager.random.unit())
@@ -26,11 +37,5 @@ extension Call {
     trace.note(.delayStarted(delay, reason: reason))
     defer { trace.note(.delayEnded) }
     try await manager.clock.sleep(for: delay)
-  }
-
-  private func failure(of result: AttemptResult) -> TaskError? {
-    if let error = result.error { return error as? TaskError }
-    guard let response = result.response, !accepts(response.status) else { return nil }
-    return .badStatus(response, redaction: snapshot.configuration.redaction)
   }
 }

@@ -9,23 +9,26 @@ final class Call: Sendable {
   let manager: TaskManager
   let transport: any Transport
   let number: Int
+  /// The limits of the call: the task's, then the server's.
+  let timeouts: Timeouts
   /// What is kept for the echo and the recording; nil when nobody wants to see it.
   private let exchange: Lock<ExchangeRecord>?
   private let recorder: TaskRecorder?
   private let isEchoed: Bool
-  private let method = Lock<HTTPMethod?>(nil)
   private let state = Lock(State())
 
   private struct State {
     var hasEnded = false
     var hasExpired = false
     var idempotencyKey: String?
+    /// The method and the URL of the last request.
+    var method: HTTPMethod?
+    var url: URL?
   }
 
   private static let lastNumber = Lock(0)
 
   init(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: Delivery) {
-    let configuration = snapshot.configuration
     let manager = plan.server.manager
     self.plan = plan
     self.snapshot = snapshot
@@ -36,23 +39,20 @@ final class Call: Sendable {
       number += 1
       return number
     }
+    var timeouts = plan.timeouts.orElse(snapshot.configuration.timeouts)
+    timeouts.attempt = timeouts.attempt ?? snapshot.configuration.defaultTimeout
+    self.timeouts = timeouts
     recorder = manager.recorder
-    isEchoed = plan.echoStyle == .full || (plan.echoStyle == .inherited && configuration.echoesTasks)
+    isEchoed = plan.echoStyle == .full || (plan.echoStyle == .inherited && snapshot.configuration.echoesTasks)
     exchange = recorder != nil || isEchoed ? Lock(ExchangeRecord()) : nil
     trace = CallTrace(
-      call: number, taskName: { plan.taskName }, clock: manager.clock, observers: configuration.observers,
-      logStyle: configuration.logStyle, log: configuration.log)
+      call: number, taskType: type(of: plan.task), clock: manager.clock,
+      observers: snapshot.configuration.observers, logStyle: snapshot.configuration.logStyle,
+      log: snapshot.configuration.log)
   }
 
   /// Whether somebody wants to see what goes over the wire.
   var isShown: Bool { exchange != nil }
-
-  /// The limits of the call: the task's, then the server's.
-  var timeouts: Timeouts {
-    var timeouts = plan.timeouts.orElse(snapshot.configuration.timeouts)
-    timeouts.attempt = timeouts.attempt ?? snapshot.configuration.defaultTimeout
-    return timeouts
-  }
 
   var retryPolicy: RetryPolicy { plan.retryPolicy.isInherited ? snapshot.configuration.retryPolicy : plan.retryPolicy }
 
@@ -73,7 +73,7 @@ final class Call: Sendable {
     trace.note(.callStarted)
     let timer = startDeadline()
     do {
-      let value = try await manager.calls.run(number, plan) { try await body(self) }
+      let value = try await manager.calls.run(self) { try await body(self) }
       if case .stream = delivery { return value }
       timer?.cancel()
       await end(.succeeded(nil))
@@ -89,9 +89,9 @@ final class Call: Sendable {
   /// Hands a body over to the caller: the call ends when the body does, and can be cancelled until then.
   func handOver(_ response: HTTPResponse) {
     let body = response.body
-    manager.calls.enter(number, plan) { [weak body] in body?.fail(CancellationError()) }
+    manager.calls.enter(self) { [weak body] in body?.fail(CancellationError()) }
     body.onEnd { [self] ending in
-      manager.calls.leave(number)
+      manager.calls.leave(self)
       let outcome: CallOutcome =
         switch ending {
         case .complete, .dropped: .succeeded(response.status)
@@ -105,8 +105,10 @@ final class Call: Sendable {
   // MARK: What is noted
 
   func note(request: HTTPRequest) {
-    method.withLock { $0 = request.method }
-    trace.name("\(request.method) \(snapshot.configuration.redaction(request.url))")
+    state.withLock { state in
+      state.method = request.method
+      state.url = request.url
+    }
     exchange?.withLock { $0.attempts.append(.init(request: request)) }
   }
 
@@ -135,13 +137,20 @@ final class Call: Sendable {
 
   private func completed(_ error: TaskError) -> TaskError {
     var error = error
-    error.record = trace.flightRecord
+    error.record = flightRecord
     error.elapsed = trace.elapsed
-    if let space = error.record.title.firstIndex(of: " ") {
-      error.method = method.withLock { $0 }
-      error.url = String(error.record.title[error.record.title.index(after: space)...])
-    }
+    let (method, url) = state.withLock { ($0.method, $0.url) }
+    error.method = method
+    error.url = url.map { snapshot.configuration.redaction($0) }
     return error
+  }
+
+  /// What has happened so far, under the method and the URL of the last request.
+  var flightRecord: FlightRecord {
+    var record = trace.flightRecord
+    let (method, url) = state.withLock { ($0.method, $0.url) }
+    if let method, let url { record.title = "\(method) \(snapshot.configuration.redaction(url))" }
+    return record
   }
 
   private func end(_ outcome: CallOutcome) async {
@@ -152,18 +161,19 @@ final class Call: Sendable {
     guard isFirst else { return }
     trace.note(.callEnded(outcome))
     guard let exchange else { return }
-    let text = exchange.withLock { $0 }.text(plan, snapshot.configuration, trace.flightRecord, outcome)
+    let text = exchange.withLock { $0 }.text(plan, snapshot.configuration, flightRecord, outcome)
     if isEchoed { snapshot.configuration.log.write(text) }
-    let name = plan.recordingName(method: method.withLock { $0 } ?? plan.httpMethod)
+    let name = plan.recordingName(method: state.withLock { $0.method } ?? plan.httpMethod)
     if let problem = await recorder?.record(text, name: name) { snapshot.configuration.log.write(problem) }
   }
 
   private func startDeadline() -> Task<Void, Never>? {
     guard let limit = timeouts.call else { return nil }
-    return Task { [weak self, clock = manager.clock, number] in
+    return Task { [weak self, clock = manager.clock] in
       guard (try? await clock.sleep(for: limit)) != nil else { return }  // the call ended first
-      self?.state.withLock { $0.hasExpired = true }
-      self?.manager.calls.cancel(number)
+      guard let self else { return }
+      state.withLock { $0.hasExpired = true }
+      manager.calls.cancel(self)
     }
   }
 }

@@ -4,27 +4,26 @@
 /// that awaits it. The child starts at once, on the thread of its caller.
 final class CallRegistry: Sendable {
   private struct Entry {
-    let plan: TaskPlan
-    var cancel: @Sendable () -> Void
+    let call: Call
+    let cancel: @Sendable () -> Void
   }
 
   private let entries = Lock<[Int: Entry]>([:])
 
-  /// Runs `body` as the call `id`.
+  /// Runs `body` as `call`.
   ///
   /// - Parameters:
-  ///   - id: The call's number.
-  ///   - plan: By which it is found.
+  ///   - call: The call.
   ///   - body: What to run.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws; `CancellationError` when the surrounding task was cancelled, whatever came of it.
   func run<Value: Sendable>(
-    _ id: Int, _ plan: TaskPlan, _ body: @escaping @Sendable () async throws -> Value
+    _ call: Call, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     try Task.checkCancellation()
     let work = start(body)
-    enter(id, plan) { work.cancel() }
-    defer { leave(id) }
+    enter(call) { work.cancel() }
+    defer { leave(call) }
     let value = try await withTaskCancellationHandler {
       try await work.value
     } onCancel: {
@@ -34,24 +33,24 @@ final class CallRegistry: Sendable {
     return value
   }
 
-  /// Has `cancel` called when the call is to end; for the time when a body is read, after ``run(_:_:_:)``.
-  func enter(_ id: Int, _ plan: TaskPlan, cancel: @escaping @Sendable () -> Void) {
-    entries.withLock { $0[id] = Entry(plan: plan, cancel: cancel) }
+  /// Has `cancel` called when the call is to end; for the time when a body is read, after ``run(_:_:)``.
+  func enter(_ call: Call, cancel: @escaping @Sendable () -> Void) {
+    entries.withLock { $0[call.number] = Entry(call: call, cancel: cancel) }
   }
 
   /// The call is over.
-  func leave(_ id: Int) { entries.withLock { $0[id] = nil } }
+  func leave(_ call: Call) { entries.withLock { $0[call.number] = nil } }
 
   /// Cancels the calls whose plan is `wanted`; returns how many there were.
   @discardableResult
   func cancel(where wanted: (TaskPlan) -> Bool) -> Int {
-    let chosen = entries.withLock { Array($0.values) }.filter { wanted($0.plan) }
+    let chosen = entries.withLock { Array($0.values) }.filter { wanted($0.call.plan) }
     for entry in chosen { entry.cancel() }
     return chosen.count
   }
 
   /// Cancels one call, if it is still under way.
-  func cancel(_ id: Int) { entries.withLock { $0[id]?.cancel }?() }
+  func cancel(_ call: Call) { entries.withLock { $0[call.number]?.cancel }?() }
 
   var count: Int { entries.withLock { $0.count } }
 

@@ -26,6 +26,10 @@ final class SerialQueues: Sendable {
   ///   `.reentrantQueue` where the surrounding call holds the queue already and would wait for itself.
   func withTurn<Result>(_ queue: SerialQueue, _ body: () async throws -> Result) async throws -> Result {
     guard let name = queue.name else { return try await body() }
+    return try await waitForTurn(name, body)
+  }
+
+  private func waitForTurn<Result>(_ name: String, _ body: () async throws -> Result) async throws -> Result {
     guard !Self.held.contains(name) else {
       throw TaskError(
         .reentrantQueue, "the serial queue '\(name)' is held by the call that asks for it: it would wait for itself",

@@ -15,7 +15,7 @@ public enum CallMoment: Sendable {
   /// The body came to its end, so many bytes.
   case bodyReceived(bytes: Int)
   /// The attempt is over.
-  case attemptEnded(Int, AttemptRecord)
+  indirect case attemptEnded(Int, AttemptRecord)
   /// The call waits before it tries again, for the reason given.
   case delayStarted(Duration, reason: String)
   /// The wait is over, or was cut short.

@@ -17,9 +17,8 @@ extension Call {
   }
 
   private func described() async throws -> HTTPRequest {
-    let configuration = snapshot.configuration
     let url = try await snapshot.url(of: plan)
-    let encoder = plan.encoder is InheritedCoding ? configuration.defaultEncoder : plan.encoder
+    let encoder = plan.encoder is InheritedCoding ? snapshot.configuration.defaultEncoder : plan.encoder
     let body = try await plan.task.uploadBody(encoder: encoder)
     var method = plan.httpMethod
     if method == .automatic { method = body.isEmpty ? .get : .post }
@@ -31,13 +30,8 @@ extension Call {
   }
 
   private var options: TransferOptions {
-    let configuration = snapshot.configuration
-    var options = TransferOptions()
+    var options = snapshot.options
     options.timeouts = timeouts
-    options.decodesBody = configuration.enableGZipDownloads
-    options.allowsExpensiveNetworkAccess = configuration.allowsExpensiveNetworkAccess
-    options.allowsConstrainedNetworkAccess = configuration.allowsConstrainedNetworkAccess
-    options.waitsForConnectivity = configuration.waitsForConnectivity
     if case .stream = delivery { options.isLongLived = true }
     return options
   }

@@ -18,13 +18,12 @@ extension Call {
       try await plan.task.postProcess(response: response)
       return try await finish(Outcome(call: self, response: response, data: Data()))
     }
-    let data = try await response.body.collect()
-    var head = response
-    head.body = HTTPResponseBody(data)
-    try await plan.task.postProcess(response: head)
-    let value = try await finish(Outcome(call: self, response: head, data: data))
-    try await plan.task.postflight(response: head)
-    if let postflight = snapshot.configuration.postflight { try await postflight(plan.task, head) }
+    let data: Data
+    if let inMemory = response.body.inMemory { data = inMemory } else { data = try await response.body.collect() }
+    try await plan.task.postProcess(response: response)
+    let value = try await finish(Outcome(call: self, response: response, data: data))
+    try await plan.task.postflight(response: response)
+    if let postflight = snapshot.configuration.postflight { try await postflight(plan.task, response) }
     return value
   }
 

@@ -3,11 +3,10 @@ extension Server {
   static func perform<Value: Sendable>(
     _ plan: TaskPlan, _ delivery: Delivery, finish: @escaping @Sendable (Outcome) async throws -> Value
   ) async throws -> Value {
-    let server = plan.server
-    let call = Call(plan, server.snapshot, delivery)  // 1. snapshot the configuration
+    let call = Call(plan, plan.server.snapshot, delivery)  // 1. snapshot the configuration
     return try await call.run { call in  // … begun and ended once, cancellable, under its deadline (11)
       try call.refuseIfDisabled()
-      return try await server.manager.serialQueues.withTurn(plan.serialQueue) {  // 2. wait for the serial queue
+      return try await call.manager.serialQueues.withTurn(call.plan.serialQueue) {  // 2. wait for the serial queue
         let request = try await call.build()  // 3. URL, query, headers, body; 4. preflight
         let response = try await call.throughCallSteps(request) { changed in  // 5. steps that see the call once
           try await call.attempts(changed, built: request)  // 6.–9. attempts: steps, slot, transport, body
@@ -25,9 +24,10 @@ extension Call {
     var number = 1
     while true {
       let result = await attempt(number, request)
-      let decision = try await decide(result, request)
-      guard case .retry(let delay, let reason) = decision else { return try result.get() }
-      result.response?.body.cancel()
+      guard let error = mendable(result, of: request),
+        case .retry(let delay, let reason) = try await decide(error, of: request)
+      else { return try result.get() }
+      result.discard()
       try await wait(delay, reason: reason)
       number += 1
       request = try await build().applying(changesFrom: built, to: first)  // nothing stale is sent

@@ -8,6 +8,8 @@ package final class ServerSnapshot: Sendable {
   private let base: String?
   /// What every request starts with: the standard headers and the user agent.
   let headers: HTTPHeaders
+  /// How requests are carried, but for what the call says.
+  let options: TransferOptions
 
   init(_ configuration: ServerConfiguration, of server: ObjectIdentifier) {
     self.configuration = configuration
@@ -17,6 +19,12 @@ package final class ServerSnapshot: Sendable {
     var headers = configuration.standardHeaders
     if !configuration.userAgent.isEmpty { headers.setDefault(configuration.userAgent, for: .userAgent) }
     self.headers = headers
+    var options = TransferOptions()
+    options.decodesBody = configuration.enableGZipDownloads
+    options.allowsExpensiveNetworkAccess = configuration.allowsExpensiveNetworkAccess
+    options.allowsConstrainedNetworkAccess = configuration.allowsConstrainedNetworkAccess
+    options.waitsForConnectivity = configuration.waitsForConnectivity
+    self.options = options
   }
 
   /// The URL for a path below the remote.

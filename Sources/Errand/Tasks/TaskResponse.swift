@@ -44,7 +44,7 @@ public struct TaskResponse<Payload: Sendable>: Sendable {
   }
 
   init(_ payload: Payload, _ outcome: Outcome) {
-    let record = outcome.call.trace.flightRecord
+    let record = outcome.call.flightRecord
     let attempts = record.attempts
     var metrics = TaskMetrics()
     metrics.elapsed = outcome.call.trace.elapsed

@@ -34,6 +34,7 @@
       timings.bytesReceived = Int64(long(CCINFO_HEADER_SIZE)) + off(CCINFO_SIZE_DOWNLOAD_T)
       timings.wasResent = goes > 1
       timings.remoteAddress = remoteAddress
+      timings.remotePort = long(CCINFO_PRIMARY_PORT)
       return timings
     }
 
@@ -50,7 +51,7 @@
       var reason = explanation
       let number = long(CCINFO_OS_ERRNO)
       if number != 0 { reason += " (\(String(cString: strerror(Int32(number)))))" }
-      if !remoteAddress.isEmpty { reason += ", \(remoteAddress)" }
+      if !remoteAddress.isEmpty { reason += ", \(remoteAddress) port \(long(CCINFO_PRIMARY_PORT))" }
       return TaskError(kind, "\(reason), \(phase.rawValue)", phase: phase, isSurelyNotSent: isSurelyNotSent)
     }
 
@@ -81,7 +82,7 @@
       guard ccurl_easy_get_string(easy, CCINFO_PRIMARY_IP, &address) == CCE_OK, let address, address.pointee != 0 else {
         return ""
       }
-      return "\(String(cString: address)):\(long(CCINFO_PRIMARY_PORT))"
+      return String(cString: address)
     }
 
     private func duration(_ info: Int32) -> Duration { .microseconds(off(info)) }

@@ -7,6 +7,32 @@
     let pointer: OpaquePointer
   }
 
+  /// The easy handles of a transport that are not in use; kept, for they remember names and TLS sessions.
+  final class CurlHandlePool: Sendable {
+    private let idle = Lock<[CurlHandle]>([])
+
+    deinit {
+      for handle in idle.withLock({ $0 }) { ccurl_easy_cleanup(handle.pointer) }
+    }
+
+    func take() throws(TaskError) -> CurlHandle {
+      if let handle = idle.withLock({ $0.popLast() }) { return handle }
+      guard let pointer = ccurl_easy_init() else {
+        throw TaskError(.internal, "libcurl has no memory for a handle", phase: .preparing)
+      }
+      return CurlHandle(pointer: pointer)
+    }
+
+    func giveBack(_ handle: CurlHandle) {
+      let isKept = idle.withLock { idle in
+        guard idle.count < 256 else { return false }
+        idle.append(handle)
+        return true
+      }
+      if !isKept { ccurl_easy_cleanup(handle.pointer) }
+    }
+  }
+
   /// One request under way over libcurl.
   ///
   /// Invariant behind `@unchecked Sendable`: the caller's thread sets it up, then hands it to the loop; from then on
@@ -29,7 +55,7 @@
     let origin: String
     let isLongLived: Bool
     private let loop: CurlLoop
-    private let recycle: @Sendable (CurlHandle) -> Void
+    private let pool: CurlHandlePool
     private let timeouts: Timeouts
     private let mostGoes: Int
     let sendsBody: Bool
@@ -54,13 +80,13 @@
 
     init(
       _ request: HTTPRequest, handle: CurlHandle, group: CurlGroup.ID, origin: String, loop: CurlLoop,
-      outbox: TransferOutbox?, recycle: @escaping @Sendable (CurlHandle) -> Void
+      outbox: TransferOutbox?, pool: CurlHandlePool
     ) {
       self.handle = handle
       self.group = group
       self.origin = origin
       self.loop = loop
-      self.recycle = recycle
+      self.pool = pool
       isLongLived = request.options.isLongLived
       timeouts = request.options.timeouts
       mostGoes = request.options.mayRepeat ? 2 : 1
@@ -196,7 +222,7 @@
     func release() {
       ccurl_header_list_free(headerList)
       headerList = nil
-      recycle(handle)
+      pool.giveBack(handle)
       guard let outgoing else { return }
       let (pump, reader) = outgoing.withLock { outgoing in
         var pump: UnsafeContinuation<Void, Never>?

@@ -14,7 +14,7 @@
     private let loop: CurlLoop
     private let group: CurlGroup.ID
     private let configuration: Configuration
-    private let idle = Lock<[CurlHandle]>([])
+    private let pool = CurlHandlePool()
 
     /// A transport with connections of its own.
     /// Throws ``TaskError`` with code `.transportUnavailable` where libcurl cannot be had.
@@ -24,10 +24,7 @@
       self.configuration = configuration
     }
 
-    deinit {
-      loop.push(.close(group))
-      for handle in idle.withLock({ $0 }) { ccurl_easy_cleanup(handle.pointer) }
-    }
+    deinit { loop.push(.close(group)) }
 
     /// Sends `request` once and returns when the head of the response is there.
     /// Throws ``TaskError``, and `CancellationError` when the surrounding task is cancelled.
@@ -49,10 +46,9 @@
 
     private func makeTransfer(_ request: HTTPRequest, to origin: Origin) throws -> CurlTransfer {
       let outbox = try Self.outbox(for: request)
-      let handle = try takeHandle()
+      let handle = try pool.take()
       let transfer = CurlTransfer(
-        request, handle: handle, group: group, origin: origin.description, loop: loop, outbox: outbox,
-        recycle: { [weak self] in self?.recycle($0) ?? ccurl_easy_cleanup($0.pointer) })
+        request, handle: handle, group: group, origin: origin.description, loop: loop, outbox: outbox, pool: pool)
       CurlRequest(request, configuration, isSecure: origin.isSecure).apply(to: transfer)
       if outbox != nil, request.body.data == nil, !request.body.isEmpty { transfer.startReading(request.body) }
       return transfer
@@ -71,23 +67,6 @@
       // RFC 9110 §8.6: methods that expect content say that there is none.
       let expectsContent = request.method == .post || request.method == .put || request.method == .patch
       return expectsContent ? TransferOutbox(Data()) : nil
-    }
-
-    private func takeHandle() throws -> CurlHandle {
-      if let handle = idle.withLock({ $0.popLast() }) { return handle }
-      guard let pointer = ccurl_easy_init() else {
-        throw TaskError(.internal, "libcurl has no memory for a handle", phase: .preparing)
-      }
-      return CurlHandle(pointer: pointer)
-    }
-
-    private func recycle(_ handle: CurlHandle) {
-      let isKept = idle.withLock { idle in
-        guard idle.count < 256 else { return false }
-        idle.append(handle)
-        return true
-      }
-      if !isKept { ccurl_easy_cleanup(handle.pointer) }
     }
   }
 

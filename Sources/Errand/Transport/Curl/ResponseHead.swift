@@ -6,24 +6,55 @@ struct ResponseHead: Equatable {
 
   /// Reads `bytes`; nil when they do not begin with a status line. Lines end in CRLF or LF (RFC 9112 §2.2).
   init?(_ bytes: [UInt8]) {
-    var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true)[...]
-    guard let first = lines.popFirst() else { return nil }
-    let parts = first.split(separator: UInt8(ascii: " "), maxSplits: 2)
-    guard parts.count >= 2, let code = Int(Self.text(parts[1])), (100...999).contains(code) else { return nil }
-    version = Self.version(Self.text(parts[0]))
-    status = HTTPStatus(code)
-    headers = Self.fields(lines)
+    let head = bytes.withUnsafeBufferPointer { bytes -> ResponseHead? in
+      var lines = Lines(bytes[...])
+      guard let first = lines.next(), let space = first.firstIndex(of: Self.space) else { return nil }
+      let code = first[(space + 1)...].prefix(3)
+      guard code.count == 3, code.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) else { return nil }
+      let number = code.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+      guard number >= 100 else { return nil }
+      return ResponseHead(HTTPStatus(number), Self.version(first[..<space]), Self.fields(&lines))
+    }
+    guard let head else { return nil }
+    self = head
+  }
+
+  private init(_ status: HTTPStatus, _ version: HTTPVersion?, _ headers: HTTPHeaders) {
+    self.status = status
+    self.version = version
+    self.headers = headers
   }
 
   /// Header fields, one a line; what is no field is passed over.
   static func fields(_ bytes: [UInt8]) -> HTTPHeaders {
-    fields(bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true)[...])
+    bytes.withUnsafeBufferPointer { bytes in
+      var lines = Lines(bytes[...])
+      return fields(&lines)
+    }
   }
 
-  private static func fields(_ lines: ArraySlice<ArraySlice<UInt8>>) -> HTTPHeaders {
+  private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
+
+  /// The lines of a head, without their ends.
+  private struct Lines: IteratorProtocol {
+    private var rest: Bytes
+
+    init(_ bytes: Bytes) { rest = bytes }
+
+    mutating func next() -> Bytes? {
+      guard !rest.isEmpty else { return nil }
+      let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
+      defer { rest = rest[min(end + 1, rest.endIndex)...] }
+      return rest[..<end]
+    }
+  }
+
+  private static let space = UInt8(ascii: " ")
+
+  private static func fields(_ lines: inout Lines) -> HTTPHeaders {
     var headers = HTTPHeaders()
-    headers.reserve(lines.count)
-    for line in lines {
+    headers.reserve(8)
+    while let line = lines.next() {
       guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else { continue }
       headers.add(text(line[(colon + 1)...]), for: HTTPHeaderName(text(line[..<colon])))
     }
@@ -31,19 +62,21 @@ struct ResponseHead: Equatable {
   }
 
   /// The bytes as UTF-8, or as Latin-1 where they are none, without the white space around them.
-  private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+  private static func text(_ bytes: Bytes) -> String {
     var bytes = bytes
     while let first = bytes.first, isSpace(first) { bytes.removeFirst() }
     while let last = bytes.last, isSpace(last) { bytes.removeLast() }
-    return String(validating: bytes, as: UTF8.self)
+    return String(validating: UnsafeBufferPointer(rebasing: bytes), as: UTF8.self)
       ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
   }
 
   private static func isSpace(_ byte: UInt8) -> Bool {
-    byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
+    byte == space || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
   }
 
-  private static func version(_ text: String) -> HTTPVersion? {
-    HTTPVersion(rawValue: text) ?? (text == "HTTP/2.0" ? .http2 : text == "HTTP/3.0" ? .http3 : nil)
+  private static func version(_ bytes: Bytes) -> HTTPVersion? {
+    if bytes.elementsEqual("HTTP/1.1".utf8) { return .http1_1 }
+    let text = text(bytes)
+    return HTTPVersion(rawValue: text) ?? (text == "HTTP/2.0" ? .http2 : text == "HTTP/3.0" ? .http3 : nil)
   }
 }
