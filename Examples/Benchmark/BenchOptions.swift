@@ -44,7 +44,7 @@ struct BenchOptions {
   func transport() throws -> any Transport {
     #if os(Linux)
       var configuration = CurlTransport.Configuration()
-      if let authorities { configuration.authorities = .file(authorities) }
+      if let authorities { configuration.tls.authorities = .file(authorities) }
       return try CurlTransport(configuration)
     #else
       return .platform

@@ -14,6 +14,8 @@ public struct TransferOptions: Sendable {
     var allowsConstrainedNetworkAccess = true
     var waitsForConnectivity = false
     var isLongLived = false
+    var continueTimeout: Duration?
+    var digest: Credential?
   }
 
   // Boxed, for a request is passed through many hands and these are large.
@@ -64,6 +66,20 @@ public struct TransferOptions: Sendable {
   public var waitsForConnectivity: Bool {
     get { storage.values.waitsForConnectivity }
     set { values.waitsForConnectivity = newValue }
+  }
+
+  /// How long to wait for the server's consent before the body is sent (`Expect: 100-continue`, RFC 9110 §10.1.1); nil
+  /// does not ask. When the time is over the body is sent without it.
+  public var continueTimeout: Duration? {
+    get { storage.values.continueTimeout }
+    set { values.continueTimeout = newValue }
+  }
+
+  /// What a Digest challenge of the server is answered with (RFC 7616); nil answers none. The exchange then takes two
+  /// goes, so its body must be replayable.
+  public var digest: Credential? {
+    get { storage.values.digest }
+    set { values.digest = newValue }
   }
 
   /// Whether the body will be read at the reader's own pace, perhaps for a long time.

@@ -16,6 +16,8 @@ public struct TransferTimings: Sendable, Hashable {
   public var bytesSent: Int64 = 0
   /// Bytes of header and body received, before decoding.
   public var bytesReceived: Int64 = 0
+  /// Bytes of the body as it was handed on, after decoding.
+  public var bytesDecoded: Int64 = 0
   /// Whether a pooled connection turned out dead and the request went out once more on a fresh one.
   public var wasResent = false
   /// The other end's address, as far as known.

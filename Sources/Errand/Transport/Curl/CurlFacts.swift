@@ -41,6 +41,10 @@
     /// The error for a code that is not `CCE_OK`, or for an end without a response.
     func failure(_ code: Int32, phase: TaskError.Phase, bodyFailure: (any Error)?) -> any Error {
       if let bodyFailure { return TaskError.ofTransfer(bodyFailure) }
+      if long(CCINFO_HTTP_CONNECTCODE) == 407 {
+        return TaskError(
+          .proxyAuthenticationRequired, "the proxy asks for credentials", phase: .connecting, isSurelyNotSent: true)
+      }
       let kind = Self.kind(code, hasBegun: phase == .receiving)
       let isSurelyNotSent = goes == 0
       // Aborted by the second go of an exchange that may go once: the pooled connection was dead, and the request may

@@ -14,13 +14,34 @@
     /// Whether nothing will be added any more.
     var isClosed = false
 
-    init(id: ID) { self.id = id }
+    /// The origin of every socket.
+    var sockets: [Int32: String] = [:]
+    let connectionsPerOrigin: Int
+
+    init(id: ID, connectionsPerOrigin: Int) {
+      self.id = id
+      self.connectionsPerOrigin = connectionsPerOrigin
+    }
+
+    /// The connections by origin, where these exchanges are under way.
+    func connections(with transfers: some Sequence<CurlTransfer>) -> [String: ConnectionCounts] {
+      var counts: [String: ConnectionCounts] = [:]
+      for origin in sockets.values { counts[origin, default: ConnectionCounts()].open += 1 }
+      for transfer in transfers where transfer.group == id && transfer.goes > 0 {
+        // Several exchanges may share one connection.
+        counts[transfer.origin]?.busy = min(
+          counts[transfer.origin]?.open ?? 0, (counts[transfer.origin]?.busy ?? 0) + 1)
+      }
+      return counts
+    }
 
     var isIdle: Bool { multis.allSatisfy { $0.count == 0 } }
 
     /// The multi that a transfer goes to; nil when a new one is needed.
     func multi(for transfer: CurlTransfer) -> CurlMulti? {
       if let home = homes[transfer.origin] { return home }
+      // A limit on connections holds within a multi, so that there may only be one.
+      if connectionsPerOrigin > 0 { return multis.first }
       return multis.first { $0.isForLongLived == transfer.isLongLived && $0.count < Self.capacity }
     }
 

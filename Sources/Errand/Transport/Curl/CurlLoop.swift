@@ -15,6 +15,8 @@
       case cancel(CurlTransfer)
       /// The reader has room again, or there is more to send.
       case unpause(CurlTransfer)
+      /// Somebody wants to know the connections of the group.
+      case count(CurlGroup.ID, @Sendable ([String: ConnectionCounts]) -> Void)
       /// Nobody will add to the group any more.
       case close(CurlGroup.ID)
     }
@@ -45,6 +47,8 @@
     private var lastMulti: UInt32 = 0
     private var timers = DeadlineHeap<CurlTransfer>()
     private var ready: [CurlTransfer] = []
+    /// The group of every socket.
+    private var owners: [Int32: CurlGroup.ID] = [:]
     /// The instant of the turn.
     private(set) var now = CurlLibrary.now
 
@@ -119,6 +123,7 @@
         case .add(let transfer): add(transfer)
         case .cancel(let transfer): stop(transfer, with: CancellationError())
         case .unpause(let transfer): unpause(transfer)
+        case .count(let id, let answer): answer(groups[id]?.connections(with: timers.elements) ?? [:])
         case .close(let id):
           groups[id]?.isClosed = true
           tidy(id)
@@ -130,14 +135,15 @@
 
     private func add(_ transfer: CurlTransfer) {
       guard !transfer.isOver else { return }
-      let group = groups[transfer.group] ?? CurlGroup(id: transfer.group)
+      let group =
+        groups[transfer.group] ?? CurlGroup(id: transfer.group, connectionsPerOrigin: transfer.connectionsPerOrigin)
       groups[transfer.group] = group
       let multi: CurlMulti
       if let present = group.multi(for: transfer) {
         multi = present
       } else {
         lastMulti &+= 1
-        guard let made = CurlMulti(id: lastMulti, group: transfer.group, epoll: epoll, loop: self) else {
+        guard let made = CurlMulti(id: lastMulti, group: group, epoll: epoll, loop: self) else {
           transfer.finish(.failure(Self.unavailable("no multi handle could be made")))
           return wake(transfer)
         }
@@ -190,6 +196,18 @@
         transfer.resumeReader()
       }
       ready.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Connections
+
+    func opened(_ descriptor: Int32, by transfer: CurlTransfer) {
+      owners[descriptor] = transfer.group
+      groups[transfer.group]?.sockets[descriptor] = transfer.origin
+    }
+
+    func close(_ descriptor: Int32) -> Int32 {
+      if let group = owners.removeValue(forKey: descriptor) { groups[group]?.sockets[descriptor] = nil }
+      return Glibc.close(descriptor)
     }
 
     // MARK: Time

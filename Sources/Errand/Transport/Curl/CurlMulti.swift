@@ -5,7 +5,6 @@
   /// One multi handle: its transfers, its sockets in the loop's epoll, its timer. Used by the loop's thread only.
   final class CurlMulti {
     let id: UInt32
-    let group: CurlGroup.ID
     private let pointer: OpaquePointer
     private let epoll: Int32
     private unowned let loop: CurlLoop
@@ -14,10 +13,9 @@
     private(set) var deadline = UInt64.max
     var isForLongLived = false
 
-    init?(id: UInt32, group: CurlGroup.ID, epoll: Int32, loop: CurlLoop) {
+    init?(id: UInt32, group: CurlGroup, epoll: Int32, loop: CurlLoop) {
       guard let pointer = ccurl_multi_init() else { return nil }
       self.id = id
-      self.group = group
       self.pointer = pointer
       self.epoll = epoll
       self.loop = loop
@@ -39,6 +37,7 @@
         }, data)
       // At least the transfers of the multi, and as many again that are idle between two of them.
       ccurl_multi_set_long(pointer, CCMOPT_MAXCONNECTS, 2 * CurlGroup.capacity)
+      ccurl_multi_set_long(pointer, CCMOPT_MAX_HOST_CONNECTIONS, group.connectionsPerOrigin)
       ccurl_multi_set_long(pointer, CCMOPT_PIPELINING, Int(CCPIPE_MULTIPLEX))
     }
 

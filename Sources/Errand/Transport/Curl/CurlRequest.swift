@@ -6,12 +6,14 @@
   struct CurlRequest {
     private let request: HTTPRequest
     private let configuration: CurlTransport.Configuration
-    private let isSecure: Bool
+    private let origin: Origin
+    private let proxy: Proxy?
 
-    init(_ request: HTTPRequest, _ configuration: CurlTransport.Configuration, isSecure: Bool) {
+    init(_ request: HTTPRequest, to origin: Origin, by proxy: Proxy?, _ configuration: CurlTransport.Configuration) {
       self.request = request
+      self.origin = origin
+      self.proxy = proxy
       self.configuration = configuration
-      self.isSecure = isSecure
     }
 
     func apply(to transfer: CurlTransfer) {
@@ -21,7 +23,8 @@
       setRules(easy)
       setCallbacks(easy, transfer)
       setMessage(easy, transfer)
-      if isSecure { setSecurity(easy) }
+      setRoute(easy, transfer)
+      if origin.isSecure { setSecurity(easy) }
     }
 
     private func setRules(_ easy: OpaquePointer) {
@@ -50,6 +53,15 @@
       }
       if request.options.decodesBody, !request.headers.contains(.acceptEncoding) {
         ccurl_easy_set_string(easy, CCOPT_ACCEPT_ENCODING, "")  // all that the library can decode
+        transfer.decodesBody = true
+      }
+      if let timeout = request.options.continueTimeout {
+        ccurl_easy_set_long(easy, CCOPT_EXPECT_100_TIMEOUT_MS, max(1, Int(timeout.nanoseconds / 1_000_000)))
+      }
+      if let digest = request.options.digest {
+        ccurl_easy_set_long(easy, CCOPT_HTTPAUTH, Int(CCAUTH_DIGEST))
+        ccurl_easy_set_string(easy, CCOPT_USERNAME, digest.user)
+        ccurl_easy_set_string(easy, CCOPT_PASSWORD, digest.password)
       }
       transfer.headerList = headerList()
       ccurl_easy_set_slist(easy, CCOPT_HTTPHEADER, transfer.headerList)
@@ -69,7 +81,11 @@
         block.append(0)
       }
       if !request.headers.contains(.accept) { block.append(contentsOf: "Accept:\0".utf8) }
-      if !request.headers.contains(.expect) { block.append(contentsOf: "Expect:\0".utf8) }
+      if request.options.continueTimeout != nil, !request.body.isEmpty {
+        block.append(contentsOf: "Expect: 100-continue\0".utf8)
+      } else if !request.headers.contains(.expect) {
+        block.append(contentsOf: "Expect:\0".utf8)
+      }
       if !request.headers.contains(.contentType) { block.append(contentsOf: "Content-Type:\0".utf8) }
       return block.withUnsafeBytes { bytes in
         ccurl_header_list(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
@@ -77,16 +93,56 @@
     }
 
     private func setSecurity(_ easy: OpaquePointer) {
-      ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_2TLS))
       // Wait for a connection that may carry many, rather than open one for each.
       ccurl_easy_set_long(easy, CCOPT_PIPEWAIT, 1)
-      switch configuration.authorities {
+      let tls = configuration.tls
+      switch tls.authorities {
       case .system: break
       case .file(let url): ccurl_easy_set_string(easy, CCOPT_CAINFO, url.path)
-      case .pem(let data):
-        _ = data.withUnsafeBytes { bytes in
-          bytes.baseAddress.map { ccurl_easy_set_blob(easy, CCOPT_CAINFO_BLOB, $0, bytes.count) }
-        }
+      case .pem(let data): setBlob(easy, CCOPT_CAINFO_BLOB, data)
+      }
+      ccurl_easy_set_long(
+        easy, CCOPT_SSLVERSION, Int(tls.minimumVersion == .tls1_3 ? CC_SSLVERSION_TLSv1_3 : CC_SSLVERSION_TLSv1_2))
+      if let identity = tls.identity {
+        setBlob(easy, CCOPT_SSLCERT_BLOB, identity.certificate)
+        setBlob(easy, CCOPT_SSLKEY_BLOB, identity.key)
+        if let password = identity.password { ccurl_easy_set_string(easy, CCOPT_KEYPASSWD, password) }
+      }
+      if tls.verification == .dangerouslyNone {
+        ccurl_easy_set_long(easy, CCOPT_SSL_VERIFYPEER, 0)
+        ccurl_easy_set_long(easy, CCOPT_SSL_VERIFYHOST, 0)
+      }
+    }
+
+    private func setBlob(_ easy: OpaquePointer, _ option: Int32, _ data: Data) {
+      data.withUnsafeBytes { bytes in
+        if let start = bytes.baseAddress { ccurl_easy_set_blob(easy, option, start, bytes.count) }
+      }
+    }
+
+    private func setRoute(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
+      switch configuration.version {
+      case .automatic: if origin.isSecure { ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_2TLS)) }
+      case .http1: ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_1_1))
+      case .http2PriorKnowledge:
+        ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
+        ccurl_easy_set_long(easy, CCOPT_PIPEWAIT, 1)
+      }
+      ccurl_easy_set_long(easy, CCOPT_MAXAGE_CONN, Int(configuration.idleLifetime.components.seconds))
+      if let lifetime = configuration.connectionLifetime {
+        ccurl_easy_set_long(easy, CCOPT_MAXLIFETIME_CONN, max(1, Int(lifetime.components.seconds)))
+      }
+      if let path = configuration.unixSocket { ccurl_easy_set_string(easy, CCOPT_UNIX_SOCKET_PATH, path) }
+      if let address = configuration.addresses["\(origin.host):\(origin.port)"] {
+        transfer.resolveList = ccurl_slist_append(nil, "\(origin.host):\(origin.port):\(address)")
+        ccurl_easy_set_slist(easy, CCOPT_RESOLVE, transfer.resolveList)
+      }
+      guard let proxy else { return }
+      ccurl_easy_set_string(easy, CCOPT_PROXY, proxy.address)
+      if let credential = proxy.credential {
+        ccurl_easy_set_string(easy, CCOPT_PROXYUSERNAME, credential.user)
+        ccurl_easy_set_string(easy, CCOPT_PROXYPASSWORD, credential.password)
+        ccurl_easy_set_long(easy, CCOPT_PROXYAUTH, Int(CCAUTH_BASIC))
       }
     }
 
@@ -103,20 +159,37 @@
         easy,
         { bytes, size, count, data in
           let piece = UnsafeRawBufferPointer(start: bytes, count: size * count)
-          return CurlTransfer.from(data)?.receive(body: piece) ?? false ? size * count : Int(CC_WRITEFUNC_PAUSE)
+          return CurlTransfer.from(data)?.receive(body: piece) ?? 0
         }, data)
       ccurl_easy_set_prereq(
         easy,
         { data, _, _, _, _ in CurlTransfer.from(data)?.mayGo() ?? false ? CC_PREREQFUNC_OK : CC_PREREQFUNC_ABORT },
         data)
+      ccurl_easy_set_sockopt(
+        easy,
+        { data, descriptor, _ in
+          CurlTransfer.from(data)?.opened(descriptor)
+          return CC_SOCKOPT_OK
+        }, data)
+      // A connection outlives its transfer, the loop outlives both.
+      ccurl_easy_set_closesocket(
+        easy,
+        { data, descriptor in
+          guard let data else { return 1 }
+          return Unmanaged<CurlLoop>.fromOpaque(data).takeUnretainedValue().close(descriptor)
+        }, Unmanaged.passUnretained(transfer.loop).toOpaque())
       guard transfer.sendsBody else { return }
       ccurl_easy_set_read(
         easy,
         { bytes, size, count, data in
           CurlTransfer.from(data)?.fill(UnsafeMutableRawBufferPointer(start: bytes, count: size * count)) ?? 0
         }, data)
-      // A body is not sent a second time from here: only the pipeline repeats.
-      ccurl_easy_set_seek(easy, { _, _, _ in CC_SEEKFUNC_FAIL }, data)
+      // A body is sent again only where the exchange may have a second go, and from its beginning.
+      ccurl_easy_set_seek(
+        easy,
+        { data, offset, _ in
+          offset == 0 && CurlTransfer.from(data)?.rewind() ?? false ? CC_SEEKFUNC_OK : CC_SEEKFUNC_FAIL
+        }, data)
     }
   }
 

@@ -54,10 +54,13 @@
     let group: CurlGroup.ID
     let origin: String
     let isLongLived: Bool
-    private let loop: CurlLoop
+    let loop: CurlLoop
     private let pool: CurlHandlePool
     private let timeouts: Timeouts
     private let mostGoes: Int
+    private let answersDigest: Bool
+    let connectionsPerOrigin: Int
+    private let limits: DecodingLimits
     let sendsBody: Bool
     let statedLength: Int64?
     private let incoming = Lock(Incoming())
@@ -65,6 +68,9 @@
 
     // The loop's own.
     var headerList: UnsafeMutablePointer<ccurl_slist>?
+    var resolveList: UnsafeMutablePointer<ccurl_slist>?
+    /// Whether libcurl was told to decode the body.
+    var decodesBody = false
     var multi: CurlMulti?
     var lastMulti: CurlMulti?
     var heapIndex = -1
@@ -77,9 +83,12 @@
     private var head: [UInt8] = []
     private var isHeadComplete = false
     private var pauses: Int32 = 0
+    private var decoded: Int64 = 0
+    private var failure: TaskError?
 
     init(
-      _ request: HTTPRequest, handle: CurlHandle, group: CurlGroup.ID, origin: String, loop: CurlLoop,
+      _ request: HTTPRequest, _ configuration: CurlTransport.Configuration, handle: CurlHandle, group: CurlGroup.ID,
+      origin: String, loop: CurlLoop,
       outbox: TransferOutbox?, pool: CurlHandlePool
     ) {
       self.handle = handle
@@ -89,7 +98,10 @@
       self.pool = pool
       isLongLived = request.options.isLongLived
       timeouts = request.options.timeouts
-      mostGoes = request.options.mayRepeat ? 2 : 1
+      answersDigest = request.options.digest != nil
+      mostGoes = (request.options.mayRepeat ? 2 : 1) + (answersDigest ? 1 : 0)
+      connectionsPerOrigin = configuration.connectionsPerOrigin
+      limits = DecodingLimits(configuration)
       sendsBody = outbox != nil
       statedLength = outbox?.statedLength
       outgoing = outbox.map { Lock(Outgoing(outbox: $0)) }
@@ -135,7 +147,11 @@
       guard !isHeadComplete else { return incoming.withLock { $0.inbox.receive(trailer: line) } }
       head.append(contentsOf: line)
       let isBlank = line.allSatisfy { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
-      guard isBlank, !isInterim else { return }
+      guard isBlank, !isInterim, !isChallenge else { return }
+      publishHead()
+    }
+
+    private func publishHead() {
       isHeadComplete = true
       timers.responded(at: loop.now)
       rescheduled()
@@ -148,17 +164,22 @@
       loop.wake(self)
     }
 
-    /// A piece of the body; false when it must wait.
-    func receive(body: UnsafeRawBufferPointer) -> Bool {
+    /// A piece of the body; returns what libcurl is to be told: all was taken, it must wait, or it is too much.
+    func receive(body: UnsafeRawBufferPointer) -> Int {
       timers.moved(at: loop.now)
+      if decodesBody {
+        failure = limits.excess(after: decoded + Int64(body.count), of: handle.pointer)
+        if failure != nil { return 0 }
+      }
       let isTaken = incoming.withLock { $0.inbox.receive(body) }
-      if isTaken {
-        loop.wake(self)
-      } else {
+      guard isTaken else {
         pauses |= CCPAUSE_RECV
         timers.isHeld = true
+        return Int(CC_WRITEFUNC_PAUSE)
       }
-      return isTaken
+      decoded += Int64(body.count)
+      loop.wake(self)
+      return body.count
     }
 
     /// Fills libcurl's buffer with what is to be sent.
@@ -186,6 +207,15 @@
       }
     }
 
+    /// The body is to be sent from its beginning again; false where it cannot or must not.
+    func rewind() -> Bool {
+      guard goes < mostGoes, let outgoing else { return false }
+      return outgoing.withLock { $0.outbox.rewind() }
+    }
+
+    /// A connection of this transfer's is being made.
+    func opened(_ descriptor: Int32) { loop.opened(descriptor, by: self) }
+
     /// Lets the connection go on in both directions; libcurl may call back before this returns.
     func unpause(at now: UInt64) {
       guard pauses != 0 else { return }
@@ -200,8 +230,14 @@
     func complete(_ code: Int32) {
       let facts = CurlFacts(handle.pointer, goes: goes)
       isMultiplexed = facts.version == .http2
+      // A challenge that libcurl had no answer to is the response.
+      if code == CCE_OK, !isHeadComplete, !head.isEmpty { publishHead() }
       if code == CCE_OK, isHeadComplete {
-        finish(.success(facts.timings))
+        var timings = facts.timings
+        timings.bytesDecoded = decoded
+        finish(.success(timings))
+      } else if let failure {
+        finish(.failure(failure))
       } else {
         finish(
           .failure(facts.failure(code, phase: timers.phase, bodyFailure: outgoing?.withLock { $0.outbox.failure })))
@@ -222,6 +258,8 @@
     func release() {
       ccurl_header_list_free(headerList)
       headerList = nil
+      ccurl_slist_free(resolveList)
+      resolveList = nil
       pool.giveBack(handle)
       guard let outgoing else { return }
       let (pump, reader) = outgoing.withLock { outgoing in
@@ -241,6 +279,12 @@
         return waiter.continuation
       }
       continuation?.resume()
+    }
+
+    /// Whether libcurl may answer the response by itself, with the credential for Digest.
+    private var isChallenge: Bool {
+      guard answersDigest, goes < mostGoes, let space = head.firstIndex(of: UInt8(ascii: " ")) else { return false }
+      return head[(space + 1)...].prefix(3) == ArraySlice("401".utf8)
     }
 
     private var isInterim: Bool {

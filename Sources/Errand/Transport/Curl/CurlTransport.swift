@@ -1,6 +1,6 @@
 #if os(Linux)
   import CCurl
-  public import Foundation
+  import Foundation
 
   /// Requests over libcurl: the transport on Linux.
   ///
@@ -30,7 +30,25 @@
     /// Throws ``TaskError``, and `CancellationError` when the surrounding task is cancelled.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
       try Task.checkCancellation()
-      let transfer = try makeTransfer(request, to: request.checkedOrigin())
+      let origin = try request.checkedOrigin()
+      guard var proxy = configuration.proxies.proxy(for: origin) else {
+        return try await send(request, origin, by: nil)
+      }
+      // A proxy that refuses a credential is shown another one, as long as there are others.
+      while true {
+        do {
+          return try await send(request, origin, by: proxy)
+        } catch let error as TaskError where error.code == .proxyAuthenticationRequired {
+          guard let credential = await proxy.renewCredential?(proxy.credential), credential != proxy.credential,
+            request.body.isReplayable
+          else { throw error }
+          proxy.credential = credential
+        }
+      }
+    }
+
+    private func send(_ request: HTTPRequest, _ origin: Origin, by proxy: Proxy?) async throws -> HTTPResponse {
+      let transfer = try makeTransfer(request, to: origin, by: proxy)
       loop.push(.add(transfer))
       let head: ResponseHead
       do {
@@ -39,17 +57,31 @@
         transfer.cancel()
         throw error
       }
+      if let proxy, head.status == .proxyAuthenticationRequired {
+        transfer.cancel()
+        throw TaskError(
+          .proxyAuthenticationRequired, "the proxy \(proxy.address) asks for credentials", phase: .awaitingResponse,
+          isSurelyNotSent: true)
+      }
       return HTTPResponse(
         head.status, url: request.url, headers: head.headers, version: head.version,
         isConnectionReused: transfer.isConnectionReused, body: HTTPResponseBody(transfer))
     }
 
-    private func makeTransfer(_ request: HTTPRequest, to origin: Origin) throws -> CurlTransfer {
+    /// The connections as they are now, by origin.
+    public func connections() async -> [String: ConnectionCounts] {
+      await withUnsafeContinuation { continuation in
+        loop.push(.count(group) { continuation.resume(returning: $0) })
+      }
+    }
+
+    private func makeTransfer(_ request: HTTPRequest, to origin: Origin, by proxy: Proxy?) throws -> CurlTransfer {
       let outbox = try Self.outbox(for: request)
       let handle = try pool.take()
       let transfer = CurlTransfer(
-        request, handle: handle, group: group, origin: origin.description, loop: loop, outbox: outbox, pool: pool)
-      CurlRequest(request, configuration, isSecure: origin.isSecure).apply(to: transfer)
+        request, configuration, handle: handle, group: group, origin: origin.description, loop: loop, outbox: outbox,
+        pool: pool)
+      CurlRequest(request, to: origin, by: proxy, configuration).apply(to: transfer)
       if outbox != nil, request.body.data == nil, !request.body.isEmpty { transfer.startReading(request.body) }
       return transfer
     }
@@ -67,27 +99,6 @@
       // RFC 9110 §8.6: methods that expect content say that there is none.
       let expectsContent = request.method == .post || request.method == .put || request.method == .patch
       return expectsContent ? TransferOutbox(Data()) : nil
-    }
-  }
-
-  extension CurlTransport {
-    /// How a transport connects.
-    public struct Configuration: Sendable {
-      /// The certificate authorities that are trusted.
-      public var authorities = Authorities.system
-
-      /// The authorities of the system.
-      public init() {}
-    }
-
-    /// Certificate authorities that are trusted.
-    public enum Authorities: Sendable, Hashable {
-      /// Those of the system.
-      case system
-      /// Those in a PEM file, and no others.
-      case file(URL)
-      /// Those in PEM text, and no others.
-      case pem(Data)
     }
   }
 

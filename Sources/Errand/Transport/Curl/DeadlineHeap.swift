@@ -9,7 +9,7 @@
 
   /// Elements by when they are due: the first in no time, any other added, moved or removed in logarithmic time.
   struct DeadlineHeap<Element: Timed> {
-    private var elements: [Element] = []
+    private(set) var elements: [Element] = []
 
     var first: Element? { elements.first }
 

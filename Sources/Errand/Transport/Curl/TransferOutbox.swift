@@ -29,8 +29,12 @@
 
     init(statedLength: Int64?) { self.statedLength = statedLength }
 
+    /// The whole body, where it is in memory.
+    private var whole: Data?
+
     /// A body that is there as a whole.
     init(_ data: Data) {
+      whole = data
       statedLength = Int64(data.count)
       pieces = data.isEmpty ? [] : [data]
       buffered = data.count
@@ -82,6 +86,15 @@
         offset = 0
       }
       return .send(count)
+    }
+
+    /// Starts from the beginning again; false where that is gone.
+    mutating func rewind() -> Bool {
+      guard let whole else { return received == 0 && !isFinished }
+      pieces = whole.isEmpty ? [] : [whole]
+      buffered = whole.count
+      offset = 0
+      return true
     }
 
     private mutating func resumes() -> Bool {

@@ -1,0 +1,16 @@
+/// A user and a password. Its description shows neither.
+public struct Credential: Sendable, Hashable, CustomStringConvertible {
+  /// The user.
+  public let user: String
+  /// The password.
+  public let password: String
+
+  /// A user and a password.
+  public init(user: String, password: String) {
+    self.user = user
+    self.password = password
+  }
+
+  /// Nothing that is secret.
+  public var description: String { "Credential(<redacted>)" }
+}

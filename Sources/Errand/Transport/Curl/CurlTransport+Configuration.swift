@@ -1,0 +1,32 @@
+#if os(Linux)
+  import Foundation
+
+  extension CurlTransport {
+    /// How a transport connects. Everything is off, or the system's, unless changed.
+    public struct Configuration: Sendable {
+      /// Whom it trusts, and who it says it is.
+      public var tls = TLSSettings()
+      /// The version of HTTP that is asked for.
+      public var version = HTTPVersionPreference.automatic
+      /// Which requests go through a proxy.
+      public var proxies = ProxyRules.none
+      /// Addresses to use in the place of a look-up: `["api.example.com:443": "10.0.0.1"]`.
+      public var addresses: [String: String] = [:]
+      /// The socket that every request goes to, whatever host it names; nil is TCP.
+      public var unixSocket: String?
+      /// How many connections one origin may have; 0 is no limit. Past it, transfers wait.
+      public var connectionsPerOrigin = 0
+      /// How long an idle connection is used again, counted from its last use.
+      public var idleLifetime: Duration = .seconds(118)
+      /// How long a connection is used at all; nil is for ever.
+      public var connectionLifetime: Duration?
+      /// How large a decoded body may be, in bytes.
+      public var maximumDecodedSize: Int64 = 16 << 30
+      /// How many times larger than what came over the wire a decoded body may be, once it is larger than a megabyte.
+      public var maximumDecodingRatio = 1000
+
+      /// The defaults.
+      public init() {}
+    }
+  }
+#endif

@@ -1,0 +1,54 @@
+public import Foundation
+
+/// Which requests go through a proxy, and which.
+public struct ProxyRules: Sendable {
+  private let proxies: [String: Proxy]
+  private let exceptions: [String]
+
+  /// No proxy, whatever the environment says.
+  public static let none = ProxyRules([:], except: [])
+
+  /// Everything goes through `proxy`, but for the hosts of `exceptions`, which are written as in `NO_PROXY`.
+  public static func all(_ proxy: Proxy, except exceptions: [String] = []) -> ProxyRules {
+    ProxyRules(["http": proxy, "https": proxy], except: exceptions)
+  }
+
+  /// As the environment says: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, in lower or upper case.
+  ///
+  /// `HTTP_PROXY` in upper case is not read: a CGI program is given it by its clients.
+  public static func environment(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> ProxyRules {
+    func value(_ names: String...) -> String? { names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty } }
+    let all = value("all_proxy", "ALL_PROXY")
+    var proxies: [String: Proxy] = [:]
+    proxies["http"] = (value("http_proxy") ?? all).flatMap { Proxy($0) }
+    proxies["https"] = (value("https_proxy", "HTTPS_PROXY") ?? all).flatMap { Proxy($0) }
+    let exceptions = value("no_proxy", "NO_PROXY") ?? ""
+    return ProxyRules(proxies, except: exceptions.split(separator: ",").map { String($0.trimmingSpaces()) })
+  }
+
+  private init(_ proxies: [String: Proxy], except exceptions: [String]) {
+    self.proxies = proxies
+    self.exceptions = exceptions.map { $0.lowercased() }
+  }
+
+  /// The proxy for an origin; nil where it is reached directly.
+  public func proxy(for origin: Origin) -> Proxy? {
+    guard let proxy = proxies[origin.scheme], !exceptions.contains(where: { Self.matches($0, origin) }) else {
+      return nil
+    }
+    return proxy
+  }
+
+  /// `*`, a host, a domain with or without a leading dot for all hosts in it, each perhaps with a port.
+  private static func matches(_ exception: String, _ origin: Origin) -> Bool {
+    if exception == "*" { return true }
+    var name = exception[...]
+    if let colon = name.lastIndex(of: ":"), let port = Int(name[name.index(after: colon)...]), !name.hasSuffix("]") {
+      guard port == origin.port else { return false }
+      name = name[..<colon]
+    }
+    while name.hasPrefix(".") || name.hasPrefix("*") { name.removeFirst() }
+    guard !name.isEmpty else { return false }
+    return origin.host == name || origin.host.hasSuffix(".\(name)")
+  }
+}

@@ -1,0 +1,59 @@
+public import Foundation
+
+/// Whom a transport trusts, and who it says it is.
+public struct TLSSettings: Sendable {
+  /// Certificate authorities that are trusted.
+  public enum Authorities: Sendable, Hashable {
+    /// Those of the system.
+    case system
+    /// Those in a PEM file, and no others.
+    case file(URL)
+    /// Those in PEM text, and no others.
+    case pem(Data)
+  }
+
+  /// A version of TLS.
+  public enum Version: Sendable, Hashable {
+    /// TLS 1.2.
+    case tls1_2
+    /// TLS 1.3.
+    case tls1_3
+  }
+
+  /// How the server's certificate is checked.
+  public enum Verification: Sendable, Hashable {
+    /// It must be for the host, in date, and signed by a trusted authority.
+    case full
+    /// Not at all: whoever is on the way can read and change everything. For tests on this machine only.
+    case dangerouslyNone
+  }
+
+  /// A certificate of one's own and its private key, both PEM.
+  public struct Identity: Sendable {
+    /// The certificate, perhaps followed by those that lead to its authority.
+    public var certificate: Data
+    /// The private key.
+    public var key: Data
+    /// What the key is encrypted with; nil where it is not.
+    public var password: String?
+
+    /// A certificate and its key.
+    public init(certificate: Data, key: Data, password: String? = nil) {
+      self.certificate = certificate
+      self.key = key
+      self.password = password
+    }
+  }
+
+  /// The certificate authorities that are trusted.
+  public var authorities = Authorities.system
+  /// The oldest version that is spoken.
+  public var minimumVersion = Version.tls1_2
+  /// What is shown to a server that asks for a certificate.
+  public var identity: Identity?
+  /// How the server's certificate is checked.
+  public var verification = Verification.full
+
+  /// The system's authorities, TLS 1.2 or newer, everything checked.
+  public init() {}
+}

@@ -1,0 +1,54 @@
+import Foundation
+
+/// A public key as certificates carry it: `SubjectPublicKeyInfo` in DER (RFC 5280 §4.1.2.7).
+///
+/// Security hands out the bare key, without saying what kind it is; pins are over the whole structure. Pure, so that it
+/// is tested where there is no Security.
+struct PublicKeyInfo {
+  /// What kind of key it is.
+  enum Kind: Hashable {
+    /// RSA; the bare key is PKCS #1's `RSAPublicKey`.
+    case rsa
+    /// A NIST curve of so many bits: 256, 384 or 521; the bare key is the uncompressed point (X9.63).
+    case ellipticCurve(bits: Int)
+  }
+
+  /// The structure in DER; nil for a curve that is not known.
+  static func der(_ kind: Kind, key: Data) -> Data? {
+    guard let algorithm = algorithm(of: kind) else { return nil }
+    // A bit string begins with the number of bits of its last byte that do not count.
+    return element(0x30, element(0x30, algorithm) + element(0x03, Data([0]) + key))
+  }
+
+  // RFC 3279 §2.3.1 and RFC 5480 §2.1.1: an object identifier and its parameters.
+  private static func algorithm(of kind: Kind) -> Data? {
+    switch kind {
+    case .rsa: return Data([0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00])
+    case .ellipticCurve(let bits):
+      guard let curve = curves[bits] else { return nil }
+      return Data([0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]) + element(0x06, Data(curve))
+    }
+  }
+
+  private static let curves: [Int: [UInt8]] = [
+    256: [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07],
+    384: [0x2B, 0x81, 0x04, 0x00, 0x22],
+    521: [0x2B, 0x81, 0x04, 0x00, 0x23],
+  ]
+
+  /// Tag, length, value (X.690 §8.1.3).
+  private static func element(_ tag: UInt8, _ value: Data) -> Data {
+    var length: [UInt8] = []
+    if value.count < 0x80 {
+      length = [UInt8(value.count)]
+    } else {
+      var rest = value.count
+      while rest > 0 {
+        length.insert(UInt8(rest & 0xFF), at: 0)
+        rest >>= 8
+      }
+      length.insert(0x80 | UInt8(length.count), at: 0)
+    }
+    return Data([tag]) + Data(length) + value
+  }
+}

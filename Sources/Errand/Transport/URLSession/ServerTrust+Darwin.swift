@@ -1,0 +1,42 @@
+#if canImport(Darwin)
+  import CryptoKit
+  import Foundation
+  import Security
+
+  extension ServerTrust {
+    /// Why a server is not who it should be; nil when its host has no pins, or the system trusts it and a pin matches.
+    func refusal(of space: URLProtectionSpace) -> TaskError? {
+      guard let expected = pins.pins(for: space.host) else { return nil }
+      guard let trust = space.serverTrust, SecTrustEvaluateWithError(trust, nil) else {
+        return TaskError(
+          .untrustedServer, "the certificate of \(space.host) is not trusted", phase: .connecting, isSurelyNotSent: true
+        )
+      }
+      let shown = Self.pins(of: trust)
+      guard expected.isDisjoint(with: shown) else { return nil }
+      let list = shown.isEmpty ? "no key that could be read" : shown.map { "sha256/\($0)" }.joined(separator: ", ")
+      return TaskError(
+        .pinMismatch, "no pin of \(space.host) matches; it shows \(list)", phase: .connecting, isSurelyNotSent: true)
+    }
+
+    /// The pins of all certificates, the server's own first.
+    private static func pins(of trust: SecTrust) -> [String] {
+      let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate] ?? []
+      return chain.compactMap { certificate in
+        guard let key = SecCertificateCopyKey(certificate), let kind = kind(of: key),
+          let bare = SecKeyCopyExternalRepresentation(key, nil), let info = PublicKeyInfo.der(kind, key: bare as Data)
+        else { return nil }
+        return Data(SHA256.hash(data: info)).base64EncodedString()
+      }
+    }
+
+    private static func kind(of key: SecKey) -> PublicKeyInfo.Kind? {
+      let attributes = SecKeyCopyAttributes(key) as? [String: Any]
+      guard let type = attributes?[kSecAttrKeyType as String] as? String,
+        let bits = attributes?[kSecAttrKeySizeInBits as String] as? Int
+      else { return nil }
+      if type == kSecAttrKeyTypeRSA as String { return .rsa }
+      return type == kSecAttrKeyTypeECSECPrimeRandom as String ? .ellipticCurve(bits: bits) : nil
+    }
+  }
+#endif

@@ -1,0 +1,112 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// What URLSession reports, one event after the other.
+extension URLSessionExchange {
+  /// The head of the response came.
+  func respond(_ head: HTTPURLResponse) {
+    let now = clock.now
+    let waiter = state.withLock { state in
+      state.inbox.receive(head: head)
+      state.timers.responded(at: now)
+      defer { state.headWaiter = nil }
+      return state.headWaiter
+    }
+    waiter?.resume(returning: head)
+    watchTimers()
+  }
+
+  /// Bytes of the body came.
+  func receive(_ data: Data) {
+    let now = clock.now
+    let handOver = state.withLock { state -> (CheckedContinuation<Data?, any Error>, Data)? in
+      state.inbox.receive(data)
+      state.timers.received(at: now)
+      guard let waiter = state.chunkWaiter, case .take(let chunk?) = state.inbox.read() else { return nil }
+      state.chunkWaiter = nil
+      return (waiter, chunk)
+    }
+    if let (waiter, chunk) = handOver { waiter.resume(returning: chunk) }
+    settle()
+  }
+
+  /// URLSession waits for a network.
+  func waitForNetwork() {
+    let now = clock.now
+    state.withLock { $0.timers.waitsForNetwork(at: now) }
+    watchTimers()
+  }
+
+  /// So many bytes of the body are out, of so many in all; -1 when that is not known.
+  func sent(_ count: Int64, of total: Int64) {
+    let now = clock.now
+    let hasMoved = state.withLock { state in
+      let stage = state.timers.stage
+      state.timers.sent(all: total > 0 && count >= total, at: now)
+      return state.timers.stage != stage
+    }
+    if hasMoved { watchTimers() }
+  }
+
+  func measured(_ measurements: Measurements) { state.withLock { $0.measurements = measurements } }
+
+  /// URLSession is done with it.
+  func complete(_ error: (any Error)?) {
+    let (ended, head, chunk) = state.withLock { state in
+      state.isComplete = true
+      state.inbox.finish(error.map { Self.failure($0, in: state) })
+      let ended = Self.takeAll(from: &state)
+      return (ended, state.inbox.readHead(), ended.chunkWaiter == nil ? .wait : state.inbox.read())
+    }
+    if case .fail(let error) = head { ended.headWaiter?.resume(throwing: error) }
+    switch chunk {
+    case .take(let chunk): ended.chunkWaiter?.resume(returning: chunk)
+    case .fail(let error): ended.chunkWaiter?.resume(throwing: error)
+    case .wait: break
+    }
+    ended.watch?.cancel()
+    ended.feed?.cancel()
+  }
+
+  private static func failure(_ error: any Error, in state: State) -> any Error {
+    let timers = state.timers
+    let failure = TaskError.ofURLSession(error, phase: timers.phase, nothingSeen: timers.nothingSeen)
+    let isBroken = (failure as? TaskError)?.code == .connectionLost
+    return isBroken && state.inbox.isShort ? URLSessionInbox.short : failure
+  }
+
+  // MARK: Waiting for the reader
+
+  /// Has URLSession do what the inbox wants by now. By level, not by edge: however the calls overtake each other, the
+  /// last one leaves things as they should be.
+  func settle() {
+    guard Self.highWater < .max, state.withLock({ $0.isSuspended != $0.inbox.wantsPause }) else { return }
+    Self.control.async { [self] in
+      let now = clock.now
+      let change = state.withLock { state -> (task: URLSessionTask, suspend: Bool)? in
+        guard let task = state.task, !state.isComplete, state.isSuspended != state.inbox.wantsPause else { return nil }
+        state.isSuspended = state.inbox.wantsPause
+        state.timers.hold(state.isSuspended, at: now)
+        return (task, state.isSuspended)
+      }
+      guard let change else { return }
+      change.suspend ? change.task.suspend() : change.task.resume()
+      watchTimers()
+    }
+  }
+}
+
+#if canImport(Darwin)
+  extension URLSessionExchange {
+    /// Past so many bytes the server waits for the reader.
+    static let highWater = 1 << 20
+  }
+#else
+  extension URLSessionExchange {
+    /// No bound: in FoundationNetworking, suspending a task in its body sends the request again.
+    static let highWater = Int.max
+  }
+#endif

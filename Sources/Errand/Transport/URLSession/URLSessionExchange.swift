@@ -1,0 +1,140 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// One request under way in a URLSession, and the body of its response.
+///
+/// URLSession's delegate reports to it (``URLSessionExchange/respond(_:)`` and its neighbours), one reader asks it. What
+/// it decides it decides in ``URLSessionInbox`` and ``URLSessionTimers``, under the lock; it acts after having left it.
+final class URLSessionExchange: Sendable {
+  /// What URLSession measured.
+  struct Measurements: Sendable {
+    var timings: TransferTimings
+    var version: HTTPVersion?
+    var isConnectionReused: Bool
+  }
+
+  struct State {
+    var inbox: URLSessionInbox
+    var timers: URLSessionTimers
+    var headWaiter: CheckedContinuation<HTTPURLResponse, any Error>?
+    var chunkWaiter: CheckedContinuation<Data?, any Error>?
+    var task: URLSessionTask?
+    var watch: Task<Void, Never>?
+    var feed: Task<Void, Never>?
+    var goes = 0
+    var isSuspended = false
+    /// Whether URLSession is done with it, so that there is nothing to cancel.
+    var isComplete = false
+    var measurements: Measurements?
+  }
+
+  let request: HTTPRequest
+  let clock: CallClock
+  let state: Lock<State>
+
+  /// Where URLSession is told to suspend, resume and cancel: never on the thread that asks, for on Linux `cancel()`
+  /// waits for a queue that may be waiting for that thread.
+  static let control = DispatchQueue(label: "errand.urlsession")
+
+  init(_ request: HTTPRequest, clock: CallClock) {
+    self.request = request
+    self.clock = clock
+    let timers = URLSessionTimers(request.options.timeouts, hasBody: !request.body.isEmpty, at: clock.now)
+    let inbox = URLSessionInbox(highWater: Self.highWater, method: request.method)
+    state = Lock(State(inbox: inbox, timers: timers))
+  }
+
+  /// Begins. Does nothing but cancel when it was given up already.
+  func start(_ task: URLSessionTask) {
+    let mayGo = state.withLock { state in
+      state.task = task
+      if case .fail = state.inbox.readHead() { return false }
+      return true
+    }
+    guard mayGo else { return Self.control.async { task.cancel() } }
+    task.resume()
+    watchTimers()
+  }
+
+  /// Ends it, whoever waits seeing `error`; does nothing once all was read.
+  func fail(_ error: any Error) {
+    let ended = state.withLock { state -> State? in
+      guard state.inbox.abandon(error) else { return nil }
+      return Self.takeAll(from: &state)
+    }
+    guard let ended else { return }
+    ended.headWaiter?.resume(throwing: error)
+    ended.chunkWaiter?.resume(throwing: error)
+    ended.watch?.cancel()
+    ended.feed?.cancel()
+    if let task = ended.task, !ended.isComplete { Self.control.async { task.cancel() } }
+  }
+
+  /// The state as it is, while whoever waits, and whatever runs, is taken out of it.
+  static func takeAll(from state: inout State) -> State {
+    let taken = state
+    state.headWaiter = nil
+    state.chunkWaiter = nil
+    state.watch = nil
+    state.feed = nil
+    return taken
+  }
+
+  /// What was measured, once it was.
+  var measurements: Measurements? { state.withLock { $0.measurements } }
+
+  // MARK: The reader's side
+
+  /// The head of the response.
+  /// Throws what went wrong, and `CancellationError` when the surrounding task is cancelled.
+  func head() async throws -> HTTPURLResponse {
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { waiter in
+        let step = state.withLock { state in
+          let step = state.inbox.readHead()
+          if case .wait = step { state.headWaiter = waiter }
+          return step
+        }
+        switch step {
+        case .take(let head): waiter.resume(returning: head)
+        case .fail(let error): waiter.resume(throwing: error)
+        case .wait: break
+        }
+      }
+    } onCancel: {
+      fail(CancellationError())
+    }
+  }
+}
+
+extension URLSessionExchange: HTTPBodySource {
+  /// The next chunk; nil at the end.
+  func next() async throws -> Data? {
+    try await withTaskCancellationHandler {
+      try Task.checkCancellation()
+      return try await withCheckedThrowingContinuation { waiter in
+        let step = state.withLock { state in
+          let step = state.inbox.read()
+          if case .wait = step { state.chunkWaiter = waiter }
+          return step
+        }
+        switch step {
+        case .take(let chunk):
+          waiter.resume(returning: chunk)
+          settle()
+        case .fail(let error): waiter.resume(throwing: error)
+        case .wait: break
+        }
+      }
+    } onCancel: {
+      fail(CancellationError())
+    }
+  }
+
+  func cancel() { fail(CancellationError()) }
+
+  var timings: TransferTimings? { measurements?.timings }
+}

@@ -1,0 +1,34 @@
+#if !canImport(Darwin)
+  import Foundation
+  import FoundationNetworking
+
+  extension URLSessionRouter: URLSessionTaskDelegate {
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+      newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
+    ) {
+      completionHandler(nil)  // redirects are the pipeline's business
+    }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+      totalBytesExpectedToSend: Int64
+    ) {
+      exchange(for: task)?.sent(totalBytesSent, of: totalBytesExpectedToSend)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+      remove(task)?.complete(error)
+    }
+
+    // FoundationNetworking asks for credentials when a 401 with a challenge is complete, and without any it waits for
+    // ever. For the pipeline the 401 is the response: end here, and let what is left of the task be cancelled.
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+      completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+      remove(task)?.complete(nil)
+      completionHandler(.cancelAuthenticationChallenge, nil)
+    }
+  }
+#endif

@@ -1,0 +1,27 @@
+#if os(Linux)
+  import ErrandTesting
+  import Testing
+
+  @testable import Errand
+
+  @Suite struct PlatformTransportTests {
+    @Test func `libcurl is what Linux gets, without a complaint`() throws {
+      let complaints = Lock<[String]>([])
+      let transport = PlatformTransport.best(complaint: { complaint in complaints.withLock { $0.append(complaint) } }) {
+        StubTransport { .status(.ok, for: $0) }
+      }
+      #expect(transport.name == "curl")
+      #expect(complaints.withLock { $0.isEmpty })
+    }
+
+    @Test func `without libcurl it is URLSession, and the complaint says why`() {
+      let complaints = Lock<[String]>([])
+      let transport = PlatformTransport.best(complaint: { complaint in complaints.withLock { $0.append(complaint) } }) {
+        throw TaskError(.transportUnavailable, "no libcurl.so.4", phase: .preparing)
+      }
+      #expect(transport.name == "URLSession")
+      #expect(complaints.withLock { $0.count } == 1)
+      #expect(complaints.withLock { $0.first }?.contains("no libcurl.so.4") == true)
+    }
+  }
+#endif

@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct PublicKeyPinsTests {
+  @Test func `a host has its own pins before those of the wildcard, which stands for one label`() {
+    let pins: PublicKeyPins = ["API.example.com": ["sha256/A"], "*.example.com": ["B"]]
+    #expect(pins.pins(for: "api.example.com") == ["A"])
+    #expect(pins.pins(for: "www.EXAMPLE.com") == ["B"])
+    #expect(pins.pins(for: "a.b.example.com") == nil)
+    #expect(pins.pins(for: "example.com") == nil)
+  }
+
+  // The expected bytes are openssl's own: `openssl ec -pubout -outform DER`.
+  @Test func `a P-256 point becomes the structure that openssl writes`() throws {
+    let expected = try #require(
+      Data(
+        base64Encoded:
+          "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEKwLnPo47zN+yA0MN74lhC8LLLBCyIR82WhbtUB5ax/3CR3Sgl3K4FEtdd/wM"
+          + "XLIewetUNLjCxvavVQZpolePyA=="))
+    #expect(PublicKeyInfo.der(.ellipticCurve(bits: 256), key: expected.suffix(65)) == expected)
+  }
+
+  // `openssl rsa -pubout` and `openssl rsa -RSAPublicKey_out`, both in DER.
+  @Test func `an RSA key becomes the structure that openssl writes`() throws {
+    let bare = try #require(
+      Data(
+        base64Encoded:
+          "MIGJAoGBALM6aPrNdlHAPRFr3q0y6l0DwBwyEMvD/2wkSreBShPnadrluImDJ+zwQuI680VCUufEcCDXvzhDSuzNNLNiZBun"
+          + "6ms+31wly9MlJrE/WQ+02jEczB5rtMx3PPHQeLY3zCcM9DXFCQlssAWbvIC39Ibl8Kn/a6lqaKp5AXsEz0A3AgMBAAE="))
+    let expected = try #require(
+      Data(
+        base64Encoded:
+          "MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQCzOmj6zXZRwD0Ra96tMupdA8AcMhDLw/9sJEq3gUoT52na5biJgyfs8ELi"
+          + "OvNFQlLnxHAg1784Q0rszTSzYmQbp+prPt9cJcvTJSaxP1kPtNoxHMwea7TMdzzx0Hi2N8wnDPQ1xQkJbLAFm7yAt/SG"
+          + "5fCp/2upamiqeQF7BM9ANwIDAQAB"))
+    #expect(PublicKeyInfo.der(.rsa, key: bare) == expected)
+  }
+
+  @Test func `a curve that is not known has no structure`() {
+    #expect(PublicKeyInfo.der(.ellipticCurve(bits: 255), key: Data(count: 32)) == nil)
+  }
+}

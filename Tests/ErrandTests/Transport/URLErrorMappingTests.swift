@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+@testable import Errand
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite struct URLErrorMappingTests {
+  @Test(arguments: [
+    (URLError.Code.cannotFindHost, TaskError.Code.cannotResolveHost), (.dnsLookupFailed, .cannotResolveHost),
+    (.cannotConnectToHost, .cannotConnect), (.notConnectedToInternet, .offline),
+    (.secureConnectionFailed, .secureConnectionFailed), (.serverCertificateUntrusted, .untrustedServer),
+  ])
+  func `a failure to connect is surely not sent, unless there was a sign of a connection`(
+    code: URLError.Code, expected: TaskError.Code
+  ) throws {
+    let early = TaskError.ofURLSession(URLError(code), phase: .awaitingResponse, nothingSeen: true) as? TaskError
+    #expect(early?.code == expected)
+    #expect(early?.isSurelyNotSent == true && early?.phase == .connecting)
+    let late = TaskError.ofURLSession(URLError(code), phase: .sending, nothingSeen: false) as? TaskError
+    #expect(late?.isSurelyNotSent == false && late?.phase == .sending)
+  }
+
+  @Test(arguments: [
+    (URLError.Code.networkConnectionLost, TaskError.Code.connectionLost), (.timedOut, .timedOut),
+    (.cannotParseResponse, .badResponse), (.clientCertificateRequired, .secureConnectionFailed),
+    (.unknown, .connectionLost),
+  ])
+  func `anything later may have been sent`(code: URLError.Code, expected: TaskError.Code) {
+    let error = TaskError.ofURLSession(URLError(code), phase: .awaitingResponse, nothingSeen: true) as? TaskError
+    #expect(error?.code == expected)
+    #expect(error?.isSurelyNotSent == false)
+  }
+
+  @Test func `a cancelled task is a cancellation, and nothing else`() {
+    #expect(TaskError.ofURLSession(URLError(.cancelled), phase: .sending, nothingSeen: false) is CancellationError)
+  }
+
+  @Test func `what URLSession attaches, the URL with its secrets, is left behind`() throws {
+    let url = try #require(URL(string: "https://example.com/?token=hush"))
+    let error = URLError(.timedOut, userInfo: [NSURLErrorFailingURLErrorKey: url])
+    let mapped = try #require(TaskError.ofURLSession(error, phase: .sending, nothingSeen: false) as? TaskError)
+    #expect(!"\(mapped) \(String(describing: mapped.underlying))".contains("hush"))
+  }
+}

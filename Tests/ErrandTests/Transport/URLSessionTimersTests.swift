@@ -1,0 +1,45 @@
+import Testing
+
+@testable import Errand
+
+@Suite struct URLSessionTimersTests {
+  private let all = Timeouts(
+    connect: .seconds(1), firstByte: .seconds(2), idle: .seconds(3), attempt: .seconds(100))
+
+  private func make(hasBody: Bool) -> URLSessionTimers { URLSessionTimers(all, hasBody: hasBody, at: .seconds(10)) }
+
+  @Test func `without a body connecting and waiting are one limit`() {
+    let timers = make(hasBody: false)
+    #expect(timers.next == .init(instant: .seconds(13), timer: .firstByte, limit: .seconds(3)))
+    #expect(timers.phase == .awaitingResponse)
+  }
+
+  @Test func `with a body connecting ends with its first bytes, and waiting begins with its last`() {
+    var timers = make(hasBody: true)
+    #expect(timers.next == .init(instant: .seconds(11), timer: .connect, limit: .seconds(1)))
+    timers.sent(all: false, at: .seconds(20))
+    #expect(timers.next == .init(instant: .seconds(23), timer: .idle, limit: .seconds(3)))
+    timers.sent(all: true, at: .seconds(21))
+    #expect(timers.next == .init(instant: .seconds(23), timer: .firstByte, limit: .seconds(2)))
+    #expect(timers.phase == .awaitingResponse)
+  }
+
+  @Test func `every byte puts idle off, and a reader who takes his time stops it`() {
+    var timers = make(hasBody: false)
+    timers.responded(at: .seconds(20))
+    timers.received(at: .seconds(22))
+    #expect(timers.next == .init(instant: .seconds(25), timer: .idle, limit: .seconds(3)))
+    timers.hold(true, at: .seconds(23))
+    #expect(timers.next?.timer == .attempt)
+    timers.hold(false, at: .seconds(50))
+    #expect(timers.next?.instant == .seconds(53))
+  }
+
+  @Test func `waiting for a network is limited by the attempt only`() {
+    var timers = make(hasBody: true)
+    timers.waitsForNetwork(at: .seconds(11))
+    #expect(timers.next == .init(instant: .seconds(110), timer: .attempt, limit: .seconds(100)))
+    timers.connected(at: .seconds(40))
+    #expect(timers.next?.timer == .idle)
+  }
+}

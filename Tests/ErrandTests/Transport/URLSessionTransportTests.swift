@@ -1,0 +1,192 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Journeys that FoundationNetworking survives: nothing is cancelled while an answer is on its way, which may deadlock
+/// or crash it.
+@Suite(.timeLimit(.minutes(1)))
+struct URLSessionTransportTests {
+  private let server: MockServer
+  private let transport = URLSessionTransport()
+
+  init() throws { server = try MockServer() }
+
+  /// Sends, and reads the body: letting it go would cancel.
+  @discardableResult
+  private func carry(_ request: HTTPRequest) async throws -> (response: HTTPResponse, body: Data) {
+    let response = try await transport.send(request)
+    return (response, try await response.body.collect())
+  }
+
+  private func url(_ path: String) -> URL { server.url.appending(path: path) }
+
+  @Test func `GET brings status, header and body`() async throws {
+    server.route(.get, "/a", answer: .json(#"{"id":7}"#).header("X-Mark", "yes"))
+    let response = try await transport.send(HTTPRequest(.get, url("a"), headers: ["X-Sent": "1"]))
+    #expect(response.status == .ok)
+    #expect(response.headers["x-mark"] == "yes")
+    #expect(try await response.body.collect() == Data(#"{"id":7}"#.utf8))
+    let request = try #require(server.requests.first)
+    #expect(request.headers["X-Sent"] == "1")
+    #expect(request.headers[.acceptEncoding] == "identity")
+  }
+
+  @Test func `POST sends its bytes with their type and length`() async throws {
+    server.route(.post, "/a", answer: .status(201))
+    let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
+    let response = try await carry(HTTPRequest(.post, url("a"), body: .bytes(body))).response
+    #expect(response.status == .created)
+    let request = try #require(server.requests.first)
+    #expect(request.body == body)
+    #expect(request.headers[.contentType] == "application/octet-stream")
+    #expect(request.headers[.contentLength] == "200000")
+  }
+
+  @Test func `a body of no bytes is sent as one`() async throws {
+    server.route(.post, "/a", answer: .status(200))
+    try await carry(HTTPRequest(.post, url("a"), body: .bytes(Data())))
+    #expect(server.requests.first?.headers[.contentLength] == "0")
+  }
+
+  @Test func `a streamed body arrives whole`() async throws {
+    server.route(.put, "/a", answer: .status(200))
+    let body = HTTPBody.stream(length: 6) {
+      AsyncStream<Data> { chunks in
+        chunks.yield(Data("abc".utf8))
+        chunks.yield(Data("def".utf8))
+        chunks.finish()
+      }
+    }
+    try await carry(HTTPRequest(.put, url("a"), body: body))
+    #expect(server.requests.first?.body == Data("abcdef".utf8))
+  }
+
+  @Test func `a stream shorter than it said is an error`() async throws {
+    let body = HTTPBody.stream(length: 7) { AsyncStream<Data> { $0.finish() } }
+    await #expect { try await transport.send(HTTPRequest(.put, url("a"), body: body)) } throws: {
+      ($0 as? TaskError)?.code == .bodyLengthMismatch
+    }
+  }
+
+  @Test func `a file is sent, and one that is not there is an error`() async throws {
+    server.route(.put, "/a", answer: .status(200))
+    let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try Data("from a file".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }  // a left-over does no harm
+    try await carry(HTTPRequest(.put, url("a"), body: .file(file)))
+    #expect(server.requests.first?.body == Data("from a file".utf8))
+    let missing = HTTPRequest(.put, url("a"), body: .file(URL(fileURLWithPath: "/nowhere/at/all")))
+    await #expect { try await transport.send(missing) } throws: {
+      ($0 as? TaskError)?.code == .unreadableBody && ($0 as? TaskError)?.isSurelyNotSent == true
+    }
+  }
+
+  @Test func `a 404 comes with its body`() async throws {
+    server.route("/a", answer: .text("nothing here", status: .notFound))
+    let response = try await transport.send(HTTPRequest(.get, url("a")))
+    #expect(response.status == .notFound)
+    #expect(try await response.body.collect() == Data("nothing here".utf8))
+  }
+
+  @Test func `a redirect is not followed`() async throws {
+    server.route("/a", answer: .status(302, headers: ["Location": "/b"], body: "moved"))
+    server.route("/b", answer: .text("followed"))
+    let response = try await transport.send(HTTPRequest(.get, url("a")))
+    #expect(response.status.code == 302)
+    #expect(response.headers[.location] == "/b")
+    #expect(try await response.body.collect() == Data("moved".utf8))
+    #expect(server.requestCount == 1)
+  }
+
+  @Test func `cookies are neither kept nor sent`() async throws {
+    server.route("/a", answer: .status(200, headers: ["Set-Cookie": "a=1", "Set-Cookie": "b=2; Path=/"]))
+    for _ in 1...2 {
+      let (response, _) = try await carry(HTTPRequest(.get, url("a")))
+      #expect(response.headers.values(for: .setCookie) == ["a=1", "b=2; Path=/"])
+    }
+    #expect(server.requests.allSatisfy { !$0.headers.contains(.cookie) })
+  }
+
+  @Test func `a refused port is an error that says nothing was sent`() async throws {
+    let closed = try MockServer()
+    closed.stop()
+    await #expect { try await transport.send(HTTPRequest(.post, closed.url, body: .text("x"))) } throws: {
+      let error = $0 as? TaskError
+      return error?.code == .cannotConnect && error?.isSurelyNotSent == true && error?.phase == .connecting
+    }
+  }
+
+  @Test func `a body that ends too soon is an error`() async throws {
+    server.route("/a", answer: .truncated(body: Data(count: 1000), after: 400))
+    let response = try await transport.send(HTTPRequest(.get, url("a")))
+    await #expect { try await response.body.collect() } throws: { ($0 as? TaskError)?.code == .truncatedBody }
+  }
+
+  @Test func `only http and https are carried`() async throws {
+    let file = try #require(URL(string: "file:///etc/hostname"))
+    await #expect { try await transport.send(HTTPRequest(.get, file)) } throws: { ($0 as? TaskError)?.code == .badURL }
+  }
+
+  @Test func `the app's configuration is left as it is, and the copy has no cookies and no cache`() {
+    let mine = URLSessionConfiguration.default
+    mine.timeoutIntervalForRequest = 17
+    let cache = mine.urlCache
+    let copy = URLSessionLane.copy(of: mine)
+    #expect(copy.httpCookieStorage == nil && copy.urlCache == nil && copy.urlCredentialStorage == nil)
+    #expect(copy.timeoutIntervalForRequest == 17)
+    #expect(mine.urlCache === cache && mine.httpCookieStorage != nil)
+  }
+
+  @Test func `a HEAD has a length and no body`() async throws {
+    server.route("/a", answer: .text("nine bytes"))
+    let response = try await transport.send(HTTPRequest(.head, url("a")))
+    #expect(response.headers[.contentLength] == "10")
+    #expect(try await response.body.collect().isEmpty)
+  }
+
+  @Test func `a 401 is a response like any other`() async throws {
+    let challenge: HTTPHeaders = ["WWW-Authenticate": "Basic realm=\"x\""]
+    server.route("/a", answer: .status(.unauthorized, headers: challenge, body: "who are you?"))
+    let response = try await transport.send(HTTPRequest(.get, url("a")))
+    #expect(response.status == .unauthorized)
+    #expect(try await response.body.collect() == Data("who are you?".utf8))
+    #expect(server.requestCount == 1)
+  }
+
+  @Test func `a response that does not begin is an error that names the timer`() async throws {
+    server.route("/a", answer: .hang)
+    var options = TransferOptions()
+    options.timeouts = Timeouts(firstByte: .milliseconds(150))
+    let request = HTTPRequest(.get, url("a"), options: options)
+    await #expect { try await transport.send(request) } throws: {
+      let error = $0 as? TaskError
+      return error?.timer == .firstByte && error?.limit == .milliseconds(150) && error?.isSurelyNotSent == false
+    }
+  }
+
+  @Test func `a body that stands still is an error that names the timer`() async throws {
+    server.route("/a", answer: .text("late").bodyAfter(.seconds(30)))
+    var options = TransferOptions()
+    options.timeouts = Timeouts(idle: .milliseconds(150))
+    let response = try await transport.send(HTTPRequest(.get, url("a"), options: options))
+    await #expect { try await response.body.collect() } throws: {
+      ($0 as? TaskError)?.timer == .idle && ($0 as? TaskError)?.phase == .receiving
+    }
+  }
+
+  #if !canImport(Darwin)
+    @Test func `a pinned host is refused where its keys cannot be seen`() async throws {
+      let pinned = URLSessionTransport(trust: ServerTrust(pins: ["127.0.0.1": ["sha256/AAAA"]]))
+      await #expect { try await pinned.send(HTTPRequest(.get, url("a"))) } throws: {
+        ($0 as? TaskError)?.code == .transportUnavailable
+      }
+      #expect(server.requestCount == 0)
+    }
+  #endif
+}
