@@ -28,9 +28,9 @@
       var counts: [String: ConnectionCounts] = [:]
       for origin in sockets.values { counts[origin, default: ConnectionCounts()].open += 1 }
       for transfer in transfers where transfer.group == id && transfer.goes > 0 {
-        // Several exchanges may share one connection.
-        counts[transfer.origin]?.busy = min(
-          counts[transfer.origin]?.open ?? 0, (counts[transfer.origin]?.busy ?? 0) + 1)
+        guard var count = counts[transfer.origin], count.busy < count.open else { continue }  // they may share one
+        count.busy += 1
+        counts[transfer.origin] = count
       }
       return counts
     }
