@@ -32,7 +32,10 @@ extension Call {
   private var options: TransferOptions {
     var options = snapshot.options
     options.timeouts = timeouts
-    if case .stream = delivery { options.isLongLived = true }
+    switch delivery {
+    case .stream, .file: options.isLongLived = true
+    case .memory, .discarded: break
+    }
     return options
   }
 

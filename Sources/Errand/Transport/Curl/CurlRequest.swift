@@ -33,7 +33,7 @@
       ccurl_easy_set_long(easy, CCOPT_FOLLOWLOCATION, 0)
       ccurl_easy_set_string(easy, CCOPT_PROXY, "")  // or libcurl reads the environment
       ccurl_easy_set_long(easy, CCOPT_SUPPRESS_CONNECT_HEADERS, 1)
-      ccurl_easy_set_long(easy, CCOPT_BUFFERSIZE, 64 << 10)
+      ccurl_easy_set_long(easy, CCOPT_BUFFERSIZE, request.options.isLongLived ? 256 << 10 : 64 << 10)
       ccurl_easy_set_long(easy, CCOPT_PATH_AS_IS, 1)
       // The timers are the loop's own; libcurl's would answer for both with one code.
       ccurl_easy_set_long(easy, CCOPT_CONNECTTIMEOUT_MS, Int(Int32.max))

@@ -7,9 +7,11 @@
   /// It holds at most ``highWater`` bytes and one piece more: past that the connection is paused, and goes on once the
   /// reader is down to ``lowWater``. That is what bounds the memory of a stream.
   struct TransferInbox {
-    static let highWater = 256 << 10
-    static let lowWater = 64 << 10
-    private static let pieceSize = 64 << 10
+    static let highWater = 512 << 10
+    static let lowWater = 128 << 10
+    private static let pieceSize = 128 << 10
+    /// What libcurl writes at most at once.
+    private static let worthwhile = 16 << 10
 
     /// What the reader should do.
     enum Step<Value> {
@@ -37,8 +39,15 @@
         return false
       }
       buffered += bytes.count
-      if let last = pieces.indices.last, last >= firstPiece, pieces[last].count + bytes.count <= Self.pieceSize {
+      if let last = pieces.indices.last, last >= firstPiece, pieces[last].count + bytes.count <= Self.pieceSize,
+        bytes.count >= Self.worthwhile || pieces[last].count < Self.worthwhile
+      {
         pieces[last].append(contentsOf: bytes)
+      } else if bytes.count >= Self.worthwhile {
+        // A full write is followed by others: they cost one allocation.
+        var piece = Data(capacity: Self.pieceSize)
+        piece.append(contentsOf: bytes)
+        pieces.append(piece)
       } else {
         pieces.append(Data(bytes))
       }

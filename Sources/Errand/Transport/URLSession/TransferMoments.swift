@@ -22,8 +22,11 @@ struct TransferMoments {
   var bytesSent: Int64 = 0
   /// Bytes of header and body received, before decoding.
   var bytesReceived: Int64 = 0
-  /// The other end's address and port.
+  /// Bytes of body received, after decoding.
+  var bytesDecoded: Int64 = 0
+  /// The other end's address, and its port.
   var remoteAddress = ""
+  var remotePort = 0
   /// The number of transactions that went over the network for the one request.
   var transactions = 1
 
@@ -38,8 +41,10 @@ struct TransferMoments {
     timings.lastByte = sinceStart(responseEnd) ?? timings.firstByte
     timings.bytesSent = bytesSent
     timings.bytesReceived = bytesReceived
+    timings.bytesDecoded = bytesDecoded
     timings.wasResent = transactions > 1
     timings.remoteAddress = remoteAddress
+    timings.remotePort = remotePort
     return timings
   }
 

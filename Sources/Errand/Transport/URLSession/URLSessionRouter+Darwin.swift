@@ -80,8 +80,9 @@
       responseEnd = transaction.responseEndDate
       bytesSent = transaction.countOfRequestHeaderBytesSent + transaction.countOfRequestBodyBytesSent
       bytesReceived = transaction.countOfResponseHeaderBytesReceived + transaction.countOfResponseBodyBytesReceived
-      guard let address = transaction.remoteAddress else { return }
-      remoteAddress = transaction.remotePort.map { "\(address):\($0)" } ?? address
+      bytesDecoded = transaction.countOfResponseBodyBytesAfterDecoding
+      remoteAddress = transaction.remoteAddress ?? ""
+      remotePort = transaction.remotePort ?? 0
     }
   }
 #endif
