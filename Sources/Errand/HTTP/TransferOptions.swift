@@ -16,6 +16,7 @@ public struct TransferOptions: Sendable {
     var isLongLived = false
     var continueTimeout: Duration?
     var digest: Credential?
+    var pins = PublicKeyPins()
   }
 
   // Boxed, for a request is passed through many hands and these are large.
@@ -80,6 +81,12 @@ public struct TransferOptions: Sendable {
   public var digest: Credential? {
     get { storage.values.digest }
     set { values.digest = newValue }
+  }
+
+  /// The keys that hosts must show.
+  public var pins: PublicKeyPins {
+    get { storage.values.pins }
+    set { values.pins = newValue }
   }
 
   /// Whether the body will be read at the reader's own pace, perhaps for a long time.

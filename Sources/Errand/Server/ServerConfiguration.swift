@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// All settings of a server as one value. Copying settings to another server is copying this value.
 ///
@@ -14,6 +14,9 @@ public struct ServerConfiguration: Sendable {
   public var disabled = false
   /// Hosts to which plain http is allowed; loopback hosts always are.
   public var insecureHosts: Set<String> = []
+
+  /// The keys that hosts must show, beside a certificate that is trusted.
+  public var pins = PublicKeyPins()
 
   // MARK: What
 
@@ -84,6 +87,16 @@ public struct ServerConfiguration: Sendable {
 
   /// Replaces the standard headers.
   public mutating func setStandardHeaders(_ headers: HTTPHeaders) { standardHeaders = headers }
+
+  /// Adds a key that a host must show, or one of several that it may; see ``PublicKeyPins``.
+  ///
+  /// - Parameters:
+  ///   - publicKey: `sha256/` and the hash of the key's `SubjectPublicKeyInfo` in Base64.
+  ///   - host: The host; `*.example.com` stands for every name with one more label.
+  ///   - expiry: When the key stops to count; nil is never.
+  public mutating func register(publicKey: String, for host: String, until expiry: Date? = nil) {
+    pins.register(publicKey, for: host, until: expiry)
+  }
 
   /// `AppName/1.0 Errand/0.1 (Linux)`, from the main bundle or the process's name.
   public static let defaultUserAgent: String = {

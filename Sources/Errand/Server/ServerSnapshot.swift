@@ -24,6 +24,7 @@ package final class ServerSnapshot: Sendable {
     options.allowsExpensiveNetworkAccess = configuration.allowsExpensiveNetworkAccess
     options.allowsConstrainedNetworkAccess = configuration.allowsConstrainedNetworkAccess
     options.waitsForConnectivity = configuration.waitsForConnectivity
+    options.pins = configuration.pins
     self.options = options
   }
 

@@ -53,6 +53,7 @@
         code == CCE_ABORTED_BY_CALLBACK
         ? "the pooled connection was closed before it answered" : String(cString: ccurl_easy_strerror(code))
       var reason = explanation
+      if kind == .pinMismatch { reason += "; the server shows \(shownPins.joined(separator: ", "))" }
       let number = long(CCINFO_OS_ERRNO)
       if number != 0 { reason += " (\(String(cString: strerror(Int32(number)))))" }
       if !remoteAddress.isEmpty { reason += ", \(remoteAddress) port \(long(CCINFO_PRIMARY_PORT))" }
@@ -78,6 +79,23 @@
       case CCE_WEIRD_SERVER_REPLY, CCE_BAD_CONTENT_ENCODING, CCE_TOO_LARGE: .badResponse
       case CCE_OK: .connectionLost
       default: .internal
+      }
+    }
+
+    /// The pins of the certificates that the server showed, its own first.
+    private var shownPins: [String] {
+      var information: UnsafePointer<ccurl_certinfo>?
+      guard ccurl_easy_get_certinfo(easy, &information) == CCE_OK, let information, let lists = information.pointee.certinfo
+      else { return ["no certificate that could be read"] }
+      return (0..<Int(information.pointee.num_of_certs)).compactMap { index in
+        var entry = lists[index]
+        while let present = entry {
+          if let data = present.pointee.data, let text = String(validatingCString: data), text.hasPrefix("Cert:") {
+            return CertificateKey.pin(ofPEM: String(text.dropFirst("Cert:".count)))
+          }
+          entry = present.pointee.next
+        }
+        return nil
       }
     }
 

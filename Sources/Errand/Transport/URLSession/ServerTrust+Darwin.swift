@@ -5,8 +5,8 @@
 
   extension ServerTrust {
     /// Why a server is not who it should be; nil when its host has no pins, or the system trusts it and a pin matches.
-    func refusal(of space: URLProtectionSpace) -> TaskError? {
-      guard let expected = pins.pins(for: space.host) else { return nil }
+    func refusal(of space: URLProtectionSpace, adding more: PublicKeyPins) -> TaskError? {
+      guard let expected = pins.union(more).pins(for: space.host) else { return nil }
       guard let trust = space.serverTrust, SecTrustEvaluateWithError(trust, nil) else {
         return TaskError(
           .untrustedServer, "the certificate of \(space.host) is not trusted", phase: .connecting, isSurelyNotSent: true

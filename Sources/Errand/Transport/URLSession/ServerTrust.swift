@@ -25,13 +25,13 @@ public struct ServerTrust: Sendable {
 #if canImport(Darwin)
   extension ServerTrust {
     /// Hosts are judged by what they show, once they do.
-    func refusal(ofHost host: String) -> TaskError? { nil }
+    func refusal(ofHost host: String, adding more: PublicKeyPins) -> TaskError? { nil }
   }
 #else
   extension ServerTrust {
     /// A pinned host is refused: FoundationNetworking does not show its keys.
-    func refusal(ofHost host: String) -> TaskError? {
-      guard pins.pins(for: host) != nil else { return nil }
+    func refusal(ofHost host: String, adding more: PublicKeyPins) -> TaskError? {
+      guard pins.union(more).pins(for: host) != nil else { return nil }
       return TaskError(
         .transportUnavailable, "URLSession cannot check the pinned keys of \(host) on this platform", phase: .preparing,
         isSurelyNotSent: true)

@@ -50,7 +50,7 @@
       let space = challenge.protectionSpace
       switch space.authenticationMethod {
       case NSURLAuthenticationMethodServerTrust:
-        if let refusal = trust.refusal(of: space) {
+        if let refusal = trust.refusal(of: space, adding: exchange(for: task)?.request.options.pins ?? [:]) {
           exchange(for: task)?.fail(refusal)
           completionHandler(.cancelAuthenticationChallenge, nil)
         } else {

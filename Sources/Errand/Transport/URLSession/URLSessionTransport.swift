@@ -69,7 +69,7 @@ public final class URLSessionTransport: Transport {
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
     try Task.checkCancellation()
     let origin = try request.checkedOrigin()
-    if let refusal = trust.refusal(ofHost: origin.host) { throw refusal }
+    if let refusal = trust.refusal(ofHost: origin.host, adding: request.options.pins) { throw refusal }
     let lane = request.options.waitsForConnectivity ? patient : ordinary
     let exchange = URLSessionExchange(request, clock: clock)
     let head = try await lane.begin(exchange)
