@@ -8,7 +8,7 @@ public protocol PayloadDownloadingTask: ServerTask {
   associatedtype DownloadPayload: Decodable & Sendable
 }
 
-/// A task that sends a body; it has the verb ``ServerTask/upload()``.
+/// A task that sends a body; it has the verb ``upload()``.
 public protocol UploadingTask: ServerTask {}
 
 /// A task that sends a payload, encoded by its encoder or the server's.
