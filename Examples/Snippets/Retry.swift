@@ -1,0 +1,14 @@
+import Errand
+
+func retry() async throws -> String {
+  do {
+    let answer = try await GetWidget(id: 7).retry(.attempts(5)).deadline(.seconds(20)).response()
+    return "\(answer.payload.name), after \(answer.metrics.attempts) attempts"
+  } catch let error as TaskError {
+    return error.record.description  // what happened, moment by moment, secrets hidden
+  }
+}
+
+func retryOfAPost(_ widget: Widget) async throws -> Widget {
+  try await Endpoint<Widget, Widget>.post("widgets", widget).idempotency(.key).download()
+}

@@ -1,0 +1,62 @@
+import Errand
+import ErrandTesting
+import Foundation
+
+/// A shop on a port of this machine: 200 widgets, which can be added to, changed and removed.
+struct EmbeddedShop: Sendable {
+  let server: MockServer
+  let remote: Remote
+
+  init(_ name: String, shortName: String, sign: String, discount: Double = 0) throws {
+    server = try MockServer()
+    remote = Remote(server.url, name: name, shortName: shortName)
+    let stock = (1...200).map { Widget(id: $0, name: "Widget \($0)", price: Double($0) - discount) }
+    let shelf = Lock(Dictionary(uniqueKeysWithValues: stock.map { ($0.id, $0) }))
+
+    server.route(.get, "/sign") { _ in Self.answer(Sign(shop: name, text: sign)) }
+    server.route(.get, "/widgets/:id") { request in
+      let widget = shelf.withLock { $0[Self.id(of: request)] }
+      // Long enough to see the window of many tasks at work.
+      return Self.answer(widget).after(.milliseconds(20))
+    }
+    server.route(.post, "/widgets") { request in
+      guard let draft: NewWidget = Self.payload(of: request) else { return .status(400) }
+      let widget = shelf.withLock { shelf in
+        let widget = Widget(id: (shelf.keys.max() ?? 0) + 1, name: draft.name, price: draft.price)
+        shelf[widget.id] = widget
+        return widget
+      }
+      return Self.answer(widget, status: .created)
+    }
+    server.route(.put, "/widgets/:id") { request in
+      guard let widget: Widget = Self.payload(of: request) else { return .status(400) }
+      shelf.withLock { $0[widget.id] = widget }
+      return Self.answer(widget)
+    }
+    server.route(.patch, "/widgets/:id") { request in
+      guard let change: Price = Self.payload(of: request) else { return .status(400) }
+      return Self.answer(
+        shelf.withLock { shelf in
+          shelf[Self.id(of: request)]?.price = change.price
+          return shelf[Self.id(of: request)]
+        })
+    }
+    server.route(.delete, "/widgets/:id") { request in
+      let removed = shelf.withLock { $0.removeValue(forKey: Self.id(of: request)) }
+      return .status(removed == nil ? .notFound : .noContent)
+    }
+  }
+
+  private static func id(of request: MockRequest) -> Int { Int(request.parameters["id"] ?? "") ?? 0 }
+
+  private static func payload<Payload: Decodable>(of request: MockRequest) -> Payload? {
+    try? JSONDecoder().decode(Payload.self, from: request.body)  // what is no payload is answered with 400
+  }
+
+  private static func answer<Payload: Encodable>(_ payload: Payload?, status: HTTPStatus = .ok) -> MockAnswer {
+    guard let payload, let data = try? JSONEncoder().encode(payload) else {
+      return .json(#"{"error":"no such widget"}"#, status: .notFound)
+    }
+    return .data(data, type: .json, status: status)
+  }
+}

@@ -1,0 +1,33 @@
+import Errand
+import Foundation
+
+extension EmbeddedShops {
+  var recordingSteps: [TourStep] { [recording] }
+
+  private var recording: TourStep {
+    TourStep(
+      "A recording keeps every exchange as a file",
+      #"""
+      let folder = try await shop.manager.recordTaskPath()
+      _ = try await GetWidget(id: 7).download()
+      _ = try await AddWidget(uploadPayload: NewWidget(name: "Gear", price: 8)).download()
+      await shop.manager.endTaskPathRecording()
+      """#
+    ) { page in
+      let folder = try await shop.manager.recordTaskPath()
+      _ = try await GetWidget(id: 7).download()
+      _ = try await AddWidget(uploadPayload: NewWidget(name: "Gear", price: 8)).download()
+      await shop.manager.endTaskPathRecording()
+      _ = try await GetWidget(id: 8).download()
+      let files = try recordings(in: folder)
+      page.say(folder.path)
+      for file in files { page.line("      \(file)") }
+      try check(files == ["0001. GET Widget.txt", "0002. POST AddWidget.txt"], "the files are \(files)")
+    }
+  }
+}
+
+/// The names of the recordings in a folder, in order.
+func recordings(in folder: URL) throws -> [String] {
+  try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { !$0.hasPrefix(".") }.sorted()
+}

@@ -1,0 +1,25 @@
+import Errand
+
+extension EmbeddedShops {
+  var remoteSteps: [TourStep] { [remoteFromEnvironment] }
+
+  private var remoteFromEnvironment: TourStep {
+    TourStep(
+      "The remote is named by the environment variable SHOP_REMOTE",
+      #"""
+      let shop = try Server(
+        remote: .fromEnvironment("SHOP_REMOTE", among: shops, default: production.remote))
+      let sign = try await ReadSign().download()
+      """#
+    ) { page in
+      let sign = try await ReadSign().download()
+      try check(sign.shop == shop.remote.name, "\(shop.remote.name) was asked and \(sign.shop) answered")
+      page.say("\(shop.remote) says: “\(sign.text)”")
+      for other in all where other.remote != shop.remote {
+        let sign = try await ReadSign().on(Server(remote: other.remote)).download()
+        try check(sign.shop == other.remote.name, "\(other.remote.name) was asked and \(sign.shop) answered")
+        page.say("SHOP_REMOTE=\(other.remote.name) would say: “\(sign.text)”")
+      }
+    }
+  }
+}

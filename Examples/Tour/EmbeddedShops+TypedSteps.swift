@@ -1,0 +1,97 @@
+import Errand
+
+extension EmbeddedShops {
+  var typedSteps: [TourStep] { [get, post, put, patch, delete] }
+
+  private var get: TourStep {
+    TourStep(
+      "GET: a task is a small struct, its result a value of yours",
+      #"""
+      struct GetWidget: ServerGETTask, PayloadDownloadingTask {
+        typealias DownloadPayload = Widget
+        let id: Int
+        var path: String { "widgets/\(id)" }
+      }
+
+      let widget = try await GetWidget(id: 7).download()
+      """#
+    ) { page in
+      let widget = try await GetWidget(id: 7).download()
+      try check(widget.id == 7 && widget.name == "Widget 7", "the widget is \(widget)")
+      page.say("\(widget)")
+    }
+  }
+
+  private var post: TourStep {
+    TourStep(
+      "POST: a payload goes up, another comes down",
+      #"""
+      struct AddWidget: ServerPOSTTask, PayloadUploadingTask, PayloadDownloadingTask {
+        typealias DownloadPayload = Widget
+        let uploadPayload: NewWidget
+        var path: String { "widgets" }
+      }
+
+      let sprocket = NewWidget(name: "Sprocket", price: 12.5)
+      let answer = try await AddWidget(uploadPayload: sprocket).response()
+      """#
+    ) { page in
+      let sprocket = NewWidget(name: "Sprocket", price: 12.5)
+      let answer = try await AddWidget(uploadPayload: sprocket).response()
+      try check(answer.status == .created && answer.payload.name == "Sprocket", "\(answer.status): \(answer.text)")
+      page.say("\(answer.status), with number \(answer.payload.id), after \(answer.metrics.elapsed.inWords)")
+    }
+  }
+
+  private var put: TourStep {
+    TourStep(
+      "PUT: replaces what is there",
+      #"""
+      let cog = Widget(id: 201, name: "Cog", price: 3)
+      let replaced = try await ReplaceWidget(uploadPayload: cog).download()
+      """#
+    ) { page in
+      let cog = Widget(id: 201, name: "Cog", price: 3)
+      let replaced = try await ReplaceWidget(uploadPayload: cog).download()
+      let seen = try await GetWidget(id: 201).download()
+      try check(replaced == cog && seen == cog, "the shop has \(seen)")
+      page.say("number 201 is now: \(seen.name), \(seen.price)")
+    }
+  }
+
+  private var patch: TourStep {
+    TourStep(
+      "PATCH: changes a part of it",
+      #"""
+      let cheaper = try await ChangePrice(id: 201, uploadPayload: Price(price: 2)).download()
+      """#
+    ) { page in
+      let cheaper = try await ChangePrice(id: 201, uploadPayload: Price(price: 2)).download()
+      try check(cheaper == Widget(id: 201, name: "Cog", price: 2), "the shop has \(cheaper)")
+      page.say("still a \(cheaper.name), now for \(cheaper.price)")
+    }
+  }
+
+  private var delete: TourStep {
+    TourStep(
+      "DELETE: and what asking for it afterwards throws",
+      #"""
+      try await RemoveWidget(id: 201).run()
+      do {
+        _ = try await GetWidget(id: 201).download()
+      } catch let error as TaskError where error.status == .notFound {
+        …
+      }
+      """#
+    ) { page in
+      try await RemoveWidget(id: 201).run()
+      do {
+        _ = try await GetWidget(id: 201).download()
+      } catch let error as TaskError where error.status == .notFound {
+        page.say("\(error)")
+        return page.say("its body is kept: \(error.bodyText ?? "")")
+      }
+      throw Unexpected(description: "the widget is still there")
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import Errand
+import ErrandTesting
+
+/// Three shops that run inside of the tour, and a server that talks to one of them.
+struct EmbeddedShops: Sendable {
+  let all: [EmbeddedShop]
+  /// What the steps talk to: the first server made, so the default of every task.
+  let shop: Server
+  /// The shop that the environment chose.
+  let chosen: EmbeddedShop
+
+  /// Opens the shops.
+  /// Throws `TaskError` with code `.unknownRemote` where the environment asks for a fourth one.
+  init() throws {
+    let local = try EmbeddedShop("local", shortName: "loc", sign: "The shop under your desk.", discount: 1)
+    let staging = try EmbeddedShop("staging", shortName: "stg", sign: "Nothing here is for sale.", discount: 0.5)
+    let production = try EmbeddedShop("production", shortName: "prod", sign: "Welcome, and mind the step.")
+    all = [local, staging, production]
+    let shops = all.map(\.remote)
+    let shop = try Server(
+      remote: .fromEnvironment("SHOP_REMOTE", among: shops, default: production.remote))
+    self.shop = shop
+    chosen = all.first { $0.remote == shop.remote } ?? production
+  }
+
+  var tour: Tour {
+    Tour(
+      greeting: """
+        A tour of Errand, against three small shops that run inside of this program: no internet is used.
+        They take 20 ms to find a widget, so that there is something to see.
+        """,
+      steps: remoteSteps + typedSteps + echoSteps + manySteps + troubleSteps + recordingSteps,
+      farewell: "The code is in Examples/Tour. Against a server of yours: swift run errand-tour --url URL")
+  }
+}

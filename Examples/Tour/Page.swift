@@ -1,0 +1,82 @@
+import Foundation
+
+/// Where the tour is printed: with colours and a live line on a terminal, as plain lines anywhere else.
+struct Page: Sendable {
+  let isTerminal: Bool
+  let hasColors: Bool
+
+  /// The standard output as it is: no colours where it is no terminal, or where `NO_COLOR` is set.
+  static let standardOutput: Page = {
+    let environment = ProcessInfo.processInfo.environment
+    let isTerminal = isatty(1) == 1 && environment["TERM"] != "dumb"
+    return Page(isTerminal: isTerminal, hasColors: isTerminal && environment["NO_COLOR"] == nil)
+  }()
+
+  func line(_ text: String) { write("\(text)\n") }
+
+  func title(_ number: String, _ text: String) { line("\n\(styled(number, .dim))  \(styled(text, .bold))\n") }
+
+  func code(_ text: String) {
+    for row in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      line("  \(styled("│", .dim) + (row.isEmpty ? "" : " \(styled(String(row), .cyan))"))")
+    }
+    line("")
+  }
+
+  /// What happened.
+  func say(_ text: String) { line("  → \(text)") }
+
+  /// Text that somebody else wrote: an echo, a record.
+  func quote(_ text: String) {
+    var rows = text.split(separator: "\n", omittingEmptySubsequences: false)
+    while rows.last?.isEmpty == true { rows.removeLast() }
+    for row in rows { line(row.isEmpty ? "" : "    \(styled(String(row), .dim))") }
+  }
+
+  func done(_ time: Duration) { line("  \(styled("✓", .green)) \(styled(time.inWords, .dim))") }
+
+  /// How far something is: one line that changes on a terminal, a line for every quarter elsewhere.
+  func progress(_ count: Int, of total: Int, _ remark: String) {
+    let text = "\(count)/\(total)\(remark)"
+    guard isTerminal else {
+      if count * 4 % total < 4 { say(text) }
+      return
+    }
+    let filled = 32 * count / total
+    let bar = String(repeating: "━", count: filled)
+    let rest = String(repeating: "━", count: 32 - filled)
+    // Back to the start of the line, and erase it.
+    write("\r\u{1B}[2K  → \(styled(bar, .green) + styled(rest, .dim)) \(text)" + (count == total ? "\n" : ""))
+  }
+
+  /// What went wrong, on the standard error.
+  func complain(_ text: String) {
+    let start = isTerminal ? "\r\u{1B}[2K" : ""
+    FileHandle.standardError.write(Data("\(start)errand-tour: \(text)\n".utf8))
+  }
+
+  private enum Style: Int {
+    case bold = 1
+    case dim = 2
+    case green = 32
+    case cyan = 36
+  }
+
+  private func styled(_ text: String, _ style: Style) -> String {
+    hasColors && !text.isEmpty ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+  }
+
+  private func write(_ text: String) {
+    // A reader that went away, as `head` does, is no failure of the tour.
+    try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+  }
+}
+
+extension Duration {
+  /// `4 ms`, `1.25 s`: for people.
+  var inWords: String {
+    let milliseconds = Double(components.seconds) * 1000 + Double(components.attoseconds) / 1e15
+    if milliseconds < 10 { return "\((milliseconds * 10).rounded() / 10) ms" }
+    return milliseconds < 1000 ? "\(Int(milliseconds)) ms" : "\((milliseconds / 10).rounded() / 100) s"
+  }
+}

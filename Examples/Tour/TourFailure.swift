@@ -1,0 +1,25 @@
+import Errand
+
+/// A step that did not do what it says.
+struct TourFailure: Error, CustomStringConvertible {
+  let step: String
+  let error: any Error
+
+  var description: String {
+    var lines = ["The step '\(step)' failed: \(error)"]
+    guard let error = error as? TaskError else { return lines[0] }
+    if let target = error.headers[.location] { lines.append("It points to \(target); redirects are not followed yet.") }
+    if !error.record.entries.isEmpty { lines.append(error.record.description) }
+    return lines.joined(separator: "\n")
+  }
+}
+
+/// Something that was not as it has to be.
+struct Unexpected: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// Throws ``Unexpected`` unless the condition holds.
+func check(_ condition: Bool, _ complaint: @autoclosure () -> String) throws {
+  if !condition { throw Unexpected(description: complaint()) }
+}

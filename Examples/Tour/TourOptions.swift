@@ -1,0 +1,41 @@
+import Foundation
+
+/// What the command line asks for.
+enum TourOptions: Equatable {
+  case help
+  case embedded
+  case url(URL)
+
+  static let usage = """
+    errand-tour              walks through Errand, against three shops that run inside of it
+    errand-tour --url URL    walks through the steps that only read, against any server
+    errand-tour --help       prints this
+
+    environment
+      SHOP_REMOTE   which of the three shops is asked: local, staging or production (the default)
+      NO_COLOR      when set, no colours
+
+    exit code: 0 every step did what it says, 1 one did not, 2 wrong usage
+    """
+
+  init(_ arguments: [String]) throws {
+    switch arguments {
+    case []: self = .embedded
+    case ["--help"], ["-h"]: self = .help
+    case ["--url"]: throw TourMisuse(description: "--url needs a URL")
+    default:
+      guard arguments.count == 2, arguments[0] == "--url" else {
+        throw TourMisuse(description: "unknown arguments: \(arguments.joined(separator: " "))")
+      }
+      guard let url = URL(string: arguments[1]), ["http", "https"].contains(url.scheme), url.host != nil else {
+        throw TourMisuse(description: "'\(arguments[1])' is no URL that begins with https:// or http://")
+      }
+      self = .url(url)
+    }
+  }
+}
+
+/// A command line that says nothing sensible.
+struct TourMisuse: Error, CustomStringConvertible {
+  let description: String
+}

@@ -1,0 +1,24 @@
+import Errand
+import Foundation
+
+/// The steps that only read, against a server that somebody named.
+struct Visit: Sendable {
+  let url: URL
+  let server: Server
+
+  init(_ url: URL) {
+    self.url = url
+    var configuration = ServerConfiguration()
+    // Whoever types http:// means it.
+    if url.scheme == "http", let host = url.host(percentEncoded: false) { configuration.insecureHosts = [host] }
+    configuration.maxLoggedDownloadSize = 400
+    server = Server(remote: Remote(url), configuration: configuration)
+  }
+
+  var tour: Tour {
+    Tour(
+      greeting: "A tour of Errand, against \(url.absoluteString): only what reads.",
+      steps: steps,
+      farewell: "The whole tour: swift run errand-tour")
+  }
+}

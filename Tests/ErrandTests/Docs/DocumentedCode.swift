@@ -1,0 +1,47 @@
+import Foundation
+
+/// Lines of code that people are shown, and the lines that are compiled.
+enum DocumentedCode {
+  /// The package's folder.
+  static let package = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  /// The lines of a file, without indentation.
+  static func lines(of file: URL) throws -> [String] {
+    try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
+      .map { $0.trimmingCharacters(in: .whitespaces) }
+  }
+
+  /// The Swift files of a folder below the package's, by name, with their lines.
+  static func sources(in folder: String) throws -> [String: [String]] {
+    let folder = package.appendingPathComponent(folder)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+    return try Dictionary(
+      uniqueKeysWithValues: names.map { ($0, try lines(of: folder.appendingPathComponent($0))) })
+  }
+
+  /// The blocks between a line for which `opens` holds and the next for which `closes` does, without blank lines.
+  static func blocks(in lines: [String], opens: (String) -> Bool, closes: (String) -> Bool) -> [[String]] {
+    var blocks: [[String]] = []
+    var block: [String]?
+    for line in lines {
+      if let lines = block {
+        if closes(line) { blocks.append(lines) }
+        block = closes(line) ? nil : line.isEmpty ? lines : lines + [line]
+      } else if opens(line) {
+        block = []
+      }
+    }
+    return blocks
+  }
+
+  /// The first line of `block` that is not in `source`, or not after the lines before it; nil when all are.
+  static func firstLine(of block: [String], missingFrom source: [String]) -> String? {
+    var rest = source[...]
+    for line in block {
+      guard let index = rest.firstIndex(of: line) else { return line }
+      rest = rest[(index + 1)...]
+    }
+    return nil
+  }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+struct ReadmeTests {
+  private static let readme = DocumentedCode.package.appendingPathComponent("README.md")
+
+  @Test func `every block of the README is compiled`() throws {
+    let blocks = DocumentedCode.blocks(
+      in: try DocumentedCode.lines(of: Self.readme), opens: { $0 == "```swift" }, closes: { $0 == "```" })
+    // The recipes on testing are tests, which live beside this one.
+    let sources = try DocumentedCode.sources(in: "Examples/Snippets")
+      .merging(DocumentedCode.sources(in: "Tests/ErrandTests/Docs")) { snippet, _ in snippet }
+    #expect(blocks.count >= 5)
+    for block in blocks {
+      let missing = sources.mapValues { DocumentedCode.firstLine(of: block, missingFrom: $0) }
+      #expect(
+        missing.values.contains(nil),
+        "no snippet has the block that begins with '\(block.first ?? "")'; the lines not found are \(missing)")
+    }
+  }
+
+  @Test func `all of a block has to be there, in order`() {
+    let source = ["import Errand", "func f() {", "a()", "b()", "}"]
+    #expect(DocumentedCode.firstLine(of: ["a()", "b()"], missingFrom: source) == nil)
+    #expect(DocumentedCode.firstLine(of: ["b()", "a()"], missingFrom: source) == "a()")
+    #expect(DocumentedCode.firstLine(of: ["a()", "a()"], missingFrom: source) == "a()")
+    #expect(DocumentedCode.firstLine(of: ["a()", "c()"], missingFrom: source) == "c()")
+  }
+
+  @Test func `a block that is not closed is none`() {
+    let lines = ["text", "```swift", "a()", "", "b()", "```", "```", "swift test", "```", "```swift", "c()"]
+    let blocks = DocumentedCode.blocks(in: lines, opens: { $0 == "```swift" }, closes: { $0 == "```" })
+    #expect(blocks == [["a()", "b()"]])
+  }
+
+  @Test func `every line of code that the tour shows is a line of the tour`() throws {
+    let opens = ["\"\"\"", "#\"\"\""]
+    let closes = ["\"\"\"", "\"\"\"#"]
+    for (name, lines) in try DocumentedCode.sources(in: "Examples/Tour") where name.hasSuffix("Steps.swift") {
+      let shown = DocumentedCode.blocks(in: lines, opens: opens.contains, closes: closes.contains).joined()
+      #expect(!shown.isEmpty)
+      for line in Set(shown) where line != "…" {
+        #expect(try Self.tour.contains(line), "\(name) shows '\(line)', which the tour does not do")
+      }
+    }
+  }
+
+  /// The lines of the tour outside of what it shows.
+  private static var tour: Set<String> {
+    get throws {
+      var code: Set<String> = []
+      for lines in try DocumentedCode.sources(in: "Examples/Tour").values {
+        var isShown = false
+        for line in lines {
+          if ["\"\"\"", "#\"\"\"", "\"\"\"#"].contains(line) { isShown.toggle() }
+          if !isShown { code.insert(line) }
+        }
+      }
+      return code
+    }
+  }
+}

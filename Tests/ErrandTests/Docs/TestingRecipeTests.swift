@@ -1,0 +1,33 @@
+import Errand
+import ErrandTesting
+import Testing
+
+/// The README's section on testing, which is made of tests and so compiled and run here.
+struct TestingRecipeTests {
+  struct Widget: TaskPayload {
+    let id: Int
+    let name: String
+  }
+
+  struct GetWidget: ServerGETTask, PayloadDownloadingTask {
+    typealias DownloadPayload = Widget
+    let id: Int
+    var path: String { "widgets/\(id)" }
+  }
+
+  @Test func `the seventh widget is a cog`() async throws {
+    let stub = StubTransport { request in .json(#"{"id": 7, "name": "Cog"}"#, for: request) }
+    let shop = Server(remote: "https://shop.test", transport: stub)
+    let widget = try await Server.withDefault(shop) { try await GetWidget(id: 7).download() }
+    #expect(widget.name == "Cog")
+  }
+
+  @Test func `a shop that is busy once is asked again`() async throws {
+    let mock = try MockServer()
+    mock.enqueue(.status(503))
+    mock.route(.get, "/widgets/:id") { _ in .json(#"{"id": 7, "name": "Cog"}"#) }
+    let shop = Server(remote: Remote(mock.url))
+    _ = try await GetWidget(id: 7).on(shop).retry(upTo: 2, after: .zero).download()
+    #expect(mock.requestCount == 2)
+  }
+}

@@ -1,0 +1,67 @@
+import Errand
+
+// What an app writes whose default isolation is the main actor: nothing here says where it runs unless it has to.
+
+struct Widget: TaskPayload, Equatable {
+  let id: Int
+  let name: String
+}
+
+/// A plain `Codable` needs the word; with `TaskPayload` it does not.
+nonisolated struct Receipt: Codable, Sendable {
+  let number: Int
+}
+
+extension Server {
+  static let shop = Server(
+    remote: "https://shop.test", transport: StubShop.transport)
+}
+
+/// What all tasks of the shop have in common. Without the word, it and every task of it would be the main actor's.
+nonisolated protocol ShopTask: ServerTask {}
+
+nonisolated extension ShopTask {
+  var server: Server { .shop }
+  var retryPolicy: RetryPolicy { .never }
+}
+
+struct GetWidget: ShopTask, ServerGETTask, PayloadDownloadingTask {
+  typealias DownloadPayload = Widget
+  let id: Int
+  var path: String { "widgets/\(id)" }
+}
+
+struct ListWidgets: ShopTask, ServerGETTask, PayloadDownloadingTask {
+  typealias DownloadPayload = [Widget]
+  var path: String { "widgets" }
+}
+
+struct FindWidget: ShopTask, ServerGETTask, PayloadDownloadingTask {
+  typealias DownloadPayload = Widget?
+  let name: String
+  var path: String { "find" }
+  var query: HTTPQuery { ["name": name] }
+}
+
+struct AddWidget: ShopTask, ServerPOSTTask, PayloadUploadingTask, PayloadDownloadingTask {
+  typealias DownloadPayload = Widget
+  let uploadPayload: Widget
+  var path: String { "widgets" }
+}
+
+struct BuyWidget: ShopTask, ServerPOSTTask, PayloadDownloadingTask {
+  typealias DownloadPayload = Receipt
+  let id: Int
+  var path: String { "widgets/\(id)/orders" }
+}
+
+struct CountWidgets: ShopTask, ServerGETTask, PayloadDownloadingTask {
+  struct DownloadPayload: Decodable, Sendable {
+    let count: Int
+  }
+  var path: String { "count" }
+}
+
+struct AskBusyShop: ShopTask, ServerGETTask {
+  let path = "busy"
+}

@@ -1,0 +1,99 @@
+import Errand
+import ErrandTesting
+import Testing
+
+/// The table "In an app whose default isolation is the main actor": its rows that compile, which run, too.
+struct MainActorAppTests {
+  @Test func `a payload on the struct itself comes down`() async throws {
+    #expect(try await GetWidget(id: 7).download() == Widget(id: 7, name: "Cog"))
+  }
+
+  @Test func `so does an array of it`() async throws {
+    #expect(try await ListWidgets().download().map(\.name) == ["Cog", "Gear"])
+  }
+
+  @Test func `so does an optional, which is nil when the body is empty`() async throws {
+    #expect(try await FindWidget(name: "Lever").download() == nil)
+  }
+
+  @Test func `a payload goes up and another comes down`() async throws {
+    let answer = try await AddWidget(uploadPayload: Widget(id: 0, name: "Sprocket")).response()
+    #expect(answer.status == .created)
+    #expect(answer.payload == Widget(id: 9, name: "Sprocket"))
+  }
+
+  @Test func `a nonisolated Codable is a payload`() async throws {
+    #expect(try await BuyWidget(id: 7).download().number == 41)
+  }
+
+  @Test func `a payload nested in its task needs no word`() async throws {
+    #expect(try await CountWidgets().download().count == 2)
+  }
+
+  @Test func `a nonisolated extension of a protocol says what its tasks have in common`() async throws {
+    let error = await #expect(throws: TaskError.self) { try await AskBusyShop().run() }
+    #expect(error?.status == .serviceUnavailable)
+    #expect(error?.attempts.count == 1)
+  }
+
+  @Test func `a server can be a static let in an extension`() {
+    #expect(Server.shop.remote == "https://shop.test")
+  }
+
+  @Test func `a preflight reads what belongs to the main actor`() async throws {
+    let session = Session()
+    session.name = "Ada"
+    let shop = Server(remote: "https://shop.test", transport: StubShop.transport)
+    await shop.update { $0.preflight = { _, request in request.headers["X-Session"] = await session.name } }
+    #expect(try await GetSession().on(shop).download().name == "Ada")
+  }
+
+  @Test func `an endpoint and a default server work as anywhere`() async throws {
+    let name = try await Server.withDefault(.shop) {
+      try await Endpoint<Void, Widget>.get("widgets/7").download().name
+    }
+    #expect(name == "Cog")
+  }
+
+  @Test func `many tasks are read on the main actor`() async {
+    let basket = Basket()
+    for await (task, result) in Server.shop.manager.results(of: [7, 7, 8].map { GetWidget(id: $0) }, limit: 2) {
+      basket.add(task, found: (try? result.get()) != nil)  // number 8 is not there, which is counted
+    }
+    #expect(basket.found == [7, 7])
+    #expect(basket.missing == [8])
+  }
+
+  @Test func `a model of the app asks and keeps the answer`() async throws {
+    let model = Model()
+    try await model.load()
+    #expect(model.widget?.name == "Cog")
+  }
+}
+
+/// State of the app, on the main actor because everything is.
+final class Session {
+  var name = ""
+}
+
+struct GetSession: ServerGETTask, PayloadDownloadingTask {
+  struct DownloadPayload: Decodable, Sendable {
+    let name: String
+  }
+  let path = "session"
+}
+
+final class Basket {
+  private(set) var found: [Int] = []
+  private(set) var missing: [Int] = []
+
+  func add(_ task: GetWidget, found isFound: Bool) {
+    if isFound { found.append(task.id) } else { missing.append(task.id) }
+  }
+}
+
+final class Model {
+  private(set) var widget: Widget?
+
+  func load() async throws { widget = try await GetWidget(id: 7).download() }
+}
