@@ -72,6 +72,8 @@ final class Call: Sendable {
   func run<Value: Sendable>(_ body: @escaping @Sendable (Call) async throws -> Value) async throws -> Value {
     trace.note(.callStarted)
     let timer = startDeadline()
+    let release = snapshot.configuration.keepAwake?(plan.task)
+    defer { release?() }
     do {
       let value = try await manager.calls.run(self) { try await body(self) }
       if case .stream = delivery { return value }

@@ -23,6 +23,7 @@ extension Call {
     var method = plan.httpMethod
     if method == .automatic { method = body.isEmpty ? .get : .post }
     var headers = try await snapshot.standardHeaders(for: plan.task)
+    if let provider = snapshot.configuration.userAgentProvider { headers[.userAgent] = await provider() }
     headers.replace(with: plan.headers)
     if let type = body.mediaType { headers.setDefault(type.rawValue, for: .contentType) }
     if plan.idempotency == .key { headers.setDefault(idempotencyKey, for: .idempotencyKey) }

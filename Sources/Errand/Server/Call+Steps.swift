@@ -12,7 +12,13 @@ extension Call {
   func throughAttemptSteps(
     _ request: HTTPRequest, _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
-    let steps = snapshot.configuration.perAttemptSteps
+    var steps = snapshot.configuration.perAttemptSteps
+    if snapshot.configuration.waitsForConnectivity {
+      steps.append(
+        ConnectivityWait(
+          reachability: snapshot.configuration.reachability, limit: snapshot.configuration.connectivityTimeout,
+          clock: manager.clock))
+    }
     guard !steps.isEmpty else { return try await last(request) }
     return try await Next(ArraySlice(steps.map { $0 as any Step }), last: last)(request)
   }

@@ -26,6 +26,8 @@ public struct ServerConfiguration: Sendable {
   public var computedHeaders: (@Sendable (_ task: any ServerTask) async throws -> HTTPHeaders)?
   /// What is sent as `User-Agent`; empty sends none.
   public var userAgent = ServerConfiguration.defaultUserAgent
+  /// Asked for the `User-Agent` of every request, where it is not known beforehand; goes before ``userAgent``.
+  public var userAgentProvider: (@Sendable () async -> String)?
   /// Encodes payloads.
   public var defaultEncoder: any BodyEncoder = JSONEncoder()
   /// Decodes payloads.
@@ -51,8 +53,13 @@ public struct ServerConfiguration: Sendable {
   public var allowsExpensiveNetworkAccess = true
   /// Whether networks in low-data mode may be used.
   public var allowsConstrainedNetworkAccess = true
-  /// Whether a call waits for a network where there is none.
+  /// Whether a call waits for a network where there is none: when nothing could be reached, ``reachability`` says when
+  /// to try again, for as long as ``connectivityTimeout``.
   public var waitsForConnectivity = false
+  /// Knows when it is worth trying again.
+  public var reachability: any Reachability = PollingReachability()
+  /// How long a call waits for a network.
+  public var connectivityTimeout: Duration = .seconds(60)
   /// Steps that see every call once, outermost first.
   public var perCallSteps: [any PerCallStep] = []
   /// Steps that see every attempt, outermost first.
@@ -64,6 +71,10 @@ public struct ServerConfiguration: Sendable {
   public var preflight: (@Sendable (_ task: any ServerTask, _ request: inout HTTPRequest) async throws -> Void)?
   /// Told when a call has succeeded, after the task's own postflight.
   public var postflight: (@Sendable (_ task: any ServerTask, _ response: HTTPResponse) async throws -> Void)?
+
+  /// Called when a call begins; what it returns is called when the call has ended. Wire it to whatever keeps the app
+  /// awake meanwhile, such as a background task; nil by default.
+  public var keepAwake: (@Sendable (_ task: any ServerTask) -> @Sendable () -> Void)?
 
   // MARK: What is seen
 

@@ -85,7 +85,8 @@
     /// The pins of the certificates that the server showed, its own first.
     private var shownPins: [String] {
       var information: UnsafePointer<ccurl_certinfo>?
-      guard ccurl_easy_get_certinfo(easy, &information) == CCE_OK, let information, let lists = information.pointee.certinfo
+      guard ccurl_easy_get_certinfo(easy, &information) == CCE_OK, let information,
+        let lists = information.pointee.certinfo
       else { return ["no certificate that could be read"] }
       return (0..<Int(information.pointee.num_of_certs)).compactMap { index in
         var entry = lists[index]

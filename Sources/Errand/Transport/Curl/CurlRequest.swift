@@ -120,7 +120,9 @@
       }
     }
 
-    private static func list(_ pins: Set<String>) -> String { pins.sorted().map { "sha256//\($0)" }.joined(separator: ";") }
+    private static func list(_ pins: Set<String>) -> String {
+      pins.sorted().map { "sha256//\($0)" }.joined(separator: ";")
+    }
 
     private func setBlob(_ easy: OpaquePointer, _ option: Int32, _ data: Data) {
       data.withUnsafeBytes { bytes in

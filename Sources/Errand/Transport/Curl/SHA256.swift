@@ -7,7 +7,8 @@
       ]
       let blocks = padded(message)
       for start in stride(from: 0, to: blocks.count, by: 64) { absorb(blocks[start..<(start + 64)], into: &state) }
-      return state.flatMap { word in stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> $0) } }
+      return state.flatMap { word in stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> $0) }
+      }
     }
 
     private static func padded(_ message: some Collection<UInt8>) -> [UInt8] {
