@@ -10,8 +10,10 @@ public struct TaskResponse<Payload: Sendable>: Sendable {
   public let data: Data
   /// What the call took.
   public let metrics: TaskMetrics
-  /// What happened, moment by moment.
-  public let record: FlightRecord
+  private let call: Call
+
+  /// What happened, moment by moment; with the end of the call, once it has returned.
+  public var record: FlightRecord { call.flightRecord }
 
   /// The attempts that were made, the last included.
   public var attempts: [AttemptRecord] { record.attempts }
@@ -31,26 +33,24 @@ public struct TaskResponse<Payload: Sendable>: Sendable {
   /// - Returns: The response with it.
   /// - Throws: What `transform` throws.
   public func map<Other: Sendable>(_ transform: (Payload) throws -> Other) rethrows -> TaskResponse<Other> {
-    TaskResponse<Other>(
-      payload: try transform(payload), response: response, data: data, metrics: metrics, record: record)
+    TaskResponse<Other>(payload: try transform(payload), response: response, data: data, metrics: metrics, call: call)
   }
 
-  init(payload: Payload, response: HTTPResponse, data: Data, metrics: TaskMetrics, record: FlightRecord) {
+  init(payload: Payload, response: HTTPResponse, data: Data, metrics: TaskMetrics, call: Call) {
     self.payload = payload
     self.response = response
     self.data = data
     self.metrics = metrics
-    self.record = record
+    self.call = call
   }
 
   init(_ payload: Payload, _ outcome: Outcome) {
-    let record = outcome.call.flightRecord
-    let attempts = record.attempts
+    let attempts = outcome.call.trace.flightRecord.attempts
     var metrics = TaskMetrics()
     metrics.elapsed = outcome.call.trace.elapsed
     metrics.attempts = attempts.count
     metrics.queued = attempts.reduce(.zero) { $0 + $1.queued }
     metrics.timings = attempts.last?.timings
-    self.init(payload: payload, response: outcome.response, data: outcome.data, metrics: metrics, record: record)
+    self.init(payload: payload, response: outcome.response, data: outcome.data, metrics: metrics, call: outcome.call)
   }
 }
