@@ -41,11 +41,16 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   }
 
   private static func isLoopbackAddress(_ host: String) -> Bool {
-    let parts = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    return parts.count == 4 && parts[0].elementsEqual("127".utf8)
-      && parts.allSatisfy { part in
-        !part.isEmpty && part.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    guard host.hasPrefix("127.") else { return false }
+    var dots = 0
+    for byte in host.utf8 {
+      if byte == UInt8(ascii: ".") {
+        dots += 1
+      } else if byte < UInt8(ascii: "0") || byte > UInt8(ascii: "9") {
+        return false
       }
+    }
+    return dots == 3
   }
 
   // RFC 3986 §3: scheme "://" [userinfo "@"] host [":" port], up to the first slash, question mark or hash.

@@ -85,8 +85,8 @@ package final class ServerSnapshot: Sendable {
 
   // RFC 3986 §3.3 and §3.4: pchar, "/" and "?" stay; so does a percent sign before two digits.
   private static func escaped(_ path: Substring) -> String {
+    guard path.utf8.contains(where: { !isAllowed($0) || $0 == UInt8(ascii: "%") }) else { return String(path) }
     let bytes = Array(path.utf8)
-    guard bytes.contains(where: { !isAllowed($0) || $0 == UInt8(ascii: "%") }) else { return String(path) }
     var result = ""
     for (index, byte) in bytes.enumerated() {
       let isEscape =

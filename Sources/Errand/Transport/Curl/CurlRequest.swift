@@ -18,13 +18,24 @@
 
     func apply(to transfer: CurlTransfer) {
       let easy = transfer.handle.pointer
-      // Handles are used again: forget the last request, keep sessions and names.
-      ccurl_easy_reset(easy)
-      setRules(easy)
+      // Handles are used again: forget the last request, keep sessions and names. A plain request sets the same options
+      // as the plain one before it.
+      if !(transfer.handle.isPlain && isPlain) {
+        ccurl_easy_reset(easy)
+        setRules(easy)
+        setRoute(easy, transfer)
+        if origin.isSecure { setSecurity(easy) }
+      }
+      transfer.handle.isPlain = isPlain
       setCallbacks(easy, transfer)
       setMessage(easy, transfer)
-      setRoute(easy, transfer)
-      if origin.isSecure { setSecurity(easy) }
+    }
+
+    /// Whether it is one of those that most requests are: no body, no TLS, no proxy, nothing special.
+    private var isPlain: Bool {
+      !origin.isSecure && proxy == nil && request.body.isEmpty && configuration.addresses.isEmpty
+        && request.options.digest == nil && request.options.continueTimeout == nil && !request.options.isLongLived
+        && (request.method == .get || request.method == .delete)
     }
 
     private func setRules(_ easy: OpaquePointer) {
@@ -46,15 +57,12 @@
         ccurl_easy_set_off(easy, CCOPT_INFILESIZE_LARGE, transfer.statedLength ?? -1)
         ccurl_easy_set_long(easy, CCOPT_UPLOAD_BUFFERSIZE, 128 << 10)
       }
-      if request.method == .head {
-        ccurl_easy_set_long(easy, CCOPT_NOBODY, 1)
-      } else if request.method != .get || transfer.sendsBody {
-        ccurl_easy_set_string(easy, CCOPT_CUSTOMREQUEST, request.method.rawValue)
-      }
-      if request.options.decodesBody, !request.headers.contains(.acceptEncoding) {
-        ccurl_easy_set_string(easy, CCOPT_ACCEPT_ENCODING, "")  // all that the library can decode
-        transfer.decodesBody = true
-      }
+      if request.method == .head { ccurl_easy_set_long(easy, CCOPT_NOBODY, 1) }
+      let isImplied = request.method == .head || (request.method == .get && !transfer.sendsBody)
+      ccurl_easy_set_string(easy, CCOPT_CUSTOMREQUEST, isImplied ? nil : request.method.rawValue)
+      transfer.decodesBody = request.options.decodesBody && !request.headers.contains(.acceptEncoding)
+      // Empty stands for all that the library can decode.
+      ccurl_easy_set_string(easy, CCOPT_ACCEPT_ENCODING, transfer.decodesBody ? "" : nil)
       if let timeout = request.options.continueTimeout {
         ccurl_easy_set_long(easy, CCOPT_EXPECT_100_TIMEOUT_MS, max(1, Int(timeout.nanoseconds / 1_000_000)))
       }

@@ -5,6 +5,8 @@
   /// A libcurl easy handle, used by one owner at a time.
   struct CurlHandle: @unchecked Sendable {
     let pointer: OpaquePointer
+    /// Whether only options are set that every request sets anew, so that it need not be reset.
+    var isPlain = false
   }
 
   /// The easy handles of a transport that are not in use; kept, for they remember names and TLS sessions.
@@ -50,7 +52,7 @@
       var reader: Task<Void, Never>?
     }
 
-    let handle: CurlHandle
+    var handle: CurlHandle
     let group: CurlGroup.ID
     let origin: String
     let isLongLived: Bool
@@ -145,6 +147,7 @@
     func receive(line: UnsafeRawBufferPointer) {
       if line.starts(with: "HTTP/".utf8), !isHeadComplete || goes > 1 { head.removeAll(keepingCapacity: true) }
       guard !isHeadComplete else { return incoming.withLock { $0.inbox.receive(trailer: line) } }
+      if head.isEmpty { head.reserveCapacity(960) }
       head.append(contentsOf: line)
       let isBlank = line.allSatisfy { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
       guard isBlank, !isInterim, !isChallenge else { return }

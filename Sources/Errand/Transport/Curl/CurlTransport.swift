@@ -31,13 +31,21 @@
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
       try Task.checkCancellation()
       let origin = try request.checkedOrigin()
-      guard var proxy = configuration.proxies.proxy(for: origin) else {
-        return try await send(request, origin, by: nil)
-      }
-      // A proxy that refuses a credential is shown another one, as long as there are others.
+      if let proxy = configuration.proxies.proxy(for: origin) { return try await send(request, origin, by: proxy) }
+      return try await response(to: request, over: makeTransfer(request, to: origin, by: nil))
+    }
+
+    /// Sends by a proxy; one that refuses a credential is shown another, as long as there are others.
+    private func send(_ request: HTTPRequest, _ origin: Origin, by first: Proxy) async throws -> HTTPResponse {
+      var proxy = first
       while true {
         do {
-          return try await send(request, origin, by: proxy)
+          let response = try await response(to: request, over: makeTransfer(request, to: origin, by: proxy))
+          guard response.status == .proxyAuthenticationRequired else { return response }
+          response.body.cancel()
+          throw TaskError(
+            .proxyAuthenticationRequired, "the proxy \(proxy.address) asks for credentials", phase: .awaitingResponse,
+            isSurelyNotSent: true)
         } catch let error as TaskError where error.code == .proxyAuthenticationRequired {
           guard let credential = await proxy.renewCredential?(proxy.credential), credential != proxy.credential,
             request.body.isReplayable
@@ -47,25 +55,17 @@
       }
     }
 
-    private func send(_ request: HTTPRequest, _ origin: Origin, by proxy: Proxy?) async throws -> HTTPResponse {
-      let transfer = try makeTransfer(request, to: origin, by: proxy)
+    private func response(to request: HTTPRequest, over transfer: CurlTransfer) async throws -> HTTPResponse {
       loop.push(.add(transfer))
-      let head: ResponseHead
       do {
-        head = try await transfer.receivedHead()
+        let head = try await transfer.receivedHead()
+        return HTTPResponse(
+          head.status, url: request.url, headers: head.headers, version: head.version,
+          isConnectionReused: transfer.isConnectionReused, body: HTTPResponseBody(transfer))
       } catch {
         transfer.cancel()
         throw error
       }
-      if let proxy, head.status == .proxyAuthenticationRequired {
-        transfer.cancel()
-        throw TaskError(
-          .proxyAuthenticationRequired, "the proxy \(proxy.address) asks for credentials", phase: .awaitingResponse,
-          isSurelyNotSent: true)
-      }
-      return HTTPResponse(
-        head.status, url: request.url, headers: head.headers, version: head.version,
-        isConnectionReused: transfer.isConnectionReused, body: HTTPResponseBody(transfer))
     }
 
     /// The connections as they are now, by origin.
