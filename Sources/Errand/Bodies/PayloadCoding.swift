@@ -23,6 +23,10 @@ enum PayloadCoding {
   ) async throws -> Payload {
     if type == Data.self, let payload = data as? Payload { return payload }
     if type == String.self, let payload = text(data, mediaType) as? Payload { return payload }
+    if type == Data?.self, let payload = (data.isEmpty ? nil : data) as Data? as? Payload { return payload }
+    if type == String?.self, let payload = (data.isEmpty ? nil : text(data, mediaType)) as String? as? Payload {
+      return payload
+    }
     do {
       // An empty body is nil for an optional payload, and not enough for any other.
       if data.isEmpty, let payload = try? Payload(from: NothingDecoder()) { return payload }

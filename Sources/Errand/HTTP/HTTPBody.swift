@@ -107,7 +107,16 @@ public struct HTTPBody: Sendable {
     case .file(let url):
       guard let handle = try? FileHandle(forReadingFrom: url) else { throw Failure.unreadable(path: url.path) }
       defer { try? handle.close() }  // it was only read
-      while let chunk = try handle.read(upToCount: 256 << 10), !chunk.isEmpty { try await sink(chunk) }
+      while let chunk = try Self.chunk(of: handle, at: url), !chunk.isEmpty { try await sink(chunk) }
+    }
+  }
+
+  /// The next piece of a file: a folder, for one, can be opened but not read.
+  private static func chunk(of handle: FileHandle, at url: URL) throws -> Data? {
+    do {
+      return try handle.read(upToCount: 256 << 10)
+    } catch {
+      throw Failure.unreadable(path: url.path)
     }
   }
 

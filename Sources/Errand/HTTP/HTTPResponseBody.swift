@@ -117,8 +117,9 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     for action in actions { action(ending) }
   }
 
-  private func takeBuffered() -> Data? {
-    state.withLock { state in
+  private func takeBuffered() throws -> Data? {
+    try state.withLock { state in
+      if let cause = state.cause { throw cause }
       defer { state.buffered = Data() }
       return state.buffered.isEmpty ? nil : state.buffered
     }

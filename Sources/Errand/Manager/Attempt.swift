@@ -85,12 +85,15 @@ final class Attempt: Sendable {
   }
 
   private func streaming(_ response: HTTPResponse) -> AttemptResult {
-    response.body.onEnd { [self] ending in
+    // Without the body, which would hold itself and never be let go.
+    var head = response
+    head.body = HTTPResponseBody()
+    response.body.onEnd { [self, head] ending in
       // The body cannot be asked here: it is on its way out.
       if case .failed(let error) = ending {
-        end(timings: nil, failure: "\(error)", response: response)
+        end(timings: nil, failure: "\(error)", response: head)
       } else {
-        end(timings: nil, response: response)
+        end(timings: nil, response: head)
       }
     }
     return .response(response)

@@ -20,6 +20,8 @@ final class Call: Sendable {
   private struct State {
     var hasEnded = false
     var hasExpired = false
+    var isHandedOver = false
+    var deadline: Task<Void, Never>?
     var idempotencyKey: String?
     /// The method and the URL of the last request.
     var method: HTTPMethod?
@@ -74,6 +76,7 @@ final class Call: Sendable {
     let timer = startDeadline()
     let release = snapshot.configuration.keepAwake?(plan.task)
     defer { release?() }
+    if let timer { state.withLock { $0.deadline = timer } }
     do {
       let value = try await manager.calls.run(self) { try await body(self) }
       if case .stream = delivery { return value }
@@ -91,18 +94,29 @@ final class Call: Sendable {
   /// Hands a body over to the caller: the call ends when the body does, and can be cancelled until then.
   func handOver(_ response: HTTPResponse) {
     let body = response.body
-    manager.calls.enter(self) { [weak body] in body?.fail(CancellationError()) }
+    let status = response.status
+    let hasExpired = state.withLock { state in
+      state.isHandedOver = true
+      return state.hasExpired
+    }
+    manager.calls.enter(self) { [self, weak body] in body?.fail(explained(CancellationError())) }
+    // Captures nothing that holds the body: it would never be let go.
     body.onEnd { [self] ending in
       manager.calls.leave(self)
+      state.withLock { $0.deadline }?.cancel()
       let outcome: CallOutcome =
         switch ending {
-        case .complete, .dropped: .succeeded(response.status)
+        case .complete, .dropped: .succeeded(status)
         case .failed(is CancellationError): .cancelled
         case .failed(let error): .failed("\(error)")
         }
       Task { await end(outcome) }
     }
+    if hasExpired { manager.calls.cancel(self) }
   }
+
+  /// Whether the call lasts as long as the body that its caller reads.
+  var isHandedOver: Bool { state.withLock { $0.isHandedOver } }
 
   // MARK: What is noted
 

@@ -22,8 +22,9 @@ final class CallRegistry: Sendable {
   ) async throws -> Value {
     try Task.checkCancellation()
     let work = start(body)
-    enter(call) { work.cancel() }
-    defer { leave(call) }
+    enterUnlessHandedOver(call) { work.cancel() }
+    // A stream stays until its body has ended; it leaves by itself.
+    defer { if !call.isHandedOver { leave(call) } }
     let value = try await withTaskCancellationHandler {
       try await work.value
     } onCancel: {
@@ -36,6 +37,14 @@ final class CallRegistry: Sendable {
   /// Has `cancel` called when the call is to end; for the time when a body is read, after ``run(_:_:)``.
   func enter(_ call: Call, cancel: @escaping @Sendable () -> Void) {
     entries.withLock { $0[call.number] = Entry(call: call, cancel: cancel) }
+  }
+
+  private func enterUnlessHandedOver(_ call: Call, cancel: @escaping @Sendable () -> Void) {
+    entries.withLock { entries in
+      // The child may have handed its body over before this line, and entered the call itself.
+      guard !call.isHandedOver else { return }
+      entries[call.number] = Entry(call: call, cancel: cancel)
+    }
   }
 
   /// The call is over.

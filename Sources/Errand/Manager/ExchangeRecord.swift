@@ -17,12 +17,15 @@ struct ExchangeRecord: Sendable {
     -> String
   {
     let style = plan.recordingStyle
-    var lines = ["\(plan.taskName): \(CallMoment.callEnded(outcome))"]
+    // Failures and the timeline name the URL, and whatever an app's own errors say.
+    let isHidden = !style.contains(.url)
+    var lines = ["\(plan.taskName): \(isHidden ? outcome.name : "\(CallMoment.callEnded(outcome))")"]
     for (index, attempt) in attempts.enumerated() {
       if attempts.count > 1 { lines += ["", "Attempt \(index + 1) of \(attempts.count)"] }
       lines += [""] + request(attempt, style, configuration)
       lines += [""] + answer(attempt, style, configuration)
     }
+    if isHidden { return lines.joined(separator: "\n") + "\n" }
     lines += ["", "Timeline"] + record.entries.map { "  \($0.time.formattedSeconds)  \($0.moment)" }
     return lines.joined(separator: "\n") + "\n"
   }
@@ -43,11 +46,11 @@ struct ExchangeRecord: Sendable {
   private func answer(_ attempt: Attempt, _ style: RecordingStyle, _ configuration: ServerConfiguration) -> [String] {
     let time = attempt.duration.formattedSeconds
     guard let response = attempt.response else {
-      return ["No response after \(time): \(attempt.failure ?? "cancelled")"]
+      return ["No response after \(time)\(style.contains(.url) ? ": \(attempt.failure ?? "cancelled")" : "")"]
     }
     var lines = ["\(response.status) after \(time)"]
     if style.contains(.headers) { lines += fields(configuration.redaction(response.headers)) }
-    if let failure = attempt.failure { lines.append(failure) }
+    if style.contains(.url), let failure = attempt.failure { lines.append(failure) }
     guard style.contains(.download), let body = attempt.body, !body.isEmpty else { return lines }
     return lines + [
       "", configuration.redaction.body(body, type: response.mediaType, limit: configuration.maxLoggedDownloadSize),
@@ -55,6 +58,17 @@ struct ExchangeRecord: Sendable {
   }
 
   private func fields(_ headers: HTTPHeaders) -> [String] { headers.map { "\($0.name): \($0.value)" } }
+}
+
+extension CallOutcome {
+  /// The outcome without what came with it.
+  fileprivate var name: String {
+    switch self {
+    case .succeeded: "call succeeded"
+    case .failed: "call failed"
+    case .cancelled: "call cancelled"
+    }
+  }
 }
 
 extension TaskPlan {

@@ -64,7 +64,7 @@ public struct RetryPolicy: Sendable {
 
   /// Up to `retries` attempts after the first, each after `delay`.
   public static func fixed(retries: Int, delay: Duration) -> RetryPolicy {
-    var policy = attempts(retries + 1)
+    var policy = attempts(min(max(0, retries), .max - 1) + 1)  // or the largest number would be a trap
     policy.baseDelay = delay
     policy.maximumDownloadDelay = delay
     policy.maximumUploadDelay = delay

@@ -38,8 +38,10 @@ public struct Redaction: Sendable {
   }
 
   /// The URL without its user and password, the values of secret names in its query hidden.
-  public func callAsFunction(_ url: URL) -> String {
-    let text = url.absoluteString
+  public func callAsFunction(_ url: URL) -> String { self(address: url.absoluteString) }
+
+  /// The same for text that is perhaps no URL.
+  package func callAsFunction(address text: String) -> String {
     guard text.utf8.contains(where: { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "?") }) else { return text }
     var parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     if let at = authority(of: parts[0]).lastIndex(of: "@") {
@@ -59,7 +61,9 @@ public struct Redaction: Sendable {
       return "<\(data.count) bytes of \(type?.essence ?? "data")>"
     }
     if type?.essence == MediaType.form.rawValue { return pairs(text) }
-    return fields.isEmpty ? text : json(text)
+    guard !fields.isEmpty else { return text }
+    var redactor = JSONRedactor(text) { fields.contains($0.lowercased()) }
+    return redactor.redacted()
   }
 
   private func authority(of text: Substring) -> Substring {
@@ -73,23 +77,5 @@ public struct Redaction: Sendable {
       let plain = name.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? String(name)
       return fields.contains(plain.lowercased()) ? "\(name)=\(Self.mark)" : String(pair)
     }.joined(separator: "&")
-  }
-
-  // Works on the text, so that a body that is cut off, or not quite JSON, is redacted too.
-  private func json(_ text: String) -> String {
-    var result = ""
-    var rest = text[...]
-    while let match = rest.firstMatch(of: Self.member) {
-      result += rest[..<match.range.lowerBound]
-      let isSecret = fields.contains(match.name.lowercased())
-      result += isSecret ? "\(match.head)\"\(Self.mark)\"" : rest[match.range]
-      rest = rest[match.range.upperBound...]
-    }
-    return result + rest
-  }
-
-  // A name and its value, where the value is a string (perhaps cut off), a number or a literal.
-  private static var member: Regex<(Substring, head: Substring, name: Substring)> {
-    /(?<head>"(?<name>[^"\\]*)"\s*:\s*)(?:"(?:[^"\\]|\\.)*(?:"|\\?$)|[-+.\w]+)/
   }
 }

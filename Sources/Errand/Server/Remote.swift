@@ -8,7 +8,7 @@ public import Foundation
 public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The URL as it was given. A malformed one is reported by the first call, with the remote's name.
   public let address: String
-  /// The name for people and environment variables; the host unless given.
+  /// The name for people and environment variables; the host unless given, or the address where it has none.
   public let name: String
   /// A shorter name; the same as ``name`` unless given.
   public let shortName: String
@@ -16,7 +16,7 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
   /// A remote by its URL as text.
   public init(_ address: String, name: String? = nil, shortName: String? = nil) {
     self.address = address
-    self.name = name ?? URL(string: address)?.host(percentEncoded: false) ?? address
+    self.name = name ?? URL(string: address)?.host(percentEncoded: false) ?? Redaction.standard(address: address)
     self.shortName = shortName ?? self.name
   }
 
@@ -34,8 +34,8 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
   /// The URL; nil where there is none or it is malformed.
   public var url: URL? { address.isEmpty ? nil : URL(string: address) }
 
-  /// Name and URL.
-  public var description: String { "\(name) (\(address))" }
+  /// Name and URL, without its user and password.
+  public var description: String { "\(name) (\(Redaction.standard(address: address)))" }
 
   /// The remote that an environment variable names.
   ///

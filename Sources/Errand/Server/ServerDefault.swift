@@ -4,10 +4,12 @@ enum ServerDefault {
   @TaskLocal static var scoped: Server?
 
   private static let first: Lock<Server?> = Lock(nil)
-  private static let placeholder = Server(remote: .none)
+  @TaskLocal private static var isMakingPlaceholder = false
+  private static let placeholder = $isMakingPlaceholder.withValue(true) { Server(remote: .none) }
 
   /// Called for every server made.
   static func offer(_ server: Server, replacing: Bool) {
+    guard !isMakingPlaceholder else { return }  // or it would keep the first real server from its place
     first.withLock { first in
       if replacing || first == nil { first = server }
     }

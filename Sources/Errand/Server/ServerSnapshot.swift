@@ -36,12 +36,15 @@ package final class ServerSnapshot: Sendable {
     let isWhole = path.hasPrefix("http://") || path.hasPrefix("https://")
     guard let base = isWhole ? "" : base else {
       throw TaskError(
-        .noRemote, "there is no remote to add the path '\(path)' to: make a Server with one, or set it",
+        .noRemote,
+        "there is no remote to add the path '\(configuration.redaction(address: path))' to: make a Server with one, or set it",
         phase: .preparing)
     }
+    // Or a path would become the host of a remote without one.
+    if !isWhole { _ = try checked(base) }
     var text = base + Self.escaped(path.hasPrefix("/") ? path.dropFirst() : path[...])
     if !query.isEmpty { text += (text.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + query.encoded }
-    return try Self.checked(text, of: configuration.remote)
+    return try checked(text)
   }
 
   /// The URL for a plan: its task's, with the plan's additions.
@@ -54,8 +57,9 @@ package final class ServerSnapshot: Sendable {
     let own = ObjectIdentifier(plan.task.server)
     let url = try await Self.$override.withValue(Override(server: own, snapshot: self)) { try await plan.task.url }
     guard !plan.addedQuery.isEmpty else { return url }
-    let text = url.absoluteString
-    return try Self.checked(text + (text.contains("?") ? "&" : "?") + plan.addedQuery.encoded, of: configuration.remote)
+    let parts = url.absoluteString.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+    let fragment = parts.count == 2 ? "#\(parts[1])" : ""
+    return try checked(parts[0] + (parts[0].contains("?") ? "&" : "?") + plan.addedQuery.encoded + fragment)
   }
 
   /// The snapshot from which a task's default `url` is built: that of the call under way, else the server's present one.
@@ -72,12 +76,13 @@ package final class ServerSnapshot: Sendable {
 
   @TaskLocal private static var override: Override?
 
-  private static func checked(_ text: String, of remote: Remote) throws -> URL {
-    guard let url = URL(string: text, encodingInvalidCharacters: false), url.scheme != nil,
+  private func checked(_ text: String) throws -> URL {
+    guard let url = URL(string: text, encodingInvalidCharacters: false), url.scheme?.isEmpty == false,
       url.host(percentEncoded: true)?.isEmpty == false
     else {
       throw TaskError(
-        .badURL, "'\(text)' of the remote '\(remote.name)' is no absolute URL: it needs a scheme, a host and no blanks",
+        .badURL,
+        "'\(configuration.redaction(address: text))' of the remote '\(configuration.remote.name)' is no absolute URL: it needs a scheme, a host and no blanks",
         phase: .preparing)
     }
     return url

@@ -2,8 +2,10 @@ extension ServerTask {
   /// The task on another server.
   public func on(_ server: Server) -> Modified<Unmodified> { modified { $0.server = server } }
 
-  /// The task with one attempt limited to `timeout`.
-  public func timeout(_ timeout: Duration) -> Modified<Unmodified> { modified { $0.timeouts.attempt = timeout } }
+  /// The task with one attempt limited to `timeout`; with `.inherited`, to what the server says.
+  public func timeout(_ timeout: Duration) -> Modified<Unmodified> {
+    modified { $0.timeouts.attempt = timeout == .inherited ? nil : timeout }
+  }
 
   /// The task with the whole call, waiting and retries included, limited to `limit`.
   public func deadline(_ limit: Duration) -> Modified<Unmodified> { modified { $0.timeouts.call = limit } }

@@ -45,7 +45,9 @@
         return TaskError(
           .proxyAuthenticationRequired, "the proxy asks for credentials", phase: .connecting, isSurelyNotSent: true)
       }
-      let kind = Self.kind(code, hasBegun: phase == .receiving)
+      // The same code once the request went out: what came back is not HTTP/1 or 2.
+      let isAnswered = code == CCE_UNSUPPORTED_PROTOCOL && goes > 0
+      let kind = isAnswered ? .badResponse : Self.kind(code, hasBegun: phase == .receiving)
       let isSurelyNotSent = goes == 0
       // Aborted by the second go of an exchange that may go once: the pooled connection was dead, and the request may
       // have been read before it died.

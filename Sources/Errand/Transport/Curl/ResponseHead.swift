@@ -9,7 +9,7 @@ struct ResponseHead: Equatable {
     let head = bytes.withUnsafeBufferPointer { bytes -> ResponseHead? in
       var lines = Lines(bytes[...])
       guard let first = lines.next(), let space = first.firstIndex(of: Self.space) else { return nil }
-      let code = first[(space + 1)...].prefix(3)
+      let code = first[(space + 1)...].prefix { $0 != Self.space && $0 != UInt8(ascii: "\r") }
       guard code.count == 3, code.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) else { return nil }
       let number = code.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
       guard number >= 100 else { return nil }

@@ -1,0 +1,104 @@
+import Foundation
+
+/// Hides the values of secret members in JSON, whatever they hold.
+///
+/// It works on the bytes and needs no valid document, so that a body that is cut off, or not quite JSON, is redacted
+/// too, in time that grows with its size alone.
+struct JSONRedactor {
+  private let bytes: [UInt8]
+  private let isSecret: (String) -> Bool
+  private var position = 0
+
+  init(_ text: String, isSecret: @escaping (String) -> Bool) {
+    bytes = Array(text.utf8)
+    self.isSecret = isSecret
+  }
+
+  /// The text with every secret value replaced.
+  mutating func redacted() -> String {
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count)
+    while position < bytes.count {
+      let start = position
+      guard bytes[position] == Self.quote else {
+        position += 1
+        result.append(bytes[start])
+        continue
+      }
+      skipString()
+      let name = bytes[start..<position]
+      let isMember = skipColon()
+      result.append(contentsOf: bytes[start..<position])
+      guard isMember, position < bytes.count, isSecret(Self.unescaped(name)) else { continue }
+      skipValue()
+      result.append(contentsOf: "\"\(Redaction.mark)\"".utf8)
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// Past the string that begins here, or to the end where it is cut off.
+  private mutating func skipString() {
+    position += 1
+    while position < bytes.count, bytes[position] != Self.quote {
+      position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
+    }
+    position = min(position + 1, bytes.count)
+  }
+
+  /// Past the colon after a name, with the blanks around it; false, and nowhere, where there is none.
+  private mutating func skipColon() -> Bool {
+    let start = position
+    skipBlanks()
+    guard position < bytes.count, bytes[position] == UInt8(ascii: ":") else {
+      position = start
+      return false
+    }
+    position += 1
+    skipBlanks()
+    return true
+  }
+
+  private mutating func skipBlanks() {
+    while position < bytes.count, Self.isBlank(bytes[position]) { position += 1 }
+  }
+
+  /// Past a string, a number, a literal, or an array or object with all that is in it.
+  private mutating func skipValue() {
+    var depth = 0
+    while position < bytes.count {
+      switch bytes[position] {
+      case Self.quote: skipString()
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        depth += 1
+        position += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        guard depth > 0 else { return }
+        depth -= 1
+        position += 1
+      case UInt8(ascii: ",") where depth == 0: return
+      case _ where depth == 0: return skipLiteral()
+      default: position += 1
+      }
+      if depth == 0 { return }
+    }
+  }
+
+  private mutating func skipLiteral() {
+    while position < bytes.count, !Self.isBlank(bytes[position]), !",}]".utf8.contains(bytes[position]) {
+      position += 1
+    }
+  }
+
+  /// A name as it is meant: `"pass\u0077ord"` is a password too.
+  private static func unescaped(_ quoted: ArraySlice<UInt8>) -> String {
+    let isPlain = !quoted.contains(UInt8(ascii: "\\"))
+    if !isPlain, let name = try? JSONDecoder().decode(String.self, from: Data(quoted)) { return name }
+    return String(decoding: quoted.dropFirst().dropLast(), as: UTF8.self)
+  }
+
+  private static let quote = UInt8(ascii: "\"")
+
+  private static func isBlank(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
+  }
+}

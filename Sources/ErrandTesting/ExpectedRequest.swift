@@ -1,0 +1,73 @@
+public import Errand
+public import Foundation
+
+/// The request that a task is expected to send; see ``expectTask(_:sends:)``.
+public struct ExpectedRequest: Sendable {
+  /// What the body is expected to be.
+  public enum Body: Sendable, Hashable {
+    /// Whatever it is.
+    case any
+    /// None.
+    case empty
+    /// This text in UTF-8.
+    case text(String)
+    /// This JSON, whatever the order of its members and the blanks in it.
+    case json(String)
+    /// These bytes.
+    case data(Data)
+  }
+
+  /// The method.
+  public var method: HTTPMethod
+  /// Path and query as they are sent, escaped: `/widgets/7?full=1`; for a task with a URL of its own, that URL.
+  public var target: String
+  /// Header fields that must be there with these values; others may be there beside them.
+  public var headers: HTTPHeaders
+  /// The body.
+  public var body: Body
+
+  /// A request by its parts.
+  public init(_ method: HTTPMethod, _ target: String, headers: HTTPHeaders = [:], body: Body = .any) {
+    self.method = method
+    self.target = target
+    self.headers = headers
+    self.body = body
+  }
+
+  /// What is different about a request, one line each; empty when nothing is.
+  func differences(from request: HTTPRequest, body: Data) -> [String] {
+    var lines: [String] = []
+    func compare(_ name: String, _ expected: String?, _ actual: String?) {
+      guard expected != actual else { return }
+      let quoted = [expected, actual].map { $0.map { "\($0.debugDescription)" } ?? "nothing" }
+      lines.append("\(name): expected \(quoted[0]), but it is \(quoted[1])")
+    }
+    compare("method", method.rawValue, request.method.rawValue)
+    compare("target", target, Self.target(of: request.url, like: target))
+    for field in headers { compare("header \(field.name)", headers[field.name], request.headers[field.name]) }
+    switch self.body {
+    case .any: break
+    case .empty: if !request.body.isEmpty { lines.append("body: expected none, but it has \(body.count) bytes") }
+    case .text(let text): compare("body", text, String(decoding: body, as: UTF8.self))
+    case .json(let text): compare("body", Self.canonical(Data(text.utf8)), Self.canonical(body))
+    case .data(let data):
+      if data != body { lines.append("body: expected other \(data.count) bytes than the \(body.count) that it has") }
+    }
+    return lines
+  }
+
+  private static func target(of url: URL, like expected: String) -> String {
+    let text = url.absoluteString
+    guard !expected.contains("://"), let scheme = text.range(of: "://") else { return text }
+    let rest = text[scheme.upperBound...].drop { $0 != "/" && $0 != "?" }
+    return rest.hasPrefix("/") ? String(rest) : "/" + rest
+  }
+
+  /// JSON with its members in order; what is no JSON stays as it is.
+  private static func canonical(_ data: Data) -> String {
+    guard let object = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed),
+      let sorted = try? JSONSerialization.data(withJSONObject: object, options: [.sortedKeys, .fragmentsAllowed])
+    else { return String(decoding: data, as: UTF8.self) }
+    return String(decoding: sorted, as: UTF8.self)
+  }
+}

@@ -1,0 +1,18 @@
+/// Random numbers that repeat: the same seed gives the same numbers, on every platform (SplitMix64).
+///
+///     let manager = TaskManager(clock: CallClock(clock), random: CallRandom(SeededGenerator(seed: 7)))
+public struct SeededGenerator: RandomNumberGenerator, Sendable, Hashable {
+  private var state: UInt64
+
+  /// A generator whose numbers follow from `seed`.
+  public init(seed: UInt64) { state = seed }
+
+  /// The next number.
+  public mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var number = state
+    number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
+    return number ^ (number >> 31)
+  }
+}

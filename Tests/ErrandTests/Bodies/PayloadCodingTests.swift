@@ -1,0 +1,106 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct PayloadCodingTests {
+  private func download<Payload: Decodable & Sendable>(
+    _ type: Payload.Type = Payload.self, _ body: Data, _ mediaType: MediaType = .json
+  ) async throws -> Payload {
+    let defaults = EndpointDefaults(server: StubServer(.data(body, mediaType)).server)
+    return try await Endpoint<Void, Payload>.get("x", defaults: defaults).download()
+  }
+
+  @Test func `bytes and text are the body itself, never JSON`() async throws {
+    let json = Data(#""aGk=""#.utf8)
+    #expect(try await download(Data.self, json) == json)
+    #expect(try await download(String.self, json) == #""aGk=""#)
+    #expect(try await download(Data.self, Data()) == Data())
+    #expect(try await download(String.self, Data()) == "")
+  }
+
+  @Test func `optional bytes and text are the body too, and nil without one`() async throws {
+    #expect(try await download(Data?.self, Data([1])) == Data([1]))
+    #expect(try await download(Data?.self, Data()) == nil)
+    #expect(try await download(String?.self, Data("hello".utf8), .plainText) == "hello")
+    #expect(try await download(String?.self, Data()) == nil)
+  }
+
+  @Test func `an empty body is nil for an optional payload and an error for any other`() async throws {
+    #expect(try await download(Widget?.self, Data()) == nil)
+    #expect(try await download(Widget?.self, Data("null".utf8)) == nil)
+    #expect(try await download(Widget?.self, Data(#"{"id":1,"name":"a"}"#.utf8))?.id == 1)
+    let error = await #expect(throws: TaskError.self) { try await download(Widget.self, Data()) }
+    #expect(error?.code == .decodingFailed)
+    #expect(error?.description.contains("0 bytes is no Widget") == true)
+  }
+
+  @Test(
+    arguments: [
+      ("text/plain; charset=iso-8859-1", [0x63, 0xE9], "cé"), ("text/plain;charset=\"UTF-8\"", [0xC3, 0xA9], "é"),
+      ("text/plain", [0xC3, 0xA9], "é"), ("text/plain; charset=windows-1252", [0x80], "€"),
+      ("text/plain; charset=utf-16le", [0x41, 0x00], "A"), ("text/plain; charset=no-such", [0x41], "A"),
+      ("text/plain", [0x41, 0xFF], "A\u{FFFD}"),
+    ] as [(String, [UInt8], String)])
+  func `text is read in the charset that the header declares`(type: String, bytes: [UInt8], text: String) async throws {
+    #expect(try await download(String.self, Data(bytes), MediaType(type)) == text)
+  }
+
+  @Test func `a body that does not fit is an error that says where`() async {
+    struct Order: Decodable, Sendable { let lines: [Line] }
+    struct Line: Decodable, Sendable { let price: Double }
+    for (body, place) in [
+      (#"{"lines":[{"price":1},{"price":"x"}]}"#, "at lines.1.price: "),
+      (#"{"lines":[{}]}"#, "at lines.0: no key 'price'"),
+      ("{}", "no key 'lines'"), (#"{"lines":null}"#, "at lines"), ("<html>", ""),
+    ] {
+      let error = await #expect(throws: TaskError.self) { try await download(Order.self, Data(body.utf8)) }
+      #expect(error?.code == .decodingFailed)
+      #expect(error?.reason.contains("is no Order: \(place)") == true, "\(error?.reason ?? "")")
+      #expect(error?.status == nil || error?.status == 200)
+      #expect(error?.underlying is DecodingError)
+    }
+  }
+
+  @Test func `a payload that cannot be encoded is an error that says where, and nothing is sent`() async {
+    struct Bad: ServerPOSTTask, PayloadUploadingTask {
+      var uploadPayload: [String: [Double]] { ["a": [1, .nan]] }
+    }
+    let stub = StubServer(.status(.ok))
+    let error = await #expect(throws: TaskError.self) { try await Bad().on(stub.server).run() }
+    #expect(error?.code == .encodingFailed)
+    #expect(error?.reason.contains("a.1") == true, "\(error?.reason ?? "")")
+    #expect(stub.requests.isEmpty)
+  }
+
+  @Test func `uploaded bytes and text are sent as they are`() async throws {
+    let text = Endpoint<String, Void>.post("x", #""quoted""#)
+    try await expectTask(
+      text,
+      sends: ExpectedRequest(
+        .post, "/x", headers: [.contentType: "text/plain; charset=utf-8"], body: .text(#""quoted""#)))
+    let data = Endpoint<Data, Void>.post("x", Data([1]))
+    try await expectTask(
+      data,
+      sends: ExpectedRequest(.post, "/x", headers: [.contentType: "application/octet-stream"], body: .data(Data([1]))))
+  }
+
+  @Test func `the task's own coders go before the server's`() async throws {
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    struct Snake: Decodable, Sendable { let firstName: String }
+    struct GetSnake: ServerGETTask, PayloadDownloadingTask { typealias DownloadPayload = Snake }
+    let stub = StubServer(.json(#"{"first_name":"a"}"#))
+    #expect(try await GetSnake().decoder(decoder).on(stub.server).download().firstName == "a")
+    await #expect(throws: TaskError.self) { try await GetSnake().on(stub.server).download() }
+    await stub.server.update { $0.defaultDecoder = decoder }
+    #expect(try await GetSnake().on(stub.server).download().firstName == "a")
+  }
+
+  @Test func `a body that is too large to collect is an error that says what to do`() async {
+    let stub = StubServer(.data(Data(count: 11), .octetStream)) { $0.maximumBodySize = 10 }
+    let error = await #expect(throws: TaskError.self) { try await PlainTask().on(stub.server).downloadData() }
+    #expect(error?.code == .bodyTooLarge)
+    #expect(error?.description.contains("maximumBodySize") == true)
+  }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+/// Folders do not keep a direction by themselves: this does.
+@Suite struct ChapterTests {
+  /// From the first chapter to the last of those that have a direction; the front may know all of them, and itself.
+  private static let chapters = [
+    "Concurrency", "HTTP", "Record", "Errors", "Bodies", "Events", "Transport", "Pipeline",
+  ]
+  private static let front = ["Tasks", "Server", "Manager"]
+
+  private struct SourceFile {
+    let path: String
+    let chapter: String
+    /// The code without comments and without what stands in quotes.
+    let code: String
+  }
+
+  private static func sources(in folder: String) throws -> [SourceFile] {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("Sources").appendingPathComponent(folder)
+    let files = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)
+    return try (files?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "swift" }.map { file in
+      let path = file.path.dropFirst(root.path.count + 1)
+      let text = try String(contentsOf: file, encoding: .utf8)
+      return SourceFile(
+        path: String(path), chapter: String(path.prefix { $0 != "/" }), code: stripped(text))
+    }
+  }
+
+  private static func stripped(_ text: String) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      line.replacing(/"(?:[^"\\]|\\.)*"/, with: "\"\"").replacing(/\/\/.*/, with: "")
+    }.joined(separator: "\n")
+  }
+
+  private static var keyword: Regex<(Substring, Substring)> {
+    /\b(?:struct|class|enum|actor|protocol|typealias) +(\w+)/
+  }
+
+  /// The types that each file declares at its top level, by name.
+  private static func declarations(_ files: [SourceFile]) -> [String: String] {
+    var result: [String: String] = [:]
+    for file in files {
+      var depth = 0
+      for line in file.code.split(separator: "\n") {
+        if depth == 0, let match = line.firstMatch(of: keyword) { result[String(match.1)] = file.chapter }
+        depth += line.count { $0 == "{" } - line.count { $0 == "}" }
+      }
+    }
+    return result
+  }
+
+  /// The names in a file that it does not declare itself, be it inside of another type.
+  private static func words(_ code: String) -> Set<String> {
+    let own = code.matches(of: keyword).map { String($0.1) }
+    return Set(code.matches(of: /\b[A-Z]\w+/).map { String($0.0) }).subtracting(own)
+  }
+
+  @Test func `a file names only types of its own chapter or an earlier one`() throws {
+    let files = try Self.sources(in: "Errand")
+    #expect(files.count > 80)
+    let homes = Self.declarations(files)
+    #expect(homes["Lock"] == "Concurrency" && homes["TaskError"] == "Errors" && homes["CurlLoop"] == "Transport")
+    for file in files {
+      guard let own = Self.chapters.firstIndex(of: file.chapter) else { continue }
+      for word in Self.words(file.code).sorted() {
+        guard let home = homes[word] else { continue }
+        let index = Self.chapters.firstIndex(of: home) ?? .max
+        #expect(index <= own, "\(file.path) names \(word) of \(home)")
+      }
+    }
+  }
+
+  @Test func `every file is in a chapter`() throws {
+    let known = Set(Self.chapters + Self.front + ["Transfers", "Errand.docc"])
+    for file in try Self.sources(in: "Errand") { #expect(known.contains(file.chapter), "\(file.path)") }
+  }
+
+  @Test(arguments: ["fatalError(", "preconditionFailure(", "try!", "as!", "print("])
+  func `nothing in the library traps or prints`(word: String) throws {
+    for folder in ["Errand", "ErrandTesting"] {
+      for file in try Self.sources(in: folder) {
+        let pattern = try Regex("(?:^|[^\\w.])" + NSRegularExpression.escapedPattern(for: word))
+        #expect(!file.code.contains(pattern), "\(folder)/\(file.path) has \(word)")
+      }
+    }
+  }
+
+  @Test func `unchecked sendability is in three files at most`() throws {
+    let files = try Self.sources(in: "Errand").filter { $0.code.contains("@unchecked Sendable") }.map(\.path)
+    #expect(files.count <= 3, "\(files)")
+  }
+}

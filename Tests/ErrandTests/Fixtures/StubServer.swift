@@ -1,0 +1,77 @@
+import Errand
+import ErrandTesting
+import Foundation
+
+/// What a stub transport was asked, and what it is to answer next.
+final class StubLog: Sendable {
+  private let state = Lock<(requests: [HTTPRequest], answers: [Answer])>(([], []))
+
+  enum Answer: Sendable {
+    case status(HTTPStatus, HTTPHeaders = [:])
+    case json(String)
+    case data(Data, MediaType)
+    case failure(TaskError)
+  }
+
+  init(_ answers: [Answer]) { state.withLock { $0.answers = answers } }
+
+  var requests: [HTTPRequest] { state.withLock { $0.requests } }
+
+  /// The next answer; the last one again and again.
+  func answer(_ request: HTTPRequest) throws -> HTTPResponse {
+    let answer = state.withLock { state in
+      state.requests.append(request)
+      return state.answers.count > 1 ? state.answers.removeFirst() : state.answers.first
+    }
+    switch answer {
+    case .status(let status, let headers): return .status(status, headers: headers, for: request)
+    case .json(let text): return .json(text, for: request)
+    case .data(let data, let type):
+      let headers: HTTPHeaders = [.contentType: type.rawValue]
+      return HTTPResponse(url: request.url, headers: headers, body: HTTPResponseBody(data))
+    case .failure(let error): throw error
+    case nil: return .status(.noContent, for: request)
+    }
+  }
+}
+
+/// A server over a stub transport, and what came to it.
+struct StubServer {
+  let log: StubLog
+  let server: Server
+  let clock: ManualClock
+
+  /// A server whose time is virtual and moves by itself.
+  init(
+    _ answers: StubLog.Answer..., remote: Remote = "https://shop.test", clock: ManualClock.Mode = .autoAdvancing,
+    limits: ThrottleLimits = ThrottleLimits(), configure: (inout ServerConfiguration) -> Void = { _ in }
+  ) {
+    let log = StubLog(answers)
+    let time = ManualClock(clock)
+    var configuration = ServerConfiguration()
+    configuration.userAgent = "tests"
+    configuration.log = .discard
+    configure(&configuration)
+    self.log = log
+    self.clock = time
+    server = Server(
+      remote: remote, configuration: configuration, transport: StubTransport { try log.answer($0) },
+      manager: TaskManager(limits: limits, clock: CallClock(time), random: CallRandom(SeededGenerator(seed: 7))))
+  }
+
+  var requests: [HTTPRequest] { log.requests }
+
+  /// The URLs that were asked, in order.
+  var urls: [String] { requests.map(\.url.absoluteString) }
+}
+
+extension StubLog.Answer {
+  static let widget = StubLog.Answer.json(#"{"id":7,"name":"Sprocket"}"#)
+
+  /// A connection that could not be made, so that nothing was sent.
+  static let refused = StubLog.Answer.failure(
+    TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true))
+
+  /// A connection that broke when the request may have arrived.
+  static let lost = StubLog.Answer.failure(TaskError(.connectionLost, "lost", phase: .awaitingResponse))
+}

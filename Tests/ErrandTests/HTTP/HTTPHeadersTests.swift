@@ -1,0 +1,74 @@
+import Errand
+import Testing
+
+@Suite struct HTTPHeadersTests {
+  @Test func `order and duplicates stay as they were given`() {
+    var headers: HTTPHeaders = ["B": "1", "A": "2", "b": "3"]
+    headers.add("4", for: "A")
+    #expect(headers.map { "\($0.name)=\($0.value)" } == ["B=1", "A=2", "b=3", "A=4"])
+    #expect(headers.values(for: "B") == ["1", "3"])
+    #expect(headers["a"] == "2, 4", "several lines are joined, RFC 9110 §5.3")
+  }
+
+  @Test(arguments: ["content-type", "CONTENT-TYPE", "cOnTeNt-TyPe"])
+  func `names are compared without regard to case`(name: String) {
+    let headers: HTTPHeaders = ["Content-Type": "a"]
+    #expect(headers[HTTPHeaderName(name)] == "a")
+    #expect(headers.contains(HTTPHeaderName(name)))
+    #expect(HTTPHeaderName(name).hashValue == HTTPHeaderName.contentType.hashValue)
+  }
+
+  @Test func `a name that only differs in punctuation is another name`() {
+    #expect(HTTPHeaderName("X-A") != HTTPHeaderName("X\rA"), "0x2D and 0x0D differ in the bit of the case")
+    #expect(HTTPHeaderName("[") != HTTPHeaderName("{"))
+  }
+
+  @Test func `setting replaces every line in the place of the first`() {
+    var headers: HTTPHeaders = ["A": "1", "B": "2", "a": "3", "C": "4"]
+    headers["A"] = "new"
+    #expect(headers.map(\.value) == ["new", "2", "4"])
+    headers["A"] = nil
+    #expect(headers.map(\.value) == ["2", "4"])
+    headers["D"] = nil
+    #expect(headers.count == 2)
+  }
+
+  @Test func `laying headers over others replaces what both have and keeps duplicates of the upper`() {
+    var headers: HTTPHeaders = ["A": "1", "B": "2", "a": "3"]
+    headers.replace(with: ["a": "x", "A": "y", "C": "z"])
+    #expect(headers.map { "\($0.name)=\($0.value)" } == ["B=2", "a=x", "A=y", "C=z"])
+    headers.replace(with: [:])
+    #expect(headers.count == 4)
+    var empty = HTTPHeaders()
+    empty.replace(with: ["A": "1"])
+    #expect(empty["A"] == "1")
+  }
+
+  @Test func `a default is set only where there is nothing`() {
+    var headers: HTTPHeaders = ["A": "1"]
+    headers.setDefault("2", for: "a")
+    headers.setDefault("3", for: "B")
+    #expect(headers.map(\.value) == ["1", "3"])
+  }
+
+  @Test(arguments: ["a\r\nInjected: b", "a\rb", "a\nb", "a\0b", "\r", "é\n"])
+  func `a value with a line break or a NUL is invalid`(value: String) {
+    let headers: HTTPHeaders = ["Good": "fine", "Bad": value]
+    #expect(headers.firstInvalid?.name == "Bad")
+  }
+
+  @Test(arguments: ["", "a b", "a:b", "a\r\n", "ä", "a\tb", "(a)"])
+  func `a name that is no token is invalid`(name: String) {
+    #expect(HTTPHeaders([.init(HTTPHeaderName(name), "x")]).firstInvalid?.name.rawName == name)
+  }
+
+  @Test(arguments: ["", "a\tb", "ü", "\"quoted\"", "a, b; c=d"])
+  func `a value without control characters that end a line is valid`(value: String) {
+    #expect(HTTPHeaders([.init("X-Token_1.~!#$%&'*+^`|", value)]).firstInvalid == nil)
+  }
+
+  @Test func `the description hides credentials`() {
+    let headers: HTTPHeaders = ["Authorization": "Bearer s3cret", "cookie": "s3cret", "A": "1"]
+    #expect(headers.description == "Authorization: <redacted>\ncookie: <redacted>\nA: 1")
+  }
+}

@@ -1,0 +1,30 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct HTTPQueryTests {
+  @Test func `items are written in order and names may repeat`() {
+    var query: HTTPQuery = ["b": "1", "a": "2", "b": nil]
+    query.add("c", "")
+    #expect(query.encoded == "b=1&a=2&b&c=")
+    #expect(HTTPQuery().isEmpty && HTTPQuery().encoded.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("a+b", "a%2Bb"), ("a b", "a%20b"), ("a&b=c", "a%26b%3Dc"), ("50%", "50%25"), ("é", "%C3%A9"), ("a#b?", "a%23b%3F"),
+    ("-._~", "-._~"), ("\r\n\0", "%0D%0A%00"), ("🧵", "%F0%9F%A7%B5"), ("%41", "%2541"),
+  ])
+  func `everything but the unreserved characters is escaped`(plain: String, escaped: String) {
+    #expect(HTTPQuery([.init(plain, plain)]).encoded == "\(escaped)=\(escaped)")
+  }
+
+  @Test func `every value arrives as it was given`() async throws {
+    let text = String(String.UnicodeScalarView((0...0x2FF).compactMap(Unicode.Scalar.init)))
+    let stub = StubServer(.status(.ok))
+    try await PlainTask(query: ["q": text]).on(stub.server).run()
+    let url = try #require(stub.requests.first?.url)
+    let items = URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems
+    #expect(items?.first?.value == text)
+  }
+}

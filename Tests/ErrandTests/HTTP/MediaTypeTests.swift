@@ -1,0 +1,27 @@
+import Errand
+import Testing
+
+@Suite struct MediaTypeTests {
+  @Test(arguments: [
+    ("Application/JSON; charset=utf-8", "application/json"), (" text/html ;x=y", "text/html"), ("", ""), (";", ""),
+  ])
+  func `the essence is type and subtype in lower case`(value: String, essence: String) {
+    #expect(MediaType(value).essence == essence)
+  }
+
+  @Test func `a parameter is found whatever its case and quotes`() {
+    let type: MediaType = "multipart/mixed; Boundary=\"a b\" ; charset=UTF-8; flag"
+    #expect(type.parameter("boundary") == "a b")
+    #expect(type.parameter("CHARSET") == "UTF-8")
+    #expect(type.parameter("flag") == nil)
+    #expect(type.parameter("multipart/mixed") == nil)
+  }
+
+  @Test(arguments: [
+    "text/csv", "application/json", "application/vnd.api+json", "image/svg+xml", "application/javascript",
+  ])
+  func `types that people can read are text`(value: String) { #expect(MediaType(value).isText) }
+
+  @Test(arguments: ["image/png", "application/octet-stream", "application/x-ndjsonish", ""])
+  func `other types are not text`(value: String) { #expect(!MediaType(value).isText) }
+}

@@ -1,0 +1,69 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct AdmissionDeskTests {
+  private let host: Origin
+
+  init() throws { host = try #require(Origin(.known("https://a.test"))) }
+
+  @Test func `a slot is given back once, however often it is asked for`() async throws {
+    let desk = AdmissionDesk(limits: ThrottleLimits(perHost: 2))
+    let slot = try await desk.slot(for: host, priority: .normal) {}
+    let other = try await desk.slot(for: host, priority: .normal) {}
+    slot.giveBack()
+    slot.giveBack()
+    #expect(desk.running == 1)
+    other.giveBack()
+    #expect(desk.running == 0)
+  }
+
+  @Test func `letting a slot go gives it back`() async throws {
+    let desk = AdmissionDesk(limits: ThrottleLimits(perHost: 1))
+    for _ in 0..<3 { _ = try await desk.slot(for: host, priority: .normal) {} }
+    #expect(desk.running == 0)
+  }
+
+  @Test func `whoever is cancelled while waiting throws and leaves the line`() async throws {
+    let desk = AdmissionDesk(limits: ThrottleLimits(perHost: 1))
+    let slot = try await desk.slot(for: host, priority: .normal) {}
+    let (waits, hasBegun) = AsyncStream<Void>.makeStream()
+    let task = Task { [host] in _ = try await desk.slot(for: host, priority: .normal) { hasBegun.yield() } }
+    for await _ in waits { break }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(desk.waiting == 0)
+    slot.giveBack()
+    #expect(desk.running == 0)
+  }
+
+  @Test(arguments: 1...10) func `cancelling at any moment leaves no slot taken and nobody waiting`(seed: UInt64)
+    async throws
+  {
+    let desk = AdmissionDesk(limits: ThrottleLimits(perHost: 2))
+    var random = SeededGenerator(seed: seed)
+    var tasks: [Task<Void, any Error>] = []
+    for _ in 0..<300 {
+      let priority = CallPriority.allCases.randomElement(using: &random) ?? .normal
+      let yields = Int.random(in: 0..<4, using: &random)
+      tasks.append(
+        Task { [host] in
+          let slot = try await desk.slot(for: host, priority: priority) {}
+          for _ in 0..<yields { await Task.yield() }
+          slot.giveBack()
+        })
+      if Bool.random(using: &random), let victim = tasks.randomElement(using: &random) { victim.cancel() }
+      if Int.random(in: 0..<50, using: &random) == 0 {
+        desk.setLimits(ThrottleLimits(perHost: .random(in: 1...3, using: &random)))
+      }
+    }
+    for task in tasks {
+      if case .failure(let error) = await task.result { #expect(error is CancellationError) }
+    }
+    #expect(desk.running == 0 && desk.waiting == 0)
+    _ = try await desk.slot(for: host, priority: .normal) {}
+  }
+}

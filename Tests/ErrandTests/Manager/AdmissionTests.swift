@@ -1,0 +1,142 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct AdmissionTests {
+  private let a: Origin
+  private let b: Origin
+
+  init() throws {
+    a = try #require(Origin(.known("https://a.test")))
+    b = try #require(Origin(.known("https://b.test")))
+  }
+
+  private func make(perHost: Int = 0, total: Int = 0) -> Admission {
+    Admission(limits: ThrottleLimits(perHost: perHost, total: total))
+  }
+
+  @Test func `a host has so many slots and no more`() {
+    var admission = make(perHost: 2)
+    let decisions = (1...3).map { admission.enter($0, host: a, priority: .normal) }
+    #expect(decisions == [.start, .start, .wait])
+    #expect(admission.running == 2 && admission.waiting == 1)
+    #expect(admission.leave(host: a) == [3])
+    #expect(admission.leave(host: a) == [])
+  }
+
+  @Test func `the limit overall counts every host`() {
+    var admission = make(total: 1)
+    #expect(admission.enter(1, host: a, priority: .normal) == .start)
+    #expect(admission.enter(2, host: b, priority: .normal) == .wait)
+    #expect(admission.leave(host: a) == [2])
+  }
+
+  @Test func `a full host does not hold up another`() {
+    var admission = make(perHost: 1, total: 2)
+    #expect(admission.enter(1, host: a, priority: .normal) == .start)
+    #expect(admission.enter(2, host: a, priority: .urgent) == .wait)
+    #expect(admission.enter(3, host: b, priority: .background) == .start)
+  }
+
+  @Test func `a slot that is freed overall goes to a host with room`() {
+    var admission = make(perHost: 1, total: 2)
+    for (ticket, host) in [(1, a), (2, a), (3, b), (4, b)] {
+      _ = admission.enter(ticket, host: host, priority: .normal)
+    }
+    #expect(admission.leave(host: b) == [4], "2 came first, but its host is full")
+  }
+
+  @Test func `the more urgent goes first, then whoever came first`() {
+    var admission = make(perHost: 1)
+    _ = admission.enter(1, host: a, priority: .normal)
+    for (ticket, priority) in [(2, CallPriority.low), (3, .urgent), (4, .normal), (5, .urgent), (6, .background)] {
+      _ = admission.enter(ticket, host: a, priority: priority)
+    }
+    #expect((0..<5).flatMap { _ in admission.leave(host: a) } == [3, 5, 4, 2, 6])
+  }
+
+  @Test func `priority and arrival count between hosts too`() {
+    var admission = make(total: 1)
+    _ = admission.enter(1, host: a, priority: .normal)
+    for (ticket, host, priority) in [(2, a, CallPriority.normal), (3, b, .normal), (4, b, .high)] {
+      _ = admission.enter(ticket, host: host, priority: priority)
+    }
+    #expect(admission.leave(host: a) == [4])
+    #expect(admission.leave(host: b) == [2])
+    #expect(admission.leave(host: a) == [3])
+  }
+
+  @Test func `a raised limit starts those who wait at once`() {
+    var admission = make(perHost: 1)
+    for ticket in 1...4 { _ = admission.enter(ticket, host: a, priority: .normal) }
+    #expect(admission.setLimits(ThrottleLimits(perHost: 3)) == [2, 3])
+    #expect(admission.setLimits(.unlimited) == [4])
+  }
+
+  @Test func `a lowered limit lets the running finish and strands nobody`() {
+    var admission = make(perHost: 3)
+    for ticket in 1...5 { _ = admission.enter(ticket, host: a, priority: .normal) }
+    #expect(admission.setLimits(ThrottleLimits(perHost: 1)) == [])
+    #expect(admission.leave(host: a) == [])
+    #expect(admission.leave(host: a) == [])
+    #expect(admission.leave(host: a) == [4])
+    #expect(admission.leave(host: a) == [5])
+    #expect(admission.leave(host: a) == [])
+    #expect(admission.running == 0 && admission.waiting == 0)
+  }
+
+  @Test func `whoever gives up frees no slot and is not started`() {
+    var admission = make(perHost: 1)
+    for ticket in 1...3 { _ = admission.enter(ticket, host: a, priority: .normal) }
+    #expect(admission.abandon(2, host: a) == true)
+    #expect(admission.abandon(2, host: a) == false, "only once")
+    #expect(admission.abandon(1, host: a) == false, "it runs")
+    #expect(admission.leave(host: a) == [3])
+  }
+
+  @Test func `hosts that are done are forgotten`() {
+    var admission = make(perHost: 1)
+    _ = admission.enter(1, host: a, priority: .normal)
+    _ = admission.enter(2, host: a, priority: .normal)
+    #expect(admission.counts[a]?.waiting == 1)
+    _ = admission.abandon(2, host: a)
+    _ = admission.leave(host: a)
+    #expect(admission.counts.isEmpty)
+  }
+
+  @Test(arguments: 1...20) func `no run of events breaks a limit or strands a waiter`(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var admission = make(perHost: 3, total: 4)
+    var running: [Origin] = []
+    var waiting: [Int: Origin] = [:]
+    for ticket in 1...2000 {
+      var started: [Int] = []
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0..<5:
+        let host = Bool.random(using: &random) ? a : b
+        let priority = CallPriority.allCases.randomElement(using: &random) ?? .normal
+        waiting[ticket] = host
+        if admission.enter(ticket, host: host, priority: priority) == .start { started = [ticket] }
+      case 5..<9:
+        guard let index = running.indices.randomElement(using: &random) else { continue }
+        started = admission.leave(host: running.remove(at: index))
+      default:
+        if let (ticket, host) = waiting.randomElement(using: &random) {
+          #expect(admission.abandon(ticket, host: host) == true)
+          waiting[ticket] = nil
+        }
+        let limits = ThrottleLimits(
+          perHost: .random(in: 1...4, using: &random), total: .random(in: 1...6, using: &random))
+        started = admission.setLimits(limits)
+      }
+      for ticket in started { running.append(waiting.removeValue(forKey: ticket) ?? a) }
+      #expect(admission.running == running.count && admission.waiting == waiting.count)
+      let hasRoom = running.count < admission.limits.total
+      let stranded = waiting.values.contains { host in running.count { $0 == host } < admission.limits.perHost }
+      #expect(!(hasRoom && stranded), "somebody waits who might run")
+    }
+  }
+}

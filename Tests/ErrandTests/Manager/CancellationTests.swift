@@ -1,0 +1,178 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct CancellationTests {
+  /// A server whose transport never answers, and a count of who asked.
+  private func silent(limits: ThrottleLimits = ThrottleLimits()) -> (server: Server, asked: Counter) {
+    let asked = Counter()
+    let transport = StubTransport { _ in
+      asked.add()
+      while true { try await Task.sleep(for: .seconds(3600)) }
+    }
+    return (Server(remote: "https://shop.test", transport: transport, manager: TaskManager(limits: limits)), asked)
+  }
+
+  @Test func `cancelling the task that awaits a call ends it with CancellationError`() async throws {
+    let (server, asked) = silent()
+    let call = Task { try await GetWidget().on(server).download() }
+    await asked.reached(1)
+    #expect(server.manager.runningCount == 1 && server.manager.callCount == 1)
+    call.cancel()
+    await #expect(throws: CancellationError.self) { try await call.value }
+    #expect(server.manager.runningCount == 0 && server.manager.callCount == 0)
+  }
+
+  @Test func `a task that is cancelled already sends nothing`() async throws {
+    let (server, asked) = silent()
+    let call = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      _ = try await GetWidget().on(server).download()
+    }
+    await #expect(throws: CancellationError.self) { try await call.value }
+    #expect(asked.count == 0)
+  }
+
+  @Test func `cancelAll ends every call and not those who await them`() async throws {
+    let (server, asked) = silent(limits: ThrottleLimits(perHost: 2))
+    let calls = (0..<5).map { _ in
+      Task {
+        await #expect(throws: CancellationError.self) { try await GetWidget().on(server).run() }
+        return Task.isCancelled
+      }
+    }
+    await asked.reached(2)
+    while server.manager.waitingCount < 3 { await Task.yield() }
+    #expect(await server.manager.cancelAll() == 5)
+    for call in calls { #expect(await call.value == false) }
+    #expect(server.manager.runningCount == 0 && server.manager.waitingCount == 0 && server.manager.callCount == 0)
+  }
+
+  @Test func `calls are cancelled by tag and by type`() async throws {
+    let (server, asked) = silent()
+    let a = Task { try await GetWidget().on(server).tagged("a").run() }
+    let b = Task { try await GetWidget().on(server).run() }
+    let c = Task { try await AddWidget().on(server).run() }
+    await asked.reached(3)
+    #expect(await server.manager.cancel(tag: "a") == 1)
+    await #expect(throws: CancellationError.self) { try await a.value }
+    #expect(await server.manager.cancel(tag: "GetWidget") == 1)
+    await #expect(throws: CancellationError.self) { try await b.value }
+    #expect(await server.manager.cancel(type: AddWidget.self) == 1)
+    await #expect(throws: CancellationError.self) { try await c.value }
+    #expect(await server.manager.cancelAll() == 0)
+  }
+
+  @Test func `a stream can be cancelled while its body is read`() async throws {
+    let source = SilentSource()
+    let transport = StubTransport { HTTPResponse(url: $0.url, body: HTTPResponseBody(source)) }
+    let server = Server(remote: "https://shop.test", transport: transport)
+    let recorder = EventRecorder()
+    await server.update { $0.observers = [recorder] }
+    let response = try await PlainTask().on(server).stream()
+    #expect(server.manager.callCount == 1, "the call lasts as long as its body")
+    #expect(await server.manager.cancelAll() == 1)
+    await #expect(throws: CancellationError.self) { try await response.body.next() }
+    await recorder.balanced()
+    #expect(recorder.moments().last == "call cancelled")
+    #expect(server.manager.runningCount == 0 && server.manager.callCount == 0)
+  }
+
+  @Test func `a stream ends at the deadline of its call, which the error names`() async throws {
+    let clock = ManualClock()
+    let transport = StubTransport { HTTPResponse(url: $0.url, body: HTTPResponseBody(SilentSource())) }
+    let manager = TaskManager(clock: CallClock(clock))
+    let server = Server(remote: "https://shop.test", transport: transport, manager: manager)
+    let response = try await PlainTask().on(server).deadline(.seconds(9)).stream()
+    await clock.sleepers(count: 1)
+    clock.advance(by: .seconds(9))
+    let error = await #expect(throws: TaskError.self) { try await response.body.collect() }
+    #expect(error?.timer == .call)
+  }
+
+  @Test func `a call that waits for a slot is not charged the attempt's time, but the queue's`() async throws {
+    let clock = ManualClock()
+    let gate = Gate()
+    let transport = StubTransport { request in
+      await gate.wait()
+      return .status(.ok, for: request)
+    }
+    let manager = TaskManager(limits: ThrottleLimits(perHost: 1), clock: CallClock(clock))
+    let server = Server(remote: "https://shop.test", transport: transport, manager: manager)
+    let first = Task { try await GetWidget().on(server).run() }
+    while manager.runningCount < 1 { await Task.yield() }
+    let second = Task {
+      try await GetWidget().on(server).timeouts(Timeouts(queue: .seconds(3))).retry(.never).run()
+    }
+    await clock.sleepers(count: 1)
+    clock.advance(by: .seconds(3))
+    let error = await #expect(throws: TaskError.self) { try await second.value }
+    #expect(error?.timer == .queue && error?.phase == .waiting)
+    gate.open()
+    _ = try await first.value
+    #expect(manager.runningCount == 0 && manager.waitingCount == 0)
+  }
+
+  @Test func `a preflight may run another task on the same host with a limit of one`() async throws {
+    let stub = StubServer(.status(.ok), limits: ThrottleLimits(perHost: 1, total: 1))
+    let server = stub.server
+    await server.update { configuration in
+      configuration.preflight = { task, _ in if task is GetWidget { try await PlainTask().on(server).run() } }
+    }
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<10 { group.addTask { try await GetWidget().on(server).run() } }
+      try await group.waitForAll()
+    }
+    #expect(stub.requests.count == 20)
+  }
+
+  @Test(arguments: 1...3) func `a thousand calls cancelled at random moments all throw, and leave nothing behind`(
+    seed: UInt64
+  ) async throws {
+    let transport = StubTransport { request in
+      for _ in 0..<(request.url.path.utf8.reduce(0) { Int($1) &+ $0 } % 7) {
+        await Task.yield()
+        try Task.checkCancellation()
+      }
+      return .json(#"{"id":7,"name":"Sprocket"}"#, for: request)
+    }
+    let server = Server(remote: "https://shop.test", transport: transport)
+    let recorder = EventRecorder()
+    await server.update { $0.observers = [recorder] }
+    var random = SeededGenerator(seed: seed)
+    var calls: [(task: Task<Widget, any Error>, isCancelled: Bool)] = []
+    for id in 0..<1000 {
+      let call = Task { try await GetWidget(id: id).on(server).download() }
+      for _ in 0..<Int.random(in: 0..<3, using: &random) { await Task.yield() }
+      let isCancelled = Bool.random(using: &random)
+      if isCancelled { call.cancel() }
+      calls.append((call, isCancelled))
+    }
+    for call in calls {
+      switch await call.task.result {
+      case .success(let widget): #expect(widget == Widget(), "it was done before it was cancelled")
+      case .failure(let error): #expect(error is CancellationError && call.isCancelled, "\(error)")
+      }
+    }
+    #expect(server.manager.runningCount == 0 && server.manager.waitingCount == 0 && server.manager.callCount == 0)
+    #expect(recorder.problems == [])
+    _ = try await GetWidget().on(server).download()
+  }
+}
+
+/// A body of which nothing ever comes, until it is cancelled.
+private final class SilentSource: HTTPBodySource {
+  private let gate = Gate()
+
+  func next() async throws -> Data? {
+    await withTaskCancellationHandler {
+      await gate.wait()
+    } onCancel: {
+      gate.open()
+    }
+    throw CancellationError()
+  }
+
+  func cancel() { gate.open() }
+}

@@ -1,0 +1,169 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct RecordingTests {
+  private struct Login: ServerPOSTTask, PayloadUploadingTask {
+    var uploadPayload: [String: String] { ["user": "a", "password": "s3cret"] }
+    var path: String { "login" }
+    var query: HTTPQuery { ["token": "s3cret"] }
+    var headers: HTTPHeaders { [.authorization: "Bearer s3cret"] }
+  }
+
+  private struct SecretTask: ServerGETTask, UnrecordedTask {
+    var path: String { "s3cret" }
+    var headers: HTTPHeaders { ["X-Other": "s3cret"] }
+  }
+
+  private func text(_ folder: URL, _ name: String) throws -> String {
+    try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+  }
+
+  /// The recordings in a folder, without what the recorder keeps hidden.
+  private func recordings(in folder: URL) throws -> [String] { try files(in: folder).filter { !$0.hasPrefix(".") } }
+
+  @Test func `every call is a numbered file named after its method and task`() async throws {
+    try await withFolder { folder in
+      let stub = StubServer(.widget)
+      try await stub.server.manager.recordTaskPath(to: folder.appendingPathComponent("new"))
+      for _ in 0..<2 { _ = try await GetWidget().on(stub.server).download() }
+      try await AddWidget().on(stub.server).upload()
+      let path = try #require(stub.server.manager.taskPathURL)
+      #expect(try recordings(in: path) == ["0001. GET Widget.txt", "0002. GET Widget.txt", "0003. POST AddWidget.txt"])
+      let text = try text(path, "0001. GET Widget.txt")
+      #expect(text.contains("GET https://shop.test/widgets/7"))
+      #expect(text.contains(#"{"id":7,"name":"Sprocket"}"#))
+    }
+  }
+
+  @Test func `secrets are not written down`() async throws {
+    try await withFolder { folder in
+      let stub = StubServer(.json(#"{"access_token":"s3cret"}"#), .status(401, [.setCookie: "s3cret"]))
+      try await stub.server.manager.recordTaskPath(to: folder)
+      try await Login().on(stub.server).run()
+      _ = try? await Login().on(stub.server).run()
+      let names = try recordings(in: folder)
+      #expect(names.count == 2)
+      for name in names {
+        let text = try text(folder, name)
+        #expect(!text.contains("s3cret"), "\(text)")
+        #expect(text.contains("<redacted>"))
+      }
+    }
+  }
+
+  @Test func `of an unrecorded task nothing is shown but that it ran`() async throws {
+    try await withFolder { folder in
+      let stub = StubServer(
+        .json(#"{"a":"s3cret"}"#), .status(404, ["X-Mine": "s3cret"]),
+        .failure(TaskError(.badResponse, "s3cret", phase: .receiving)))
+      try await stub.server.manager.recordTaskPath(to: folder)
+      for _ in 0..<3 { _ = try? await SecretTask().on(stub.server).run() }
+      let names = try recordings(in: folder)
+      #expect(names.count == 3)
+      for name in names {
+        let text = try text(folder, name)
+        #expect(!text.contains("s3cret"), "\(text)")
+        #expect(text.contains("GET"))
+      }
+    }
+  }
+
+  @Test func `parallel sessions in one folder overwrite nothing`() async throws {
+    try await withFolder { folder in
+      let stubs = (0..<4).map { _ in StubServer(.widget) }
+      for stub in stubs { try await stub.server.manager.recordTaskPath(to: folder) }
+      await withTaskGroup { group in
+        for stub in stubs {
+          for _ in 0..<25 { group.addTask { _ = try? await GetWidget().on(stub.server).download() } }
+        }
+      }
+      let names = try recordings(in: folder)
+      #expect(names.count == 100)
+      #expect(Set(names.map { $0.prefix(4) }).count == 100, "every number once")
+      for name in names { #expect(try text(folder, name).hasPrefix("GetWidget: call succeeded")) }
+    }
+  }
+
+  @Test func `a folder that cannot be written to is an error that names it`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      try Data().write(to: file)
+      let manager = TaskManager()
+      let error = await #expect(throws: TaskError.self) {
+        try await manager.recordTaskPath(to: file.appendingPathComponent("below"))
+      }
+      #expect(error?.code == .fileNotWritable)
+      #expect(error?.description.contains(file.path) == true)
+      #expect(manager.taskPathURL == nil)
+    }
+  }
+
+  @Test func `a folder that goes away fails no call, and is complained about once`() async throws {
+    try await withFolder { folder in
+      let lines = Lock<[String]>([])
+      let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+      let path = folder.appendingPathComponent("gone")
+      try await stub.server.manager.recordTaskPath(to: path)
+      try FileManager.default.removeItem(at: path)
+      for _ in 0..<3 { _ = try await GetWidget().on(stub.server).download() }
+      #expect(lines.withLock { $0 }.count == 1)
+      #expect(lines.withLock { $0 }.first?.contains(path.path) == true)
+    }
+  }
+
+  @Test func `after the end nothing is recorded`() async throws {
+    try await withFolder { folder in
+      let stub = StubServer(.widget)
+      try await stub.server.manager.recordTaskPath(to: folder)
+      await stub.server.manager.endTaskPathRecording()
+      _ = try await GetWidget().on(stub.server).download()
+      #expect(try recordings(in: folder) == [])
+      #expect(stub.server.manager.taskPathURL == nil)
+    }
+  }
+
+  @Test func `without a folder each session has its own`() async throws {
+    let folders = [try await TaskManager().recordTaskPath(), try await TaskManager().recordTaskPath()]
+    #expect(folders[0] != folders[1])
+    for folder in folders { try FileManager.default.removeItem(at: folder) }
+  }
+
+  @Test func `an echo shows request and response, redacted, in the sink`() async throws {
+    struct EchoedLogin: ServerPOSTTask, PayloadUploadingTask, EchoingTask {
+      var uploadPayload: [String: String] { ["password": "s3cret"] }
+      var path: String { "login" }
+    }
+    let lines = Lock<[String]>([])
+    let stub = StubServer(.json(#"{"ok":true,"token":"s3cret"}"#)) {
+      $0.log = TextSink { line in lines.withLock { $0.append(line) } }
+    }
+    try await EchoedLogin().on(stub.server).run()
+    try await GetWidget().on(stub.server).run()
+    try await EchoedLogin().on(stub.server).echo(.none).run()
+    let echo = lines.withLock { $0 }.joined()
+    #expect(lines.withLock { $0 }.count == 1)
+    #expect(echo.contains("POST https://shop.test/login"))
+    #expect(echo.contains(#"{"ok":true,"token":"<redacted>"}"#))
+    #expect(echo.contains(#"{"password":"<redacted>"}"#))
+    await stub.server.update { $0.echoesTasks = true }
+    try await GetWidget().on(stub.server).run()
+    #expect(lines.withLock { $0 }.count == 2)
+  }
+
+  @Test func `bodies past the limit are not written down`() async throws {
+    try await withFolder { folder in
+      let stub = StubServer(.data(Data(repeating: 0x61, count: 101), .plainText)) {
+        $0.maxLoggedDownloadSize = 100
+        $0.maxLoggedUploadSize = 10
+      }
+      try await stub.server.manager.recordTaskPath(to: folder)
+      let task = URLTask(.known("https://shop.test/x"), body: .text(String(repeating: "b", count: 11)))
+      _ = try await task.on(stub.server).download()
+      let text = try text(folder, try #require(try recordings(in: folder).first))
+      #expect(text.contains("<11 bytes, more than the 10 that are logged>"))
+      #expect(text.contains("<101 bytes, more than the 100 that are logged>"))
+    }
+  }
+}

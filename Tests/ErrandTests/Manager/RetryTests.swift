@@ -1,0 +1,212 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct RetryTests {
+  @Test(arguments: [HTTPStatus(408), 429, 502, 503, 504])
+  func `a status that passes is tried again`(status: HTTPStatus) async throws {
+    let stub = StubServer(.status(status), .widget)
+    let response = try await GetWidget().on(stub.server).response()
+    #expect(response.payload == Widget())
+    #expect(response.attempts.map(\.status) == [status, 200])
+    #expect(response.metrics.attempts == 2)
+  }
+
+  @Test(arguments: [HTTPStatus(400), 401, 404, 409, 500, 501])
+  func `a status that stays is not`(status: HTTPStatus) async throws {
+    let stub = StubServer(.status(status))
+    let error = await #expect(throws: TaskError.self) { try await GetWidget().on(stub.server).run() }
+    #expect(error?.status == status)
+    #expect(stub.requests.count == 1)
+  }
+
+  @Test func `after the last attempt its error is thrown, with those before it`() async throws {
+    let stub = StubServer(.status(503), .lost, .status(504))
+    let error = await #expect(throws: TaskError.self) { try await GetWidget().on(stub.server).run() }
+    #expect(error?.status == 504)
+    #expect(error?.attempts.map(\.outcome) == ["503 Service Unavailable", "lost", "504 Gateway Timeout"])
+    #expect(error?.description.contains("after 3 attempts") == true)
+  }
+
+  @Test func `a request that may have arrived is repeated only where that is harmless`() async throws {
+    for (idempotency, count) in [(Idempotency.automatic, 1), (.safeToRepeat, 2), (.key, 2), (.neverRepeat, 1)] {
+      let stub = StubServer(.lost, .widget)
+      _ = try? await AddWidget().on(stub.server).idempotency(idempotency).run()
+      #expect(stub.requests.count == count, "\(idempotency)")
+    }
+    let stub = StubServer(.lost, .widget)
+    _ = try? await GetWidget().on(stub.server).idempotency(.neverRepeat).run()
+    #expect(stub.requests.count == 1)
+  }
+
+  @Test func `a POST that carries an Idempotency-Key is repeated`() async throws {
+    let stub = StubServer(.lost, .widget)
+    try await AddWidget().on(stub.server).header(.idempotencyKey, "mine").run()
+    #expect(stub.requests.map { $0.headers[.idempotencyKey] } == ["mine", "mine"])
+  }
+
+  @Test func `every attempt of a call carries the same key, and no other call does`() async throws {
+    let stub = StubServer(.lost, .widget)
+    for _ in 0..<2 { try await AddWidget().on(stub.server).idempotency(.key).run() }
+    let keys = stub.requests.compactMap { $0.headers[.idempotencyKey] }
+    #expect(keys.count == 3)
+    #expect(keys[0] == keys[1])
+    #expect(keys[1] != keys[2])
+    #expect(keys[0].count == 32)
+  }
+
+  @Test func `a request that was surely not sent is repeated whatever its method`() async throws {
+    let stub = StubServer(.refused, .widget)
+    try await AddWidget().on(stub.server).idempotency(.neverRepeat).run()
+    #expect(stub.requests.count == 2)
+  }
+
+  @Test func `a body that comes once is sent once`() async throws {
+    let stub = StubServer(.status(503), .widget)
+    let body = HTTPBody.once(AsyncStream { $0.finish() })
+    await #expect(throws: TaskError.self) {
+      try await URLTask(.known("https://shop.test/x"), method: .put, body: body).on(stub.server).run()
+    }
+    #expect(stub.requests.count == 1)
+  }
+
+  @Test func `a status that was said to be success is not tried again`() async throws {
+    let stub = StubServer(.status(503))
+    let response = try await GetWidget().on(stub.server).accepting(.only(503)).run()
+    #expect(response.status == 503)
+    #expect(stub.requests.count == 1)
+  }
+
+  @Test func `delays double from the base, with full jitter below the bound`() async throws {
+    var policy = RetryPolicy.attempts(6)
+    let stub = StubServer(.status(503))
+    let recorder = EventRecorder()
+    await stub.server.update { $0.observers = [recorder] }
+    policy.hasJitter = false
+    _ = try? await GetWidget().on(stub.server).retry(policy).run()
+    #expect(recorder.delays == [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4), .seconds(8)])
+    policy.hasJitter = true
+    _ = try? await GetWidget().on(stub.server).retry(policy).run()
+    let jittered = recorder.delays.dropFirst(5)
+    #expect(zip(jittered, recorder.delays).allSatisfy { $0 < $1 && $0 >= .zero })
+    #expect(Set(jittered).count == 5)
+  }
+
+  @Test func `delays do not grow past what a request with or without a body may wait`() async throws {
+    var policy = RetryPolicy.attempts(4)
+    policy.hasJitter = false
+    policy.maximumDownloadDelay = .milliseconds(700)
+    policy.maximumUploadDelay = .milliseconds(900)
+    let stub = StubServer(.status(503))
+    let recorder = EventRecorder()
+    await stub.server.update { $0.observers = [recorder] }
+    _ = try? await GetWidget().on(stub.server).retry(policy).run()
+    #expect(recorder.delays == [.milliseconds(500), .milliseconds(700), .milliseconds(700)])
+    _ = try? await AddWidget().on(stub.server).idempotency(.safeToRepeat).retry(policy).run()
+    #expect(recorder.delays.last == .milliseconds(900))
+  }
+
+  @Test func `the server's Retry-After is heeded where it is longer`() async throws {
+    let stub = StubServer(.status(503, [.retryAfter: "120"]), .status(429, [.retryAfter: "0"]), .widget)
+    let recorder = EventRecorder()
+    await stub.server.update { $0.observers = [recorder] }
+    try await GetWidget().on(stub.server).retry(upTo: 2, after: .seconds(3)).run()
+    #expect(recorder.delays == [.seconds(120), .seconds(3)])
+  }
+
+  @Test func `no attempt is waited for past the deadline`() async throws {
+    let stub = StubServer(.status(503, [.retryAfter: "3600"]), .widget, clock: .manual)
+    let error = await #expect(throws: TaskError.self) {
+      try await GetWidget().on(stub.server).deadline(.seconds(10)).run()
+    }
+    #expect(error?.status == 503, "the call ends at once with what it has")
+    #expect(stub.requests.count == 1)
+  }
+
+  @Test func `a wait for the next attempt ends at the deadline, which the error names`() async throws {
+    let stub = StubServer(.status(503), .widget, clock: .manual)
+    let call = Task {
+      try await GetWidget().on(stub.server).retry(upTo: 1, after: .seconds(5)).deadline(.seconds(6)).run()
+    }
+    await stub.clock.sleepers(count: 2)
+    stub.clock.advance(by: .seconds(4))
+    #expect(stub.requests.count == 1)
+    stub.clock.advance(by: .seconds(1))
+    #expect(try await call.value.status == 200)
+    #expect(stub.requests.count == 2)
+  }
+
+  @Test func `a preflight that never ends is cut off by the deadline`() async throws {
+    let stub = StubServer(.widget, clock: .manual)
+    await stub.server.update { $0.preflight = { _, _ in try await stub.clock.sleep(for: .seconds(1000)) } }
+    let call = Task { try await GetWidget().on(stub.server).deadline(.seconds(6)).run() }
+    await stub.clock.sleepers(count: 2)
+    stub.clock.advance(by: .seconds(6))
+    let error = await #expect(throws: TaskError.self) { try await call.value }
+    #expect(error?.code == .timedOut && error?.timer == .call && error?.limit == .seconds(6))
+    #expect(error?.isRetryable == false)
+    #expect(stub.clock.sleeperCount == 0)
+  }
+
+  @Test func `cancelling while a call waits to retry ends it at once`() async throws {
+    let stub = StubServer(.status(503), clock: .manual)
+    let recorder = EventRecorder()
+    await stub.server.update { $0.observers = [recorder] }
+    let call = Task { try await GetWidget().on(stub.server).run() }
+    await stub.clock.sleepers(count: 1)
+    call.cancel()
+    await #expect(throws: CancellationError.self) { try await call.value }
+    #expect(stub.clock.sleeperCount == 0)
+    #expect(recorder.problems == [])
+  }
+
+  @Test func `a policy of one's own sees the attempts, the error and what the server asked for`() async throws {
+    let stub = StubServer(.status(503, [.retryAfter: "9"]), .widget)
+    let policy = RetryPolicy.decided { failure in
+      #expect(failure.attempts.count == 1)
+      #expect(failure.error.status == 503)
+      #expect(failure.retryAfter == .seconds(9))
+      #expect(failure.request.url.path == "/widgets/7")
+      #expect((0..<1).contains(failure.random))
+      return .retry(after: .seconds(1))
+    }
+    try await GetWidget().on(stub.server).retry(policy).run()
+    #expect(stub.requests.count == 2)
+  }
+
+  @Test func `what a policy throws ends the call`() async throws {
+    struct Enough: Error {}
+    let stub = StubServer(.status(503))
+    await #expect(throws: Enough.self) {
+      try await GetWidget().on(stub.server).retry(.decided { _ in throw Enough() }).run()
+    }
+  }
+
+  @Test func `the request is built again for every attempt, so that nothing stale is sent`() async throws {
+    let stub = StubServer(.status(503), .status(503), .widget)
+    let counter = Counter()
+    await stub.server.update { configuration in
+      configuration.preflight = { _, request in
+        counter.add()
+        request.headers["X-Token"] = "\(counter.count)"
+      }
+    }
+    try await GetWidget().on(stub.server).run()
+    #expect(stub.requests.map { $0.headers["X-Token"] } == ["1", "2", "3"])
+  }
+
+  @Test(arguments: [RetryPolicy.fixed(retries: .max, delay: .zero), .attempts(.min), .fixed(retries: -5, delay: .zero)])
+  func `no number of attempts is a trap`(policy: RetryPolicy) async throws {
+    let stub = StubServer(.status(503), .widget)
+    _ = try? await GetWidget().on(stub.server).retry(policy).run()
+    #expect(!stub.requests.isEmpty)
+  }
+}
+
+extension EventRecorder {
+  /// The delays in order.
+  fileprivate var delays: [Duration] {
+    events.compactMap { if case .delayStarted(let delay, _) = $0.moment { delay } else { nil } }
+  }
+}

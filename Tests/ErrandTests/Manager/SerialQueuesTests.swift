@@ -1,0 +1,103 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct SerialQueuesTests {
+  @Test func `tasks of a queue run one at a time, in the order in which they came`() async throws {
+    let queues = SerialQueues()
+    let log = Lock<[Int]>([])
+    let inside = Lock(0)
+    var tasks: [Task<Void, any Error>] = []
+    for number in 0..<50 {
+      tasks.append(
+        Task.immediate {
+          try await queues.withTurn(.named("a")) {
+            let count = inside.withLock { count in
+              count += 1
+              return count
+            }
+            #expect(count == 1)
+            await Task.yield()
+            log.withLock { $0.append(number) }
+            inside.withLock { $0 -= 1 }
+          }
+        })
+    }
+    for task in tasks { try await task.value }
+    #expect(log.withLock { $0 } == Array(0..<50))
+  }
+
+  @Test func `queues of other names, and none, do not wait for each other`() async throws {
+    let queues = SerialQueues()
+    try await queues.withTurn(.named("a")) {
+      try await queues.withTurn(.named("b")) {}
+      try await queues.withTurn(.none) {}
+    }
+  }
+
+  @Test func `asking for the queue that one holds is an error that names it`() async throws {
+    let queues = SerialQueues()
+    let error = await #expect(throws: TaskError.self) {
+      try await queues.withTurn(.named("sync")) {
+        try await queues.withTurn(.named("b")) { try await queues.withTurn(.named("sync")) {} }
+      }
+    }
+    #expect(error?.code == .reentrantQueue)
+    #expect(error?.reason.contains("'sync'") == true)
+    try await queues.withTurn(.named("sync")) {}
+  }
+
+  @Test func `a turn that throws is over`() async throws {
+    let queues = SerialQueues()
+    await #expect(throws: CancellationError.self) {
+      try await queues.withTurn(.named("a")) { throw CancellationError() }
+    }
+    try await queues.withTurn(.named("a")) {}
+  }
+
+  @Test func `whoever is cancelled while waiting leaves the line to the others`() async throws {
+    let queues = SerialQueues()
+    let gate = Gate()
+    let first = Task.immediate { try await queues.withTurn(.named("a")) { await gate.wait() } }
+    let second = Task.immediate { try await queues.withTurn(.named("a")) {} }
+    let third = Task.immediate { try await queues.withTurn(.named("a")) {} }
+    second.cancel()
+    await #expect(throws: CancellationError.self) { try await second.value }
+    gate.open()
+    try await first.value
+    try await third.value
+  }
+
+  @Test func `a call from a preflight on the queue of its own call is an error, not a wait for ever`() async throws {
+    let stub = StubServer(.status(.ok))
+    let server = stub.server
+    await server.update { configuration in
+      configuration.preflight = { task, _ in
+        guard task is GetWidget else { return }
+        try await PlainTask().on(server).serialQueue(.named("sync")).run()
+      }
+    }
+    let error = await #expect(throws: TaskError.self) {
+      try await GetWidget().on(server).serialQueue(.named("sync")).run()
+    }
+    #expect(error?.code == .reentrantQueue)
+    #expect(stub.requests.isEmpty)
+  }
+
+  @Test(arguments: 1...10) func `cancelling at any moment strands nobody`(seed: UInt64) async throws {
+    let queues = SerialQueues()
+    var random = SeededGenerator(seed: seed)
+    var tasks: [Task<Void, any Error>] = []
+    for _ in 0..<200 {
+      tasks.append(Task { try await queues.withTurn(.named("a")) { await Task.yield() } })
+      if Bool.random(using: &random) { tasks.randomElement(using: &random)?.cancel() }
+    }
+    for task in tasks {
+      if case .failure(let error) = await task.result { #expect(error is CancellationError) }
+    }
+    try await queues.withTurn(.named("a")) {}
+  }
+}

@@ -1,0 +1,65 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct HeaderPrecedenceTests {
+  private struct Styled: ServerGETTask {
+    var headers: HTTPHeaders { ["x-level": "task", "X-Task": "1"] }
+  }
+
+  private func sent(by stub: StubServer, _ task: some ServerTask = PlainTask()) async throws -> HTTPHeaders {
+    try await task.on(stub.server).run()
+    return try #require(stub.requests.last).headers
+  }
+
+  @Test func `the task's fields replace the computed ones, which replace the standard ones`() async throws {
+    let stub = StubServer(.status(.ok)) {
+      $0.standardHeaders = ["X-Level": "standard", "X-Standard": "1", "X-Both": "standard"]
+      $0.computedHeaders = { _ in ["X-Level": "computed", "x-both": "computed"] }
+    }
+    let headers = try await sent(by: stub, Styled())
+    #expect(headers.values(for: "X-Level") == ["task"], "replaced, not added")
+    #expect(headers.values(for: "X-Both") == ["computed"])
+    #expect(headers["X-Standard"] == "1" && headers["X-Task"] == "1")
+    #expect(try await sent(by: stub).values(for: "X-Level") == ["computed"])
+  }
+
+  @Test func `a modifier replaces the task's field`() async throws {
+    let headers = try await sent(by: StubServer(.status(.ok)), Styled().header("X-LEVEL", "modifier"))
+    #expect(headers.values(for: "X-Level") == ["modifier"])
+  }
+
+  @Test func `unless changed, a request says who asks and that anything is welcome`() async throws {
+    let headers = try await sent(by: StubServer(.status(.ok)))
+    #expect(headers[.accept] == "*/*" && headers[.userAgent] == "tests")
+    #expect(try await sent(by: StubServer(.status(.ok)) { $0.userAgent = "" })[.userAgent] == nil)
+    #expect(
+      try await sent(by: StubServer(.status(.ok)) { $0.standardHeaders = [.userAgent: "mine"] })[.userAgent] == "mine")
+    #expect(ServerConfiguration.defaultUserAgent.allSatisfy { $0.isASCII && !$0.isNewline })
+  }
+
+  @Test func `the body's type is said unless the task says another`() async throws {
+    #expect(try await sent(by: StubServer(.widget), AddWidget())[.contentType] == "application/json")
+    let own = AddWidget().header(.contentType, "application/vnd.shop+json")
+    #expect(try await sent(by: StubServer(.widget), own).values(for: .contentType) == ["application/vnd.shop+json"])
+  }
+
+  @Test func `the preflights see what the others made, the task's first, and have the last word`() async throws {
+    struct Signed: ServerGETTask {
+      func preflight(_ request: inout HTTPRequest) async throws {
+        request.headers["X-Signed"] = request.headers["X-Standard"]
+      }
+    }
+    let stub = StubServer(.status(.ok)) {
+      $0.standardHeaders = ["X-Standard": "1"]
+      $0.preflight = { task, request in
+        #expect(task is Signed)
+        request.headers["X-Signed"]? += "2"
+        request.headers["X-Standard"] = nil
+      }
+    }
+    let headers = try await sent(by: stub, Signed().timeout(.seconds(5)))
+    #expect(headers["X-Signed"] == "12" && headers["X-Standard"] == nil)
+  }
+}

@@ -1,0 +1,143 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct ServerTests {
+  private func make(_ host: String, asDefault: Bool = false) -> Server {
+    Server(remote: Remote("https://\(host)"), transport: StubTransport { .status(.ok, for: $0) }, asDefault: asDefault)
+  }
+
+  // A process of its own, for there is one first server in each.
+  @Test func `the first server made is the default one, and another only where it says so`() async {
+    await #expect(processExitsWith: .success) {
+      let stub = StubTransport { .status(.ok, for: $0) }
+      let first = Server(remote: "https://first.test", transport: stub)
+      let second = Server(remote: "https://second.test", transport: stub)
+      #expect(Server.default === first)
+      let third = Server(remote: "https://third.test", transport: stub, asDefault: true)
+      #expect(Server.default === third)
+      _ = second
+    }
+  }
+
+  @Test func `asking for the default before there is one does not take its place`() async {
+    await #expect(processExitsWith: .success) {
+      #expect(Server.default.remote == .none)
+      let first = Server(remote: "https://first.test", transport: StubTransport { .status(.ok, for: $0) })
+      #expect(Server.default === first)
+    }
+  }
+
+  @Test func `without any server a call says what is missing`() async {
+    await #expect(processExitsWith: .success) {
+      let error = await #expect(throws: TaskError.self) { try await PlainTask(path: "a").run() }
+      #expect(error?.code == .noRemote)
+      #expect(error?.description.contains("'a'") == true)
+    }
+  }
+
+  @Test func `a default can be set for one Swift task and its children`() async throws {
+    let a = make("a.test")
+    let b = make("b.test")
+    try await withThrowingTaskGroup { group in
+      for (server, host) in [(a, "a.test"), (b, "b.test")] {
+        group.addTask {
+          try await Server.withDefault(server) {
+            let url = try await Task { try await PlainTask().run().url }.value
+            #expect(url.host() == host)
+            #expect(Server.default === server)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  @Test func `settings change through update, and a change that throws changes nothing`() async throws {
+    struct No: Error {}
+    let server = make("a.test")
+    await server.update { $0.defaultTimeout = .seconds(3) }
+    #expect(server.configuration.defaultTimeout == .seconds(3))
+    await #expect(throws: No.self) {
+      try await server.update {
+        $0.defaultTimeout = .seconds(99)
+        throw No()
+      }
+    }
+    #expect(server.configuration.defaultTimeout == .seconds(3))
+    await server.setRemote("https://b.test")
+    await server.setStandardHeaders(["X": "1"])
+    #expect(server.remote.address == "https://b.test")
+    #expect(server.configuration.standardHeaders["X"] == "1")
+  }
+
+  @Test func `a call keeps the settings with which it began`() async throws {
+    let stub = StubServer(.status(503), .status(.ok), remote: "https://old.test")
+    let server = stub.server
+    await server.update { configuration in
+      configuration.standardHeaders = ["X-Version": "old"]
+      configuration.preflight = { _, _ in
+        await server.update {
+          $0.remote = "https://new.test"
+          $0.standardHeaders = ["X-Version": "new"]
+        }
+      }
+    }
+    try await PlainTask(path: "a").on(server).run()
+    try await PlainTask(path: "a").on(server).run()
+    #expect(stub.urls == ["https://old.test/a", "https://old.test/a", "https://new.test/a"])
+    #expect(stub.requests.map { $0.headers["X-Version"] } == ["old", "old", "new"])
+  }
+
+  @Test func `changes made at the same time are all made`() async {
+    let server = make("a.test")
+    await withTaskGroup { group in
+      for number in 0..<200 { group.addTask { await server.update { $0.insecureHosts.insert("\(number)") } } }
+    }
+    #expect(server.configuration.insecureHosts.count == 200)
+  }
+
+  @Test func `a disabled server sends nothing and says so`() async {
+    let stub = StubServer(.status(.ok)) { $0.disabled = true }
+    let error = await #expect(throws: TaskError.self) { try await GetWidget().on(stub.server).run() }
+    #expect(error?.code == .disabled)
+    #expect(error?.description.contains("shop.test") == true)
+    #expect(stub.requests.isEmpty)
+  }
+
+  @Test func `a shared manager shares its limits`() async throws {
+    let manager = TaskManager(limits: ThrottleLimits(total: 1))
+    let gate = Gate()
+    let transport = StubTransport { request in
+      await gate.wait()
+      return .status(.ok, for: request)
+    }
+    let servers = ["a", "b"].map {
+      Server(remote: Remote("https://\($0).test"), transport: transport, manager: manager)
+    }
+    let calls = servers.map { server in Task { try await PlainTask().on(server).run().status } }
+    while manager.waitingCount < 1 { await Task.yield() }
+    #expect(manager.runningCount == 1)
+    gate.open()
+    for call in calls { #expect(try await call.value == 200) }
+  }
+
+  @Test func `hooks see the response after it was accepted, the task's own first`() async throws {
+    struct Hooked: ServerGETTask {
+      let log: Counter
+      func postProcess(response: HTTPResponse) async throws { #expect(log.count == 0); log.add() }
+      func postflight(response: HTTPResponse) async throws { #expect(log.count == 1); log.add() }
+    }
+    let log = Counter()
+    let stub = StubServer(.status(.ok), .status(404)) {
+      $0.postflight = { _, response in
+        #expect(log.count == 2 && response.status == 200)
+        log.add()
+      }
+    }
+    try await Hooked(log: log).on(stub.server).run()
+    await #expect(throws: TaskError.self) { try await Hooked(log: log).on(stub.server).run() }
+    #expect(log.count == 3)
+  }
+}

@@ -1,0 +1,84 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct URLBuildingTests {
+  private func url(_ path: String, query: HTTPQuery = [:], of remote: Remote = "https://shop.test/v1") async throws
+    -> String
+  {
+    let stub = StubServer(.status(.ok), remote: remote)
+    try await PlainTask(path: path, query: query).on(stub.server).run()
+    return try #require(stub.urls.first)
+  }
+
+  @Test(arguments: [
+    ("widgets/7", "https://shop.test/v1/widgets/7"), ("/widgets/7", "https://shop.test/v1/widgets/7"),
+    ("", "https://shop.test/v1/"), ("widgets/", "https://shop.test/v1/widgets/"),
+    ("widgets?x=1", "https://shop.test/v1/widgets?x=1"), ("a b/c\"d", "https://shop.test/v1/a%20b/c%22d"),
+    ("a%2Fb", "https://shop.test/v1/a%2Fb"), ("100%", "https://shop.test/v1/100%25"),
+    ("50%zz", "https://shop.test/v1/50%25zz"),
+    ("é", "https://shop.test/v1/%C3%A9"), ("a#b", "https://shop.test/v1/a%23b"),
+    ("a\r\nb", "https://shop.test/v1/a%0D%0Ab"),
+    ("//evil.test/x", "https://shop.test/v1//evil.test/x"), ("a:b@c", "https://shop.test/v1/a:b@c"),
+    ("[x]|{y}", "https://shop.test/v1/%5Bx%5D%7C%7By%7D"),
+  ])
+  func `a path is added below the remote`(path: String, expected: String) async throws {
+    #expect(try await url(path) == expected)
+  }
+
+  @Test(arguments: ["https://shop.test/v1", "https://shop.test/v1/"] as [Remote])
+  func `a slash at the end of the remote makes no difference`(remote: Remote) async throws {
+    #expect(try await url("a", of: remote) == "https://shop.test/v1/a")
+  }
+
+  @Test func `a path that is a whole URL is taken as it is`() async throws {
+    #expect(try await url("https://other.test/x?y=1", query: ["z": "2"]) == "https://other.test/x?y=1&z=2")
+    #expect(try await url("https://other.test/x", of: .none) == "https://other.test/x")
+  }
+
+  @Test func `a query is added to one that is there`() async throws {
+    #expect(try await url("a", query: ["b": "1", "c": nil]) == "https://shop.test/v1/a?b=1&c")
+    #expect(try await url("a?x=1", query: ["b": "1"]) == "https://shop.test/v1/a?x=1&b=1")
+  }
+
+  @Test func `the modifier adds to the query of the task`() async throws {
+    let stub = StubServer(.status(.ok))
+    try await PlainTask(path: "a", query: ["b": "1"]).query("c", "ü&").query("d", nil).on(stub.server).run()
+    try await URLTask(.known("https://other.test/x#part")).query("q", "1").on(stub.server).run()
+    #expect(stub.urls.first == "https://shop.test/a?b=1&c=%C3%BC%26&d")
+    #expect(stub.urls.last == "https://other.test/x?q=1#part", "a query stands before the fragment")
+  }
+
+  @Test func `a task may have a URL of its own, stored or computed`() async throws {
+    struct Stored: ServerGETTask { let url: URL }
+    let stub = StubServer(.status(.ok))
+    try await Stored(url: .known("https://other.test/y")).on(stub.server).run()
+    #expect(stub.urls == ["https://other.test/y"])
+    #expect(try await PlainTask(path: "a").on(stub.server).url.absoluteString == "https://shop.test/a")
+  }
+
+  @Test(arguments: ["http://shop.test/", "http://10.0.0.1", "http://localhost.evil.test"])
+  func `plain http is refused`(address: String) async {
+    let stub = StubServer(.status(.ok), remote: Remote(address))
+    let error = await #expect(throws: TaskError.self) { try await PlainTask().on(stub.server).run() }
+    #expect(error?.code == .insecureScheme)
+    #expect(error?.description.contains("insecureHosts") == true)
+    #expect(stub.requests.isEmpty)
+  }
+
+  @Test(arguments: [
+    "http://localhost:81", "http://127.0.0.1", "http://[::1]:8080", "http://listed.test", "http://LISTED.test",
+  ])
+  func `plain http goes to this machine and to hosts that are listed`(address: String) async throws {
+    let stub = StubServer(.status(.ok), remote: Remote(address)) { $0.insecureHosts = ["listed.test"] }
+    try await PlainTask().on(stub.server).run()
+    #expect(stub.requests.count == 1)
+  }
+
+  @Test func `a preflight cannot send to plain http either`() async {
+    let stub = StubServer(.status(.ok)) { $0.preflight = { _, request in request.url = .known("http://evil.test") } }
+    let error = await #expect(throws: TaskError.self) { try await PlainTask().on(stub.server).run() }
+    #expect(error?.code == .insecureScheme)
+  }
+}

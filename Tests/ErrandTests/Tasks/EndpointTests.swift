@@ -1,0 +1,43 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct EndpointTests {
+  @Test func `an endpoint without a body is asked for its payload`() async throws {
+    let stub = StubServer(.widget)
+    let endpoint = Endpoint<Void, Widget>.get("widgets/7", query: ["full": "1"])
+    #expect(try await endpoint.on(stub.server).download() == Widget())
+    #expect(stub.requests.first?.method == .get)
+    #expect(stub.urls == ["https://shop.test/widgets/7?full=1"])
+  }
+
+  @Test func `an endpoint with a payload sends it`() async throws {
+    let server = StubServer(.widget).server
+    let defaults = EndpointDefaults(server: server, headers: ["X": "1"])
+    let json = #"{"id":7,"name":"Sprocket"}"#
+    for (endpoint, method) in [
+      (Endpoint<Widget, Widget>.post("w", Widget(), defaults: defaults), HTTPMethod.post),
+      (.put("w", Widget(), defaults: defaults), .put), (.patch("w", Widget(), defaults: defaults), .patch),
+      (.request("MERGE", "w", Widget(), defaults: defaults), "MERGE"),
+    ] {
+      #expect(try await endpoint.download() == Widget())
+      try await expectTask(endpoint, sends: ExpectedRequest(method, "/w", headers: ["X": "1"], body: .json(json)))
+    }
+  }
+
+  @Test func `an endpoint that gives nothing reads the body and lets it go`() async throws {
+    let stub = StubServer(.data(Data("ignored".utf8), .plainText))
+    try await Endpoint<Void, Void>.delete("w", defaults: EndpointDefaults(server: stub.server)).download()
+    #expect(stub.requests.first?.method == .delete)
+  }
+
+  @Test func `a URL alone is a task`() async throws {
+    let stub = StubServer(.data(Data([1, 2]), .octetStream))
+    let task = URLTask(.known("https://other.test/x?y=1"), headers: ["X": "1"], body: .text("hi"))
+    #expect(try await task.on(stub.server).download() == Data([1, 2]))
+    #expect(stub.urls == ["https://other.test/x?y=1"])
+    #expect(stub.requests.first?.headers["X"] == "1")
+    #expect(stub.requests.first?.method == .post)
+  }
+}

@@ -1,0 +1,98 @@
+#if os(Linux)
+  import Errand
+  import Foundation
+  import Testing
+
+  @testable import Errand
+
+  @Suite struct TransferInboxTests {
+    private struct Broken: Error {}
+
+    private func receive(_ inbox: inout TransferInbox, _ count: Int, of byte: UInt8 = 1) -> Bool {
+      [UInt8](repeating: byte, count: count).withUnsafeBytes { inbox.receive($0) }
+    }
+
+    private func chunk(_ inbox: inout TransferInbox) throws -> (data: Data?, resumes: Bool) {
+      let (step, resumes) = inbox.read()
+      switch step {
+      case .take(let data): return (data, resumes)
+      case .fail(let error): throw error
+      case .wait: return (Data(), resumes)
+      }
+    }
+
+    @Test func `pieces come out in order, small ones joined`() throws {
+      var inbox = TransferInbox()
+      for byte in UInt8(1)...3 { #expect(receive(&inbox, 10, of: byte)) }
+      #expect(try chunk(&inbox).data == Data([1, 2, 3].flatMap { [UInt8](repeating: $0, count: 10) }))
+      #expect(try chunk(&inbox).data == Data(), "nothing more yet")
+    }
+
+    @Test func `what was received before the end is read before the end`() throws {
+      var inbox = TransferInbox()
+      _ = receive(&inbox, 10)
+      inbox.finish(.success(TransferTimings()))
+      #expect(try chunk(&inbox).data?.count == 10)
+      #expect(try chunk(&inbox).data == nil)
+    }
+
+    @Test func `what was received before a failure is read before the failure`() throws {
+      var inbox = TransferInbox()
+      _ = receive(&inbox, 10)
+      inbox.finish(.failure(Broken()))
+      #expect(try chunk(&inbox).data?.count == 10)
+      #expect(throws: Broken.self) { try chunk(&inbox) }
+    }
+
+    @Test func `an abandoned transfer gives nothing more`() throws {
+      var inbox = TransferInbox()
+      _ = receive(&inbox, 10)
+      inbox.abandon(CancellationError())
+      #expect(throws: CancellationError.self) { try chunk(&inbox) }
+    }
+
+    @Test func `the first end counts`() throws {
+      var inbox = TransferInbox()
+      inbox.finish(.success(TransferTimings()))
+      inbox.finish(.failure(Broken()))
+      #expect(try chunk(&inbox).data == nil)
+    }
+
+    @Test func `it takes no more than its high water and one piece`() throws {
+      var inbox = TransferInbox()
+      var taken = 0
+      while receive(&inbox, 16 << 10) { taken += 16 << 10 }
+      #expect(taken == TransferInbox.highWater)
+    }
+
+    @Test func `the connection goes on once, when the reader is down to the low water`() throws {
+      var inbox = TransferInbox()
+      var left = 0
+      while receive(&inbox, 64 << 10) { left += 64 << 10 }
+      var resumptions: [Int] = []
+      while left > 0 {
+        let (data, resumes) = try chunk(&inbox)
+        left -= data?.count ?? 0
+        if resumes { resumptions.append(left) }
+      }
+      #expect(resumptions == [TransferInbox.lowWater])
+    }
+
+    @Test func `without a pause nobody is told to go on`() throws {
+      var inbox = TransferInbox()
+      _ = receive(&inbox, 64 << 10)
+      #expect(try chunk(&inbox).resumes == false)
+    }
+
+    @Test func `the head is there when it came, a failure only without one`() {
+      var inbox = TransferInbox()
+      #expect(!inbox.isReady(forHead: true))
+      inbox.receive(head: [1])
+      inbox.finish(.failure(Broken()))
+      guard case .take([1]) = inbox.readHead() else { return #expect(Bool(false), "the head came") }
+      var empty = TransferInbox()
+      empty.finish(.failure(Broken()))
+      guard case .fail = empty.readHead() else { return #expect(Bool(false), "there is no head") }
+    }
+  }
+#endif

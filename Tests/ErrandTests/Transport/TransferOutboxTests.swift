@@ -1,0 +1,78 @@
+#if os(Linux)
+  import Errand
+  import Foundation
+  import Testing
+
+  @testable import Errand
+
+  @Suite struct TransferOutboxTests {
+    private struct Broken: Error {}
+
+    /// What the loop gets until it must wait or stop.
+    private func drain(_ outbox: inout TransferOutbox, by size: Int = 7) -> (data: Data, last: TransferOutbox.Step) {
+      var buffer = [UInt8](repeating: 0, count: size)
+      var data = Data()
+      while true {
+        let step = buffer.withUnsafeMutableBytes { outbox.take(into: $0) }
+        guard case .send(let count) = step else { return (data, step) }
+        data.append(contentsOf: buffer[..<count])
+      }
+    }
+
+    @Test func `bytes in memory are sent whole, whatever the size of the buffer`() {
+      let body = Data((0..<100).map { UInt8($0) })
+      var outbox = TransferOutbox(body[10...])
+      #expect(drain(&outbox) == (body[10...], .end))
+    }
+
+    @Test func `a body of no bytes ends at once`() {
+      var outbox = TransferOutbox(Data())
+      #expect(drain(&outbox).last == .end)
+    }
+
+    @Test func `it pauses while there is nothing, and says when to go on`() {
+      var outbox = TransferOutbox(statedLength: nil)
+      #expect(drain(&outbox).last == .pause)
+      #expect(outbox.put(Data([1])) == true, "the loop had paused")
+      #expect(outbox.put(Data([2])) == false, "it was told already")
+      #expect(drain(&outbox) == (Data([1, 2]), .pause))
+      #expect(outbox.finish() == true)
+      #expect(drain(&outbox).last == .end)
+    }
+
+    @Test func `a stream that is longer than stated is given up before the surplus is sent`() {
+      var outbox = TransferOutbox(statedLength: 3)
+      _ = outbox.put(Data([1, 2]))
+      _ = outbox.put(Data([3, 4]))
+      #expect(drain(&outbox).last == .abort)
+      #expect((outbox.failure as? TaskError)?.code == .bodyLengthMismatch)
+    }
+
+    @Test func `a stream that is shorter than stated is given up`() {
+      var outbox = TransferOutbox(statedLength: 3)
+      _ = outbox.put(Data([1, 2]))
+      _ = outbox.finish()
+      #expect(drain(&outbox).last == .abort)
+      #expect((outbox.failure as? TaskError)?.reason == "the body was stated to have 3 bytes, but its stream has 2")
+    }
+
+    @Test func `a failure wakes a loop that has paused, and the first one counts`() {
+      var outbox = TransferOutbox(statedLength: nil)
+      _ = drain(&outbox)
+      #expect(outbox.fail(Broken()) == true)
+      #expect(outbox.fail(CancellationError()) == false)
+      #expect(outbox.failure is Broken)
+      #expect(drain(&outbox).last == .abort)
+    }
+
+    @Test func `whoever reads the body waits past the high water`() {
+      var outbox = TransferOutbox(statedLength: nil)
+      _ = outbox.put(Data(count: TransferOutbox.highWater - 1))
+      #expect(!outbox.isFull)
+      _ = outbox.put(Data(count: 1))
+      #expect(outbox.isFull)
+      _ = drain(&outbox, by: 1 << 16)
+      #expect(!outbox.isFull)
+    }
+  }
+#endif

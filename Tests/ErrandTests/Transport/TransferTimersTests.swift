@@ -1,0 +1,68 @@
+#if os(Linux)
+  import Errand
+  import Testing
+
+  @testable import Errand
+
+  @Suite struct TransferTimersTests {
+    private static let second: UInt64 = 1_000_000_000
+
+    private func make(_ limits: Timeouts) -> TransferTimers { TransferTimers(limits, at: 5 * Self.second) }
+
+    private func next(_ timers: TransferTimers) -> (Timeouts.Timer, UInt64)? {
+      timers.next.map { ($0.timer, $0.instant / Self.second) }
+    }
+
+    @Test func `without limits nothing fires`() { #expect(make(Timeouts()).next == nil) }
+
+    @Test func `each stage has its timer`() throws {
+      let limits = Timeouts(connect: .seconds(1), firstByte: .seconds(2), idle: .seconds(3), attempt: .seconds(100))
+      var timers = make(limits)
+      #expect(try #require(next(timers)) == (.connect, 6))
+      #expect(timers.phase == .connecting)
+      timers.connected(at: 10 * Self.second, sendsBody: true)
+      #expect(try #require(next(timers)) == (.idle, 13))
+      #expect(timers.phase == .sending)
+      timers.sent(at: 20 * Self.second)
+      #expect(try #require(next(timers)) == (.firstByte, 22))
+      #expect(timers.phase == .awaitingResponse)
+      timers.responded(at: 30 * Self.second)
+      #expect(try #require(next(timers)) == (.idle, 33))
+      #expect(timers.phase == .receiving)
+      timers.moved(at: 40 * Self.second)
+      #expect(try #require(next(timers)) == (.idle, 43))
+    }
+
+    @Test func `the attempt's limit counts from its start through all stages`() throws {
+      var timers = make(Timeouts(idle: .seconds(50), attempt: .seconds(10)))
+      timers.connected(at: 6 * Self.second, sendsBody: false)
+      timers.responded(at: 7 * Self.second)
+      timers.moved(at: 8 * Self.second)
+      #expect(try #require(next(timers)) == (.attempt, 15))
+    }
+
+    @Test func `a transfer that this side holds up is not idle, but its attempt goes on`() throws {
+      var timers = make(Timeouts(idle: .seconds(1), attempt: .seconds(10)))
+      timers.connected(at: 6 * Self.second, sendsBody: false)
+      timers.responded(at: 7 * Self.second)
+      timers.isHeld = true
+      #expect(try #require(next(timers)) == (.attempt, 15))
+    }
+
+    @Test func `without a body the wait for the first byte begins with the connection`() throws {
+      var timers = make(Timeouts(firstByte: .seconds(2)))
+      #expect(timers.next == nil)
+      timers.connected(at: 9 * Self.second, sendsBody: false)
+      #expect(try #require(next(timers)) == (.firstByte, 11))
+    }
+
+    @Test(
+      arguments: [
+        (Duration.seconds(-1), UInt64(0)), (.zero, 0), (.nanoseconds(1), 1), (.milliseconds(1500), 1_500_000_000),
+        (.seconds(Int64.max), 3_200_000_000_000_000_000),
+      ] as [(Duration, UInt64)])
+    func `a duration of any size is a number of nanoseconds`(duration: Duration, nanoseconds: UInt64) {
+      #expect(duration.nanoseconds == nanoseconds)
+    }
+  }
+#endif

@@ -1,0 +1,94 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct DownloadTests {
+  private let old = Data("old".utf8)
+
+  /// Downloads over a file that is there, and returns what the folder holds afterwards.
+  private func download(
+    _ answer: MockAnswer, check: (URL, Result<TaskResponse<URL>, any Error>) throws -> Void
+  ) async throws {
+    try await withFolder { folder in
+      let shop = try Shop()
+      let file = folder.appendingPathComponent("file")
+      try old.write(to: file)
+      shop.mock.enqueue(answer)
+      let result: Result<TaskResponse<URL>, any Error>
+      do {
+        result = .success(try await PlainTask().on(shop.server).retry(.never).download(to: file))
+      } catch {
+        result = .failure(error)
+      }
+      try check(file, result)
+      #expect(try files(in: folder) == ["file"], "nothing is left behind")
+      #expect(await eventually { shop.isQuiet })
+    }
+  }
+
+  @Test func `a complete body replaces the file`() async throws {
+    let body = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0) })
+    try await download(.data(body)) { (file, result) throws in
+      let response = try result.get()
+      #expect(response.payload == file && response.status == 200)
+      #expect(try Data(contentsOf: file) == body)
+    }
+  }
+
+  @Test func `a refused download leaves the old file`() async throws {
+    try await download(.status(500, body: "sorry")) { (file, result) throws in
+      #expect(throws: TaskError.self) { try result.get() }
+      #expect(try Data(contentsOf: file) == old)
+    }
+  }
+
+  @Test func `a truncated download leaves the old file`() async throws {
+    try await download(.truncated(body: Data(count: 1 << 20), after: 1 << 19)) { (file, result) throws in
+      let error = #expect(throws: TaskError.self) { try result.get() }
+      #expect(error?.code == .truncatedBody)
+      #expect(try Data(contentsOf: file) == old)
+    }
+  }
+
+  @Test func `a cancelled download leaves the old file`() async throws {
+    try await withFolder { folder in
+      let shop = try Shop()
+      let file = folder.appendingPathComponent("file")
+      try old.write(to: file)
+      shop.mock.enqueue(.endless(chunk: Data(count: 1000)))
+      let call = Task { try await PlainTask().on(shop.server).download(to: file) }
+      #expect(await eventually { (try? files(in: folder).count) == 2 })
+      call.cancel()
+      await #expect(throws: CancellationError.self) { try await call.value }
+      #expect(try Data(contentsOf: file) == old)
+      #expect(try files(in: folder) == ["file"])
+    }
+  }
+
+  @Test func `folders that are not there are made`() async throws {
+    try await withFolder { folder in
+      let shop = try Shop()
+      let file = folder.appendingPathComponent("a/b/file")
+      try await GetWidget().on(shop.server).download(to: file)
+      #expect(try files(in: file.deletingLastPathComponent()) == ["file"])
+    }
+  }
+
+  @Test func `a place where nothing can be written is an error that names it`() async throws {
+    try await withFolder { folder in
+      let shop = try Shop()
+      let file = folder.appendingPathComponent("file")
+      try old.write(to: file)
+      for place in [file.appendingPathComponent("below"), folder] {
+        let error = await #expect(throws: TaskError.self) { try await GetWidget().on(shop.server).download(to: place) }
+        #expect(error?.code == .fileNotWritable)
+        #expect(error?.description.contains(place.path) == true)
+      }
+      #expect(try files(in: folder) == ["file"])
+      #expect(
+        try files(in: folder.deletingLastPathComponent()).filter { $0.contains(folder.lastPathComponent) }.count == 1)
+      #expect(try Data(contentsOf: file) == old)
+    }
+  }
+}

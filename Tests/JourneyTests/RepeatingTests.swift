@@ -1,0 +1,76 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct RepeatingTests {
+  /// A shop with one pooled connection, which dies with the next request.
+  private func shopWithDeadConnection() async throws -> Shop {
+    let shop = try Shop()
+    _ = try await GetWidget().on(shop.server).download()
+    shop.mock.enqueue(.drop)
+    return shop
+  }
+
+  @Test func `a POST is not sent again when its pooled connection dies`() async throws {
+    let shop = try await shopWithDeadConnection()
+    let error = await #expect(throws: TaskError.self) { try await AddWidget().on(shop.server).run() }
+    #expect(error?.code == .connectionLost)
+    #expect(error?.isSurelyNotSent == false)
+    #expect(shop.mock.requests.map(\.method) == [.get, .post], "the server saw it once")
+  }
+
+  @Test func `a GET is sent again when its pooled connection dies`() async throws {
+    let shop = try await shopWithDeadConnection()
+    #expect(try await GetWidget(id: 8).on(shop.server).retry(upTo: 2, after: .zero).download().id == 8)
+    #expect(shop.mock.requests.map(\.path) == ["/widgets/7", "/widgets/8", "/widgets/8"])
+  }
+
+  @Test func `a POST that may be repeated is`() async throws {
+    let shop = try await shopWithDeadConnection()
+    try await AddWidget().on(shop.server).idempotency(.key).retry(upTo: 2, after: .zero).run()
+    let keys = shop.mock.requests.dropFirst().map { $0.headers[.idempotencyKey] }
+    #expect(keys.count == 2 && keys[0] == keys[1] && keys[0] != nil)
+  }
+
+  @Test func `a body that comes once is sent once, and never empty`() async throws {
+    let shop = try await shopWithDeadConnection()
+    let body = HTTPBody.once(
+      AsyncStream { continuation in
+        continuation.yield(Data("abc".utf8))
+        continuation.finish()
+      })
+    await #expect(throws: TaskError.self) {
+      try await URLTask(shop.url("echo/x"), method: .put, body: body).on(shop.server).run()
+    }
+    #expect(shop.mock.requests.dropFirst().map(\.body) == [Data("abc".utf8)])
+  }
+
+  @Test func `an answer that is known before the body was sent is the answer`() async throws {
+    let shop = try Shop()
+    shop.mock.enqueue(.status(413, body: "too much").earlyAnswer().closing())
+    let error = await #expect(throws: TaskError.self) {
+      try await URLTask(shop.url("echo/x"), body: .bytes(Data(count: 8 << 20))).on(shop.server).run()
+    }
+    #expect(error?.status == 413, "\(error.map { "\($0)" } ?? "")")
+    #expect(await eventually { shop.isQuiet })
+  }
+
+  @Test func `a preflight may run another task on the same host with a limit of one`() async throws {
+    let shop = try Shop(limits: ThrottleLimits(perHost: 1, total: 1))
+    let server = shop.server
+    await server.update { configuration in
+      configuration.preflight = { task, request in
+        guard task is GetWidget else { return }
+        let token = try await URLTask(shop.url("echo/token"), body: .text("t")).on(server).download()
+        request.headers[.authorization] = String(decoding: token, as: UTF8.self)
+      }
+    }
+    try await withThrowingTaskGroup { group in
+      for id in 0..<20 { group.addTask { _ = try await GetWidget(id: id).on(server).download() } }
+      try await group.waitForAll()
+    }
+    #expect(shop.mock.requests.count { $0.headers[.authorization] == "t" } == 20)
+    #expect(shop.mock.peakConnections == 1)
+  }
+}

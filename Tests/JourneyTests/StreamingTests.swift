@@ -1,0 +1,100 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct StreamingTests {
+  @Test func `a body comes in chunks, as it is sent`() async throws {
+    let shop = try Shop()
+    let chunks = (0..<5).map { Data(repeating: UInt8($0), count: 1000) }
+    shop.mock.enqueue(.chunked(chunks))
+    let response = try await PlainTask().on(shop.server).stream()
+    var all = Data()
+    for try await chunk in response.body { all.append(chunk) }
+    #expect(all == chunks.reduce(Data(), +))
+    #expect(await eventually { shop.isQuiet })
+  }
+
+  @Test func `a stream holds its slot until its body is let go`() async throws {
+    let shop = try Shop()
+    shop.mock.enqueue(.endless(chunk: Data(count: 16 << 10)))
+    let response = try await PlainTask().on(shop.server).stream()
+    let iterator = response.body.makeAsyncIterator()
+    for _ in 0..<3 { #expect(try await iterator.next()?.isEmpty == false) }
+    #expect(shop.server.manager.runningCount == 1, "the slot is held as long as the body")
+    response.body.cancel()
+    try await shop.mock.waitForOpenConnections(0)
+    #expect(await eventually { shop.isQuiet })
+  }
+
+  @Test func `a slow reader's gigabytes do not pile up`() async throws {
+    let shop = try Shop()
+    shop.mock.enqueue(.endless(chunk: Data(count: 64 << 10)))
+    let before = Self.residentKilobytes
+    let response = try await PlainTask().on(shop.server).stream()
+    var total = 0
+    for try await chunk in response.body {
+      total += chunk.count
+      await Task.yield()
+      if total > 256 << 20 { break }
+    }
+    try await shop.mock.waitForOpenConnections(0)
+    let growth = Self.residentKilobytes - before
+    // Other tests run in the same process meanwhile; what piled up would be 256 MiB.
+    #expect(growth < 128 << 10, "\(growth) KiB more for \(total >> 20) MiB")
+  }
+
+  @Test func `leaving the loop ends the transfer and frees slot and connection`() async throws {
+    let shop = try Shop(limits: ThrottleLimits(perHost: 1))
+    shop.mock.enqueue(.endless(chunk: Data(count: 1000)))
+    do {
+      let response = try await PlainTask().on(shop.server).stream()
+      for try await _ in response.body { break }
+    }
+    try await shop.mock.waitForOpenConnections(0)
+    #expect(try await GetWidget().on(shop.server).download() == Widget(), "the one slot is free")
+  }
+
+  @Test func `a stream that nobody reads is let go with its last reference`() async throws {
+    let shop = try Shop(limits: ThrottleLimits(perHost: 1))
+    shop.mock.enqueue(.endless(chunk: Data(count: 1000)))
+    do { _ = try await PlainTask().on(shop.server).stream() }
+    try await shop.mock.waitForOpenConnections(0)
+    #expect(await eventually { shop.isQuiet })
+  }
+
+  @Test func `a stream that breaks off throws where it broke`() async throws {
+    let shop = try Shop()
+    shop.mock.enqueue(.truncated(body: Data(count: 1000), after: 400))
+    let response = try await PlainTask().on(shop.server).stream()
+    let error = await #expect(throws: TaskError.self) { try await response.body.collect() }
+    #expect(error?.code == .truncatedBody)
+    #expect(await eventually { shop.isQuiet })
+  }
+
+  @Test func `cancelling the reader throws CancellationError and closes the connection`() async throws {
+    let shop = try Shop()
+    shop.mock.enqueue(.text("0123456789").bodyAfter(.seconds(3600)))
+    let response = try await PlainTask().on(shop.server).stream()
+    let reader = Task { try await response.body.collect() }
+    await Task.yield()
+    reader.cancel()
+    await #expect(throws: CancellationError.self) { try await reader.value }
+    try await shop.mock.waitForOpenConnections(0)
+    #expect(await eventually { shop.isQuiet })
+  }
+
+  @Test func `cancelAll ends a stream that somebody reads`() async throws {
+    let shop = try Shop()
+    shop.mock.enqueue(.text("0123456789").bodyAfter(.seconds(3600)))
+    let response = try await PlainTask().on(shop.server).stream()
+    #expect(await shop.server.manager.cancelAll() == 1)
+    await #expect(throws: CancellationError.self) { try await response.body.next() }
+    try await shop.mock.waitForOpenConnections(0)
+  }
+
+  private static var residentKilobytes: Int {
+    let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+    return text.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 4 } ?? 0
+  }
+}

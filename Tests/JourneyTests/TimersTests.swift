@@ -1,0 +1,52 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct TimersTests {
+  private static let short = Duration.milliseconds(50)
+
+  private func error(_ timeouts: Timeouts, _ answer: MockAnswer) async throws -> TaskError {
+    let shop = try Shop { $0.timeouts = timeouts }
+    shop.mock.enqueue(answer)
+    let error = await #expect(throws: TaskError.self) { try await PlainTask().on(shop.server).retry(.never).run() }
+    try await shop.mock.waitForOpenConnections(0)
+    #expect(shop.isQuiet)
+    return try #require(error)
+  }
+
+  @Test func `a server that never answers fires the timer of the first byte`() async throws {
+    let error = try await error(Timeouts(firstByte: Self.short), .hang)
+    #expect(error.timer == .firstByte && error.limit == Self.short && error.phase == .awaitingResponse)
+    #expect(error.isTimeout && !error.isSurelyNotSent)
+    #expect(error.description.contains("firstByte timer fired after 0.050 s"), "\(error)")
+  }
+
+  @Test func `a body that stands still fires the idle timer`() async throws {
+    let error = try await error(Timeouts(idle: Self.short), .text("0123456789").bodyAfter(.seconds(3600)))
+    #expect(error.timer == .idle && error.phase == .receiving)
+  }
+
+  @Test func `an attempt that takes too long fires the attempt's timer`() async throws {
+    let error = try await error(Timeouts(attempt: Self.short), .hang)
+    #expect(error.timer == .attempt)
+  }
+
+  @Test func `a call that takes too long fires the call's timer`() async throws {
+    let error = try await error(Timeouts(call: Self.short), .hang)
+    #expect(error.timer == .call)
+  }
+
+  @Test func `a slow body that moves does not fire the idle timer`() async throws {
+    let shop = try Shop { $0.timeouts = Timeouts(idle: .milliseconds(400)) }
+    shop.mock.enqueue(.data(Data(count: 30)).throttled(bytes: 1, every: .milliseconds(20)))
+    #expect(try await PlainTask().on(shop.server).downloadData().count == 30)
+  }
+
+  @Test func `waiting in line is not charged to the attempt`() async throws {
+    let shop = try Shop(limits: ThrottleLimits(perHost: 1))
+    for _ in 0..<4 { shop.mock.enqueue(.text("x").after(.milliseconds(150))) }
+    let calls = (0..<4).map { _ in Task { try await PlainTask().on(shop.server).timeout(.milliseconds(450)).run() } }
+    for call in calls { #expect(try await call.value.status == 200) }
+  }
+}

@@ -1,0 +1,89 @@
+import Errand
+import Foundation
+import Testing
+
+@Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"))
+struct NginxTests {
+  private static let large = Data((0..<(32 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 131) })
+
+  private struct Fetch: PayloadDownloadingTask {
+    typealias DownloadPayload = String
+    var path = "hello"
+    var headers: HTTPHeaders = [:]
+  }
+
+  private struct Upload: ServerPOSTTask, DataUploadingTask {
+    let uploadData: Data
+    var path: String { "upload" }
+  }
+
+  private func make(_ files: [String: Data] = ["hello": Data("hello\n".utf8)]) async throws -> (Nginx, Server) {
+    let nginx = try await Nginx(files: files)
+    return (nginx, Server(remote: Remote(nginx.url)))
+  }
+
+  @Test func `a static file is fetched, and the connection is kept`() async throws {
+    let (nginx, server) = try await make()
+    let first = try await Fetch().on(server).response()
+    let second = try await Fetch().on(server).response()
+    #expect(first.payload == "hello\n" && first.headers["Server"]?.contains("nginx") == true)
+    #expect(!first.response.isConnectionReused && second.response.isConnectionReused)
+    withExtendedLifetime(nginx) {}
+  }
+
+  @Test func `what is not there is a 404 with nginx's page`() async throws {
+    let (nginx, server) = try await make()
+    let error = await #expect(throws: TaskError.self) { try await Fetch(path: "nowhere").on(server).download() }
+    #expect(error?.status == 404 && error?.bodyText?.contains("nginx") == true)
+    withExtendedLifetime(nginx) {}
+  }
+
+  @Test func `HEAD says how long the file is`() async throws {
+    let (nginx, server) = try await make()
+    let response = try await URLTask(nginx.url.appendingPathComponent("hello"), method: .head).on(server).run()
+    #expect(response.status == 200 && response.headers[.contentLength] == "6")
+  }
+
+  @Test func `a range is a part of the file`() async throws {
+    let (nginx, server) = try await make()
+    let part = try await Fetch(headers: [.range: "bytes=1-3"]).on(server).response()
+    #expect(part.payload == "ell" && part.status == 206)
+    #expect(part.headers[.contentRange] == "bytes 1-3/6")
+    withExtendedLifetime(nginx) {}
+  }
+
+  @Test func `a large file is downloaded, and streamed, byte for byte`() async throws {
+    let (nginx, server) = try await make(["large": Self.large])
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-large-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: file) }  // where it was not made there is nothing to remove
+    try await Fetch(path: "large").on(server).download(to: file)
+    #expect(try Data(contentsOf: file) == Self.large)
+    let response = try await Fetch(path: "large").on(server).stream()
+    var offset = 0
+    for try await chunk in response.body {
+      #expect(Self.large[offset..<(offset + chunk.count)] == chunk)
+      offset += chunk.count
+    }
+    #expect(offset == Self.large.count)
+    withExtendedLifetime(nginx) {}
+  }
+
+  @Test func `an upload that is too large is refused with 413`() async throws {
+    let (nginx, server) = try await make()
+    let error = await #expect(throws: TaskError.self) {
+      try await Upload(uploadData: Data(count: 4 << 20)).on(server).upload()
+    }
+    #expect(error?.status == 413, "\(error.map { "\($0)" } ?? "")")
+    #expect(server.manager.runningCount == 0)
+    withExtendedLifetime(nginx) {}
+  }
+
+  @Test func `two hundred tasks go through a window over few connections`() async throws {
+    let (nginx, server) = try await make()
+    let count = await server.manager.withResults(of: (0..<200).map { _ in Fetch().on(server) }, limit: 8) { results in
+      await results.reduce(0) { $0 + ((try? $1.result.get()) == "hello\n" ? 1 : 0) }
+    }
+    #expect(count == 200)
+    withExtendedLifetime(nginx) {}
+  }
+}
