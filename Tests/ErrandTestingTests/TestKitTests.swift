@@ -1,0 +1,110 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct ManualClockTests {
+  @Test func `sleepers wake when the time has come, the earliest first`() async throws {
+    let clock = ManualClock()
+    let order = Lock<[Int]>([])
+    let tasks = [3, 1, 2].map { number in
+      Task {
+        try await clock.sleep(for: .seconds(number))
+        order.withLock { $0.append(number) }
+      }
+    }
+    await clock.sleepers(count: 3)
+    clock.advance(by: .milliseconds(999))
+    #expect(clock.sleeperCount == 3)
+    for left in [2, 1, 0] {
+      clock.advance(by: .seconds(1))
+      #expect(clock.sleeperCount == left)
+      while order.withLock({ $0.count }) < 3 - left { await Task.yield() }
+    }
+    for task in tasks { try await task.value }
+    #expect(order.withLock { $0 } == [1, 2, 3])
+    #expect(clock.now.offset == .milliseconds(3999))
+  }
+
+  @Test func `a cancelled sleeper throws at once`() async {
+    let clock = ManualClock()
+    let task = Task { try await clock.sleep(for: .seconds(1)) }
+    await clock.sleepers(count: 1)
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(clock.sleeperCount == 0)
+  }
+
+  @Test func `a clock that advances by itself never makes anybody wait`() async throws {
+    let clock = ManualClock(.autoAdvancing)
+    try await clock.sleep(for: .seconds(3600))
+    try await clock.sleep(for: .seconds(-5))
+    #expect(clock.now.offset == .seconds(3600))
+  }
+
+  @Test func `whoever waits for sleepers gives up when cancelled`() async {
+    let clock = ManualClock()
+    let task = Task { await clock.sleepers(count: 1) }
+    await Task.yield()
+    task.cancel()
+    await task.value
+  }
+
+  @Test func `the same seed gives the same numbers`() {
+    var a = SeededGenerator(seed: 0)
+    var b = SeededGenerator(seed: 0)
+    var c = SeededGenerator(seed: 1)
+    let numbers = (0..<3).map { _ in a.next() }
+    #expect(numbers == (0..<3).map { _ in b.next() })
+    #expect(numbers[0] == 0xE220_A839_7B1D_CDAF, "the first number of SplitMix64 for the seed 0")
+    #expect(numbers[0] != c.next())
+  }
+}
+
+@Suite struct TaskExpectationTests {
+  private struct Rename: ServerPUTTask, PayloadUploadingTask {
+    var uploadPayload: [String: String] { ["name": "new", "by": "me"] }
+    var path: String { "widgets/7" }
+    var query: HTTPQuery { ["full": "1"] }
+    var headers: HTTPHeaders { ["X-Mine": "1"] }
+  }
+
+  @Test func `a task that sends what is expected passes`() async throws {
+    let json = #"{ "name": "new", "by": "me" }"#
+    let expected = ExpectedRequest(.put, "/widgets/7?full=1", headers: ["x-mine": "1"], body: .json(json))
+    try await expectTask(Rename(), sends: expected)
+    let url = try #require(URL(string: "https://a.test/x"))
+    try await expectTask(URLTask(url), sends: ExpectedRequest(.get, "https://a.test/x", body: .empty))
+  }
+
+  @Test func `every difference is a line`() async throws {
+    let expected = ExpectedRequest(.post, "/widgets/8", headers: ["X-Mine": "2", "X-None": "3"], body: .text("{}"))
+    let error = await #expect(throws: TaskExpectationError.self) { try await expectTask(Rename(), sends: expected) }
+    let lines = error?.description.split(separator: "\n") ?? []
+    #expect(lines.count == 6)
+    #expect(lines.first == "Rename sends another request than expected:")
+    #expect(lines.contains(#"  method: expected "POST", but it is "PUT""#))
+    #expect(lines.contains(#"  header X-None: expected "3", but it is nothing"#))
+  }
+
+  @Test func `a task that cannot be sent throws why`() async {
+    struct Bad: ServerPOSTTask, PayloadUploadingTask { var uploadPayload: [Double] { [.nan] } }
+    let error = await #expect(throws: TaskError.self) {
+      try await expectTask(Bad(), sends: ExpectedRequest(.post, "/"))
+    }
+    #expect(error?.code == .encodingFailed)
+  }
+
+  @Test func `a recorder tells what is out of balance`() async throws {
+    let recorder = EventRecorder()
+    let server = Server(remote: "https://a.test", transport: StubTransport { .status(.ok, for: $0) })
+    await server.update { $0.observers = [recorder] }
+    do {
+      let response = try await Rename().on(server).stream()
+      #expect(recorder.problems.count == 2 && recorder.problems.allSatisfy { $0.hasSuffix("has not ended") })
+      response.body.cancel()
+    }
+    await recorder.balanced()
+    #expect(recorder.isBalanced && recorder.events.count > 3)
+  }
+}
