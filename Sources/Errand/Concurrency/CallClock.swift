@@ -10,8 +10,11 @@ public struct CallClock: Sendable {
   public init<C: Clock<Duration>>(_ clock: C) {
     let origin = clock.now
     elapsed = { origin.duration(to: clock.now) }
-    wait = { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) }
+    // A server may ask for any wait with Retry-After; the system's clocks trap past some centuries.
+    wait = { try await clock.sleep(until: clock.now.advanced(by: min($0, Self.longestWait)), tolerance: nil) }
   }
+
+  private static let longestWait = Duration.seconds(3_200_000_000)
 
   /// The clock of the machine, which also counts while it sleeps.
   public static let continuous = CallClock(ContinuousClock())

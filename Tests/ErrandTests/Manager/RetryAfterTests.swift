@@ -1,4 +1,5 @@
 import Errand
+import ErrandTesting
 import Foundation
 import Testing
 
@@ -35,4 +36,31 @@ import Testing
   }
 
   @Test func `without the header nothing is asked for`() { #expect(RetryAfter.delay(in: [:]) == nil) }
+
+  @Test(arguments: ["9223372036854775807", "999999999999999"])
+  func `a wait of any length is no trap, and can be cancelled`(value: String) async throws {
+    let lines = Lock<[String]>([])
+    let log = TextSink { line in lines.withLock { $0.append(line) } }
+    let transport = StubTransport { .status(503, headers: [.retryAfter: value], for: $0) }
+    let server = Server(remote: "https://shop.test", transport: transport)
+    await server.update {
+      $0.logStyle = .steps
+      $0.log = log
+    }
+    let call = Task { try await PlainTask().on(server).run() }
+    while !lines.withLock({ $0.contains { $0.contains("to retry") } }) { await Task.yield() }
+    for _ in 0..<100 { await Task.yield() }
+    call.cancel()
+    await #expect(throws: CancellationError.self) { try await call.value }
+    #expect(lines.withLock { $0.count { $0.contains("attempt 1 started") } } == 1)
+    #expect(!lines.withLock { $0.contains { $0.contains("attempt 2 started") } }, "it did not wait at all")
+  }
+
+  @Test(arguments: [
+    (Duration.milliseconds(250), "0.250 s"), (.seconds(61), "61.000 s"), (.milliseconds(-1500), "-1.500 s"),
+    (.seconds(Int64.max), "9223372036854775807 s"), (.inherited, "-9223372036854775808 s"),
+  ])
+  func `a duration of any length can be written`(duration: Duration, text: String) {
+    #expect(duration.formattedSeconds == text)
+  }
 }
