@@ -75,14 +75,23 @@ import Testing
       let stubs = (0..<4).map { _ in StubServer(.widget) }
       for stub in stubs { try await stub.server.manager.recordTaskPath(to: folder) }
       await withTaskGroup { group in
-        for stub in stubs {
-          for _ in 0..<25 { group.addTask { _ = try? await GetWidget().on(stub.server).download() } }
+        for (index, stub) in stubs.enumerated() {
+          for _ in 0..<25 {
+            group.addTask {
+              // Under two names, so that only their numbers can tell them apart.
+              if index % 2 == 0 {
+                _ = try? await GetWidget().on(stub.server).download()
+              } else {
+                _ = try? await AddWidget().on(stub.server).download()
+              }
+            }
+          }
         }
       }
       let names = try recordings(in: folder)
       #expect(names.count == 100)
       #expect(Set(names.map { $0.prefix(4) }).count == 100, "every number once")
-      for name in names { #expect(try text(folder, name).hasPrefix("GetWidget: call succeeded")) }
+      for name in names { #expect(try text(folder, name).contains("Widget: call succeeded")) }
     }
   }
 
