@@ -84,6 +84,8 @@ extension TaskError {
     case preparing = "while preparing the request"
     /// Waiting for a turn or a slot.
     case waiting = "while waiting for a slot"
+    /// Waiting for the next attempt.
+    case delaying = "while waiting to try again"
     /// Looking up the name, connecting, shaking hands.
     case connecting = "while connecting"
     /// Sending the request.

@@ -145,7 +145,7 @@ public struct TaskError: Error, Sendable {
   /// 429, 502, 503 and 504. Whether it may be *sent* again is another question, which the method answers.
   public var isRetryable: Bool {
     switch code {
-    case .timedOut: timer != .call
+    case .timedOut: timer != .call && timer != .queue
     case .cannotResolveHost, .cannotConnect, .offline, .connectionLost, .truncatedBody: true
     case .badStatus: status.map { RetryableStatuses.standard.contains($0) } ?? false
     default: false

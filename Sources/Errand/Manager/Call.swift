@@ -19,7 +19,8 @@ final class Call: Sendable {
 
   private struct State {
     var hasEnded = false
-    var hasExpired = false
+    /// What was under way when the deadline passed.
+    var expired: TaskError.Phase?
     var isHandedOver = false
     var deadline: Task<Void, Never>?
     var idempotencyKey: String?
@@ -97,7 +98,7 @@ final class Call: Sendable {
     let status = response.status
     let hasExpired = state.withLock { state in
       state.isHandedOver = true
-      return state.hasExpired
+      return state.expired != nil
     }
     manager.calls.enter(self) { [self, weak body] in body?.fail(explained(CancellationError())) }
     // Captures nothing that holds the body: it would never be let go.
@@ -143,8 +144,8 @@ final class Call: Sendable {
 
   /// The error as the caller sees it: a cancellation as `CancellationError`, a `TaskError` with all that is known.
   func explained(_ error: any Error) -> any Error {
-    if state.withLock({ $0.hasExpired }), let limit = timeouts.call {
-      return completed(.timeout(.call, after: limit, phase: .waiting))
+    if let phase = state.withLock({ $0.expired }), let limit = timeouts.call {
+      return completed(.timeout(.call, after: limit, phase: phase))
     }
     if error is CancellationError { return error }
     if let error = error as? TaskError { return completed(error) }
@@ -188,8 +189,23 @@ final class Call: Sendable {
     return Task { [weak self, clock = manager.clock] in
       guard (try? await clock.sleep(for: limit)) != nil else { return }  // the call ended first
       guard let self else { return }
-      state.withLock { $0.hasExpired = true }
+      let phase = TaskError.Phase(at: trace.flightRecord)
+      state.withLock { $0.expired = phase }
       manager.calls.cancel(self)
+    }
+  }
+}
+
+extension TaskError.Phase {
+  /// What is under way in a call of which this has happened so far.
+  init(at record: FlightRecord) {
+    switch record.entries.last?.moment {
+    case .callStarted, .delayEnded, nil: self = .preparing
+    case .queued: self = .waiting
+    case .delayStarted: self = .delaying
+    case .attemptStarted, .admitted: self = .awaitingResponse
+    case .responded: self = .receiving
+    case .bodyReceived, .attemptEnded, .decoded, .callEnded: self = .finishing
     }
   }
 }

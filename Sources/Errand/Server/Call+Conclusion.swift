@@ -15,8 +15,13 @@ extension Call {
   ) async throws -> Value {
     if !accepts(response.status) { throw await refusal(of: response) }
     if case .stream = delivery {
-      try await plan.task.postProcess(response: response)
-      return try await finish(Outcome(call: self, response: response, data: Data()))
+      do {
+        try await plan.task.postProcess(response: response)
+        return try await finish(Outcome(call: self, response: response, data: Data()))
+      } catch {
+        response.body.cancel()  // the attempt ends before its call does
+        throw error
+      }
     }
     let data: Data
     if let inMemory = response.body.inMemory { data = inMemory } else { data = try await response.body.collect() }

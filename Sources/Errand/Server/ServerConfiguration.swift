@@ -13,7 +13,9 @@ public struct ServerConfiguration: Sendable {
   /// Whether every call fails at once.
   public var disabled = false
   /// Hosts to which plain http is allowed; loopback hosts always are.
-  public var insecureHosts: Set<String> = []
+  public var insecureHosts: Set<String> = [] {
+    didSet { insecureHosts = Set(insecureHosts.map { $0.lowercased() }) }
+  }
 
   /// The keys that hosts must show, beside a certificate that is trusted.
   public var pins = PublicKeyPins()

@@ -72,7 +72,7 @@ public protocol ServerTask: Sendable {
   func preflight(_ request: inout HTTPRequest) async throws
   /// Sees the response once its status was accepted and its body is there; what it throws fails the call.
   func postProcess(response: HTTPResponse) async throws
-  /// Told last of all, when the call has succeeded.
+  /// Told last of all, when the call has succeeded; not for a stream, whose caller sees the end itself.
   func postflight(response: HTTPResponse) async throws
 
   /// All aspects as one value, which is read once a call. Not to be implemented.
