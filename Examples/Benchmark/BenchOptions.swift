@@ -5,24 +5,26 @@ import Foundation
 struct BenchOptions {
   let scenario: any Scenario
   let url: URL
-  var requests = 1000
-  var concurrency = 1
-  var file: URL?
-  var authorities: URL?
+  private(set) var requests: Int
+  private(set) var concurrency: Int
+  private(set) var file: URL?
+  private(set) var authorities: URL?
 
   static let scenarios: [String: any Scenario] = [
     "transport": TransportScenario(), "task": TaskScenario(), "stream": StreamScenario(), "file": FileScenario(),
-    "upload": UploadScenario(),
+    "upload": UploadScenario(), "storm": StormScenario(), "soak": SoakScenario(),
   ]
 
   static var usage: String {
     "errand-bench \(scenarios.keys.sorted().joined(separator: "|")) --url URL [--requests N] [--concurrency C] "
-      + "[--file PATH] [--ca PEM]"
+      + "[--file PATH] [--ca PEM]; storm and soak bring their own server and need no URL"
   }
 
   init(_ arguments: [String]) throws {
     guard let name = arguments.first, let scenario = Self.scenarios[name] else { throw BenchError(Self.usage) }
-    var url: URL?
+    requests = scenario.defaultRequests
+    concurrency = scenario.defaultConcurrency
+    var url = scenario.isEmbedded ? URL(string: "http://127.0.0.1") : nil
     var rest = arguments.dropFirst()
     while let option = rest.popFirst() {
       guard let value = rest.popFirst() else { throw BenchError("\(option) needs a value; \(Self.usage)") }
@@ -38,6 +40,13 @@ struct BenchOptions {
     guard let url else { throw BenchError("--url is missing or no URL; \(Self.usage)") }
     self.scenario = scenario
     self.url = url
+  }
+
+  /// The same for another number of requests.
+  func with(requests: Int) -> BenchOptions {
+    var copy = self
+    copy.requests = requests
+    return copy
   }
 
   /// The platform's transport, with the authorities that were asked for.

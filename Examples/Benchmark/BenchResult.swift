@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 /// What a run measured, as one line of JSON.
-struct BenchResult: CustomStringConvertible {
+struct BenchResult: BenchReport {
   let scenario: String
   let requests: Int
   let concurrency: Int

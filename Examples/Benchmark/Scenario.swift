@@ -3,15 +3,26 @@ import Foundation
 
 /// Something to measure.
 protocol Scenario: Sendable {
-  func run(_ options: BenchOptions) async throws -> BenchResult
+  var defaultRequests: Int { get }
+  var defaultConcurrency: Int { get }
+  /// Whether it brings its own server.
+  var isEmbedded: Bool { get }
+
+  func run(_ options: BenchOptions) async throws -> any BenchReport
+}
+
+extension Scenario {
+  var defaultRequests: Int { 1000 }
+  var defaultConcurrency: Int { 1 }
+  var isEmbedded: Bool { false }
 }
 
 /// `Transport.send` with the body collected; no server, no manager.
 struct TransportScenario: Scenario {
-  func run(_ options: BenchOptions) async throws -> BenchResult {
+  func run(_ options: BenchOptions) async throws -> any BenchReport {
     let transport = try options.transport()
     let url = options.url
-    return try await .measure("transport", options) {
+    return try await BenchResult.measure("transport", options) {
       let response = try await transport.send(HTTPRequest(.get, url))
       guard response.status == .ok else { throw BenchError("the server answered \(response.status)") }
       return try await response.body.collect().count
@@ -35,10 +46,10 @@ struct TaskScenario: Scenario {
     let path: String
   }
 
-  func run(_ options: BenchOptions) async throws -> BenchResult {
+  func run(_ options: BenchOptions) async throws -> any BenchReport {
     let server = try options.server()
     let task = GetWidget(server: server, path: options.url.path)
-    return try await .measure("task", options) {
+    return try await BenchResult.measure("task", options) {
       let widget = try await task.download()
       guard widget.active else { throw BenchError("the server sent another widget") }
       return 1
@@ -48,10 +59,10 @@ struct TaskScenario: Scenario {
 
 /// A streamed download whose chunks are counted and dropped.
 struct StreamScenario: Scenario {
-  func run(_ options: BenchOptions) async throws -> BenchResult {
+  func run(_ options: BenchOptions) async throws -> any BenchReport {
     let server = try options.server()
     let task = URLTask(options.url).on(server).timeout(.seconds(600))
-    return try await .measure("stream", options) {
+    return try await BenchResult.measure("stream", options) {
       var count = 0
       for try await chunk in try await task.stream().body { count += chunk.count }
       return count
@@ -61,12 +72,12 @@ struct StreamScenario: Scenario {
 
 /// A download to a file.
 struct FileScenario: Scenario {
-  func run(_ options: BenchOptions) async throws -> BenchResult {
+  func run(_ options: BenchOptions) async throws -> any BenchReport {
     let server = try options.server()
     let task = URLTask(options.url).on(server).timeout(.seconds(600))
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-bench-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
-    return try await .measure("file", options) {
+    return try await BenchResult.measure("file", options) {
       let file = folder.appendingPathComponent(UUID().uuidString)
       try await task.download(to: file)
       let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
@@ -85,11 +96,11 @@ struct UploadScenario: Scenario {
     let timeout: Duration = .seconds(600)
   }
 
-  func run(_ options: BenchOptions) async throws -> BenchResult {
+  func run(_ options: BenchOptions) async throws -> any BenchReport {
     guard let file = options.file else { throw BenchError("upload needs --file") }
     let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
     let task = PostFile(server: try options.server(), url: options.url, uploadFile: file)
-    return try await .measure("upload", options) {
+    return try await BenchResult.measure("upload", options) {
       try await task.upload()
       return size
     }

@@ -16,6 +16,11 @@
 #define CURL_DISABLE_DEPRECATION
 #include <curl/curl.h>
 
+// Newer than the oldest version that is accepted, which ignores it.
+#if LIBCURL_VERSION_NUM < 0x075700
+#define CURLOPT_QUICK_EXIT 322
+#endif
+
 struct comparison {
   const char *name;
   int64_t ours, theirs;

@@ -74,10 +74,8 @@
         .secureConnectionFailed
       case CCE_OPERATION_TIMEDOUT: .timedOut
       case CCE_PARTIAL_FILE: .truncatedBody
-      case CCE_GOT_NOTHING, CCE_SEND_ERROR, CCE_ABORTED_BY_CALLBACK, CCE_HTTP2, CCE_HTTP2_STREAM,
-        CCE_SEND_FAIL_REWIND:
-        .connectionLost
-      case CCE_RECV_ERROR: hasBegun ? .truncatedBody : .connectionLost
+      case CCE_GOT_NOTHING, CCE_SEND_ERROR, CCE_ABORTED_BY_CALLBACK, CCE_SEND_FAIL_REWIND: .connectionLost
+      case CCE_RECV_ERROR, CCE_HTTP2, CCE_HTTP2_STREAM: hasBegun ? .truncatedBody : .connectionLost
       case CCE_WEIRD_SERVER_REPLY, CCE_BAD_CONTENT_ENCODING, CCE_TOO_LARGE: .badResponse
       case CCE_OK: .connectionLost
       default: .internal

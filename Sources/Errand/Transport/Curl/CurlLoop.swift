@@ -47,6 +47,8 @@
     private var lastMulti: UInt32 = 0
     private var timers = DeadlineHeap<CurlTransfer>()
     private var ready: [CurlTransfer] = []
+    /// Groups that may have come to their end in this turn.
+    private var untidy: [CurlGroup.ID] = []
     /// The group of every socket.
     private var owners: [Int32: CurlGroup.ID] = [:]
     /// The instant of the turn.
@@ -87,6 +89,13 @@
     // MARK: The loop
 
     private func run() {
+      // libcurl was told to leave signals alone, and its TLS library may write to a connection that is gone. The
+      // threads that look up names inherit it.
+      var signals = sigset_t()
+      sigemptyset(&signals)
+      sigaddset(&signals, SIGPIPE)
+      pthread_sigmask(SIG_BLOCK, &signals, nil)
+
       let capacity = 256
       let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: capacity)
       defer { events.deallocate() }
@@ -94,6 +103,7 @@
         carryOutCommands()
         fireTimers()
         for multi in multis.values { multi.expire(at: now) }
+        tidy()
         wakeReaders()
         let count = epoll_wait(epoll, events, Int32(capacity), timeout())
         now = CurlLibrary.now
@@ -126,7 +136,7 @@
         case .count(let id, let answer): answer(groups[id]?.connections(with: timers.elements) ?? [:])
         case .close(let id):
           groups[id]?.isClosed = true
-          tidy(id)
+          untidy.append(id)
         }
       }
       // Adding, removing and unpausing may have finished transfers.
@@ -180,7 +190,7 @@
       timers.remove(transfer)
       transfer.release()
       wake(transfer)
-      tidy(transfer.group)
+      if groups[transfer.group]?.isClosed ?? false { untidy.append(transfer.group) }
     }
 
     /// Something came for the reader of `transfer`, who is woken at the end of the turn.
@@ -238,14 +248,20 @@
       return Int32(min((deadline - now + 999_999) / 1_000_000, 3_600_000))
     }
 
-    /// Lets go of a group whose transport is gone, once its transfers are over.
-    private func tidy(_ id: CurlGroup.ID) {
-      guard let group = groups[id], group.isClosed, group.isIdle else { return }
-      for multi in group.multis {
-        multis[multi.id] = nil
-        multi.close()
+    /// Lets go of the groups whose transport is gone and whose transfers are over.
+    ///
+    /// At the end of a turn only: the last transfer of a group is reported from within its multi, which must not be
+    /// freed under whoever asks it for the next one.
+    private func tidy() {
+      for id in untidy {
+        guard let group = groups[id], group.isClosed, group.isIdle else { continue }
+        for multi in group.multis {
+          multis[multi.id] = nil
+          multi.close()
+        }
+        groups[id] = nil
       }
-      groups[id] = nil
+      untidy.removeAll()
     }
   }
 #endif

@@ -12,7 +12,6 @@
     /// When libcurl wants to be called; `.max` is never.
     private(set) var deadline = UInt64.max
     var isForLongLived = false
-    private var isClosed = false
 
     init?(id: UInt32, group: CurlGroup, epoll: Int32, loop: CurlLoop) {
       guard let pointer = ccurl_multi_init() else { return nil }
@@ -57,13 +56,7 @@
       count -= 1
     }
 
-    /// Nothing may be asked of it any more. Comes in the midst of ``drain()`` when the last transfer of a transport that
-    /// is gone has finished.
-    func close() {
-      isClosed = true
-      deadline = .max
-      ccurl_multi_cleanup(pointer)
-    }
+    func close() { ccurl_multi_cleanup(pointer) }
 
     func socketAction(_ descriptor: Int32, events: UInt32) {
       var mask: Int32 = 0
@@ -87,7 +80,7 @@
       var easy: OpaquePointer?
       var code: Int32 = 0
       var remaining: Int32 = 0
-      while !isClosed, ccurl_multi_next_done(pointer, &easy, &code, &remaining) == 1 {
+      while ccurl_multi_next_done(pointer, &easy, &code, &remaining) == 1 {
         guard let easy, let transfer = CurlTransfer.of(easy) else { continue }
         remove(transfer)
         loop.completed(transfer, code)
@@ -95,7 +88,6 @@
     }
 
     private func act(_ descriptor: Int32, _ mask: Int32) {
-      guard !isClosed else { return }
       var running: Int32 = 0
       ccurl_multi_socket_action(pointer, descriptor, mask, &running)
       drain()

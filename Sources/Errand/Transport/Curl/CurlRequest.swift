@@ -48,6 +48,8 @@
       ccurl_easy_set_long(easy, CCOPT_PATH_AS_IS, 1)
       // The timers are the loop's own; libcurl's would answer for both with one code.
       ccurl_easy_set_long(easy, CCOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
+      // Or giving up a transfer whose name is being looked up waits for the look-up, and every other transfer with it.
+      ccurl_easy_set_long(easy, CCOPT_QUICK_EXIT, 1)
     }
 
     private func setMessage(_ easy: OpaquePointer, _ transfer: CurlTransfer) {

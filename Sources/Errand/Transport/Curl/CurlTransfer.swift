@@ -2,39 +2,6 @@
   import CCurl
   import Foundation
 
-  /// A libcurl easy handle, used by one owner at a time.
-  struct CurlHandle: @unchecked Sendable {
-    let pointer: OpaquePointer
-    /// Whether only options are set that every request sets anew, so that it need not be reset.
-    var isPlain = false
-  }
-
-  /// The easy handles of a transport that are not in use; kept, for they remember names and TLS sessions.
-  final class CurlHandlePool: Sendable {
-    private let idle = Lock<[CurlHandle]>([])
-
-    deinit {
-      for handle in idle.withLock({ $0 }) { ccurl_easy_cleanup(handle.pointer) }
-    }
-
-    func take() throws(TaskError) -> CurlHandle {
-      if let handle = idle.withLock({ $0.popLast() }) { return handle }
-      guard let pointer = ccurl_easy_init() else {
-        throw TaskError(.internal, "libcurl has no memory for a handle", phase: .preparing)
-      }
-      return CurlHandle(pointer: pointer)
-    }
-
-    func giveBack(_ handle: CurlHandle) {
-      let isKept = idle.withLock { idle in
-        guard idle.count < 256 else { return false }
-        idle.append(handle)
-        return true
-      }
-      if !isKept { ccurl_easy_cleanup(handle.pointer) }
-    }
-  }
-
   /// One request under way over libcurl.
   ///
   /// Invariant behind `@unchecked Sendable`: the caller's thread sets it up, then hands it to the loop; from then on
@@ -44,6 +11,20 @@
       var inbox = TransferInbox()
       var isConnectionReused = false
       var waiter: (continuation: UnsafeContinuation<Void, Never>, forHead: Bool)?
+      /// Readers beside the one that there ought to be: they are not to hang for it.
+      var others: [UnsafeContinuation<Void, Never>] = []
+
+      /// Those who wait, once there is something for them.
+      mutating func takeReaders() -> (
+        first: UnsafeContinuation<Void, Never>?, others: [UnsafeContinuation<Void, Never>]
+      ) {
+        guard let waiter, inbox.isReady(forHead: waiter.forHead) else { return (nil, []) }
+        defer {
+          self.waiter = nil
+          others = []
+        }
+        return (waiter.continuation, others)
+      }
     }
 
     private struct Outgoing {
@@ -276,12 +257,9 @@
     }
 
     func resumeReader() {
-      let continuation = incoming.withLock { incoming -> UnsafeContinuation<Void, Never>? in
-        guard let waiter = incoming.waiter, incoming.inbox.isReady(forHead: waiter.forHead) else { return nil }
-        incoming.waiter = nil
-        return waiter.continuation
-      }
-      continuation?.resume()
+      let (first, others) = incoming.withLock { $0.takeReaders() }
+      first?.resume()
+      for other in others { other.resume() }
     }
 
     /// Whether libcurl may answer the response by itself, with the credential for Digest.
@@ -323,6 +301,11 @@
 
     func next() async throws -> Data? {
       while true {
+        // A reader that never has to wait would never be told.
+        guard !Task.isCancelled else {
+          cancel()
+          throw CancellationError()
+        }
         let (step, resumes) = incoming.withLock { $0.inbox.read() }
         if resumes { loop.push(.unpause(self)) }
         switch step {
@@ -352,7 +335,11 @@
         await withUnsafeContinuation { continuation in
           let isReady = incoming.withLock { incoming in
             guard !incoming.inbox.isReady(forHead: forHead) else { return true }
-            incoming.waiter = (continuation, forHead)
+            if incoming.waiter == nil {
+              incoming.waiter = (continuation, forHead)
+            } else {
+              incoming.others.append(continuation)
+            }
             return false
           }
           if isReady { continuation.resume() }

@@ -1,0 +1,62 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// What the process holds of the machine at one moment.
+struct ProcessFootprint: Sendable {
+  let residentMegabytes: Double
+  let descriptors: Int
+
+  /// As it is now.
+  static var now: ProcessFootprint {
+    let limit = min(getdtablesize(), 65_536)
+    let open = (0..<limit).filter { fcntl($0, F_GETFD) >= 0 }.count
+    return ProcessFootprint(residentMegabytes: residentMegabytes, descriptors: open)
+  }
+
+  /// As it is once the allocator has given back what nobody uses: what is left is in use, or lost.
+  static var trimmed: ProcessFootprint {
+    trimAllocator()
+    return now
+  }
+}
+
+extension ProcessFootprint {
+  /// Calls glibc's `malloc_trim`, which Swift's overlay leaves out; elsewhere there is nothing of that name.
+  private static func trimAllocator() {
+    typealias Trim = @convention(c) (Int) -> Int32
+    guard let symbol = dlsym(dlopen(nil, RTLD_NOW), "malloc_trim") else { return }
+    _ = unsafeBitCast(symbol, to: Trim.self)(0)
+  }
+}
+
+#if canImport(Darwin)
+  extension ProcessFootprint {
+    static var residentMegabytes: Double {
+      var information = mach_task_basic_info()
+      var count = mach_msg_type_number_t(MemoryLayout<mach_task_basic_info>.size / MemoryLayout<natural_t>.size)
+      withUnsafeMutablePointer(to: &information) { pointer in
+        pointer.withMemoryRebound(to: integer_t.self, capacity: Int(count)) {
+          _ = task_info(mach_task_self_, task_flavor_t(MACH_TASK_BASIC_INFO), $0, &count)
+        }
+      }
+      return Double(information.resident_size) / 1e6
+    }
+  }
+#else
+  extension ProcessFootprint {
+    static var residentMegabytes: Double {
+      // "size resident shared …" in pages.
+      guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
+      let fields = text.split(separator: " ")
+      guard fields.count > 1, let pages = Double(fields[1]) else { return 0 }
+      return pages * Double(sysconf(Int32(_SC_PAGESIZE))) / 1e6
+    }
+  }
+#endif

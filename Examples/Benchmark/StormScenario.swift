@@ -1,0 +1,75 @@
+import Errand
+import ErrandTesting
+import Foundation
+
+/// Calls that are cancelled at random moments, over real sockets, through everything: none may hang, keep its slot, its
+/// memory or its connection, or end in anything but success or `CancellationError`.
+///
+/// The server is in the process. Where the run is cancelled is drawn from a fixed seed; how it interleaves is not.
+struct StormScenario: Scenario {
+  let defaultRequests = 100_000
+  let defaultConcurrency = 64
+  let isEmbedded = true
+
+  func run(_ options: BenchOptions) async throws -> any BenchReport {
+    // The first storm fills the pools and caches of the process; what is there after it must not grow.
+    let rehearsal = options.with(requests: max(1000, options.requests / 10))
+    _ = try await Storm(rehearsal).blow()
+    let before = await Self.settled(atMost: 0)
+    let start = ContinuousClock.now
+    var report = try await Storm(options).blow()
+    report.seconds = (ContinuousClock.now - start) / .seconds(1)
+    let after = await Self.settled(atMost: before.descriptors)
+    report.descriptorsLost = after.descriptors - before.descriptors
+    report.megabytesGrown = after.residentMegabytes - before.residentMegabytes
+    return report
+  }
+
+  /// The footprint once the loop and the server's threads have closed what they are to close.
+  private static func settled(atMost descriptors: Int) async -> ProcessFootprint {
+    var footprint = ProcessFootprint.trimmed
+    for _ in 0..<40 {
+      try? await Task.sleep(for: .milliseconds(50))  // nobody cancels this one
+      let next = ProcessFootprint.trimmed
+      let isSteady = next.descriptors == footprint.descriptors
+      footprint = next
+      if next.descriptors <= descriptors || (descriptors == 0 && isSteady) { break }
+    }
+    return footprint
+  }
+}
+
+/// What came of a storm.
+struct StormReport: BenchReport {
+  let requests: Int
+  let concurrency: Int
+  var seconds = 0.0
+  var succeeded = 0
+  var cancelled = 0
+  var hung = 0
+  var wrong: [String] = []
+  var slotsLost = 0
+  var descriptorsLost = 0
+  var megabytesGrown = 0.0
+
+  /// What a run may grow by: the allocator's own room, not a leak that grows with the requests.
+  static let tolerance = 5.0
+
+  var failures: [String] {
+    var failures: [String] = []
+    if hung > 0 { failures.append("\(hung) calls hung") }
+    if slotsLost > 0 { failures.append("\(slotsLost) slots or calls were not given back") }
+    if let first = wrong.first { failures.append("\(wrong.count) wrong errors, the first: \(first)") }
+    if descriptorsLost > 0 { failures.append("\(descriptorsLost) descriptors are still open") }
+    if megabytesGrown > Self.tolerance { failures.append("memory grew by \(megabytesGrown) MB") }
+    return failures
+  }
+
+  var description: String {
+    """
+    {"client":"errand","scenario":"storm","requests":\(requests),"concurrency":\(concurrency),"seconds":\(seconds),\
+    "succeeded":\(succeeded),"cancelled":\(cancelled),"hung":\(hung),"wrongErrors":\(wrong.count),\
+    "slotsLost":\(slotsLost),"descriptorsLost":\(descriptorsLost),"megabytesGrown":\(megabytesGrown)}
+    """
+  }
+}

@@ -1,0 +1,95 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// `errand-bench storm` in small: everything at random moments, over real sockets, through everything.
+@Suite(.timeLimit(.minutes(1)))
+struct StormTests {
+  private static let paths = ["now", "late", "drip", "long", "up"]
+
+  private func makeRemote() throws -> MockServer {
+    let remote = try MockServer(keeping: 0)
+    remote.route(.get, "/now", answer: .json(#"{"id":7}"#))
+    remote.route(.get, "/late", answer: .json(#"{"id":7}"#).after(.milliseconds(2)))
+    let chunks = Array(repeating: Data(repeating: 1, count: 100), count: 4)
+    remote.route(.get, "/drip", answer: .chunked(chunks).throttled(bytes: 100, every: .milliseconds(1)))
+    remote.route(.get, "/long", answer: .data(Data(repeating: 2, count: 700_000)))
+    remote.route(.post, "/up", answer: .status(201))
+    return remote
+  }
+
+  /// Runs a call and cancels it when as many others have ended as the dice say: no clock decides.
+  private func once(_ path: String, of remote: MockServer, on server: Server, yields: Int) async -> Result<
+    Void, any Error
+  > {
+    let url = remote.url.appending(path: path)
+    let call = Task {
+      if path == "up" {
+        _ = try await URLTask(url, method: .post, body: .bytes(Data(count: 100_000))).on(server).upload()
+      } else {
+        _ = try await URLTask(url).on(server).downloadData()
+      }
+    }
+    for _ in 0..<yields { await Task.yield() }
+    call.cancel()
+    return await call.result
+  }
+
+  @Test func `2,000 cancels at random moments end every call, and only with success or a cancellation`() async throws {
+    let remote = try makeRemote()
+    let server = Server(remote: Remote(remote.url), manager: TaskManager(limits: ThrottleLimits(perHost: 32)))
+    let (successes, cancellations) = await withTaskGroup(of: (Int, Int).self) { group in
+      for worker in 0..<50 {
+        group.addTask {
+          var counts = (0, 0)
+          for round in 0..<40 {
+            let yields = (worker * 40 + round) * 7919 % 400
+            switch await once(Self.paths[(worker + round) % 5], of: remote, on: server, yields: yields) {
+            case .success: counts.0 += 1
+            case .failure(is CancellationError): counts.1 += 1
+            case .failure(let error): Issue.record(error)
+            }
+          }
+          return counts
+        }
+      }
+      return await group.reduce(into: (0, 0)) { $0 = ($0.0 + $1.0, $0.1 + $1.1) }
+    }
+    #expect(successes + cancellations == 2000)
+    #expect(cancellations > 0)
+    #expect(server.manager.runningCount == 0)
+    #expect(server.manager.waitingCount == 0)
+    #expect(server.manager.callCount == 0)
+  }
+
+  @Test func `connections close with the last reference to a transport, also in the midst of bodies`() async throws {
+    let remote = try makeRemote()
+    remote.route(.get, "/endless", answer: .endless(chunk: Data(count: 10_000)))
+    var transport: (any Transport)? = PlatformTransport()
+    var bodies: [HTTPResponseBody] = []
+    for path in ["now", "drip", "endless", "endless", "long"] {
+      let request = HTTPRequest(.get, remote.url.appending(path: path))
+      if let response = try await transport?.send(request) { bodies.append(response.body) }
+    }
+    transport = nil
+    // What was begun goes on without it …
+    #expect(try await bodies[0].collect().count == 8)
+    #expect(try await bodies[1].collect().count == 400)
+    #expect(try await bodies[2].next() != nil)
+    #expect(try await bodies[4].collect().count == 700_000)
+    // … and the last to end closes them all.
+    bodies = []
+    try await remote.waitForOpenConnections(0)
+  }
+
+  @Test func `two readers of one body get all of it between them, and both end`() async throws {
+    let remote = try makeRemote()
+    let chunks = Array(repeating: Data(count: 1000), count: 50)
+    remote.route(.get, "/shared", answer: .chunked(chunks).throttled(bytes: 1000, every: .milliseconds(1)))
+    let body = try await PlatformTransport().send(HTTPRequest(.get, remote.url.appending(path: "shared"))).body
+    async let first = body.collect()
+    async let second = body.collect()
+    #expect(try await first.count + second.count == 50_000)
+  }
+}
