@@ -13,11 +13,12 @@ struct BenchOptions {
   static let scenarios: [String: any Scenario] = [
     "transport": TransportScenario(), "task": TaskScenario(), "stream": StreamScenario(), "file": FileScenario(),
     "upload": UploadScenario(), "storm": StormScenario(), "soak": SoakScenario(),
+    "manager": ManagerScenario(),
   ]
 
   static var usage: String {
     "errand-bench \(scenarios.keys.sorted().joined(separator: "|")) --url URL [--requests N] [--concurrency C] "
-      + "[--file PATH] [--ca PEM]; storm and soak bring their own server and need no URL"
+      + "[--file PATH] [--ca PEM]; storm, soak and manager bring their own server and need no URL"
   }
 
   init(_ arguments: [String]) throws {

@@ -37,6 +37,11 @@ extension TaskError {
     /// As many calls wait as may.
     public static let queueFull = Code("queueFull")
 
+    /// The host failed too often: its circuit breaker is open.
+    public static let circuitOpen = Code("circuitOpen")
+    /// A step is to be placed beside one that is not there.
+    public static let unknownStep = Code("unknownStep")
+
     // On the way.
 
     /// The host's name was not found.

@@ -141,8 +141,8 @@ public struct TaskError: Error, Sendable {
   /// Whether the remote could not be reached at all.
   public var isOffline: Bool { code == .cannotResolveHost || code == .cannotConnect || code == .offline }
 
-  /// Whether the same request may well succeed a little later: transport errors, time-outs, and the statuses 408,
-  /// 429, 502, 503 and 504. Whether it may be *sent* again is another question, which the method answers.
+  /// Whether the same request may well succeed a little later: transport errors, time-outs but those of the queue
+  /// and the call, and the statuses 408, 429, 502, 503 and 504. Whether it may be *sent* again is another question, which the method answers.
   public var isRetryable: Bool {
     switch code {
     case .timedOut: timer != .call && timer != .queue

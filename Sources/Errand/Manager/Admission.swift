@@ -1,7 +1,10 @@
 /// Who may run and who waits: the bookkeeping of slots, pure. It starts nothing, waits for nothing, locks nothing.
 ///
-/// A host's waiters are ordered by priority, then by arrival. A waiter whose host is full does not hold up those of
-/// other hosts.
+/// Those who wait are ordered by priority, then by arrival; a waiter gains one priority in every ``ThrottleLimits/ageing``.
+/// One whose host is full, or has begun as many as its rate allows, does not hold up those of other hosts.
+///
+/// Nobody costs more for a line being long: a host stands in `ready` under the first of each of its lines while it could
+/// start somebody, and in `starved` while only a token is wanting. What stands there in vain is skipped when met.
 struct Admission {
   typealias Ticket = Int
 
@@ -9,100 +12,184 @@ struct Admission {
   enum Decision: Equatable {
     case start
     case wait
+    /// As many wait as may.
+    case refuse
   }
 
-  private struct Waiter {
+  private struct Ready: Comparable {
     let ticket: Ticket
-    let priority: CallPriority
+    let host: Origin
+
+    static func < (left: Ready, right: Ready) -> Bool { left.ticket < right.ticket }
   }
 
-  private struct Host {
-    var running = 0
-    var waiting: [Waiter] = []
+  private struct Starved: Comparable {
+    let time: Duration
+    let host: Origin
+
+    static func < (left: Starved, right: Starved) -> Bool { left.time < right.time }
   }
 
   private(set) var limits: ThrottleLimits
   private(set) var running = 0
   private(set) var waiting = 0
-  private var hosts: [Origin: Host] = [:]
+  private var hosts: [Origin: HostAdmission] = [:]
+  private var ready = Array(repeating: MinHeap<Ready>(), count: CallPriority.allCases.count)
+  private var starved = MinHeap<Starved>()
+  /// At how many hosts those are looked for that can be forgotten.
+  private var sweepsAt = 64
 
   init(limits: ThrottleLimits) { self.limits = limits }
 
   /// Somebody asks for a slot. Tickets must grow.
-  mutating func enter(_ ticket: Ticket, host: Origin, priority: CallPriority) -> Decision {
-    let isFree = hasRoomOverall && hasRoom(hosts[host])
-    if isFree {
-      hosts[host, default: Host()].running += 1
+  mutating func enter(_ ticket: Ticket, host: Origin, priority: CallPriority, at now: Duration = .zero) -> Decision {
+    // In place throughout: a copy of a host's lines would cost as much as they are long.
+    if hasRoomOverall, mayStart(host, at: now) {
+      hosts[host, default: HostAdmission()].start(at: now, limits.rate)
       running += 1
       return .start
     }
-    let line = hosts[host, default: Host()].waiting
-    let place = line.lastIndex { $0.priority >= priority }.map { $0 + 1 } ?? 0
-    hosts[host, default: Host()].waiting.insert(Waiter(ticket: ticket, priority: priority), at: place)
+    if limits.maximumWaiting > 0, waiting >= limits.maximumWaiting { return .refuse }
+    hosts[host, default: HostAdmission()].append(ticket, priority, since: now)
     waiting += 1
+    settle(host, at: now)
     return .wait
   }
 
   /// A slot of `host` is free again; returns those who may start now.
-  mutating func leave(host: Origin) -> [Ticket] {
-    hosts[host]?.running -= 1
+  mutating func leave(host: Origin, at now: Duration = .zero) -> [Ticket] {
     running -= 1
-    let started = admit()
-    if let state = hosts[host], state.running == 0, state.waiting.isEmpty { hosts[host] = nil }
-    return started
+    hosts[host]?.running -= 1
+    settle(host, at: now)
+    return admit(at: now)
   }
 
   /// Somebody who waits gives up; false when they do not wait any more.
-  mutating func abandon(_ ticket: Ticket, host: Origin) -> Bool {
-    guard let index = hosts[host]?.waiting.firstIndex(where: { $0.ticket == ticket }) else { return false }
-    hosts[host]?.waiting.remove(at: index)
+  mutating func abandon(_ ticket: Ticket, host: Origin, at now: Duration = .zero) -> Bool {
+    guard hosts[host]?.remove(ticket) == true else { return false }
     waiting -= 1
-    if let state = hosts[host], state.running == 0, state.waiting.isEmpty { hosts[host] = nil }
+    settle(host, at: now)
     return true
   }
 
   /// Other limits hold from now on; returns those who may start because of it.
-  mutating func setLimits(_ limits: ThrottleLimits) -> [Ticket] {
+  mutating func setLimits(_ limits: ThrottleLimits, at now: Duration = .zero) -> [Ticket] {
     self.limits = limits
-    return admit()
+    starved = MinHeap()
+    for host in Array(hosts.keys) {
+      hosts[host]?.wakesAt = nil
+      settle(host, at: now)
+    }
+    return admit(at: now)
   }
 
+  /// The time has come that ``nextWake`` named; returns those who may start now.
+  mutating func wake(at now: Duration) -> [Ticket] {
+    while let first = starved.first, first.time <= now {
+      starved.removeFirst()
+      hosts[first.host]?.wakesAt = nil
+      settle(first.host, at: now)
+    }
+    return admit(at: now)
+  }
+
+  /// When somebody may start for no other reason than that time has passed.
+  var nextWake: Duration? { starved.first?.time }
+
   /// How many run and wait, by host.
-  var counts: [Origin: (running: Int, waiting: Int)] {
-    hosts.mapValues { ($0.running, $0.waiting.count) }
+  var counts: [Origin: ThrottleSnapshot.Host] {
+    hosts.filter { $1.running + $1.waiting > 0 }
+      .mapValues { ThrottleSnapshot.Host(running: $0.running, waiting: $0.waiting) }
   }
 
   private var hasRoomOverall: Bool { limits.total == 0 || running < limits.total }
 
-  private func hasRoom(_ host: Host?) -> Bool {
-    limits.perHost == 0 || (host?.running ?? 0) < limits.perHost
+  private func hasRoom(_ host: HostAdmission) -> Bool { limits.perHost == 0 || host.running < limits.perHost }
+
+  /// Whether somebody may start who just came.
+  private func mayStart(_ host: Origin, at now: Duration) -> Bool {
+    guard let state = hosts[host] else { return true }
+    return state.waiting == 0 && canStart(state, at: now)
   }
 
-  private mutating func admit() -> [Ticket] {
-    guard waiting > 0 else { return [] }
+  private func canStart(_ host: HostAdmission, at now: Duration) -> Bool {
+    hasRoom(host) && host.meter.nextToken(limits.rate) <= now
+  }
+}
+
+// MARK: Who comes next
+
+extension Admission {
+  /// Puts a host where it belongs after a change: among the ready, among the starved, or nowhere.
+  private mutating func settle(_ host: Origin, at now: Duration) {
+    guard let state = hosts[host] else { return }
+    if state.waiting == 0 {
+      guard state.running == 0 else { return }
+      return state.meter.isFull(at: now) ? hosts[host] = nil : sweep(at: now)
+    }
+    guard hasRoom(state) else { return }  // whoever leaves will settle it
+    let token = state.meter.nextToken(limits.rate)
+    if token <= now {
+      for (ticket, level) in hosts[host]?.announce() ?? [] { ready[level].insert(Ready(ticket: ticket, host: host)) }
+    } else if state.wakesAt == nil {
+      hosts[host]?.wakesAt = token
+      starved.insert(Starved(time: token, host: host))
+    }
+  }
+
+  private mutating func admit(at now: Duration) -> [Ticket] {
     var started: [Ticket] = []
-    while hasRoomOverall, let host = nextHost() {
-      let waiter = hosts[host, default: Host()].waiting.removeFirst()
-      hosts[host, default: Host()].running += 1
+    while waiting > 0, hasRoomOverall, let (entry, level) = best(at: now) {
+      ready[level].removeFirst()
+      hosts[entry.host]?.removeFirst(level)
+      hosts[entry.host]?.start(at: now, limits.rate)
       waiting -= 1
       running += 1
-      started.append(waiter.ticket)
+      started.append(entry.ticket)
+      settle(entry.host, at: now)
     }
     return started
   }
 
-  /// Of the hosts that have room, the one whose first waiter comes before the others'.
-  private func nextHost() -> Origin? {
-    var best: (host: Origin, waiter: Waiter)?
-    for (host, state) in hosts where hasRoom(state) {
-      guard let waiter = state.waiting.first else { continue }
-      if let present = best?.waiter,
-        (present.priority.rawValue, -present.ticket) > (waiter.priority.rawValue, -waiter.ticket)
-      {
-        continue
-      }
-      best = (host, waiter)
+  /// Of the firsts of all lines that could start, the one of the highest priority by now, then the oldest.
+  private mutating func best(at now: Duration) -> (Ready, level: Int)? {
+    var best: (entry: Ready, level: Int, rank: Int)?
+    for level in ready.indices {
+      // Within a priority the oldest ticket has also gained most.
+      guard let (entry, waiter) = first(level, at: now) else { continue }
+      let rank = rank(level, of: waiter, at: now)
+      if let best, (best.rank, -best.entry.ticket) > (rank, -entry.ticket) { continue }
+      best = (entry, level, rank)
     }
-    return best?.host
+    return best.map { ($0.entry, $0.level) }
+  }
+
+  /// The first of a priority that could start; those before it that cannot are taken out.
+  private mutating func first(_ level: Int, at now: Duration) -> (Ready, WaitingLine.Waiter)? {
+    while let entry = ready[level].first {
+      if let state = hosts[entry.host], let waiter = state.candidate(entry.ticket, level) {
+        if canStart(state, at: now) { return (entry, waiter) }
+        hosts[entry.host]?.withdraw(level)
+        ready[level].removeFirst()
+        settle(entry.host, at: now)
+      } else {
+        ready[level].removeFirst()
+      }
+    }
+    return nil
+  }
+
+  private func rank(_ level: Int, of waiter: WaitingLine.Waiter, at now: Duration) -> Int {
+    guard limits.ageing > .zero else { return level }
+    let highest = CallPriority.allCases.count - 1
+    let gained = (now - waiter.since) / limits.ageing
+    return gained >= Double(highest) ? highest : min(highest, level + Int(gained))
+  }
+
+  /// Forgets the hosts of which nothing is left to know, once in a while.
+  private mutating func sweep(at now: Duration) {
+    guard hosts.count > sweepsAt else { return }
+    hosts = hosts.filter { $1.running > 0 || $1.waiting > 0 || !$1.meter.isFull(at: now) }
+    sweepsAt = max(64, 2 * hosts.count)
   }
 }

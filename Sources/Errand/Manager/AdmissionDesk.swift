@@ -9,6 +9,8 @@ final class AdmissionDesk: Sendable {
     var waiters: [Admission.Ticket: UnsafeContinuation<Bool, Never>] = [:]
     /// Tickets that were decided on before their owner began to wait: admitted, or given up.
     var early: [Admission.Ticket: Bool] = [:]
+    /// What looks again when the rate allows more.
+    var alarm: (time: Duration, work: Task<Void, Never>)?
 
     /// Notes that these may start; returns those of them who wait already.
     mutating func start(_ tickets: [Admission.Ticket]) -> [UnsafeContinuation<Bool, Never>] {
@@ -20,31 +22,15 @@ final class AdmissionDesk: Sendable {
     }
   }
 
+  private let clock: CallClock
   private let state: Lock<State>
 
-  init(limits: ThrottleLimits) { state = Lock(State(admission: Admission(limits: limits))) }
-
-  /// A slot, given back once: by ``giveBack()``, or by letting the last reference go.
-  final class Slot: Sendable {
-    private let desk: AdmissionDesk
-    private let host: Origin
-    private let isHeld = Lock(true)
-
-    fileprivate init(_ desk: AdmissionDesk, _ host: Origin) {
-      self.desk = desk
-      self.host = host
-    }
-
-    deinit { giveBack() }
-
-    func giveBack() {
-      let wasHeld = isHeld.withLock { isHeld in
-        defer { isHeld = false }
-        return isHeld
-      }
-      if wasHeld { desk.leave(host) }
-    }
+  init(limits: ThrottleLimits, clock: CallClock = .continuous) {
+    self.clock = clock
+    state = Lock(State(admission: Admission(limits: limits)))
   }
+
+  deinit { state.withLock { $0.alarm }?.work.cancel() }
 
   /// A slot for `host`, at once where there is one.
   ///
@@ -53,27 +39,40 @@ final class AdmissionDesk: Sendable {
   ///   - priority: Who goes first among those who wait.
   ///   - waiting: Called when there is none at once.
   /// - Returns: The slot.
-  /// - Throws: `CancellationError` when the surrounding task is cancelled first.
-  func slot(for host: Origin, priority: CallPriority, waiting: () -> Void) async throws -> Slot {
+  /// - Throws: `CancellationError` when the surrounding task is cancelled first, and ``TaskError`` with code
+  ///   `.queueFull` when as many wait as may.
+  func slot(for host: Origin, priority: CallPriority, waiting: () -> Void) async throws -> AdmissionSlot {
+    let now = clock.now
     let (ticket, decision) = state.withLock { state in
       state.nextTicket += 1
-      return (state.nextTicket, state.admission.enter(state.nextTicket, host: host, priority: priority))
+      let ticket = state.nextTicket
+      return (ticket, state.admission.enter(ticket, host: host, priority: priority, at: now))
     }
-    if decision == .wait {
+    switch decision {
+    case .start: break
+    case .refuse:
+      throw TaskError(
+        .queueFull, "\(limits.maximumWaiting) attempts wait for a slot already, as many as maximumWaiting allows",
+        phase: .waiting, isSurelyNotSent: true)
+    case .wait:
+      setAlarm()
       waiting()
       try await wait(ticket, host)
     }
-    return Slot(self, host)
+    return AdmissionSlot(self, host)
   }
 
-  func setLimits(_ limits: ThrottleLimits) {
-    wake(state.withLock { state in state.start(state.admission.setLimits(limits)) })
-  }
+  func setLimits(_ limits: ThrottleLimits) { change { $0.setLimits(limits, at: $1) } }
 
   var limits: ThrottleLimits { state.withLock { $0.admission.limits } }
   var running: Int { state.withLock { $0.admission.running } }
   var waiting: Int { state.withLock { $0.admission.waiting } }
-  var counts: [Origin: (running: Int, waiting: Int)] { state.withLock { $0.admission.counts } }
+
+  var snapshot: ThrottleSnapshot {
+    let admission = state.withLock { $0.admission }
+    return ThrottleSnapshot(
+      limits: admission.limits, running: admission.running, waiting: admission.waiting, hosts: admission.counts)
+  }
 
   private func wait(_ ticket: Admission.Ticket, _ host: Origin) async throws {
     let isAdmitted = await withTaskCancellationHandler {
@@ -92,8 +91,9 @@ final class AdmissionDesk: Sendable {
   }
 
   private func abandon(_ ticket: Admission.Ticket, _ host: Origin) {
+    let now = clock.now
     let continuation = state.withLock { state -> UnsafeContinuation<Bool, Never>? in
-      guard state.admission.abandon(ticket, host: host) else { return nil }
+      guard state.admission.abandon(ticket, host: host, at: now) else { return nil }
       if let waiter = state.waiters.removeValue(forKey: ticket) { return waiter }
       state.early[ticket] = false
       return nil
@@ -101,11 +101,42 @@ final class AdmissionDesk: Sendable {
     continuation?.resume(returning: false)
   }
 
-  fileprivate func leave(_ host: Origin) {
-    wake(state.withLock { state in state.start(state.admission.leave(host: host)) })
+  /// A slot of `host` is free again.
+  func leave(_ host: Origin) { change { $0.leave(host: host, at: $1) } }
+
+  /// Changes the admission, and starts those who may.
+  private func change(_ change: (inout Admission, Duration) -> [Admission.Ticket]) {
+    let now = clock.now
+    let (started, isAlarmDue) = state.withLock { state in
+      let started = state.start(change(&state.admission, now))
+      return (started, state.admission.nextWake != state.alarm?.time)
+    }
+    if isAlarmDue { setAlarm() }
+    for waiter in started { waiter.resume(returning: true) }
   }
 
-  private func wake(_ continuations: [UnsafeContinuation<Bool, Never>]) {
-    for continuation in continuations { continuation.resume(returning: true) }
+  /// Has somebody look again when the rate allows more, if that is what they wait for.
+  private func setAlarm() {
+    let now = clock.now
+    let old = state.withLock { state -> Task<Void, Never>? in
+      guard state.admission.nextWake != state.alarm?.time else { return nil }
+      let old = state.alarm?.work
+      state.alarm = state.admission.nextWake.map { time in
+        let work = Task { [weak self, clock] in
+          guard (try? await clock.sleep(for: time - now)) != nil else { return }  // another alarm took its place
+          self?.wake(time)
+        }
+        return (time, work)
+      }
+      return old
+    }
+    old?.cancel()
+  }
+
+  private func wake(_ time: Duration) {
+    state.withLock { state in
+      if state.alarm?.time == time { state.alarm = nil }
+    }
+    change { $0.wake(at: max($1, time)) }
   }
 }

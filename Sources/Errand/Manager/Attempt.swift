@@ -5,13 +5,17 @@ import Foundation
 /// It ends once: when its body was collected, or for a stream when the caller has read the body or let it go.
 final class Attempt: Sendable {
   private let call: Call
-  private let number: Int
+  let number: Int
   private let state: Lock<State>
 
   private struct State {
     var record: AttemptRecord
     /// When it had its slot, counted from the start of the call.
     var start: Duration
+    /// Whether it had a slot.
+    var isUnderWay = false
+    /// Whether its time was cut to what the call has left.
+    var isCut = false
     var hasEnded = false
   }
 
@@ -24,8 +28,13 @@ final class Attempt: Sendable {
 
   // MARK: 8. Admission
 
-  func waitForSlot(_ host: Origin) async throws -> AdmissionDesk.Slot {
+  /// Whether it has, or had, a slot.
+  var isUnderWay: Bool { state.withLock { $0.isUnderWay } }
+
+  func waitForSlot(_ host: Origin) async throws -> AdmissionSlot {
     let desk = call.manager.admission
+    // Who would be refused afterwards need not wait.
+    try call.manager.circuits.check(host, call.snapshot.configuration.circuitBreaker)
     let start = call.trace.elapsed
     let hasWaited = Lock(false)
     let limit = call.timeouts.queue
@@ -37,24 +46,65 @@ final class Attempt: Sendable {
     }
     let now = call.trace.elapsed
     let waited = hasWaited.withLock { $0 }
-    state.withLock { state in
+    let isFirstHop = state.withLock { state in
+      defer { state.isUnderWay = true }
       state.start = now
       if waited { state.record.queued += now - start }
+      return !state.isUnderWay
     }
+    if number == 1, isFirstHop { call.manager.retries.earn(for: host) }
     if waited { call.trace.note(.admitted(after: now - start)) }
     return slot
+  }
+
+  /// Leave of the host's circuit breaker; nil where there is none.
+  func passCircuit(_ host: Origin) throws -> CircuitPass? {
+    try call.manager.circuits.pass(for: host, call.snapshot.configuration.circuitBreaker)
   }
 
   // MARK: 9. Transport
 
   /// Sends the request; the slot is held until the body of the response ended or was let go.
-  func send(_ request: HTTPRequest, holding slot: AdmissionDesk.Slot) async throws -> HTTPResponse {
+  func send(_ request: HTTPRequest, _ slot: AdmissionSlot, _ pass: CircuitPass?) async throws -> HTTPResponse {
     var request = request
     request.options.mayRepeat = request.body.isReplayable && request.isRepeatable(call.plan.idempotency)
-    let response = try await call.transport.send(request)
-    response.body.onEnd { _ in slot.giveBack() }
+    // A stream lasts as long as its reader takes: its deadline is the call's alone.
+    if let remaining = call.remaining, !request.options.isLongLived {
+      try cut(&request.options.timeouts, to: remaining)
+    }
+    let response: HTTPResponse
+    do {
+      response = try await call.transport.send(request)
+    } catch {
+      pass?.end(isDeadline(error) ? ofDeadline() : Circuit.Result(error))
+      throw error
+    }
+    response.body.onEnd { [status = response.status] ending in  // not the response: its body would keep itself alive
+      slot.giveBack()
+      pass?.end(Circuit.Result(status, ending))
+    }
     call.trace.note(.responded(response.status, isConnectionReused: response.isConnectionReused))
     return response
+  }
+
+  private func cut(_ timeouts: inout Timeouts, to remaining: Duration) throws {
+    guard remaining > .zero else { throw call.expired(.waiting) }
+    if let limit = timeouts.attempt, limit <= remaining { return }
+    timeouts.attempt = remaining
+    state.withLock { $0.isCut = true }
+  }
+
+  /// Whether an error is that of the call's deadline: its timer was faster, or the transport's, which was cut to it.
+  private func isDeadline(_ error: any Error) -> Bool {
+    if error is CancellationError { return call.hasExpired }
+    guard let error = error as? TaskError else { return false }
+    return error.timer == .call || (error.timer == .attempt && state.withLock { $0.isCut })
+  }
+
+  /// What the deadline says of the host: that it failed, where most of the time was its own and not spent in line.
+  private func ofDeadline() -> Circuit.Result {
+    let (start, limit) = (state.withLock { $0.start }, call.timeouts.call ?? .zero)
+    return (call.trace.elapsed - start) * 2 >= limit ? .failure : .unknown
   }
 
   /// Takes the body as the call wants it, and ends the attempt.
@@ -78,7 +128,8 @@ final class Attempt: Sendable {
   func failed(_ error: any Error) -> AttemptResult { failed(error, response: nil) }
 
   private func failed(_ error: any Error, response: HTTPResponse?) -> AttemptResult {
-    let error = TaskError.ofTransfer(error)
+    var error = TaskError.ofTransfer(error)
+    if let cut = error as? TaskError, cut.timer == .attempt, isDeadline(cut) { error = call.expired(cut.phase) }
     let reason = (error as? TaskError)?.reason ?? "\(error)"
     end(timings: response?.body.timings, failure: error is CancellationError ? "cancelled" : reason, response: response)
     return .failure(error)
@@ -111,7 +162,7 @@ final class Attempt: Sendable {
       return state.record
     }
     guard let record else { return }
-    call.note(response: response, body: body, failure: failure, duration: record.duration)
+    call.note(number, response: response, body: body, failure: failure, duration: record.duration)
     call.trace.note(.attemptEnded(number, record))
   }
 }

@@ -10,7 +10,9 @@ extension Call {
   /// Reads a body to its end, where the call wants it.
   func collect(_ response: HTTPResponse) async throws -> Collected {
     switch delivery {
-    case .file(let url) where accepts(response.status): return try await write(response.body, to: url)
+    case .file(let url) where accepts(response.status):
+      try verify(response)
+      return try await write(response.body, to: url)
     case .discarded where accepts(response.status) && !isShown: return try await drain(response.body)
     default: return try await collectInMemory(response)
     }

@@ -22,14 +22,26 @@ extension Call {
     return Task.isCancelled ? nil : error
   }
 
-  /// Asks the policy about a failed attempt, within the deadline.
+  /// Asks the policy about a failed attempt, then the deadline and the host's budget.
   func decide(_ error: TaskError, of request: HTTPRequest) async throws -> NextMove {
     let failure = RetryPolicy.Failure(
       request: request, attempts: trace.flightRecord.attempts, error: error,
       retryAfter: RetryAfter.delay(in: error.headers), random: manager.random.unit())
     guard case .retry(let delay) = try await retryPolicy.decide(failure) else { return .stand }
-    if let remaining, delay >= remaining { return .stand }
+    if let remaining, delay >= remaining {
+      trace.note(
+        .retryRefused(reason: "the call's deadline comes before the delay of \(delay.formattedSeconds) is over"))
+      return .stand
+    }
+    if let host = Origin(request.url), !spendRepetition(for: host) { return .stand }
     return .retry(after: max(.zero, delay), reason: error.reason)
+  }
+
+  /// Takes what a repetition costs from the host's budget; false, and noted, where there is nothing left.
+  func spendRepetition(for host: Origin) -> Bool {
+    let isThere = manager.retries.spend(for: host)
+    if !isThere { trace.note(.retryRefused(reason: "the retry budget of \(host) is used up")) }
+    return isThere
   }
 
   /// Waits between two attempts; the end of the wait is noted whatever ends it.

@@ -121,26 +121,34 @@ final class Call: Sendable {
 
   // MARK: What is noted
 
-  func note(request: HTTPRequest) {
+  func note(request: HTTPRequest, of attempt: Int) {
     state.withLock { state in
       state.method = request.method
       state.url = request.url
     }
-    exchange?.withLock { $0.attempts.append(.init(request: request)) }
+    exchange?.withLock { $0.attempts.append(.init(number: attempt, request: request)) }
   }
 
-  func note(response: HTTPResponse?, body: Data?, failure: String?, duration: Duration) {
+  func note(_ attempt: Int, response: HTTPResponse?, body: Data?, failure: String?, duration: Duration) {
     exchange?.withLock { exchange in
-      guard var last = exchange.attempts.popLast() else { return }
-      last.response = response
-      last.body = body
-      last.failure = failure
-      last.duration = duration
-      exchange.attempts.append(last)
+      guard let index = exchange.attempts.lastIndex(where: { $0.number == attempt }) else { return }
+      exchange.attempts[index].response = response
+      exchange.attempts[index].body = body
+      exchange.attempts[index].failure = failure
+      exchange.attempts[index].duration = duration
     }
   }
 
   // MARK: How it ends
+
+  /// Whether the call ran into its deadline.
+  var hasExpired: Bool { state.withLock { $0.expired != nil } }
+
+  /// Notes that the call ran into its deadline; returns the error for it.
+  func expired(_ phase: TaskError.Phase) -> TaskError {
+    state.withLock { $0.expired = $0.expired ?? phase }
+    return .timeout(.call, after: timeouts.call ?? .zero, phase: phase)
+  }
 
   /// The error as the caller sees it: a cancellation as `CancellationError`, a `TaskError` with all that is known.
   func explained(_ error: any Error) -> any Error {
@@ -203,9 +211,9 @@ extension TaskError.Phase {
     case .callStarted, .delayEnded, nil: self = .preparing
     case .queued: self = .waiting
     case .delayStarted: self = .delaying
-    case .attemptStarted, .admitted: self = .awaitingResponse
+    case .attemptStarted, .admitted, .hedgeSent: self = .awaitingResponse
     case .responded: self = .receiving
-    case .bodyReceived, .attemptEnded, .decoded, .callEnded: self = .finishing
+    case .bodyReceived, .attemptEnded, .retryRefused, .decoded, .callEnded: self = .finishing
     }
   }
 }

@@ -10,4 +10,6 @@ package enum Delivery: Sendable {
   case file(URL)
   /// Left to the caller, as it comes.
   case stream
+
+  var isFile: Bool { if case .file = self { true } else { false } }
 }

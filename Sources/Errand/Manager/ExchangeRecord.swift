@@ -3,6 +3,7 @@ import Foundation
 /// What an echo or a recording shows of a call: every request that was sent, and what came back.
 struct ExchangeRecord: Sendable {
   struct Attempt: Sendable {
+    let number: Int
     let request: HTTPRequest
     var response: HTTPResponse?
     var body: Data?

@@ -9,16 +9,24 @@ public actor TaskManager {
   nonisolated let serialQueues = SerialQueues()
   nonisolated let clock: CallClock
   nonisolated let random: CallRandom
+  nonisolated let retries: RetryBank
+  nonisolated let circuits: CircuitBoard
   private nonisolated let recorderBox = Lock<TaskRecorder?>(nil)
 
   /// A manager with the given limits.
   ///
   /// - Parameters:
   ///   - limits: How many attempts may be under way at once.
+  ///   - retryBudget: How many repetitions each host may be sent.
   ///   - clock: By which calls wait and measure.
   ///   - random: What jitter is drawn from.
-  public init(limits: ThrottleLimits = ThrottleLimits(), clock: CallClock = .continuous, random: CallRandom = .system) {
-    admission = AdmissionDesk(limits: limits)
+  public init(
+    limits: ThrottleLimits = ThrottleLimits(), retryBudget: RetryBudget = .standard, clock: CallClock = .continuous,
+    random: CallRandom = .system
+  ) {
+    admission = AdmissionDesk(limits: limits, clock: clock)
+    retries = RetryBank(retryBudget)
+    circuits = CircuitBoard(clock: clock)
     self.clock = clock
     self.random = random
   }
@@ -30,6 +38,15 @@ public actor TaskManager {
 
   /// Sets other limits. They hold at once: raised ones start those who wait, lowered ones let the running finish.
   public func setLimits(_ limits: ThrottleLimits) { admission.setLimits(limits) }
+
+  /// Who runs and who waits, overall and by host.
+  public nonisolated var throttle: ThrottleSnapshot { admission.snapshot }
+
+  /// What the circuit breaker of a host is at; closed where there is none.
+  public nonisolated func circuit(of host: Origin) -> CircuitBreaker.State { circuits.circuit(of: host) }
+
+  /// How many repetitions the retry budget has left for a host.
+  public nonisolated func retriesLeft(for host: Origin) -> Double { retries.left(for: host) }
 
   /// The number of attempts that hold a slot.
   public nonisolated var runningCount: Int { admission.running }

@@ -3,9 +3,17 @@
 ///
 /// A step says in its type where it belongs: conform to ``PerCallStep`` or ``PerAttemptStep``.
 public protocol Step: Sendable {
+  /// By what name other steps are placed before or after it; the name of its type unless stated.
+  var name: String { get }
+
   /// Passes `request` on with `next` and returns the response.
   /// Throws what `next` throws, or an error of its own, which ends the attempt or the call.
   func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse
+}
+
+extension Step {
+  /// The name of the type.
+  public var name: String { "\(Self.self)" }
 }
 
 /// A step that sees a call once, however many attempts it takes.

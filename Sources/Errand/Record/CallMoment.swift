@@ -20,6 +20,10 @@ public enum CallMoment: Sendable {
   case delayStarted(Duration, reason: String)
   /// The wait is over, or was cut short.
   case delayEnded
+  /// What failed is not tried again, or what is slow not hedged, though the policy would have it: for the reason given.
+  case retryRefused(reason: String)
+  /// There is no answer yet: the attempt of this number is made beside those under way.
+  case hedgeSent(Int)
   /// The body became a payload.
   case decoded
   /// The call is over.
@@ -49,6 +53,8 @@ extension CallMoment: CustomStringConvertible {
     case .attemptEnded(let number, let record): "attempt \(number) ended: \(record.outcome)"
     case .delayStarted(let delay, let reason): "waiting \(delay.formattedSeconds) to retry: \(reason)"
     case .delayEnded: "wait over"
+    case .retryRefused(let reason): "no other attempt: \(reason)"
+    case .hedgeSent(let number): "no answer yet: attempt \(number) beside it"
     case .decoded: "decoded"
     case .callEnded(.succeeded(let status)): "call succeeded\(status.map { " with \($0)" } ?? "")"
     case .callEnded(.failed(let reason)): "call failed: \(reason)"

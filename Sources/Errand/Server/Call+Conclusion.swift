@@ -14,6 +14,7 @@ extension Call {
     _ response: HTTPResponse, finish: @Sendable (Outcome) async throws -> Value
   ) async throws -> Value {
     if !accepts(response.status) { throw await refusal(of: response) }
+    if !delivery.isFile { try verify(response) }
     if case .stream = delivery {
       do {
         try await plan.task.postProcess(response: response)
@@ -30,6 +31,18 @@ extension Call {
     try await plan.task.postflight(response: response)
     if let postflight = snapshot.configuration.postflight { try await postflight(plan.task, response) }
     return value
+  }
+
+  /// Has the task and the server look at the head of an accepted response; done with those that go to a file before
+  /// anything is written.
+  func verify(_ response: HTTPResponse) throws {
+    do {
+      try plan.task.verify(response)
+      try snapshot.configuration.verify?(plan.task, response)
+    } catch {
+      response.body.cancel()
+      throw error
+    }
   }
 
   func accepts(_ status: HTTPStatus) -> Bool {

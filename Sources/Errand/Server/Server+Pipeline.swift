@@ -18,12 +18,15 @@ extension Server {
 }
 
 extension Call {
-  /// 6. The attempt loop: sends until an attempt succeeds or the policy gives up.
+  /// 6. The attempt loop: sends until an attempt succeeds, or the policy, the deadline or the budget gives up.
   func attempts(_ first: HTTPRequest, built: HTTPRequest) async throws -> HTTPResponse {
     var request = first
     var number = 1
     while true {
-      let result = await attempt(number, request)
+      let result =
+        mayHedge(request)
+        ? await hedged(&number, request) { try await self.build().applying(changesFrom: built, to: first) }
+        : await run(Attempt(number, of: self), request)
       guard let error = mendable(result, of: request),
         case .retry(let delay, let reason) = try await decide(error, of: request)
       else { return try result.get() }
@@ -35,14 +38,14 @@ extension Call {
   }
 
   /// 7.–9. One attempt: its steps, and at their end the transport.
-  private func attempt(_ number: Int, _ request: HTTPRequest) async -> AttemptResult {
-    let attempt = Attempt(number, of: self)
+  func run(_ attempt: Attempt, _ request: HTTPRequest) async -> AttemptResult {
     do {
       let response = try await throughAttemptSteps(request) { request in
-        self.note(request: request)
+        self.note(request: request, of: attempt.number)
         let host = try self.sendableOrigin(of: request)
         let slot = try await attempt.waitForSlot(host)  // 8. admission
-        return try await attempt.send(request, holding: slot)  // 9. transport: the slot is held until the body ended
+        let pass = try attempt.passCircuit(host)  // the circuit breaker has the last word
+        return try await attempt.send(request, slot, pass)  // 9. transport: the slot is held until the body ended
       }
       return await attempt.received(response)
     } catch {

@@ -51,6 +51,10 @@ public struct ServerConfiguration: Sendable {
   public var timeouts = Timeouts(connect: .seconds(10))
   /// What is done about failures.
   public var retryPolicy = RetryPolicy.standard
+  /// When a host that fails is left alone for a while; the state is the manager's.
+  public var circuitBreaker = CircuitBreaker.off
+  /// Whether slow answers are asked for again, beside the first.
+  public var hedging = Hedging.none
   /// Whether networks that cost money by the byte may be used.
   public var allowsExpensiveNetworkAccess = true
   /// Whether networks in low-data mode may be used.
@@ -71,6 +75,9 @@ public struct ServerConfiguration: Sendable {
 
   /// Sees every request after the task's own preflight, for every attempt; may change it or throw.
   public var preflight: (@Sendable (_ task: any ServerTask, _ request: inout HTTPRequest) async throws -> Void)?
+  /// Sees the head of a response whose status was accepted, after the task's own verification; what it throws fails
+  /// the call before anything is stored.
+  public var verify: (@Sendable (_ task: any ServerTask, _ response: HTTPResponse) throws -> Void)?
   /// Told when a call has succeeded, after the task's own postflight.
   public var postflight: (@Sendable (_ task: any ServerTask, _ response: HTTPResponse) async throws -> Void)?
 

@@ -33,6 +33,11 @@ extension ServerTask {
     retry(.fixed(retries: count, delay: delay))
   }
 
+  /// The task asked for again, beside the first attempt, when there is no answer after `delay`; up to `maximum` times.
+  public func hedged(after delay: Duration, maximum: Int = 1) -> Modified<Unmodified> {
+    modified { $0.hedging = .after(delay, maximum: maximum) }
+  }
+
   /// The task with another statement on whether it may be sent twice.
   public func idempotency(_ idempotency: Idempotency) -> Modified<Unmodified> {
     modified { $0.idempotency = idempotency }

@@ -54,6 +54,9 @@ public protocol ServerTask: Sendable {
   var priority: CallPriority { get }
   /// The serial queue in which the task takes its turn; none unless stated.
   var serialQueue: SerialQueue { get }
+  /// Whether a slow answer is asked for again, beside the first; the server's ``ServerConfiguration/hedging`` unless
+  /// stated.
+  var hedging: Hedging { get }
   /// Which statuses are success; 2xx and 304 unless stated.
   var acceptedStatuses: AcceptedStatuses { get }
 
@@ -70,6 +73,9 @@ public protocol ServerTask: Sendable {
 
   /// Sees the request before the server's preflight does, for every attempt; may change it or throw.
   func preflight(_ request: inout HTTPRequest) async throws
+  /// Sees the head of a response whose status was accepted, before the server's ``ServerConfiguration/verify`` does;
+  /// what it throws fails the call before anything is stored. The body is not to be read here.
+  func verify(_ response: HTTPResponse) throws
   /// Sees the response once its status was accepted and its body is there; what it throws fails the call.
   func postProcess(response: HTTPResponse) async throws
   /// Told last of all, when the call has succeeded; not for a stream, whose caller sees the end itself.
@@ -114,6 +120,8 @@ extension ServerTask {
   /// `.none`.
   public var serialQueue: SerialQueue { .none }
   /// `.inherited`.
+  public var hedging: Hedging { .inherited }
+  /// `.inherited`.
   public var acceptedStatuses: AcceptedStatuses { .inherited }
   /// The name of the type.
   public var taskTag: String { "\(Self.self)" }
@@ -123,6 +131,8 @@ extension ServerTask {
   public var recordingStyle: RecordingStyle { .full }
   /// Changes nothing.
   public func preflight(_ request: inout HTTPRequest) async throws {}
+  /// Accepts everything.
+  public func verify(_ response: HTTPResponse) throws {}
   /// Accepts everything.
   public func postProcess(response: HTTPResponse) async throws {}
   /// Does nothing.

@@ -27,6 +27,8 @@ public struct TaskPlan: Sendable {
   public var priority: CallPriority
   /// The serial queue in which the call takes its turn.
   public var serialQueue: SerialQueue
+  /// Whether a slow answer is asked for again, beside the first.
+  public var hedging: Hedging
   /// Which statuses are success.
   public var acceptedStatuses: AcceptedStatuses
   /// The name by which calls are cancelled together; nil is the task's own.
@@ -51,6 +53,7 @@ public struct TaskPlan: Sendable {
     idempotency = task.idempotency
     priority = task.priority
     serialQueue = task.serialQueue
+    hedging = task.hedging
     acceptedStatuses = task.acceptedStatuses
     echoStyle = task.echoStyle
     recordingStyle = task.recordingStyle

@@ -1,0 +1,92 @@
+extension Call {
+  private enum HedgeEvent: Sendable {
+    case delayOver
+    case ended(AttemptResult, isFirst: Bool)
+  }
+
+  /// How the call is hedged. What goes to a file or to the caller as it comes is not: one body cannot be taken from two.
+  private var hedging: Hedging {
+    switch delivery {
+    case .discarded, .memory: plan.hedging.isInherited ? snapshot.configuration.hedging : plan.hedging
+    case .file, .stream: .none
+    }
+  }
+
+  /// Whether another attempt may be made beside one at `request`.
+  func mayHedge(_ request: HTTPRequest) -> Bool {
+    !hedging.isNone && request.body.isReplayable && request.isRepeatable(plan.idempotency)
+  }
+
+  /// An attempt, and where it takes long others beside it.
+  ///
+  /// - Parameters:
+  ///   - number: The number of the first attempt; afterwards that of the last.
+  ///   - request: The request of the first.
+  ///   - again: Makes that of another.
+  /// - Returns: The first result that will do, else that of the first attempt; everything else has ended.
+  func hedged(
+    _ number: inout Int, _ request: HTTPRequest, again: @escaping @Sendable () async throws -> HTTPRequest
+  ) async -> AttemptResult {
+    let first = Attempt(number, of: self)
+    let delay = hedging.delay
+    var race = HedgeRace(hedging)
+    var standing = AttemptResult.failure(CancellationError())
+    return await withTaskGroup(of: HedgeEvent?.self) { group in
+      group.addTask { .ended(await self.run(first, request), isFirst: true) }
+      group.addTask { await self.wait(delay) }
+      while let event = await group.next() {
+        switch event {
+        case .delayOver:
+          let action = race.delayOver(isUnderWay: first.isUnderWay) { takeHedge(request) }
+          if action == .launch {
+            number += 1
+            group.addTask { [number] in .ended(await self.hedge(number, again), isFirst: false) }
+          }
+          if action != .stop { group.addTask { await self.wait(delay) } }
+        case .ended(let result, let isFirst):
+          let action = race.ended(isAcceptable: isAcceptable(result))
+          let isBetter = action == .win || (action != .discard && isFirst)
+          (isBetter ? standing : result).discard()
+          if isBetter { standing = result }
+          if action == .win || action == .lose { group.cancelAll() }
+        case nil: break
+        }
+      }
+      return standing
+    }
+  }
+
+  private func hedge(_ number: Int, _ again: @Sendable () async throws -> HTTPRequest) async -> AttemptResult {
+    trace.note(.hedgeSent(number))
+    do {
+      let request = try await again()
+      return await run(Attempt(number, of: self), request)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func wait(_ delay: Duration) async -> HedgeEvent? {
+    do {
+      try await manager.clock.sleep(for: delay)
+      return .delayOver
+    } catch {
+      return nil  // the race is over
+    }
+  }
+
+  /// Takes what a hedge costs; false where it may not be.
+  private func takeHedge(_ request: HTTPRequest) -> Bool {
+    guard !Task.isCancelled, let host = Origin(request.url) else { return false }
+    let breaker = snapshot.configuration.circuitBreaker
+    if !breaker.isOff, manager.circuits.circuit(of: host) != .closed { return false }
+    return spendRepetition(for: host)
+  }
+
+  /// Whether a result will do: any answer but one that a moment later might be better.
+  private func isAcceptable(_ result: AttemptResult) -> Bool {
+    guard case .response(let response) = result else { return false }
+    return accepts(response.status)
+      || !(response.status.code >= 500 || RetryableStatuses.standard.contains(response.status))
+  }
+}

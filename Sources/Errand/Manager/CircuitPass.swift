@@ -1,0 +1,47 @@
+/// Leave to send something to a host with a circuit breaker. It ends once, with what came of it; with the last reference
+/// it ends saying nothing.
+final class CircuitPass: Sendable {
+  private let board: CircuitBoard
+  private let host: Origin
+  private let permit: Circuit.Permit
+  private let settings: CircuitBreaker
+  private let isOpen = Lock(true)
+
+  init(_ board: CircuitBoard, _ host: Origin, _ permit: Circuit.Permit, _ settings: CircuitBreaker) {
+    self.board = board
+    self.host = host
+    self.permit = permit
+    self.settings = settings
+  }
+
+  deinit { end(.unknown) }
+
+  func end(_ result: Circuit.Result) {
+    let isFirst = isOpen.withLock { isOpen in
+      defer { isOpen = false }
+      return isOpen
+    }
+    if isFirst { board.leave(host, permit, result, settings) }
+  }
+}
+
+extension Circuit.Result {
+  /// What a response says of its host, once its body came to an end.
+  init(_ status: HTTPStatus, _ ending: HTTPResponseBody.Ending) {
+    if case .failed(let error) = ending { self = Self(error) } else { self = status.code >= 500 ? .failure : .success }
+  }
+
+  /// What an error says of the host.
+  init(_ error: any Error) {
+    guard let error = error as? TaskError else {
+      self = .unknown
+      return
+    }
+    switch error.code {
+    case .cannotResolveHost, .cannotConnect, .connectionLost, .secureConnectionFailed, .badResponse, .truncatedBody:
+      self = .failure
+    case .timedOut: self = error.timer == .queue || error.timer == .call ? .unknown : .failure
+    default: self = .unknown
+    }
+  }
+}

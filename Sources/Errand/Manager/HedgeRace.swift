@@ -1,0 +1,53 @@
+/// Who is under way in a race of attempts at the same request, and when it is over; pure.
+struct HedgeRace {
+  /// What to do when a delay is over.
+  enum DelayAction: Equatable {
+    /// Make another attempt, and look again after another delay.
+    case launch
+    /// Look again after another delay.
+    case wait
+    /// There will be no other attempt.
+    case stop
+  }
+
+  /// What to do with the result of an attempt.
+  enum ResultAction: Equatable {
+    /// It wins: the others are of no use any more.
+    case win
+    /// Keep it in case that nothing better comes.
+    case keep
+    /// As `keep`, and nothing better will come.
+    case lose
+    /// Let it go: another has won.
+    case discard
+  }
+
+  private let maximum: Int
+  private var launched = 0
+  private var running = 1
+  private var isOver = false
+
+  init(_ hedging: Hedging) { maximum = hedging.maximum }
+
+  /// A delay is over.
+  ///
+  /// - Parameters:
+  ///   - isUnderWay: Whether the first attempt was sent; beside one that waits for its slot another would only wait too.
+  ///   - isAllowed: Whether another may be sent; asked last, for the answer may cost something.
+  mutating func delayOver(isUnderWay: Bool, isAllowed: () -> Bool) -> DelayAction {
+    guard !isOver, launched < maximum else { return .stop }
+    guard isUnderWay else { return .wait }
+    guard isAllowed() else { return .stop }
+    launched += 1
+    running += 1
+    return .launch
+  }
+
+  /// An attempt has ended.
+  mutating func ended(isAcceptable: Bool) -> ResultAction {
+    running -= 1
+    if isOver { return .discard }
+    isOver = isAcceptable || running == 0
+    return isAcceptable ? .win : isOver ? .lose : .keep
+  }
+}

@@ -1,0 +1,38 @@
+/// What every host has left of its ``RetryBudget``, pure.
+///
+/// Counted in thousandths, so that five times a fifth is one. A host whose account is full is not kept: that of a
+/// healthy host costs nothing.
+struct RetryAccounts {
+  private static let whole = 1000
+
+  private let deposit: Int
+  private let capacity: Int
+  private let isUnlimited: Bool
+  private var used: [Origin: Int] = [:]
+
+  init(_ budget: RetryBudget) {
+    isUnlimited = budget.isUnlimited
+    capacity = budget.capacity * Self.whole
+    deposit = isUnlimited ? 0 : Int(min(budget.ratio, Double(budget.capacity)) * Double(Self.whole))
+  }
+
+  /// A first attempt goes to `host`.
+  mutating func earn(for host: Origin) {
+    guard !used.isEmpty, let present = used[host] else { return }
+    used[host] = present > deposit ? present - deposit : nil
+  }
+
+  /// A repetition is to go to `host`; false when there is nothing left for it.
+  mutating func spend(for host: Origin) -> Bool {
+    if isUnlimited { return true }
+    let present = used[host] ?? 0
+    guard present + Self.whole <= capacity else { return false }
+    used[host] = present + Self.whole
+    return true
+  }
+
+  /// How many repetitions are left for `host`.
+  func left(for host: Origin) -> Double {
+    isUnlimited ? .infinity : Double(capacity - (used[host] ?? 0)) / Double(Self.whole)
+  }
+}

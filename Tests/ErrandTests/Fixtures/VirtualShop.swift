@@ -1,0 +1,82 @@
+import Errand
+import ErrandTesting
+import Foundation
+
+/// A server over a stub transport in virtual time, and what was told of its calls.
+struct VirtualShop {
+  let clock: ManualClock
+  let events = EventRecorder()
+  let server: Server
+  private let sent = Lock(0)
+
+  /// A server whose requests are answered by `answer`, which is told the number of the request, the first being 1.
+  init(
+    _ mode: ManualClock.Mode = .manual, limits: ThrottleLimits = ThrottleLimits(),
+    budget: RetryBudget = .unlimited, configure: (inout ServerConfiguration) -> Void = { _ in },
+    answer:
+      @escaping @Sendable (_ number: Int, _ request: HTTPRequest, _ clock: ManualClock) async throws ->
+      HTTPResponse
+  ) {
+    let clock = ManualClock(mode)
+    var configuration = ServerConfiguration()
+    configuration.observers = [events]
+    configuration.log = .discard
+    configure(&configuration)
+    self.clock = clock
+    let sent = sent
+    server = Server(
+      remote: "https://shop.test", configuration: configuration,
+      transport: StubTransport { request in
+        let number = sent.withLock { sent in
+          sent += 1
+          return sent
+        }
+        return try await answer(number, request, clock)
+      },
+      manager: TaskManager(
+        limits: limits, retryBudget: budget, clock: CallClock(clock), random: CallRandom(SeededGenerator(seed: 7))))
+  }
+
+  /// How many requests reached the transport.
+  var sentCount: Int { sent.withLock { $0 } }
+
+  var manager: TaskManager { server.manager }
+
+  /// A task at this server.
+  func task(_ path: String = "widgets", method: HTTPMethod = .get) -> Modified<ShopTask> {
+    ShopTask(path: path, httpMethod: method).on(server)
+  }
+
+  /// What was told of all calls, in words.
+  func moments(containing text: String) -> [String] { events.moments().filter { $0.contains(text) } }
+}
+
+struct ShopTask: ServerTask {
+  let path: String
+  let httpMethod: HTTPMethod
+}
+
+extension HTTPResponse {
+  static func ok(_ request: HTTPRequest) -> HTTPResponse { .status(.ok, for: request) }
+  static func unavailable(_ request: HTTPRequest, _ headers: HTTPHeaders = [:]) -> HTTPResponse {
+    .status(.serviceUnavailable, headers: headers, for: request)
+  }
+}
+
+extension ManualClock {
+  /// Waits until somebody sleeps, and moves the time.
+  func pass(_ duration: Duration, sleepers count: Int = 1) async {
+    await sleepers(count: count)
+    advance(by: duration)
+  }
+}
+
+/// The error that `body` throws, where it is this library's.
+func taskError(_ body: () async throws -> Void) async -> TaskError? {
+  do {
+    try await body()
+    return nil
+  } catch {
+    return error as? TaskError
+  }
+}

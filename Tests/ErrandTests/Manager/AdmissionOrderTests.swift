@@ -1,0 +1,109 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// Ageing, bounds, rates and costs of an ``Admission``.
+@Suite struct AdmissionOrderTests {
+  private let a: Origin
+  private let b: Origin
+
+  init() throws {
+    a = try #require(URL(string: "https://a.test").flatMap { Origin($0) })
+    b = try #require(URL(string: "https://b.test").flatMap { Origin($0) })
+  }
+
+  @Test func `a waiter gains one priority in every ten seconds`() {
+    var admission = Admission(limits: ThrottleLimits(perHost: 1))
+    _ = admission.enter(1, host: a, priority: .normal, at: .zero)
+    _ = admission.enter(2, host: a, priority: .low, at: .zero)
+    _ = admission.enter(3, host: a, priority: .normal, at: .seconds(9))
+    var early = admission
+    #expect(early.leave(host: a, at: .seconds(9.9)) == [3])
+    #expect(admission.leave(host: a, at: .seconds(10)) == [2])
+  }
+
+  @Test func `background is urgent after four times the ageing, and older than what came since`() {
+    var admission = Admission(limits: ThrottleLimits(perHost: 1, ageing: .seconds(2)))
+    _ = admission.enter(1, host: a, priority: .urgent, at: .zero)
+    _ = admission.enter(2, host: a, priority: .background, at: .zero)
+    for second in 1...8 {
+      _ = admission.enter(second + 2, host: a, priority: .urgent, at: .seconds(second))
+      let started = admission.leave(host: a, at: .seconds(second))
+      #expect(started == (second < 8 ? [second + 2] : [2]))
+    }
+  }
+
+  @Test func `without ageing background waits for all others`() {
+    var admission = Admission(limits: ThrottleLimits(perHost: 1, ageing: .zero))
+    _ = admission.enter(1, host: a, priority: .normal, at: .zero)
+    _ = admission.enter(2, host: a, priority: .background, at: .zero)
+    _ = admission.enter(3, host: a, priority: .low, at: .seconds(1000))
+    #expect(admission.leave(host: a, at: .seconds(100_000)) == [3])
+  }
+
+  @Test func `more than may wait are refused, and leave no trace`() {
+    var admission = Admission(limits: ThrottleLimits(perHost: 1, maximumWaiting: 2))
+    let decisions = (1...4).map { admission.enter($0, host: a, priority: .normal, at: .zero) }
+    #expect(decisions == [.start, .wait, .wait, .refuse])
+    #expect(admission.enter(5, host: b, priority: .normal, at: .zero) == .start, "it need not wait")
+    #expect(admission.abandon(2, host: a, at: .zero) == true)
+    #expect(admission.enter(6, host: a, priority: .normal, at: .zero) == .wait)
+    #expect((0..<3).flatMap { _ in admission.leave(host: a, at: .zero) } == [3, 6])
+  }
+
+  @Test func `a burst begins at once, the rest at the rate`() {
+    let rate = RateLimit(2, per: .seconds(1), burst: 3)
+    var admission = Admission(limits: ThrottleLimits(perHost: 0, rate: rate))
+    let decisions = (1...6).map { admission.enter($0, host: a, priority: .normal, at: .zero) }
+    #expect(decisions == [.start, .start, .start, .wait, .wait, .wait])
+    #expect(admission.nextWake == .seconds(0.5))
+    #expect(admission.wake(at: .seconds(0.5)) == [4])
+    #expect(admission.wake(at: .seconds(0.9)) == [])
+    #expect(admission.wake(at: .seconds(1)) == [5])
+    #expect(admission.leave(host: a, at: .seconds(1.1)) == [], "a slot is not what it waits for")
+    #expect(admission.nextWake == .seconds(1.5))
+    #expect(admission.wake(at: .seconds(1.5)) == [6])
+    #expect(admission.nextWake == nil)
+  }
+
+  @Test func `the rate of one host holds up no other`() {
+    var admission = Admission(limits: ThrottleLimits(rate: RateLimit(1, per: .seconds(1))))
+    #expect(admission.enter(1, host: a, priority: .normal, at: .zero) == .start)
+    #expect(admission.enter(2, host: a, priority: .normal, at: .zero) == .wait)
+    #expect(admission.enter(3, host: b, priority: .normal, at: .zero) == .start)
+  }
+
+  @Test func `a lowered limit strands nobody`() {
+    var admission = Admission(limits: ThrottleLimits(perHost: 3))
+    for ticket in 1...6 { _ = admission.enter(ticket, host: a, priority: .normal, at: .zero) }
+    #expect(admission.setLimits(ThrottleLimits(perHost: 1), at: .zero) == [])
+    let started = (0..<6).map { _ in admission.leave(host: a, at: .zero) }
+    #expect(started == [[], [], [4], [5], [6], []])
+    #expect(admission.counts.isEmpty)
+  }
+
+  @Test func `raised limits start those who wait, at once and in order`() {
+    var admission = Admission(limits: ThrottleLimits(perHost: 1, total: 1, rate: RateLimit(1, per: .seconds(9))))
+    for ticket in 1...3 { _ = admission.enter(ticket, host: a, priority: .normal, at: .zero) }
+    _ = admission.enter(4, host: b, priority: .high, at: .zero)
+    #expect(admission.setLimits(.unlimited, at: .zero) == [4, 2, 3])
+    #expect(admission.waiting == 0 && admission.nextWake == nil)
+  }
+
+  @Test func `twenty thousand who wait cost no more each than two thousand`() {
+    func time(_ count: Int) -> Duration {
+      ContinuousClock().measure {
+        var admission = Admission(limits: ThrottleLimits(perHost: 1, total: 1))
+        for ticket in 0..<count { _ = admission.enter(ticket, host: a, priority: .normal, at: .zero) }
+        for ticket in stride(from: 1, to: count, by: 2) { _ = admission.abandon(ticket, host: a, at: .zero) }
+        for _ in 0..<count / 2 { _ = admission.leave(host: a, at: .zero) }
+        #expect(admission.waiting == 0)
+      }
+    }
+    _ = time(2000)
+    let small = time(2000)
+    #expect(time(20_000) < small * 60, "ten times as many; a line that is shifted or copied would take 100 times")
+  }
+}

@@ -1,0 +1,94 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct CircuitTests {
+  private let settings = CircuitBreaker(window: .seconds(30), minimumCalls: 4, openDuration: .seconds(20), probes: 1)
+
+  /// Sends once; nil where that was refused.
+  @discardableResult
+  private func send(_ circuit: inout Circuit, _ result: Circuit.Result, at seconds: Int) -> Bool? {
+    guard case .pass(let permit) = circuit.enter(at: .seconds(seconds), settings) else { return nil }
+    return circuit.leave(permit, result, at: .seconds(seconds), settings)
+  }
+
+  @Test func `it opens when half of enough calls failed`() {
+    var circuit = Circuit()
+    #expect(send(&circuit, .failure, at: 0) == false)
+    #expect(send(&circuit, .success, at: 1) == false)
+    #expect(send(&circuit, .success, at: 2) == false)
+    #expect(send(&circuit, .failure, at: 3) == true)
+    #expect(circuit.state(at: .seconds(3)) == .open(for: .seconds(20)))
+    #expect(circuit.enter(at: .seconds(10), settings) == .refuse(.seconds(13)))
+  }
+
+  @Test func `what failed before the window does not count`() {
+    var circuit = Circuit()
+    for _ in 0..<3 { send(&circuit, .failure, at: 0) }
+    #expect(send(&circuit, .failure, at: 31) == false)
+    #expect(circuit.state(at: .seconds(31)) == .closed)
+  }
+
+  @Test func `what says nothing of the host does not count`() {
+    var circuit = Circuit()
+    for _ in 0..<3 { send(&circuit, .failure, at: 0) }
+    for _ in 0..<9 { #expect(send(&circuit, .unknown, at: 1) == false) }
+    #expect(send(&circuit, .failure, at: 2) == true)
+  }
+
+  @Test func `one probe at a time may try, and closes it by succeeding`() {
+    var circuit = Circuit()
+    for _ in 0..<4 { send(&circuit, .failure, at: 0) }
+    guard case .pass(let probe) = circuit.enter(at: .seconds(20), settings) else {
+      Issue.record("no probe")
+      return
+    }
+    #expect(probe.isProbe && circuit.state(at: .seconds(20)) == .halfOpen)
+    #expect(circuit.enter(at: .seconds(20), settings) == .refuse(.zero))
+    #expect(circuit.leave(probe, .success, at: .seconds(21), settings) == false)
+    #expect(circuit.state(at: .seconds(21)) == .closed)
+    #expect(send(&circuit, .failure, at: 22) == false, "what was before is forgotten")
+  }
+
+  @Test func `a probe that fails opens it again, one that says nothing lets another try`() {
+    var circuit = Circuit()
+    for _ in 0..<4 { send(&circuit, .failure, at: 0) }
+    #expect(send(&circuit, .unknown, at: 20) == false)
+    #expect(send(&circuit, .failure, at: 21) == true)
+    #expect(circuit.state(at: .seconds(22)) == .open(for: .seconds(19)))
+  }
+
+  @Test func `what was sent before it opened says nothing of a probe`() {
+    var circuit = Circuit()
+    guard case .pass(let late) = circuit.enter(at: .zero, settings) else {
+      Issue.record("refused")
+      return
+    }
+    for _ in 0..<4 { send(&circuit, .failure, at: 0) }
+    _ = circuit.enter(at: .seconds(20), settings)
+    #expect(circuit.leave(late, .success, at: .seconds(20), settings) == false)
+    #expect(circuit.state(at: .seconds(20)) == .halfOpen)
+  }
+
+  @Test func `it can be forgotten when all it knows is old`() {
+    var circuit = Circuit()
+    send(&circuit, .failure, at: 0)
+    #expect(!circuit.isIdle(at: .seconds(20)) && circuit.isIdle(at: .seconds(31)))
+  }
+
+  @Test(arguments: [
+    (TaskError(.cannotConnect, "", phase: .connecting), Circuit.Result.failure),
+    (TaskError.timeout(.firstByte, after: .zero, phase: .awaitingResponse), .failure),
+    (TaskError.timeout(.queue, after: .zero, phase: .waiting), .unknown),
+    (TaskError(.offline, "", phase: .connecting), .unknown),
+    (TaskError(.bodyTooLarge, "", phase: .receiving), .unknown),
+    (TaskError(.untrustedServer, "", phase: .connecting), .unknown),
+  ])
+  func `errors of this side are not the host's`(error: TaskError, result: Circuit.Result) {
+    #expect(Circuit.Result(error) == result)
+    #expect(Circuit.Result(CancellationError()) == .unknown)
+    #expect(Circuit.Result(.notFound, .complete) == .success && Circuit.Result(.badGateway, .dropped) == .failure)
+  }
+}

@@ -1,0 +1,59 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct DeadlineTests {
+  @Test func `an attempt has no more time than the call has left`() async throws {
+    let limits = Lock<[Duration?]>([])
+    let shop = VirtualShop { number, request, clock in
+      limits.withLock { $0.append(request.options.timeouts.attempt) }
+      return number < 3 ? .unavailable(request) : .ok(request)
+    }
+    let task = shop.task().timeout(.seconds(6)).deadline(.seconds(10)).retry(upTo: 2, after: .seconds(3))
+    let call = Task { try await task.run() }
+    await shop.clock.pass(.seconds(3), sleepers: 2)
+    await shop.clock.pass(.seconds(3), sleepers: 2)
+    _ = try await call.value
+    #expect(limits.withLock { $0 } == [.seconds(6), .seconds(6), .seconds(4)])
+  }
+
+  @Test func `the timer of an attempt that was cut is the call's`() async throws {
+    let shop = VirtualShop { _, request, _ in
+      let limit = request.options.timeouts.attempt ?? .zero
+      throw TaskError.timeout(.attempt, after: limit, phase: .awaitingResponse)
+    }
+    let error = try #require(await taskError { try await shop.task().deadline(.seconds(2)).run() })
+    #expect(error.timer == .call && error.limit == .seconds(2) && error.attempts.count == 1)
+  }
+
+  @Test func `the timer of an attempt that was not cut is its own`() async throws {
+    let shop = VirtualShop { _, request, _ in
+      let limit = request.options.timeouts.attempt ?? .zero
+      throw TaskError.timeout(.attempt, after: limit, phase: .awaitingResponse)
+    }
+    let task = shop.task().timeout(.seconds(1)).deadline(.seconds(2)).retry(.never)
+    #expect(await taskError { try await task.run() }?.timer == .attempt)
+  }
+
+  @Test func `nobody waits for a Retry-After beyond the deadline`() async throws {
+    let shop = VirtualShop { _, request, _ in .unavailable(request, ["Retry-After": "60"]) }
+    let error = try #require(await taskError { try await shop.task().deadline(.seconds(30)).run() })
+    #expect(error.code == .badStatus && error.attempts.count == 1 && error.elapsed == .zero)
+    #expect(error.record.description.contains("the call's deadline comes before the delay of 60.000 s is over"))
+  }
+
+  @Test func `one deadline spans waiting, attempts and delays`() async throws {
+    let shop = VirtualShop { _, request, clock in
+      try await CallClock(clock).sleep(for: .seconds(2))
+      return .unavailable(request)
+    }
+    let task = shop.task().deadline(.seconds(7)).retry(upTo: 9, after: .seconds(1))
+    let call = Task { try await task.run() }
+    for step in [2, 1, 2, 1, 1] { await shop.clock.pass(.seconds(step), sleepers: 2) }
+    let error = try #require(await taskError { _ = try await call.value })
+    #expect(error.timer == .call && error.elapsed == .seconds(7) && shop.sentCount == 3)
+    #expect(shop.events.isBalanced)
+  }
+}

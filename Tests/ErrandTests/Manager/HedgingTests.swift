@@ -1,0 +1,169 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct HedgeRaceTests {
+  @Test func `a hedge is made while the first is under way and no answer is there`() {
+    var race = HedgeRace(.after(.seconds(1), maximum: 2))
+    #expect(race.delayOver(isUnderWay: false) { true } == .wait)
+    #expect(race.delayOver(isUnderWay: true) { true } == .launch)
+    #expect(race.delayOver(isUnderWay: true) { true } == .launch)
+    #expect(race.delayOver(isUnderWay: true) { true } == .stop)
+    #expect(race.ended(isAcceptable: false) == .keep)
+    #expect(race.ended(isAcceptable: true) == .win)
+    #expect(race.ended(isAcceptable: true) == .discard)
+  }
+
+  @Test func `all that fail lose, and nothing is launched afterwards`() {
+    var race = HedgeRace(.after(.seconds(1)))
+    #expect(race.ended(isAcceptable: false) == .lose)
+    #expect(race.delayOver(isUnderWay: true) { true } == .stop)
+  }
+
+  @Test func `what a hedge costs is not asked where there will be none`() {
+    var race = HedgeRace(.after(.seconds(1)))
+    #expect(race.delayOver(isUnderWay: true) { false } == .stop)
+    _ = race.ended(isAcceptable: true)
+    #expect(
+      race.delayOver(isUnderWay: true) {
+        Issue.record("it was asked")
+        return true
+      } == .stop)
+  }
+}
+
+@Suite struct HedgingTests {
+  private let host: Origin
+
+  init() throws { host = try #require(URL(string: "https://shop.test").flatMap { Origin($0) }) }
+
+  /// A shop whose first answers take as long as stated, and those after them no time at all.
+  private func make(
+    slow: [Duration], limits: ThrottleLimits = ThrottleLimits(), budget: RetryBudget = .standard,
+    configure: (inout ServerConfiguration) -> Void = { _ in },
+    status: @escaping @Sendable (Int) -> HTTPStatus = { _ in .ok }
+  ) -> VirtualShop {
+    VirtualShop(limits: limits, budget: budget, configure: configure) { number, request, clock in
+      if number <= slow.count { try await CallClock(clock).sleep(for: slow[number - 1]) }
+      return .status(status(number), headers: ["X-Number": "\(number)"], for: request)
+    }
+  }
+
+  @Test func `the answer of a hedge wins over one that is slow, whose slot is free afterwards`() async throws {
+    let shop = make(slow: [.seconds(100)])
+    let call = Task { try await shop.task().hedged(after: .seconds(1)).run() }
+    await shop.clock.pass(.seconds(1), sleepers: 2)
+    let response = try await call.value
+    #expect(response.headers["X-Number"] == "2")
+    #expect(shop.manager.runningCount == 0 && shop.sentCount == 2 && shop.clock.sleeperCount == 0)
+    #expect(shop.manager.retriesLeft(for: host) == 9)
+    #expect(shop.moments(containing: "attempt 2 beside it").count == 1)
+    #expect(shop.moments(containing: "attempt 1 ended: cancelled").count == 1)
+    #expect(shop.events.isBalanced)
+  }
+
+  @Test func `the first answer wins where it is faster after all, and the hedge is cancelled`() async throws {
+    let shop = make(slow: [.seconds(3), .seconds(100)])
+    let call = Task { try await shop.task().hedged(after: .seconds(1)).run() }
+    await shop.clock.pass(.seconds(1), sleepers: 2)
+    await shop.clock.pass(.seconds(2), sleepers: 3)
+    #expect(try await call.value.headers["X-Number"] == "1")
+    #expect(shop.manager.runningCount == 0 && shop.events.isBalanced)
+  }
+
+  @Test func `an answer in time is not hedged`() async throws {
+    let shop = make(slow: [])
+    try await shop.task().hedged(after: .seconds(1)).run()
+    #expect(shop.sentCount == 1 && shop.clock.sleeperCount == 0)
+  }
+
+  @Test func `an answer that a moment later might be better does not win`() async throws {
+    let shop = make(slow: [.seconds(3)], status: { $0 == 2 ? .serviceUnavailable : .ok })
+    let call = Task { try await shop.task().hedged(after: .seconds(1)).run() }
+    await shop.clock.pass(.seconds(1), sleepers: 2)
+    while shop.moments(containing: "attempt 2 ended").isEmpty { await Task.yield() }
+    await shop.clock.pass(.seconds(2), sleepers: 2)
+    #expect(try await call.value.headers["X-Number"] == "1")
+  }
+
+  @Test func `where all fail the first failure counts, and retries go on from there`() async throws {
+    let shop = make(slow: [.seconds(2)], status: { $0 < 3 ? .serviceUnavailable : .ok })
+    let task = shop.task().hedged(after: .seconds(1)).retry(upTo: 5, after: .seconds(7))
+    let call = Task { try await task.run() }
+    await shop.clock.pass(.seconds(1), sleepers: 2)
+    while shop.moments(containing: "attempt 2 ended").isEmpty { await Task.yield() }
+    await shop.clock.pass(.seconds(1), sleepers: 2)
+    while shop.moments(containing: "to retry").isEmpty { await Task.yield() }
+    await shop.clock.pass(.seconds(7))
+    #expect(try await call.value.headers["X-Number"] == "3")
+    #expect(shop.moments(containing: "attempt 3 ended").count == 1)
+    #expect(shop.events.isBalanced)
+  }
+
+  @Test func `no more are made beside the first than stated`() async throws {
+    let shop = make(slow: Array(repeating: .seconds(100), count: 9))
+    let call = Task { try await shop.task().hedged(after: .seconds(1), maximum: 2).run() }
+    await shop.clock.pass(.seconds(1), sleepers: 2)
+    await shop.clock.pass(.seconds(1), sleepers: 3)
+    await shop.clock.sleepers(count: 4)
+    shop.clock.advance(by: .seconds(1))
+    for _ in 0..<20 { await Task.yield() }
+    #expect(shop.sentCount == 3)
+    call.cancel()
+    await #expect(throws: CancellationError.self) { try await call.value }
+    #expect(shop.manager.runningCount == 0 && shop.events.isBalanced)
+  }
+
+  @Test func `a call that waits for its slot is not hedged`() async throws {
+    let shop = make(slow: [.seconds(10), .zero], limits: ThrottleLimits(perHost: 1))
+    let first = Task { try await shop.task().run() }
+    await shop.clock.sleepers(count: 1)
+    let second = Task { try await shop.task().hedged(after: .seconds(2)).run() }
+    for _ in 0..<4 { await shop.clock.pass(.seconds(2), sleepers: 2) }
+    #expect(shop.manager.waitingCount == 1)
+    await shop.clock.pass(.seconds(2), sleepers: 2)
+    _ = try await first.value
+    _ = try await second.value
+    #expect(shop.sentCount == 2)
+  }
+
+  /// Why an attempt must not be hedged.
+  enum Obstacle: CaseIterable, Sendable {
+    case method, body, stream, budget, circuit
+  }
+
+  @Test(arguments: Obstacle.allCases) func `it is not hedged where it must not be`(obstacle: Obstacle) async throws {
+    let breaker = CircuitBreaker(minimumCalls: 1)
+    let shop = make(slow: [.seconds(5)], budget: obstacle == .budget ? RetryBudget(capacity: 0) : .standard) {
+      $0.circuitBreaker = breaker
+      $0.hedging = .after(.seconds(1))
+    }
+    let call = Task {
+      switch obstacle {
+      case .method: try await shop.task(method: .post).run()
+      case .body: try await OneShot(server: shop.server).run()
+      case .stream: try await shop.task().stream()
+      case .budget, .circuit: try await shop.task().run()
+      }
+    }
+    await shop.clock.sleepers(count: obstacle == .budget || obstacle == .circuit ? 2 : 1)
+    if obstacle == .circuit {
+      try shop.manager.circuits.pass(for: host, breaker)?.end(.failure)
+    }
+    shop.clock.advance(by: .seconds(1))
+    for _ in 0..<20 { await Task.yield() }
+    await shop.clock.pass(.seconds(4))
+    _ = try await call.value
+    #expect(shop.sentCount == 1)
+  }
+
+  private struct OneShot: ServerTask {
+    let server: Server
+    let idempotency = Idempotency.safeToRepeat
+    func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
+      .once(AsyncStream<Data> { $0.finish() })
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct RetryBudgetTests {
+  private let a: Origin
+  private let b: Origin
+
+  init() throws {
+    a = try #require(URL(string: "https://shop.test").flatMap { Origin($0) })
+    b = try #require(URL(string: "https://b.test").flatMap { Origin($0) })
+  }
+
+  @Test func `ten repetitions are there at first, and five calls earn another`() {
+    var accounts = RetryAccounts(.standard)
+    #expect((0..<11).map { _ in accounts.spend(for: a) } == Array(repeating: true, count: 10) + [false])
+    for _ in 0..<4 { accounts.earn(for: a) }
+    #expect(accounts.spend(for: a) == false)
+    accounts.earn(for: a)
+    #expect([accounts.spend(for: a), accounts.spend(for: a)] == [true, false])
+    #expect(accounts.spend(for: b) == true, "every host has its own")
+  }
+
+  @Test func `no more is saved up than the budget holds`() {
+    var accounts = RetryAccounts(RetryBudget(ratio: 0.5, capacity: 2))
+    for _ in 0..<100 { accounts.earn(for: a) }
+    #expect(accounts.left(for: a) == 2)
+    #expect((0..<3).map { _ in accounts.spend(for: a) } == [true, true, false])
+    for _ in 0..<100 { accounts.earn(for: a) }
+    #expect(accounts.left(for: a) == 2)
+  }
+
+  @Test func `a host that fails everything gets a fifth more than it is offered`() async throws {
+    let shop = VirtualShop(.autoAdvancing, budget: .standard) { _, request, _ in .unavailable(request) }
+    for _ in 0..<300 { await #expect(throws: TaskError.self) { try await shop.task().run() } }
+    #expect((360...370).contains(shop.sentCount))
+    #expect(shop.manager.retriesLeft(for: a) < 1)
+    #expect(shop.events.isBalanced)
+  }
+
+  @Test func `the record says when the budget was used up`() async throws {
+    let shop = VirtualShop(.autoAdvancing, budget: RetryBudget(ratio: 0, capacity: 1)) { _, request, _ in
+      .unavailable(request)
+    }
+    let error = try #require(await taskError { try await shop.task().run() })
+    #expect(error.code == .badStatus && error.attempts.count == 2)
+    #expect(error.record.description.contains("the retry budget of https://shop.test:443 is used up"))
+  }
+
+  @Test func `without a budget the policy alone decides`() async throws {
+    let shop = VirtualShop(.autoAdvancing, budget: .unlimited) { _, request, _ in .unavailable(request) }
+    for _ in 0..<50 { await #expect(throws: TaskError.self) { try await shop.task().run() } }
+    #expect(shop.sentCount == 150)
+  }
+
+  @Test func `four calls with seven retries are eleven attempts, all of which end`() async throws {
+    let failures = Lock<[String: Int]>(["/0": 0, "/1": 1, "/2": 2, "/3": 4])
+    let shop = VirtualShop(.autoAdvancing, budget: .standard) { _, request, _ in
+      let mustFail = failures.withLock { failures in
+        let left = failures[request.url.path, default: 0]
+        failures[request.url.path] = left - 1
+        return left > 0
+      }
+      return mustFail ? .unavailable(request) : .ok(request)
+    }
+    for path in 0..<4 { try await shop.task("\(path)").retry(upTo: 4, after: .seconds(1)).run() }
+    let moments = shop.events.events.map(\.moment)
+    #expect(moments.filter { if case .attemptStarted = $0 { true } else { false } }.count == 11)
+    #expect(moments.filter { if case .attemptEnded = $0 { true } else { false } }.count == 11)
+    #expect(moments.filter { if case .delayStarted = $0 { true } else { false } }.count == 7)
+    #expect(shop.events.isBalanced)
+  }
+}

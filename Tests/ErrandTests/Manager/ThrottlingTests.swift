@@ -1,0 +1,124 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct ThrottlingTests {
+  /// A way in which a call that holds the only slot can stop.
+  enum Stop: CaseIterable, Sendable {
+    case success, badStatus, failure, cancelled, deadline, streamRead, streamDropped, file
+  }
+
+  @Test(arguments: Stop.allCases) func `with one slot, a call gets it after whatever ended the one before`(stop: Stop)
+    async throws
+  {
+    let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { number, request, clock in
+      guard number == 1 else { return .ok(request) }
+      switch stop {
+      case .badStatus: return .status(.notFound, for: request)
+      case .failure: throw TaskError(.badResponse, "no HTTP", phase: .awaitingResponse)
+      case .cancelled, .deadline:
+        try await CallClock(clock).sleep(for: .seconds(1000))
+        return .ok(request)
+      default: return .json("[1, 2, 3]", for: request)
+      }
+    }
+    switch stop {
+    case .success, .badStatus, .failure: _ = try? await shop.task().run()
+    case .cancelled:
+      let call = Task { try await shop.task().run() }
+      await shop.clock.sleepers(count: 1)
+      call.cancel()
+      await #expect(throws: CancellationError.self) { try await call.value }
+    case .deadline:
+      let call = Task { try await shop.task().deadline(.seconds(3)).run() }
+      await shop.clock.pass(.seconds(3), sleepers: 2)
+      await #expect(throws: TaskError.self) { try await call.value }
+    case .streamRead: for try await _ in try await shop.task().stream().body {}
+    case .streamDropped: _ = try await shop.task().stream()
+    case .file:
+      let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-\(UUID().uuidString)")
+      try await shop.task().download(to: file)
+      try FileManager.default.removeItem(at: file)
+    }
+    try await shop.task().run()
+    #expect(shop.manager.throttle == ThrottleSnapshot(limits: shop.manager.limits, running: 0, waiting: 0, hosts: [:]))
+    await shop.events.balanced()
+  }
+
+  @Test func `whoever finds the line full fails at once and says so`() async throws {
+    let shop = VirtualShop(limits: ThrottleLimits(perHost: 1, maximumWaiting: 1)) { _, request, clock in
+      try await CallClock(clock).sleep(for: .seconds(1))
+      return .ok(request)
+    }
+    let first = Task { try await shop.task().run() }
+    await shop.clock.sleepers(count: 1)
+    let second = Task { try await shop.task().run() }
+    while shop.manager.throttle.waiting == 0 { await Task.yield() }
+    let host = try #require(URL(string: "https://shop.test").flatMap { Origin($0) })
+    #expect(shop.manager.throttle.hosts == [host: ThrottleSnapshot.Host(running: 1, waiting: 1)])
+    let error = try #require(await taskError { try await shop.task().run() })
+    #expect(error.code == .queueFull && error.isSurelyNotSent && error.attempts.count == 1)
+    shop.clock.advance(by: .seconds(1))
+    _ = try await first.value
+    await shop.clock.pass(.seconds(1))
+    _ = try await second.value
+  }
+
+  @Test func `the queue's timer ends the wait, and is not waited for again`() async throws {
+    let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, clock in
+      try await CallClock(clock).sleep(for: .seconds(100))
+      return .ok(request)
+    }
+    let first = Task { try await shop.task().run() }
+    await shop.clock.sleepers(count: 1)
+    let second = Task { try await shop.task().timeouts(Timeouts(queue: .seconds(2))).run() }
+    await shop.clock.pass(.seconds(2), sleepers: 2)
+    let error = try #require(await taskError { _ = try await second.value })
+    #expect(error.timer == .queue && error.attempts.count == 1 && error.elapsed == .seconds(2))
+    #expect(shop.manager.waitingCount == 0)
+    first.cancel()
+    await #expect(throws: CancellationError.self) { try await first.value }
+  }
+
+  @Test func `calls beyond the rate wait for their turn`() async throws {
+    let limits = ThrottleLimits(rate: RateLimit(2, per: .seconds(1), burst: 1))
+    let shop = VirtualShop(limits: limits) { _, request, _ in .ok(request) }
+    try await shop.task().run()
+    let second = Task { try await shop.task().run() }
+    await shop.clock.pass(.milliseconds(499))
+    #expect(shop.sentCount == 1 && shop.manager.waitingCount == 1)
+    shop.clock.advance(by: .milliseconds(1))
+    _ = try await second.value
+    #expect(shop.sentCount == 2 && shop.manager.waitingCount == 0)
+  }
+
+  @Test func `a wait for the rate ends with the deadline`() async throws {
+    let shop = VirtualShop(limits: ThrottleLimits(rate: RateLimit(1, per: .seconds(60)))) { _, request, _ in
+      .ok(request)
+    }
+    try await shop.task().run()
+    let second = Task { try await shop.task().deadline(.seconds(5)).run() }
+    await shop.clock.pass(.seconds(5), sleepers: 2)
+    #expect(await taskError { _ = try await second.value }?.timer == .call)
+    #expect(shop.sentCount == 1 && shop.manager.waitingCount == 0)
+  }
+
+  @Test func `limits change at once, both ways`() async throws {
+    let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, clock in
+      try await CallClock(clock).sleep(for: .seconds(1))
+      return .ok(request)
+    }
+    let calls = (0..<6).map { _ in Task { try await shop.task().run() } }
+    while shop.manager.waitingCount < 5 { await Task.yield() }
+    await shop.manager.setLimits(ThrottleLimits(perHost: 3))
+    await shop.clock.sleepers(count: 3)
+    #expect(shop.manager.runningCount == 3 && shop.manager.waitingCount == 3)
+    await shop.manager.setLimits(ThrottleLimits(perHost: 1))
+    shop.clock.advance(by: .seconds(1))
+    for _ in 0..<3 { await shop.clock.pass(.seconds(1)) }
+    for call in calls { _ = try await call.value }
+    #expect(shop.clock.now.offset == .seconds(4), "three at once, then one after another")
+  }
+}

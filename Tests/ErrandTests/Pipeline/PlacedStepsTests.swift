@@ -1,0 +1,124 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct PlacedStepsTests {
+  private struct Mark: PerCallStep, PerAttemptStep {
+    let name: String
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      var request = request
+      request.headers[.custom] = (request.headers[.custom] ?? "") + name
+      return try await next(request)
+    }
+  }
+
+  private struct Unnamed: PerCallStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
+  }
+
+  @Test func `steps are placed before and after others by name, of either kind`() async throws {
+    let seen = Lock("")
+    let shop = VirtualShop { _, request, _ in
+      seen.withLock { $0 = request.headers[.custom] ?? "" }
+      return .ok(request)
+    }
+    try await shop.server.update { configuration in
+      configuration.perCallSteps = [Mark(name: "b")]
+      configuration.perAttemptSteps = [Mark(name: "e")]
+      try configuration.addStep(Mark(name: "a") as any PerCallStep, before: "b")
+      try configuration.addStep(Mark(name: "c") as any PerCallStep, after: "b")
+      try configuration.addStep(Mark(name: "d") as any PerAttemptStep, before: "e")
+      try configuration.addStep(Mark(name: "f") as any PerAttemptStep, after: "e")
+    }
+    try await shop.task().run()
+    #expect(seen.withLock { $0 } == "abcdef")
+  }
+
+  @Test func `a step's name is its type's unless it says another`() throws {
+    var configuration = ServerConfiguration()
+    configuration.perCallSteps = [Unnamed()]
+    try configuration.addStep(Mark(name: "mark") as any PerCallStep, after: "Unnamed")
+    #expect(configuration.perCallSteps.map(\.name) == ["Unnamed", "mark"])
+  }
+
+  @Test func `a name that is not there is an error that lists those that are`() {
+    var configuration = ServerConfiguration()
+    configuration.perCallSteps = [Mark(name: "mark")]
+    let error = #expect(throws: TaskError.self) { try configuration.addStep(Unnamed(), before: "marks") }
+    #expect(error?.code == .unknownStep && error?.reason.contains("there are: mark") == true)
+    #expect(configuration.perCallSteps.count == 1)
+  }
+}
+
+@Suite struct RecoveryTests {
+  @Test func `a remote that cannot be reached is recovered from once all attempts have failed`() async throws {
+    let shop = VirtualShop(
+      .autoAdvancing, configure: { $0.perCallSteps = [OfflineRecovery { request, _ in .json("[1]", for: request) }] },
+      answer: { _, _, _ in throw TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true) })
+    #expect(try await shop.task().downloadData() == Data("[1]".utf8))
+    #expect(shop.sentCount == 3)
+  }
+
+  @Test func `other failures pass by, and a recovery may throw another error`() async throws {
+    struct Slow: Error {}
+    let shop = VirtualShop(
+      .autoAdvancing,
+      configure: {
+        $0.perCallSteps = [OfflineRecovery { _, error in throw error }, TimeoutRecovery { _, _ in throw Slow() }]
+      },
+      answer: { number, request, _ in
+        if request.method == .get { throw TaskError.timeout(.idle, after: .seconds(1), phase: .receiving) }
+        throw TaskError(.badResponse, "no HTTP", phase: .awaitingResponse)
+      })
+    await #expect(throws: Slow.self) { try await shop.task().run() }
+    #expect(await taskError { try await shop.task(method: .post).run() }?.code == .badResponse)
+  }
+}
+
+@Suite struct VerificationTests {
+  struct Unsigned: Error {}
+
+  struct Signed: ServerTask {
+    let server: Server
+    func verify(_ response: HTTPResponse) throws {
+      if response.headers["X-Signed"] == nil { throw Unsigned() }
+    }
+  }
+
+  private func make(signed: Bool, status: HTTPStatus = .ok) -> VirtualShop {
+    VirtualShop { _, request, _ in .json("[]", status: status, headers: signed ? ["X-Signed": "1"] : [:], for: request)
+    }
+  }
+
+  @Test func `the task's verification fails a call, the server's as well`() async throws {
+    try await Signed(server: make(signed: true).server).run()
+    await #expect(throws: Unsigned.self) { try await Signed(server: make(signed: false).server).run() }
+    let shop = make(signed: true)
+    await shop.server.update { $0.verify = { _, _ in throw Unsigned() } }
+    await #expect(throws: Unsigned.self) { try await shop.task().run() }
+    await #expect(throws: Unsigned.self) { try await shop.task().stream() }
+    #expect(shop.manager.runningCount == 0 && shop.sentCount == 2)
+    await shop.events.balanced()
+  }
+
+  @Test func `the status is checked first`() async throws {
+    let shop = make(signed: false, status: .notFound)
+    #expect(await taskError { try await Signed(server: shop.server).run() }?.code == .badStatus)
+  }
+
+  @Test func `a file is not replaced by what was not verified`() async throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-\(UUID().uuidString)")
+    try Data("old".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }  // it is of no use afterwards
+    await #expect(throws: Unsigned.self) { try await Signed(server: make(signed: false).server).download(to: file) }
+    #expect(try Data(contentsOf: file) == Data("old".utf8))
+    try await Signed(server: make(signed: true).server).download(to: file)
+    #expect(try Data(contentsOf: file) == Data("[]".utf8))
+  }
+}
+
+extension HTTPHeaderName {
+  fileprivate static let custom = HTTPHeaderName("X-Mark")
+}
