@@ -121,16 +121,22 @@ struct MockConnection {
     var delay = answer.bodyDelay
     for piece in answer.pieces(of: content, method: head.method) {
       if delay > .zero {
-        guard socket.transmit(output), socket.pause(for: delay) else { return false }
+        guard transmit(output), socket.pause(for: delay) else { return false }
         output = Data()
       }
       output.append(piece)
       if output.count >= 64 << 10 {
-        guard socket.transmit(output) else { return false }
+        guard transmit(output) else { return false }
         output = Data()
       }
       delay = answer.pace?.pause ?? .zero
     }
-    return socket.transmit(output)
+    return transmit(output)
+  }
+
+  private func transmit(_ output: Data) -> Bool {
+    guard socket.transmit(output) else { return false }
+    host.bytesSent.withLock { $0 += output.count }
+    return true
   }
 }

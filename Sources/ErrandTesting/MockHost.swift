@@ -10,6 +10,8 @@ final class MockHost: Sendable {
 
   let script = Lock(MockScript())
   let ledger: Lock<MockLedger>
+  /// What clients, or the buffers on the way to them, have taken of responses.
+  let bytesSent = Lock(0)
   private let listener: MockListener
   private let threads = DispatchGroup()
 

@@ -100,6 +100,10 @@ extension MockServer {
   /// The most connections that were open at one time.
   public var peakConnections: Int { host.ledger.withLock { $0.peakConnections } }
 
+  /// The bytes of responses that clients, or the buffers on the way to them, have taken; it stands still while a client
+  /// does not read.
+  public var bytesSent: Int { host.bytesSent.withLock { $0 } }
+
   /// The next request, waiting for it if need be: the first call returns the first one, and so on.
   ///
   /// - Throws: `CancellationError` when the surrounding task is cancelled; the request then stays for the next

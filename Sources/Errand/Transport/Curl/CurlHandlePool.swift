@@ -1,13 +1,6 @@
 #if os(Linux)
   import CCurl
 
-  /// A libcurl easy handle, used by one owner at a time.
-  struct CurlHandle: @unchecked Sendable {
-    let pointer: OpaquePointer
-    /// Whether only options are set that every request sets anew, so that it need not be reset.
-    var isPlain = false
-  }
-
   /// The easy handles of a transport that are not in use; kept, for they remember names and TLS sessions.
   final class CurlHandlePool: Sendable {
     private let idle = Lock<[CurlHandle]>([])

@@ -2,6 +2,13 @@
   import CCurl
   import Foundation
 
+  /// A libcurl easy handle, used by one owner at a time.
+  struct CurlHandle: @unchecked Sendable {
+    let pointer: OpaquePointer
+    /// Whether only options are set that every request sets anew, so that it need not be reset.
+    var isPlain = false
+  }
+
   /// One request under way over libcurl.
   ///
   /// Invariant behind `@unchecked Sendable`: the caller's thread sets it up, then hands it to the loop; from then on
