@@ -32,16 +32,22 @@ final class AdmissionDesk: Sendable {
 
   deinit { state.withLock { $0.alarm }?.work.cancel() }
 
-  /// A slot for `host`, at once where there is one.
+  /// What somebody gets who asks for a slot.
+  enum Entry {
+    /// The slot.
+    case slot(AdmissionSlot)
+    /// A place in line.
+    case line(Admission.Ticket)
+  }
+
+  /// A slot for `host` where there is one, else a place in line, which must be waited out with ``wait(_:_:)``.
   ///
   /// - Parameters:
   ///   - host: The origin that the request goes to.
   ///   - priority: Who goes first among those who wait.
-  ///   - waiting: Called when there is none at once.
-  /// - Returns: The slot.
-  /// - Throws: `CancellationError` when the surrounding task is cancelled first, and ``TaskError`` with code
-  ///   `.queueFull` when as many wait as may.
-  func slot(for host: Origin, priority: CallPriority, waiting: () -> Void) async throws -> AdmissionSlot {
+  /// - Returns: The slot or the place.
+  /// - Throws: ``TaskError`` with code `.queueFull` when as many wait as may.
+  func enter(_ host: Origin, priority: CallPriority) throws -> Entry {
     let now = clock.now
     let (ticket, decision) = state.withLock { state in
       state.nextTicket += 1
@@ -49,17 +55,15 @@ final class AdmissionDesk: Sendable {
       return (ticket, state.admission.enter(ticket, host: host, priority: priority, at: now))
     }
     switch decision {
-    case .start: break
+    case .start: return .slot(AdmissionSlot(self, host))
     case .refuse:
       throw TaskError(
         .queueFull, "\(limits.maximumWaiting) attempts wait for a slot already, as many as maximumWaiting allows",
         phase: .waiting, isSurelyNotSent: true)
     case .wait:
       setAlarm()
-      waiting()
-      try await wait(ticket, host)
+      return .line(ticket)
     }
-    return AdmissionSlot(self, host)
   }
 
   func setLimits(_ limits: ThrottleLimits) { change { $0.setLimits(limits, at: $1) } }
@@ -74,7 +78,9 @@ final class AdmissionDesk: Sendable {
       limits: admission.limits, running: admission.running, waiting: admission.waiting, hosts: admission.counts)
   }
 
-  private func wait(_ ticket: Admission.Ticket, _ host: Origin) async throws {
+  /// Waits in line for a slot.
+  /// Throws `CancellationError` when the surrounding task is cancelled first; the place is given up then.
+  func wait(_ ticket: Admission.Ticket, _ host: Origin) async throws -> AdmissionSlot {
     let isAdmitted = await withTaskCancellationHandler {
       await withUnsafeContinuation { (continuation: UnsafeContinuation<Bool, Never>) in
         let answer = state.withLock { state -> Bool? in
@@ -88,6 +94,7 @@ final class AdmissionDesk: Sendable {
       abandon(ticket, host)
     }
     guard isAdmitted else { throw CancellationError() }
+    return AdmissionSlot(self, host)
   }
 
   private func abandon(_ ticket: Admission.Ticket, _ host: Origin) {

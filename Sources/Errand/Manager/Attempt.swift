@@ -35,26 +35,32 @@ final class Attempt: Sendable {
     let desk = call.manager.admission
     // Who would be refused afterwards need not wait.
     try call.manager.circuits.check(host, call.snapshot.configuration.circuitBreaker)
-    let start = call.trace.elapsed
-    let hasWaited = Lock(false)
-    let limit = call.timeouts.queue
-    let slot = try await call.manager.clock.limiting(limit, .queue, phase: .waiting) { [call] in
-      try await desk.slot(for: host, priority: call.plan.priority) {
-        hasWaited.withLock { $0 = true }
-        call.trace.note(.queued)
+    let slot: AdmissionSlot
+    var queued: Duration?
+    switch try desk.enter(host, priority: call.plan.priority) {
+    case .slot(let free): slot = free
+    case .line(let ticket):
+      let start = call.trace.elapsed
+      call.trace.note(.queued)
+      slot = try await call.manager.clock.limiting(call.timeouts.queue, .queue, phase: .waiting) {
+        try await desk.wait(ticket, host)
       }
+      queued = call.trace.elapsed - start
     }
+    begin(at: host, after: queued)
+    return slot
+  }
+
+  private func begin(at host: Origin, after queued: Duration?) {
     let now = call.trace.elapsed
-    let waited = hasWaited.withLock { $0 }
     let isFirstHop = state.withLock { state in
       defer { state.isUnderWay = true }
       state.start = now
-      if waited { state.record.queued += now - start }
+      state.record.queued += queued ?? .zero
       return !state.isUnderWay
     }
     if number == 1, isFirstHop { call.manager.retries.earn(for: host) }
-    if waited { call.trace.note(.admitted(after: now - start)) }
-    return slot
+    if let queued { call.trace.note(.admitted(after: queued)) }
   }
 
   /// Leave of the host's circuit breaker; nil where there is none.

@@ -6,6 +6,8 @@ package final class ServerSnapshot: Sendable {
   private let server: ObjectIdentifier
   /// The remote's URL, ending in a slash; nil where there is none.
   private let base: String?
+  /// Whether it is an absolute URL, so that what is added to it is one as well.
+  private let isBaseSound: Bool
   /// What every request starts with: the standard headers and the user agent.
   let headers: HTTPHeaders
   /// How requests are carried, but for what the call says.
@@ -16,6 +18,7 @@ package final class ServerSnapshot: Sendable {
     self.server = server
     let address = configuration.remote.address
     base = address.isEmpty ? nil : address.hasSuffix("/") ? address : address + "/"
+    isBaseSound = base.map { Self.absolute($0) != nil } ?? false
     var headers = configuration.standardHeaders
     if !configuration.userAgent.isEmpty { headers.setDefault(configuration.userAgent, for: .userAgent) }
     self.headers = headers
@@ -41,10 +44,14 @@ package final class ServerSnapshot: Sendable {
         phase: .preparing)
     }
     // Or a path would become the host of a remote without one.
-    if !isWhole { _ = try checked(base) }
+    guard isWhole || isBaseSound else { throw malformed(base) }
     var text = base + Self.escaped(path.hasPrefix("/") ? path.dropFirst() : path[...])
     if !query.isEmpty { text += (text.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + query.encoded }
-    return try checked(text)
+    // What begins with a sound base has its scheme and host.
+    guard let url = isWhole ? Self.absolute(text) : URL(string: text, encodingInvalidCharacters: false) else {
+      throw malformed(text)
+    }
+    return url
   }
 
   /// The URL for a plan: its task's, with the plan's additions.
@@ -59,7 +66,9 @@ package final class ServerSnapshot: Sendable {
     guard !plan.addedQuery.isEmpty else { return url }
     let parts = url.absoluteString.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
     let fragment = parts.count == 2 ? "#\(parts[1])" : ""
-    return try checked(parts[0] + (parts[0].contains("?") ? "&" : "?") + plan.addedQuery.encoded + fragment)
+    let longer = parts[0] + (parts[0].contains("?") ? "&" : "?") + plan.addedQuery.encoded + fragment
+    guard let url = Self.absolute(longer) else { throw malformed(longer) }
+    return url
   }
 
   /// The snapshot from which a task's default `url` is built: that of the call under way, else the server's present one.
@@ -76,16 +85,18 @@ package final class ServerSnapshot: Sendable {
 
   @TaskLocal private static var override: Override?
 
-  private func checked(_ text: String) throws -> URL {
+  private static func absolute(_ text: String) -> URL? {
     guard let url = URL(string: text, encodingInvalidCharacters: false), url.scheme?.isEmpty == false,
       url.host(percentEncoded: true)?.isEmpty == false
-    else {
-      throw TaskError(
-        .badURL,
-        "'\(configuration.redaction(address: text))' of the remote '\(configuration.remote.name)' is no absolute URL: it needs a scheme, a host and no blanks",
-        phase: .preparing)
-    }
+    else { return nil }
     return url
+  }
+
+  private func malformed(_ text: String) -> TaskError {
+    TaskError(
+      .badURL,
+      "'\(configuration.redaction(address: text))' of the remote '\(configuration.remote.name)' is no absolute URL: it needs a scheme, a host and no blanks",
+      phase: .preparing)
   }
 
   // RFC 3986 §3.3 and §3.4: pchar, "/" and "?" stay; so does a percent sign before two digits.

@@ -67,3 +67,15 @@ import Testing
     _ = try await desk.slot(for: host, priority: .normal) {}
   }
 }
+
+extension AdmissionDesk {
+  /// A slot for `host`; `waiting` is called when there is none at once.
+  fileprivate func slot(for host: Origin, priority: CallPriority, waiting: () -> Void) async throws -> AdmissionSlot {
+    switch try enter(host, priority: priority) {
+    case .slot(let slot): return slot
+    case .line(let ticket):
+      waiting()
+      return try await wait(ticket, host)
+    }
+  }
+}
