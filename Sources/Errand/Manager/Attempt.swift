@@ -72,25 +72,41 @@ final class Attempt: Sendable {
 
   /// Sends the request; the slot is held until the body of the response ended or was let go.
   func send(_ request: HTTPRequest, _ slot: AdmissionSlot, _ pass: CircuitPass?) async throws -> HTTPResponse {
+    let response: HTTPResponse
+    do {
+      response = try await call.transport.send(prepared(request))
+    } catch {
+      report(error, to: pass)
+      throw error
+    }
+    hold(slot, pass, until: response)
+    return response
+  }
+
+  // Not inlined, nor the next two: what they put on the stack would otherwise be part of every call's memory.
+  @inline(never)
+  private func prepared(_ request: HTTPRequest) throws -> HTTPRequest {
     var request = request
     request.options.mayRepeat = request.body.isReplayable && request.isRepeatable(call.plan.idempotency)
     // A stream lasts as long as its reader takes: its deadline is the call's alone.
     if let remaining = call.remaining, !request.options.isLongLived {
       try cut(&request.options.timeouts, to: remaining)
     }
-    let response: HTTPResponse
-    do {
-      response = try await call.transport.send(request)
-    } catch {
-      pass?.end(isDeadline(error) ? ofDeadline() : Circuit.Result(error))
-      throw error
-    }
+    return request
+  }
+
+  @inline(never)
+  private func report(_ error: any Error, to pass: CircuitPass?) {
+    pass?.end(isDeadline(error) ? ofDeadline() : Circuit.Result(error))
+  }
+
+  @inline(never)
+  private func hold(_ slot: AdmissionSlot, _ pass: CircuitPass?, until response: HTTPResponse) {
     response.body.onEnd { [status = response.status] ending in  // not the response: its body would keep itself alive
       slot.giveBack()
       pass?.end(Circuit.Result(status, ending))
     }
     call.trace.note(.responded(response.status, isConnectionReused: response.isConnectionReused))
-    return response
   }
 
   private func cut(_ timeouts: inout Timeouts, to remaining: Duration) throws {
