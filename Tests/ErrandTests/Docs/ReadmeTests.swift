@@ -4,13 +4,17 @@ import Testing
 struct ReadmeTests {
   private static let readme = DocumentedCode.package.appendingPathComponent("README.md")
 
-  @Test func `every block of the README is compiled`() throws {
+  private static let guide = DocumentedCode.package.appendingPathComponent(
+    "Sources/Errand/Errand.docc/RetryAndThrottling.md")
+
+  @Test(arguments: [readme, guide])
+  func `every block of the README and the guides is compiled`(_ document: URL) throws {
     let blocks = DocumentedCode.blocks(
-      in: try DocumentedCode.lines(of: Self.readme), opens: { $0 == "```swift" }, closes: { $0 == "```" })
+      in: try DocumentedCode.lines(of: document), opens: { $0 == "```swift" }, closes: { $0 == "```" })
     // The recipes on testing are tests, which live beside this one.
     let sources = try DocumentedCode.sources(in: "Examples/Snippets")
       .merging(DocumentedCode.sources(in: "Tests/ErrandTests/Docs")) { snippet, _ in snippet }
-    #expect(blocks.count >= 5)
+    #expect(blocks.count >= 4)
     for block in blocks {
       let missing = sources.mapValues { DocumentedCode.firstLine(of: block, missingFrom: $0) }
       #expect(

@@ -1,0 +1,35 @@
+import Errand
+
+func throttledServer() -> Server {
+  let manager = TaskManager(limits: ThrottleLimits(perHost: 4, rate: RateLimit(20, per: .seconds(1))))
+  return Server(remote: "https://shop.example.com/v1", manager: manager)
+}
+
+func guardedServer(_ shop: Server) async {
+  await shop.update {
+    $0.circuitBreaker = .standard
+    $0.timeouts.queue = .seconds(5)
+    $0.timeouts.call = .seconds(20)
+  }
+}
+
+func hedged() async throws -> Widget {
+  try await GetWidget(id: 7).hedged(after: .milliseconds(200)).download()
+}
+
+func busy(_ shop: Server) -> String {
+  let throttle = shop.manager.throttle
+  return "\(throttle.running) run, \(throttle.waiting) wait"
+}
+
+struct Signature: PerAttemptStep {
+  func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+    var request = request
+    request.headers["X-Signature"] = String(request.url.path.count)
+    return try await next(request)
+  }
+}
+
+func signed(_ shop: Server) async {
+  await shop.update { $0.perAttemptSteps.append(Signature()) }
+}
