@@ -25,7 +25,7 @@ func busy(_ shop: Server) -> String {
 struct Signature: PerAttemptStep {
   func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
     var request = request
-    request.headers["X-Signature"] = String(request.url.path.count)
+    request.headers["X-Signature"] = "\(request.method)"
     return try await next(request)
   }
 }
