@@ -5,7 +5,8 @@ package final class CallTrace: Sendable {
   package let call: Int
   private let taskType: Any.Type
   private let clock: CallClock
-  private let start: Duration
+  /// When the call started, by the clock.
+  package let start: Duration
   private let observers: [any TaskObserver]
   private let logStyle: LogStyle
   private let log: TextSink
@@ -26,6 +27,9 @@ package final class CallTrace: Sendable {
     record.entries.reserveCapacity(8)
     self.record = Lock(record)
   }
+
+  /// The present instant, by the clock.
+  package var now: Duration { clock.now }
 
   /// The time since the call started.
   package var elapsed: Duration { clock.now - start }

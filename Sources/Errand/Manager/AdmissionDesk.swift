@@ -37,12 +37,15 @@ final class AdmissionDesk: Sendable {
   /// - Parameters:
   ///   - host: The origin that the request goes to.
   ///   - priority: Who goes first among those who wait.
+  ///   - now: The present instant, where the caller has just read the clock.
   ///   - waiting: Called when there is none at once.
   /// - Returns: The slot.
   /// - Throws: `CancellationError` when the surrounding task is cancelled first, and ``TaskError`` with code
   ///   `.queueFull` when as many wait as may.
-  func slot(for host: Origin, priority: CallPriority, waiting: () -> Void) async throws -> AdmissionSlot {
-    let now = clock.now
+  func slot(
+    for host: Origin, priority: CallPriority, at now: Duration? = nil, waiting: () -> Void
+  ) async throws -> AdmissionSlot {
+    let now = now ?? clock.now
     let (ticket, decision) = state.withLock { state in
       state.nextTicket += 1
       let ticket = state.nextTicket
@@ -59,7 +62,7 @@ final class AdmissionDesk: Sendable {
       waiting()
       try await wait(ticket, host)
     }
-    return AdmissionSlot(self, host)
+    return AdmissionSlot(self, host, hasWaited: decision == .wait)
   }
 
   func setLimits(_ limits: ThrottleLimits) { change { $0.setLimits(limits, at: $1) } }
@@ -102,7 +105,14 @@ final class AdmissionDesk: Sendable {
   }
 
   /// A slot of `host` is free again.
-  func leave(_ host: Origin) { change { $0.leave(host: host, at: $1) } }
+  func leave(_ host: Origin) {
+    let isDone = state.withLock { state in
+      guard !state.admission.needsTime else { return false }
+      _ = state.admission.leave(host: host)  // nobody waits, so nobody starts
+      return true
+    }
+    if !isDone { change { $0.leave(host: host, at: $1) } }
+  }
 
   /// Changes the admission, and starts those who may.
   private func change(_ change: (inout Admission, Duration) -> [Admission.Ticket]) {

@@ -2,9 +2,12 @@
 final class AdmissionSlot: Sendable {
   private let desk: AdmissionDesk
   private let host: Origin
+  /// Whether it had to be waited for.
+  let hasWaited: Bool
   private let isHeld = Lock(true)
 
-  init(_ desk: AdmissionDesk, _ host: Origin) {
+  init(_ desk: AdmissionDesk, _ host: Origin, hasWaited: Bool) {
+    self.hasWaited = hasWaited
     self.desk = desk
     self.host = host
   }

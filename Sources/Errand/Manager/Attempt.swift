@@ -35,25 +35,20 @@ final class Attempt: Sendable {
     let desk = call.manager.admission
     // Who would be refused afterwards need not wait.
     try call.manager.circuits.check(host, call.snapshot.configuration.circuitBreaker)
-    let start = call.trace.elapsed
-    let hasWaited = Lock(false)
-    let limit = call.timeouts.queue
-    let slot = try await call.manager.clock.limiting(limit, .queue, phase: .waiting) { [call] in
-      try await desk.slot(for: host, priority: call.plan.priority) {
-        hasWaited.withLock { $0 = true }
-        call.trace.note(.queued)
-      }
+    let instant = call.trace.now
+    let slot = try await call.manager.clock.limiting(call.timeouts.queue, .queue, phase: .waiting) { [call] in
+      try await desk.slot(for: host, priority: call.plan.priority, at: instant) { call.trace.note(.queued) }
     }
-    let now = call.trace.elapsed
-    let waited = hasWaited.withLock { $0 }
+    let start = instant - call.trace.start
+    let now = slot.hasWaited ? call.trace.elapsed : start
     let isFirstHop = state.withLock { state in
       defer { state.isUnderWay = true }
       state.start = now
-      if waited { state.record.queued += now - start }
+      state.record.queued += now - start
       return !state.isUnderWay
     }
+    if slot.hasWaited { call.trace.note(.admitted(after: now - start)) }
     if number == 1, isFirstHop { call.manager.retries.earn(for: host) }
-    if waited { call.trace.note(.admitted(after: now - start)) }
     return slot
   }
 
