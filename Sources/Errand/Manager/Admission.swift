@@ -93,9 +93,6 @@ struct Admission {
     return admit(at: now)
   }
 
-  /// Whether it matters what time it is when a slot is given back.
-  var needsTime: Bool { waiting > 0 || !limits.rate.isNone }
-
   /// When somebody may start for no other reason than that time has passed.
   var nextWake: Duration? { starved.first?.time }
 
