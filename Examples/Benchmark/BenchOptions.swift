@@ -9,16 +9,19 @@ struct BenchOptions {
   private(set) var concurrency: Int
   private(set) var file: URL?
   private(set) var authorities: URL?
+  /// How many recordings a folder keeps.
+  private(set) var recordings = 1000
 
   static let scenarios: [String: any Scenario] = [
     "transport": TransportScenario(), "task": TaskScenario(), "stream": StreamScenario(), "file": FileScenario(),
     "upload": UploadScenario(), "storm": StormScenario(), "soak": SoakScenario(),
-    "manager": ManagerScenario(),
+    "manager": ManagerScenario(), "record": RecordScenario(),
   ]
 
   static var usage: String {
     "errand-bench \(scenarios.keys.sorted().joined(separator: "|")) --url URL [--requests N] [--concurrency C] "
-      + "[--file PATH] [--ca PEM]; storm, soak and manager bring their own server and need no URL"
+      + "[--file PATH] [--ca PEM] [--recordings N]; storm, soak, manager and record bring their own server and need "
+      + "no URL"
   }
 
   init(_ arguments: [String]) throws {
@@ -34,6 +37,7 @@ struct BenchOptions {
       case "--requests": requests = try Self.count(value, for: option)
       case "--concurrency": concurrency = try Self.count(value, for: option)
       case "--file": file = URL(fileURLWithPath: value)
+      case "--recordings": recordings = try Self.count(value, for: option)
       case "--ca": authorities = URL(fileURLWithPath: value)
       default: throw BenchError("unknown option \(option); \(Self.usage)")
       }

@@ -29,5 +29,5 @@ extension EmbeddedShops {
 
 /// The names of the recordings in a folder, in order.
 func recordings(in folder: URL) throws -> [String] {
-  try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { !$0.hasPrefix(".") }.sorted()
+  try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".txt") }.sorted()
 }

@@ -65,3 +65,28 @@ struct CountWidgets: ShopTask, ServerGETTask, PayloadDownloadingTask {
 struct AskBusyShop: ShopTask, ServerGETTask {
   let path = "busy"
 }
+
+enum Shelf: TaskContextKey {
+  static let defaultValue = 0
+}
+
+/// What the app's screens show.
+final class Shown {
+  static var widgets: [Int] = []
+}
+
+/// A task whose hooks change what the main actor holds.
+struct ShowWidget: ShopTask, ServerGETTask {
+  let id: Int
+  var path: String { "widgets/\(id)" }
+  var context: TaskContext {
+    var context = TaskContext()
+    context[Shelf.self] = id
+    return context
+  }
+
+  func didComplete(with response: HTTPResponse) async {
+    let id = id
+    await MainActor.run { Shown.widgets.append(id) }
+  }
+}

@@ -8,6 +8,12 @@ struct MainActorAppTests {
     #expect(try await GetWidget(id: 7).download() == Widget(id: 7, name: "Cog"))
   }
 
+  @Test func `a hook changes what the main actor holds, and a handle is held by it`() async throws {
+    let handle = Server.shop.manager.start(ShowWidget(id: 7).context(Shelf.self, 3))
+    #expect(try await handle.value.status == .ok)
+    #expect(Shown.widgets == [7])
+  }
+
   @Test func `so does an array of it`() async throws {
     #expect(try await ListWidgets().download().map(\.name) == ["Cog", "Gear"])
   }

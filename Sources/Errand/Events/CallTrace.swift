@@ -9,11 +9,12 @@ package final class CallTrace: Sendable {
   private let observers: [any TaskObserver]
   private let logStyle: LogStyle
   private let log: TextSink
+  private let context: TaskContext
   private let record: Lock<FlightRecord>
 
   package init(
     call: Int, taskType: Any.Type, clock: CallClock, observers: [any TaskObserver],
-    logStyle: LogStyle, log: TextSink
+    logStyle: LogStyle, log: TextSink, context: TaskContext = TaskContext()
   ) {
     self.call = call
     self.taskType = taskType
@@ -21,6 +22,7 @@ package final class CallTrace: Sendable {
     self.observers = observers
     self.logStyle = logStyle
     self.log = log
+    self.context = context
     start = clock.now
     var record = FlightRecord()
     record.entries.reserveCapacity(8)
@@ -30,14 +32,23 @@ package final class CallTrace: Sendable {
   /// The time since the call started.
   package var elapsed: Duration { clock.now - start }
 
-  package func note(_ moment: CallMoment) {
+  /// Notes a moment; returns when it was.
+  @discardableResult
+  package func note(_ moment: CallMoment) -> Duration {
     let time = elapsed
     record.withLock { $0.note(moment, at: time) }
-    guard !observers.isEmpty || logStyle != .none else { return }
-    let event = TaskEvent(call: call, task: "\(taskType)", time: time, moment: moment)
+    guard !observers.isEmpty || logStyle != .none else { return time }
+    let event = TaskEvent(call: call, task: "\(taskType)", time: time, moment: moment, context: context)
     for observer in observers { observer.observe(event) }
     if logStyle.includes(moment) { log.write("#\(call) \(event.task) \(time.formattedSeconds): \(moment)") }
+    return time
   }
+
+  /// How often the call was tried again, and the bytes of bodies that came.
+  package var counts: (retries: Int, bytesReceived: Int) { record.withLock { ($0.retries, $0.bytesReceived) } }
+
+  /// A body that the caller read as it came had so many bytes.
+  package func countStreamed(_ bytes: Int) { record.withLock { $0.bytesReceived += bytes } }
 
   package var flightRecord: FlightRecord { record.withLock { $0 } }
 }

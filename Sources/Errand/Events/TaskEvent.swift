@@ -8,4 +8,6 @@ public struct TaskEvent: Sendable {
   public let time: Duration
   /// What happened.
   public let moment: CallMoment
+  /// What the task gave to its observers.
+  public let context: TaskContext
 }

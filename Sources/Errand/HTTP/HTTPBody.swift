@@ -84,6 +84,9 @@ public struct HTTPBody: Sendable {
     if case .bytes(let data) = storage { data } else { nil }
   }
 
+  /// The number of bytes, as far as it is known.
+  var knownLength: Int { (try? length()).flatMap { $0 }.map { Int($0) } ?? 0 }
+
   /// The number of bytes: stated, counted or the file's; nil when unknown.
   /// Throws when the file cannot be read.
   public func length() throws -> Int64? {

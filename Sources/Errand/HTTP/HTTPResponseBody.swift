@@ -18,6 +18,11 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     case failed(any Error)
     /// Nobody wanted the rest.
     case dropped
+
+    /// What went wrong, if anything did.
+    var error: (any Error)? {
+      if case .failed(let error) = self { error } else { nil }
+    }
   }
 
   private struct State {
@@ -27,6 +32,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     var onEnd: [@Sendable (Ending) -> Void] = []
     /// What a reader is to see in the place of a cancellation.
     var cause: (any Error)?
+    var counter: Lock<Int>?
   }
 
   private let source: (any HTTPBodySource)?
@@ -50,7 +56,10 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// Throws what went wrong with the transfer, and `CancellationError` when the surrounding task is cancelled.
   public func next() async throws -> Data? {
     do {
-      if let chunk = try await source?.next() ?? takeBuffered() { return chunk }
+      if let chunk = try await source?.next() ?? takeBuffered() {
+        count(chunk)
+        return chunk
+      }
       end(.complete)
       return nil
     } catch {
@@ -65,6 +74,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   public func collect(upTo limit: Int = .max) async throws -> Data {
     do {
       let data = try await source?.collect(upTo: limit) ?? takeBuffered() ?? Data()
+      count(data)
       if data.count > limit { throw HTTPBodyLimitError(limit: limit) }
       end(.complete)
       return data
@@ -105,6 +115,13 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
       return state.ending
     }
     if let past { action(past) }
+  }
+
+  /// Has the bytes that are read counted in `counter`, which can be asked when the body is gone.
+  package func count(into counter: Lock<Int>) { state.withLock { $0.counter = counter } }
+
+  private func count(_ chunk: Data) {
+    state.withLock { $0.counter }?.withLock { $0 += chunk.count }
   }
 
   private func end(_ ending: Ending) {

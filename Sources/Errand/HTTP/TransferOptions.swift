@@ -17,6 +17,7 @@ public struct TransferOptions: Sendable {
     var continueTimeout: Duration?
     var digest: Credential?
     var pins = PublicKeyPins()
+    var context = TaskContext()
   }
 
   // Boxed, for a request is passed through many hands and these are large.
@@ -87,6 +88,12 @@ public struct TransferOptions: Sendable {
   public var pins: PublicKeyPins {
     get { storage.values.pins }
     set { values.pins = newValue }
+  }
+
+  /// What the task gave to its steps.
+  public var context: TaskContext {
+    get { storage.values.context }
+    set { values.context = newValue }
   }
 
   /// Whether the body will be read at the reader's own pace, perhaps for a long time.

@@ -46,8 +46,10 @@ extension Call {
 
   /// Waits between two attempts; the end of the wait is noted whatever ends it.
   func wait(_ delay: Duration, reason: String) async throws {
+    await plan.task.willRetry(after: delay, attempts: trace.flightRecord.attempts)
     trace.note(.delayStarted(delay, reason: reason))
     defer { trace.note(.delayEnded) }
     try await manager.clock.sleep(for: delay)
+    try await holdWhilePaused()
   }
 }

@@ -13,8 +13,8 @@ final class Call: Sendable {
   let timeouts: Timeouts
   /// What is kept for the echo and the recording; nil when nobody wants to see it.
   private let exchange: Lock<ExchangeRecord>?
-  private let recorder: TaskRecorder?
-  private let isEchoed: Bool
+  let recorder: TaskRecorder?
+  let isEchoed: Bool
   private let state = Lock(State())
 
   private struct State {
@@ -27,6 +27,9 @@ final class Call: Sendable {
     /// The method and the URL of the last request.
     var method: HTTPMethod?
     var url: URL?
+    /// The head of the last response.
+    var response: HTTPResponse?
+    var bytesSent = 0
   }
 
   private static let lastNumber = Lock(0)
@@ -46,12 +49,13 @@ final class Call: Sendable {
     timeouts.attempt = timeouts.attempt ?? snapshot.configuration.defaultTimeout
     self.timeouts = timeouts
     recorder = manager.recorder
-    isEchoed = plan.echoStyle == .full || (plan.echoStyle == .inherited && snapshot.configuration.echoesTasks)
+    isEchoed = snapshot.configuration.echoes(plan)
     exchange = recorder != nil || isEchoed ? Lock(ExchangeRecord()) : nil
     trace = CallTrace(
       call: number, taskType: type(of: plan.task), clock: manager.clock,
-      observers: snapshot.configuration.observers, logStyle: snapshot.configuration.logStyle,
-      log: snapshot.configuration.log)
+      observers: plan.control.map { snapshot.configuration.observers + [$0] } ?? snapshot.configuration.observers,
+      logStyle: snapshot.configuration.logStyle,
+      log: snapshot.configuration.log, context: plan.context)
   }
 
   /// Whether somebody wants to see what goes over the wire.
@@ -74,6 +78,7 @@ final class Call: Sendable {
   /// Runs `body` as this call: registered, so that it can be cancelled; under its deadline; begun and ended once.
   func run<Value: Sendable>(_ body: @escaping @Sendable (Call) async throws -> Value) async throws -> Value {
     trace.note(.callStarted)
+    await plan.task.willStart()
     let timer = startDeadline()
     let release = snapshot.configuration.keepAwake?(plan.task)
     defer { release?() }
@@ -87,7 +92,7 @@ final class Call: Sendable {
     } catch {
       timer?.cancel()
       let error = explained(error)
-      await end(error is CancellationError ? .cancelled : .failed("\(error)"))
+      await end(error is CancellationError ? .cancelled : .failed("\(error)"), error)
       throw error
     }
   }
@@ -95,6 +100,8 @@ final class Call: Sendable {
   /// Hands a body over to the caller: the call ends when the body does, and can be cancelled until then.
   func handOver(_ response: HTTPResponse) {
     let body = response.body
+    let bytesRead = Lock(0)
+    body.count(into: bytesRead)
     let status = response.status
     let hasExpired = state.withLock { state in
       state.isHandedOver = true
@@ -111,7 +118,8 @@ final class Call: Sendable {
         case .failed(is CancellationError): .cancelled
         case .failed(let error): .failed("\(error)")
         }
-      Task { await end(outcome) }
+      trace.countStreamed(bytesRead.withLock { $0 })
+      Task { [self] in await end(outcome, ending.error.map(explained)) }
     }
     if hasExpired { manager.calls.cancel(self) }
   }
@@ -122,11 +130,20 @@ final class Call: Sendable {
   // MARK: What is noted
 
   func note(request: HTTPRequest, of attempt: Int) {
+    let size = request.body.isEmpty ? 0 : request.body.knownLength
     state.withLock { state in
       state.method = request.method
       state.url = request.url
+      state.bytesSent += size
     }
     exchange?.withLock { $0.attempts.append(.init(number: attempt, request: request)) }
+  }
+
+  func note(final response: HTTPResponse) {
+    var head = response
+    // A stream's body would hold the call that holds it.
+    if case .stream = delivery { head.body = HTTPResponseBody() }
+    state.withLock { $0.response = head }
   }
 
   func note(_ attempt: Int, response: HTTPResponse?, body: Data?, failure: String?, duration: Duration) {
@@ -178,18 +195,34 @@ final class Call: Sendable {
     return record
   }
 
-  private func end(_ outcome: CallOutcome) async {
+  private func end(_ outcome: CallOutcome, _ error: (any Error)? = nil) async {
     let isFirst = state.withLock { state in
       defer { state.hasEnded = true }
       return !state.hasEnded
     }
     guard isFirst else { return }
-    trace.note(.callEnded(outcome))
-    guard let exchange else { return }
-    let text = exchange.withLock { $0 }.text(plan, snapshot.configuration, flightRecord, outcome)
-    if isEchoed { snapshot.configuration.log.write(text) }
-    let name = plan.recordingName(method: state.withLock { $0.method } ?? plan.httpMethod)
-    if let problem = await recorder?.record(text, name: name) { snapshot.configuration.log.write(problem) }
+    count(outcome, trace.note(.callEnded(outcome)))
+    let response = state.withLock { state in
+      defer { state.response = nil }  // the call may live as long as what it gave
+      return state.response
+    }
+    if let exchange {
+      let (method, url) = state.withLock { ($0.method, $0.url) }
+      await show(exchange.withLock { $0 }, outcome, method ?? plan.httpMethod, url, response?.status)
+    }
+    if let error {
+      await plan.task.didFail(with: error)
+    } else if let response {
+      await plan.task.didComplete(with: response)
+    }
+  }
+
+  private func count(_ outcome: CallOutcome, _ duration: Duration) {
+    let (retries, bytesReceived) = trace.counts
+    let run = StatisticsBoard.Run(
+      outcome: outcome, retries: retries, bytesReceived: bytesReceived, bytesSent: state.withLock { $0.bytesSent },
+      duration: duration)
+    manager.board.note(run, of: type(of: plan.task))
   }
 
   private func startDeadline() -> Task<Void, Never>? {

@@ -12,6 +12,8 @@ struct ExchangeRecord: Sendable {
   }
 
   var attempts: [Attempt] = []
+  /// When the call began.
+  let startedAt = Date()
 
   /// The exchange for people to read, secrets hidden.
   func text(_ plan: TaskPlan, _ configuration: ServerConfiguration, _ record: FlightRecord, _ outcome: CallOutcome)
@@ -21,6 +23,7 @@ struct ExchangeRecord: Sendable {
     // Failures and the timeline name the URL, and whatever an app's own errors say.
     let isHidden = !style.contains(.url)
     var lines = ["\(plan.taskName): \(isHidden ? outcome.name : "\(CallMoment.callEnded(outcome))")"]
+    if !isHidden, !plan.comment.isEmpty { lines.append(plan.comment) }
     for (index, attempt) in attempts.enumerated() {
       if attempts.count > 1 { lines += ["", "Attempt \(index + 1) of \(attempts.count)"] }
       lines += [""] + request(attempt, style, configuration)

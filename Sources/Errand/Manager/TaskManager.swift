@@ -73,23 +73,58 @@ public actor TaskManager {
 
   // MARK: Recording
 
-  /// Records every call from now on as a numbered text file, redacted.
+  /// Records every call from now on as a numbered text file with all its attempts, redacted, and keeps an index of them,
+  /// `index.json`.
   ///
-  /// - Parameter folder: Where to; made if it is not there. A new folder below the temporary one unless given.
+  /// Numbers follow the order in which calls end. Other sessions, and other processes, may record to the same folder at
+  /// the same time. A disk that is full or goes away is said once on the log, and fails no call.
+  ///
+  /// - Parameters:
+  ///   - folder: Where to; made if it is not there. A new folder below the temporary one unless given.
+  ///   - limits: How many recordings are kept, those included that are there already.
   /// - Returns: The folder.
   /// - Throws: ``TaskError`` with code `.fileNotWritable` when the folder cannot be made or written to.
   @discardableResult
-  public func recordTaskPath(to folder: URL? = nil) throws -> URL {
-    let recorder = try TaskRecorder(folder: folder ?? TaskRecorder.newFolder())
-    recorderBox.withLock { $0 = recorder }
-    return recorder.folder
+  public func recordTaskPath(to folder: URL? = nil, limits: RecordingLimits = RecordingLimits()) throws -> URL {
+    try startRecording(to: folder, limits)
   }
 
   /// Stops recording. Calls under way are not recorded any more.
-  public func endTaskPathRecording() { recorderBox.withLock { $0 = nil } }
+  public func endTaskPathRecording() { stopRecording() }
 
   /// Where calls are recorded; nil while they are not.
-  public nonisolated var taskPathURL: URL? { recorder?.folder }
+  public nonisolated var taskPathURL: URL? { recorder?.url }
 
   nonisolated var recorder: TaskRecorder? { recorderBox.withLock { $0 } }
+
+  @discardableResult
+  nonisolated func startRecording(to folder: URL?, _ limits: RecordingLimits) throws -> URL {
+    let recorder = try TaskRecorder(folder: folder ?? TaskRecorder.newFolder(), limits: limits)
+    setRecorder(recorder)
+    return recorder.url
+  }
+
+  nonisolated func stopRecording() { setRecorder(nil) }
+
+  private nonisolated func setRecorder(_ recorder: TaskRecorder?) {
+    let former = recorderBox.withLock { box in
+      defer { box = recorder }
+      return box
+    }
+    former?.end()
+  }
+
+  // MARK: Statistics
+
+  nonisolated let board = StatisticsBoard()
+
+  /// What the calls of each type of task came to since the manager was made, or since ``resetStatistics()``.
+  ///
+  ///     for widget in shop.manager.statistics.sorted(by: .bytes) { print(widget) }
+  ///
+  /// A call counts when it has ended. There is one entry a type, however many calls there were.
+  public nonisolated var statistics: ManagerStatistics { board.statistics }
+
+  /// Begins to count anew.
+  public nonisolated func resetStatistics() { board.reset() }
 }

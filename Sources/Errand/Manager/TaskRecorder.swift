@@ -1,31 +1,37 @@
 import Foundation
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
+/// A call as it is recorded.
+struct Recording: Sendable {
+  let text: String
+  /// The name of the file, but for its number.
+  let name: String
+  let entry: RecordingEntry
+}
 
-/// Writes each call as a numbered text file: `0001. GET Widget.txt`.
+/// Writes each call as a numbered text file, `0001. GET Widget.txt`, and keeps an index of them, `index.json`.
 ///
-/// A file is written under a hidden name and then linked to the next free number, which fails where that is taken: so
-/// no file is ever partial, and sessions in the same folder do not overwrite each other's.
+/// Calls that end at the same time are written together, in the order in which they ended.
 actor TaskRecorder {
-  nonisolated let folder: URL
-  private var lastNumber = 0
+  private struct Queue {
+    var recordings: [Recording] = []
+    var isEnded = false
+  }
+
+  nonisolated let url: URL
+  private nonisolated let queue = Lock(Queue())
+  private let limits: RecordingLimits
+  private var folder: RecordingFolder
   private var hasFailed = false
 
-  init(folder: URL) throws {
+  init(folder url: URL, limits: RecordingLimits) throws {
+    self.url = url
+    self.limits = limits
+    var folder = RecordingFolder(url)
     do {
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      let probe = folder.appendingPathComponent(Self.hiddenName())
-      try Data().write(to: probe)
-      try FileManager.default.removeItem(at: probe)
+      try folder.open()
     } catch {
       throw TaskError(
-        .fileNotWritable, "the folder for recordings, \(folder.path), cannot be written to", phase: .preparing,
+        .fileNotWritable, "the folder for recordings, \(url.path), cannot be written to", phase: .preparing,
         underlying: error)
     }
     self.folder = folder
@@ -37,40 +43,30 @@ actor TaskRecorder {
       .appendingPathComponent("errand-recordings").appendingPathComponent(UUID().uuidString)
   }
 
-  /// Writes one call; returns what went wrong, the first time that something does.
-  func record(_ text: String, name: String) -> String? {
-    let hidden = folder.appendingPathComponent(Self.hiddenName())
-    defer { try? FileManager.default.removeItem(at: hidden) }  // it may never have come to be
+  /// Writes one call, and returns when it is written; returns what went wrong, the first time that something does.
+  nonisolated func record(_ recording: Recording) async -> String? {
+    let isWanted = queue.withLock { queue in
+      if !queue.isEnded { queue.recordings.append(recording) }
+      return !queue.isEnded
+    }
+    return isWanted ? await writeQueue() : nil
+  }
+
+  /// Nothing more is recorded.
+  nonisolated func end() { queue.withLock { $0.isEnded = true } }
+
+  private func writeQueue() -> String? {
+    let recordings = queue.withLock { queue in
+      defer { queue.recordings = [] }
+      return queue.recordings
+    }
+    guard !recordings.isEmpty else { return nil }  // somebody else has written ours with theirs
     do {
-      try Data(text.utf8).write(to: hidden)
-      try publish(hidden, as: name)
+      try folder.write(recordings, limits)
       return nil
     } catch {
       defer { hasFailed = true }
-      return hasFailed ? nil : "recording to \(folder.path) fails: \(error.localizedDescription)"
+      return hasFailed ? nil : "recording to \(url.path) fails: \(error.localizedDescription)"
     }
   }
-
-  private func publish(_ hidden: URL, as name: String) throws {
-    while true {
-      lastNumber += 1
-      let number = String(lastNumber)
-      let padded = String(repeating: "0", count: max(0, 4 - number.count)) + number
-      let file = folder.appendingPathComponent("\(padded). \(name).txt")
-      if taken(padded) { continue }
-      if link(hidden.path, file.path) == 0 { return }
-      guard errno == EEXIST else { throw CocoaError(.fileWriteUnknown) }
-    }
-  }
-
-  /// Whether another session has used the number, under whatever name.
-  private func taken(_ number: String) -> Bool {
-    let marker = folder.appendingPathComponent(".\(number)").path
-    let descriptor = open(marker, O_CREAT | O_EXCL | O_WRONLY, 0o644)
-    guard descriptor >= 0 else { return errno == EEXIST }
-    close(descriptor)
-    return false
-  }
-
-  private static func hiddenName() -> String { ".recording-\(UUID().uuidString)" }
 }

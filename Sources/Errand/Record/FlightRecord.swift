@@ -19,6 +19,11 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
   /// The moments in order.
   public package(set) var entries: [Entry]
 
+  /// Bytes of bodies that came, as far as noted.
+  package var bytesReceived = 0
+  /// How often the call waited to try again.
+  package private(set) var retries = 0
+
   package init(title: String = "", entries: [Entry] = []) {
     self.title = title
     self.entries = entries
@@ -26,6 +31,11 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
 
   package mutating func note(_ moment: CallMoment, at time: Duration) {
     entries.append(Entry(time: time, moment: moment))
+    switch moment {
+    case .bodyReceived(let bytes): bytesReceived += bytes
+    case .delayStarted: retries += 1
+    default: break
+    }
   }
 
   /// The attempts, in order.

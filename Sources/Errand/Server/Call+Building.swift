@@ -19,7 +19,7 @@ extension Call {
   private func described() async throws -> HTTPRequest {
     let url = try await snapshot.url(of: plan)
     let encoder = plan.encoder is InheritedCoding ? snapshot.configuration.defaultEncoder : plan.encoder
-    let body = try await plan.task.uploadBody(encoder: encoder)
+    let body = plan.omitsBody ? .empty : try await plan.task.uploadBody(encoder: encoder)
     var method = plan.httpMethod
     if method == .automatic { method = body.isEmpty ? .get : .post }
     var headers = try await snapshot.standardHeaders(for: plan.task)
@@ -33,6 +33,7 @@ extension Call {
   private var options: TransferOptions {
     var options = snapshot.options
     options.timeouts = timeouts
+    if !plan.context.isEmpty { options.context = plan.context }
     switch delivery {
     case .stream, .file: options.isLongLived = true
     case .memory, .discarded: break

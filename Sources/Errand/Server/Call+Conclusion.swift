@@ -13,6 +13,7 @@ extension Call {
   func conclude<Value: Sendable>(
     _ response: HTTPResponse, finish: @Sendable (Outcome) async throws -> Value
   ) async throws -> Value {
+    note(final: response)
     if !accepts(response.status) { throw await refusal(of: response) }
     if !delivery.isFile { try verify(response) }
     if case .stream = delivery {

@@ -19,6 +19,7 @@ extension Call {
           reachability: snapshot.configuration.reachability, limit: snapshot.configuration.connectivityTimeout,
           clock: manager.clock))
     }
+    if let control = plan.control { steps.insert(PauseStep(gate: control.gate), at: 0) }
     guard !steps.isEmpty else { return try await last(request) }
     return try await Next(ArraySlice(steps.map { $0 as any Step }), last: last)(request)
   }

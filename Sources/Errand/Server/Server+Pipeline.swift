@@ -7,7 +7,9 @@ extension Server {
     return try await call.run { call in  // … begun and ended once, cancellable, under its deadline (11)
       try call.refuseIfDisabled()
       return try await call.manager.serialQueues.withTurn(call.plan.serialQueue) {  // 2. wait for the serial queue
+        try await call.holdWhilePaused()
         let request = try await call.build()  // 3. URL, query, headers, body; 4. preflight
+        await call.plan.task.didStart(request)
         let response = try await call.throughCallSteps(request) { changed in  // 5. steps that see the call once
           try await call.attempts(changed, built: request)  // 6.–9. attempts: steps, slot, transport, body
         }

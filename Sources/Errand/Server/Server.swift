@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Where tasks go: the remote, the default headers, the encoders, the preflight hook and all other settings.
 ///
 ///     let shop = Server(remote: "https://api.example.com/v1")
@@ -19,14 +21,20 @@ public actor Server {
   ///   - transport: How requests are carried; libcurl on Linux, URLSession on Apple platforms unless given.
   ///   - manager: A manager to share; one of its own unless given.
   ///   - asDefault: Whether it becomes ``default`` even where there is one.
+  ///   - environment: Where `ERRAND_ECHO`, `ERRAND_LOG_STYLE` and `ERRAND_RECORD` are looked up, once; they go before
+  ///     `configuration`.
   public init(
     remote: Remote, configuration: ServerConfiguration = ServerConfiguration(),
-    transport: any Transport = .platform, manager: TaskManager = TaskManager(), asDefault: Bool = false
+    transport: any Transport = .platform, manager: TaskManager = TaskManager(), asDefault: Bool = false,
+    environment: [String: String] = ProcessInfo.processInfo.environment
   ) {
     self.manager = manager
     self.transport = transport
     var configuration = configuration
     configuration.remote = remote
+    let switches = LaunchSwitches(environment)
+    switches.apply(to: &configuration)
+    switches.apply(to: manager, log: configuration.log)
     let snapshot = ServerSnapshot(configuration, of: ObjectIdentifier(self))
     state.withLock { $0 = snapshot }
     ServerDefault.offer(self, replacing: asDefault)

@@ -93,6 +93,8 @@ public struct ServerConfiguration: Sendable {
   public var logStyle = LogStyle.none
   /// Whether every exchange is echoed into ``log`` unless its task says otherwise.
   public var echoesTasks = false
+  /// The names of the types of tasks whose exchanges are echoed, unless the task says otherwise.
+  public var echoedTasks: Set<String> = []
   /// Where echoes and log lines go.
   public var log = TextSink.standardError
   /// What is hidden in everything that people may read.
@@ -104,6 +106,15 @@ public struct ServerConfiguration: Sendable {
 
   /// The settings of a new server.
   public init() {}
+
+  /// Whether the exchange of a plan is echoed.
+  func echoes(_ plan: TaskPlan) -> Bool {
+    switch plan.echoStyle {
+    case .full: true
+    case .none: false
+    case .inherited: echoesTasks || (!echoedTasks.isEmpty && echoedTasks.contains(plan.taskName))
+    }
+  }
 
   /// Replaces the standard headers.
   public mutating func setStandardHeaders(_ headers: HTTPHeaders) { standardHeaders = headers }

@@ -5,7 +5,7 @@ enum ServerDefault {
 
   private static let first: Lock<Server?> = Lock(nil)
   @TaskLocal private static var isMakingPlaceholder = false
-  private static let placeholder = $isMakingPlaceholder.withValue(true) { Server(remote: .none) }
+  private static let placeholder = $isMakingPlaceholder.withValue(true) { Server(remote: .none, environment: [:]) }
 
   /// Called for every server made.
   static func offer(_ server: Server, replacing: Bool) {

@@ -57,6 +57,14 @@ extension ServerTask {
   /// The task under another tag.
   public func tagged(_ tag: String) -> Modified<Unmodified> { modified { $0.tag = tag } }
 
+  /// The task with a word on why it is run, for recordings and echoes.
+  public func comment(_ comment: String) -> Modified<Unmodified> { modified { $0.comment = comment } }
+
+  /// The task with a value that steps and observers can read.
+  public func context<Key: TaskContextKey>(_ key: Key.Type, _ value: Key.Value) -> Modified<Unmodified> {
+    modified { $0.context[Key.self] = value }
+  }
+
   /// The task with its exchange echoed, or not.
   public func echo(_ style: EchoStyle = .full) -> Modified<Unmodified> { modified { $0.echoStyle = style } }
 

@@ -57,7 +57,7 @@ extension PayloadDownloadingTask {
 }
 
 extension Outcome {
-  fileprivate func decoded<Payload: Decodable & Sendable>(_ type: Payload.Type) async throws -> Payload {
+  func decoded<Payload: Decodable & Sendable>(_ type: Payload.Type) async throws -> Payload {
     let decoder = call.plan.decoder
     let payload = try await PayloadCoding.decode(
       type, from: data, mediaType: response.mediaType,

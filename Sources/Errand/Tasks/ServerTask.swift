@@ -64,6 +64,10 @@ public protocol ServerTask: Sendable {
 
   /// The name by which calls are cancelled together; the type's name unless stated. It is never sent.
   var taskTag: String { get }
+  /// A word on why the task is run, for recordings and echoes; never sent. Empty unless stated.
+  var comment: String { get }
+  /// What travels with the task for steps and observers; never sent. Empty unless stated.
+  var context: TaskContext { get }
   /// Whether the exchange is echoed; as the server says unless stated.
   var echoStyle: EchoStyle { get }
   /// What a recording shows of the exchange; everything, redacted, unless stated.
@@ -71,6 +75,21 @@ public protocol ServerTask: Sendable {
 
   // MARK: Hooks
 
+  // A modified task calls those of the task that it was made of. Cancelling a call does not interrupt them.
+
+  /// Told first of all, before anything is asked of the task or the network. Once a call.
+  func willStart() async
+  /// Told when the request is built and both preflights have seen it, before the first attempt is made. Once a call, but
+  /// never for one that ends before that.
+  func didStart(_ request: HTTPRequest) async
+  /// Told before every attempt but the first, with what came of those before it. Once a retry; the wait of `delay` follows.
+  func willRetry(after delay: Duration, attempts: [AttemptRecord]) async
+  /// Told last of all, when the call has failed: with `CancellationError` where it was cancelled. Once a call, unless
+  /// ``didComplete(with:)`` is.
+  func didFail(with error: any Error) async
+  /// Told last of all, when the call has succeeded and nothing can fail it any more; for a stream, when its body has
+  /// ended or was let go. Once a call, unless ``didFail(with:)`` is.
+  func didComplete(with response: HTTPResponse) async
   /// Sees the request before the server's preflight does, for every attempt; may change it or throw.
   func preflight(_ request: inout HTTPRequest) async throws
   /// Sees the head of a response whose status was accepted, before the server's ``ServerConfiguration/verify`` does;
@@ -125,10 +144,24 @@ extension ServerTask {
   public var acceptedStatuses: AcceptedStatuses { .inherited }
   /// The name of the type.
   public var taskTag: String { "\(Self.self)" }
+  /// Empty.
+  public var comment: String { "" }
+  /// Empty.
+  public var context: TaskContext { TaskContext() }
   /// `.inherited`.
   public var echoStyle: EchoStyle { .inherited }
   /// `.full`.
   public var recordingStyle: RecordingStyle { .full }
+  /// Does nothing.
+  public func willStart() async {}
+  /// Does nothing.
+  public func didStart(_ request: HTTPRequest) async {}
+  /// Does nothing.
+  public func willRetry(after delay: Duration, attempts: [AttemptRecord]) async {}
+  /// Does nothing.
+  public func didFail(with error: any Error) async {}
+  /// Does nothing.
+  public func didComplete(with response: HTTPResponse) async {}
   /// Changes nothing.
   public func preflight(_ request: inout HTTPRequest) async throws {}
   /// Accepts everything.

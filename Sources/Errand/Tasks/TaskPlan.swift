@@ -33,10 +33,18 @@ public struct TaskPlan: Sendable {
   public var acceptedStatuses: AcceptedStatuses
   /// The name by which calls are cancelled together; nil is the task's own.
   public var tag: String?
+  /// A word on why the task is run, for recordings and echoes.
+  public var comment: String
+  /// What travels with the task for steps and observers.
+  public var context: TaskContext
   /// Whether the exchange is echoed.
   public var echoStyle: EchoStyle
   /// What a recording shows of the exchange.
   public var recordingStyle: RecordingStyle
+  /// Whether the request goes without the task's body: only the head of the answer is asked for.
+  var omitsBody = false
+  /// Whoever holds the call from outside.
+  var control: CallControl?
 
   /// The plan of a task without modifiers.
   public init<Described: ServerTask>(_ task: Described) {
@@ -55,6 +63,8 @@ public struct TaskPlan: Sendable {
     serialQueue = task.serialQueue
     hedging = task.hedging
     acceptedStatuses = task.acceptedStatuses
+    comment = task.comment
+    context = task.context
     echoStyle = task.echoStyle
     recordingStyle = task.recordingStyle
   }

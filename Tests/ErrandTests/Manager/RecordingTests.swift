@@ -20,8 +20,8 @@ import Testing
     try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
   }
 
-  /// The recordings in a folder, without what the recorder keeps hidden.
-  private func recordings(in folder: URL) throws -> [String] { try files(in: folder).filter { !$0.hasPrefix(".") } }
+  /// The recordings in a folder, without their index and what the recorder keeps hidden.
+  private func recordings(in folder: URL) throws -> [String] { try files(in: folder).filter { $0.hasSuffix(".txt") } }
 
   @Test func `every call is a numbered file named after its method and task`() async throws {
     try await withFolder { folder in

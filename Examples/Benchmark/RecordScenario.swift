@@ -1,0 +1,29 @@
+import Errand
+import ErrandTesting
+import Foundation
+
+/// Calls that are recorded to the folder of `--file`; no network. Made to be killed while it writes.
+struct RecordScenario: Scenario {
+  let isEmbedded = true
+
+  struct GetPage: ServerGETTask {
+    let server: Server
+    let path: String
+  }
+
+  func run(_ options: BenchOptions) async throws -> any BenchReport {
+    guard let folder = options.file else { throw BenchError("record needs --file") }
+    let text = #"{"text":"\#(String(repeating: "x", count: 4000))"}"#
+    let transport = StubTransport { request in
+      await Task.yield()
+      return .json(text, for: request)
+    }
+    let server = Server(
+      remote: Remote(options.url), transport: transport, manager: TaskManager(limits: .unlimited), environment: [:])
+    try await server.recordTaskPath(to: folder, limits: RecordingLimits(count: options.recordings))
+    return try await BenchResult.measure("record", options) {
+      try await GetPage(server: server, path: "pages").run()
+      return text.utf8.count
+    }
+  }
+}

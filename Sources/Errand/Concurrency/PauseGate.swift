@@ -1,0 +1,54 @@
+/// A gate that keeps whoever comes waiting while it is closed.
+package final class PauseGate: Sendable {
+  private struct State {
+    var isClosed = false
+    var lastID = 0
+    var waiters: [Int: UnsafeContinuation<Bool, Never>] = [:]
+  }
+
+  private let state = Lock(State())
+
+  /// An open gate.
+  package init() {}
+
+  /// From now on nobody passes.
+  package func close() { state.withLock { $0.isClosed = true } }
+
+  /// Lets everybody pass who waits, and whoever comes.
+  package func open() {
+    let waiters = state.withLock { state in
+      state.isClosed = false
+      defer { state.waiters = [:] }
+      return Array(state.waiters.values)
+    }
+    for waiter in waiters { waiter.resume(returning: true) }
+  }
+
+  /// Waits while the gate is closed.
+  /// Throws `CancellationError` when the surrounding task is cancelled first.
+  package func pass() async throws {
+    while state.withLock({ $0.isClosed }) {
+      guard await wait() else { throw CancellationError() }
+    }
+  }
+
+  private func wait() async -> Bool {
+    let id = state.withLock { state in
+      state.lastID += 1
+      return state.lastID
+    }
+    return await withTaskCancellationHandler {
+      await withUnsafeContinuation { continuation in
+        let answer = state.withLock { state -> Bool? in
+          if Task.isCancelled { return false }
+          guard state.isClosed else { return true }
+          state.waiters[id] = continuation
+          return nil
+        }
+        if let answer { continuation.resume(returning: answer) }
+      }
+    } onCancel: {
+      state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(returning: false)
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import Foundation
+
+/// How a call is held from outside: it waits at the gate, and tells what happens to it.
+final class CallControl: TaskObserver {
+  let gate = PauseGate()
+  private let onEvent: @Sendable (TaskEvent) -> Void
+
+  init(_ onEvent: @escaping @Sendable (TaskEvent) -> Void) { self.onEvent = onEvent }
+
+  func observe(_ event: TaskEvent) { onEvent(event) }
+}
+
+extension Call {
+  /// Waits while somebody keeps the call paused; done before a request is built, so that nothing stale is sent.
+  func holdWhilePaused() async throws { try await plan.control?.gate.pass() }
+}
+
+/// Has the bodies of a call wait while it is paused.
+struct PauseStep: PerAttemptStep {
+  let gate: PauseGate
+
+  func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+    var response = try await next(request)
+    response.body = HTTPResponseBody(PausableBody(body: response.body, gate: gate))
+    return response
+  }
+}
+
+/// A body of which nothing is read while the gate is closed; the sender waits then, as for any slow reader.
+private struct PausableBody: HTTPBodySource {
+  let body: HTTPResponseBody
+  let gate: PauseGate
+
+  func next() async throws -> Data? {
+    try await gate.pass()
+    return try await body.next()
+  }
+
+  func cancel() { body.cancel() }
+
+  var trailers: HTTPHeaders { body.trailers }
+
+  var timings: TransferTimings? { body.timings }
+}

@@ -1,0 +1,148 @@
+/// What a handle stands for: the call of the present round, those who wait for its value, those who read its events.
+final class HandleWork<Value: Sendable>: Sendable {
+  typealias Operation = @Sendable (CallControl) async throws -> Value
+  typealias Events = AsyncStream<TaskEvent>
+
+  private struct Waiter {
+    let round: Int
+    let continuation: UnsafeContinuation<Value, any Error>
+  }
+
+  private struct State {
+    var progress = HandleProgress()
+    var job: Task<Void, Never>?
+    var gate: PauseGate?
+    /// Whether the present round is to be cancelled as soon as it has a job.
+    var isCancelled = false
+    var result: Result<Value, any Error>?
+    var lastID = 0
+    var waiters: [Int: Waiter] = [:]
+    var events: [TaskEvent] = []
+    var readers: [Events.Continuation] = []
+  }
+
+  /// More events than any call has but one that is tried for days.
+  private static var unreadEvents: Int { 1000 }
+
+  private let operation: Operation
+  private let state = Lock(State())
+
+  init(_ operation: @escaping Operation) { self.operation = operation }
+
+  var handleState: TaskHandleState { state.withLock { $0.progress.state } }
+
+  // MARK: Running
+
+  /// Runs the present round. The job holds this object until it is done; whoever holds the handle does not matter.
+  func start() {
+    let round = state.withLock { $0.progress.round }
+    let control = CallControl { [self] in note($0, round) }
+    state.withLock { state in
+      state.gate = control.gate
+      if state.progress.state == .paused { control.gate.close() }
+    }
+    let job = Task { [self] in
+      do {
+        finish(.success(try await operation(control)), round)
+      } catch {
+        finish(.failure(error), round)
+      }
+    }
+    let isCancelled = state.withLock { state in
+      guard state.progress.round == round else { return false }
+      state.job = job
+      return state.isCancelled
+    }
+    if isCancelled { job.cancel() }
+  }
+
+  func cancel() {
+    let job = state.withLock { state in
+      state.isCancelled = true
+      return state.job
+    }
+    job?.cancel()
+  }
+
+  func pause() -> Bool {
+    state.withLock { state in
+      guard state.progress.pause() else { return false }
+      state.gate?.close()
+      return true
+    }
+  }
+
+  func resume() -> Bool {
+    let (isResumed, gate) = state.withLock { state in (state.progress.resume(), state.gate) }
+    if isResumed { gate?.open() }
+    return isResumed
+  }
+
+  func retry() -> Bool {
+    let isBegun = state.withLock { state in
+      guard state.progress.retry() else { return false }
+      for reader in state.readers { reader.finish() }
+      (state.job, state.gate, state.result, state.isCancelled) = (nil, nil, nil, false)
+      (state.events, state.readers) = ([], [])
+      return true
+    }
+    if isBegun { start() }
+    return isBegun
+  }
+
+  // MARK: What comes of it
+
+  /// The value of the present round. Whoever is cancelled while waiting stops to wait; the round goes on.
+  func value() async throws -> Value {
+    let id = state.withLock { state in
+      state.lastID += 1
+      return state.lastID
+    }
+    return try await withTaskCancellationHandler {
+      try await withUnsafeThrowingContinuation { continuation in
+        let result = state.withLock { state -> Result<Value, any Error>? in
+          if let result = state.result { return result }
+          if Task.isCancelled { return .failure(CancellationError()) }
+          state.waiters[id] = Waiter(round: state.progress.round, continuation: continuation)
+          return nil
+        }
+        if let result { continuation.resume(with: result) }
+      }
+    } onCancel: {
+      state.withLock { $0.waiters.removeValue(forKey: id) }?.continuation.resume(throwing: CancellationError())
+    }
+  }
+
+  /// What has happened in the present round, and what will.
+  func events() -> Events {
+    let (stream, reader) = Events.makeStream(bufferingPolicy: .bufferingNewest(Self.unreadEvents))
+    // Under the lock, so that old and new come in order: a continuation takes an element and calls nobody.
+    state.withLock { state in
+      for event in state.events { reader.yield(event) }
+      if state.progress.state.isOver { reader.finish() } else { state.readers.append(reader) }
+    }
+    return stream
+  }
+
+  private func note(_ event: TaskEvent, _ round: Int) {
+    state.withLock { state in
+      guard state.progress.round == round else { return }
+      state.progress.note(event.moment)
+      if state.events.count < Self.unreadEvents { state.events.append(event) }
+      for reader in state.readers { reader.yield(event) }
+      guard state.progress.state.isOver else { return }
+      for reader in state.readers { reader.finish() }
+      state.readers = []
+    }
+  }
+
+  private func finish(_ result: Result<Value, any Error>, _ round: Int) {
+    let waiters = state.withLock { state in
+      if state.progress.round == round { state.result = result }
+      let due = state.waiters.filter { $0.value.round == round }
+      for id in due.keys { state.waiters[id] = nil }
+      return Array(due.values)
+    }
+    for waiter in waiters { waiter.continuation.resume(with: result) }
+  }
+}

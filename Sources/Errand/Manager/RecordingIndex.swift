@@ -1,0 +1,61 @@
+import Foundation
+
+/// The list of the recordings in a folder, in the order of their numbers. Pure.
+struct RecordingIndex {
+  private(set) var entries: [RecordingEntry] = []
+  /// The entries as they are written, so that a new one does not make all of them be encoded again.
+  private var lines: [Data] = []
+
+  init() {}
+
+  /// Reads an index; what is none, because somebody edited it, counts as empty.
+  init(_ data: Data) {
+    for entry in (try? JSONDecoder().decode([RecordingEntry].self, from: data)) ?? [] { append(entry) }
+  }
+
+  var lastNumber: Int { entries.last?.number ?? 0 }
+
+  mutating func append(_ entry: RecordingEntry) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let line = try? encoder.encode(entry) else { return }  // texts and numbers: there is nothing to fail
+    entries.append(entry)
+    lines.append(line)
+  }
+
+  mutating func remove(where isUnwanted: (RecordingEntry) -> Bool) {
+    let kept = entries.indices.filter { !isUnwanted(entries[$0]) }
+    guard kept.count < entries.count else { return }
+    lines = kept.map { lines[$0] }
+    entries = kept.map { entries[$0] }
+  }
+
+  /// The entries that are too many, too old or too large together, from the oldest; never the newest.
+  func surplus(_ limits: RecordingLimits, at now: Date) -> ArraySlice<RecordingEntry> {
+    var bytes = entries.reduce(0) { $0 + $1.bytes }
+    var dropped = 0
+    let oldest = (limits.age > .zero ? now.addingTimeInterval(-limits.age.inSeconds) : .distantPast)
+      .formatted(RecordingEntry.dateFormat)
+    for entry in entries.dropLast() {
+      let isTooMany = limits.count > 0 && entries.count - dropped > limits.count
+      let isTooLarge = limits.bytes > 0 && bytes > limits.bytes
+      // In ISO 8601 and one time zone, what sorts before is earlier.
+      let isTooOld = limits.age > .zero && entry.startedAt < oldest
+      guard isTooMany || isTooLarge || isTooOld else { break }
+      bytes -= entry.bytes
+      dropped += 1
+    }
+    return entries.prefix(dropped)
+  }
+
+  /// An array of JSON, one entry a line.
+  var data: Data {
+    var data = Data("[\n".utf8)
+    for (position, line) in lines.enumerated() {
+      data.append(line)
+      data.append(contentsOf: position + 1 < lines.count ? ",\n".utf8 : "\n".utf8)
+    }
+    data.append(contentsOf: "]\n".utf8)
+    return data
+  }
+}

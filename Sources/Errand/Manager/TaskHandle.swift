@@ -1,0 +1,72 @@
+/// A task that runs without being awaited, and what can be done about it meanwhile.
+///
+///     let export = shop.manager.start(Export())
+///     for await event in export.events { print(event.moment) }
+///     let report = try await export.value
+///
+/// The call goes on when the handle is released, unless it is ``scoped``. It is a call like any other: throttled,
+/// retried, recorded, and cancelled by `cancelAll()`, by tag and by type.
+public final class TaskHandle<Value: Sendable>: Sendable {
+  private let work: HandleWork<Value>
+  private let lifetime: TaskHandleLifetime
+
+  init(_ work: HandleWork<Value>, _ lifetime: TaskHandleLifetime) {
+    self.work = work
+    self.lifetime = lifetime
+  }
+
+  deinit {
+    if lifetime == .scoped { work.cancel() }
+  }
+
+  /// A handle of the same call that cancels it when released; this one loses nothing by it.
+  public var scoped: TaskHandle<Value> { TaskHandle(work, .scoped) }
+
+  /// What the task is doing.
+  public var state: TaskHandleState { work.handleState }
+
+  /// What the task gives, once it has.
+  ///
+  /// May be asked for as often as wanted; after ``retry()`` it is what the new call gives. A Swift task that is cancelled
+  /// while it waits here stops waiting, and the call goes on.
+  ///
+  /// Throws ``TaskError``, what a hook threw, or `CancellationError`: the call was cancelled, or whoever waits.
+  public var value: Value {
+    get async throws {
+      defer { withExtendedLifetime(self) {} }  // a scoped call lives while somebody waits for it
+      return try await work.value()
+    }
+  }
+
+  /// What happens to the call, from its start, whenever this is asked for; ends with the call.
+  ///
+  /// Each use is a sequence of its own. It keeps the newest thousand events that were not read, and it does not keep the
+  /// handle: hold that as long as a ``scoped`` call is to live.
+  public var events: AsyncStream<TaskEvent> { work.events() }
+
+  /// Ends the call with `CancellationError`; nothing when it is over.
+  public func cancel() { work.cancel() }
+
+  /// Has the call wait: before its next attempt, and while the body of the response is read.
+  ///
+  /// An attempt that waits for its slot, or for its response, is not called back: it goes on until the body comes, which
+  /// is then left unread, so that the server waits with the rest. Its slot, its connection and its turn in a serial
+  /// queue are kept. Time goes on as well: a pause that is longer than the attempt's time-out ends the attempt, and the
+  /// next one waits until the call is resumed; one that is longer than the deadline of the call ends the call.
+  ///
+  /// - Returns: Whether it is paused because of this: false when it was already, or is over.
+  @discardableResult
+  public func pause() -> Bool { work.pause() }
+
+  /// Has a paused call go on where it is; what is built for the next attempt is built now.
+  ///
+  /// - Returns: Whether it goes on because of this: false when it was not paused.
+  @discardableResult
+  public func resume() -> Bool { work.resume() }
+
+  /// Runs the task anew when it has failed or was cancelled; the same handle then stands for the new call.
+  ///
+  /// - Returns: Whether it was begun: false while the task is under way, and when it has succeeded.
+  @discardableResult
+  public func retry() -> Bool { work.retry() }
+}

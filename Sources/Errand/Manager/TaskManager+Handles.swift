@@ -1,0 +1,65 @@
+public import Foundation
+
+extension TaskManager {
+  /// Starts a task without waiting for it, and returns what stands for it.
+  ///
+  ///     shop.manager.start(Report(crash))                       // goes on by itself
+  ///     search = shop.manager.start(Search(text), lifetime: .scoped)   // ends when `search` is replaced
+  ///
+  /// The task runs on its own server, as always, under the limits of that server's manager.
+  ///
+  /// - Parameters:
+  ///   - task: The task.
+  ///   - lifetime: Whether the call goes on when the handle is released; it does unless told otherwise.
+  /// - Returns: The handle, whose value is the payload.
+  @discardableResult
+  public nonisolated func start<Described: PayloadDownloadingTask>(
+    _ task: Described, lifetime: TaskHandleLifetime = .managed
+  ) -> TaskHandle<Described.DownloadPayload> {
+    Self.begin(task, .memory, lifetime) { try await $0.decoded(Described.DownloadPayload.self) }
+  }
+
+  /// Starts a task that gives no payload without waiting for it.
+  ///
+  /// - Parameters:
+  ///   - task: The task.
+  ///   - lifetime: Whether the call goes on when the handle is released; it does unless told otherwise.
+  /// - Returns: The handle, whose value is the response.
+  @discardableResult
+  public nonisolated func start<Described: ServerTask>(
+    _ task: Described, lifetime: TaskHandleLifetime = .managed
+  ) -> TaskHandle<HTTPResponse> {
+    Self.begin(task, .discarded, lifetime) { $0.response }
+  }
+
+  /// Starts a download to a file without waiting for it.
+  ///
+  /// - Parameters:
+  ///   - task: The task.
+  ///   - file: The file, which is replaced once the body is complete.
+  ///   - lifetime: Whether the call goes on when the handle is released; it does unless told otherwise.
+  /// - Returns: The handle, whose value is the response with the file for a payload.
+  @discardableResult
+  public nonisolated func start<Described: ServerTask>(
+    _ task: Described, downloadingTo file: URL, lifetime: TaskHandleLifetime = .managed
+  ) -> TaskHandle<TaskResponse<URL>> {
+    Self.begin(task, .file(file), lifetime) { TaskResponse(file, $0) }
+  }
+
+  private static func begin<Value: Sendable>(
+    _ task: some ServerTask, _ delivery: Delivery, _ lifetime: TaskHandleLifetime,
+    finish: @escaping @Sendable (Outcome) async throws -> Value
+  ) -> TaskHandle<Value> {
+    // A retry may come from anywhere: what is the default server here stays so.
+    let scoped = ServerDefault.scoped
+    let work = HandleWork<Value> { control in
+      try await ServerDefault.$scoped.withValue(scoped) {
+        var plan = task.plan
+        plan.control = control
+        return try await Server.perform(plan, delivery, finish: finish)
+      }
+    }
+    work.start()
+    return TaskHandle(work, lifetime)
+  }
+}

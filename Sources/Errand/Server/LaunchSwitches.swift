@@ -1,0 +1,43 @@
+import Foundation
+
+/// What environment variables switch on when a server is made; they go before what the code says.
+struct LaunchSwitches {
+  /// `ERRAND_ECHO=GetWidget,Login`: the types of tasks that are echoed.
+  var echoed: Set<String> = []
+  /// `ERRAND_LOG_STYLE=steps`.
+  var logStyle: LogStyle?
+  /// `ERRAND_RECORD=DIR`.
+  var recordings: URL?
+  /// What is wrong with them, for the log.
+  var problems: [String] = []
+
+  init(_ environment: [String: String]) {
+    if let names = environment["ERRAND_ECHO"] {
+      echoed = Set(names.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty })
+    }
+    if let name = environment["ERRAND_LOG_STYLE"], !name.isEmpty {
+      logStyle = LogStyle.allCases.first { "\($0)" == name.lowercased() }
+      if logStyle == nil {
+        let known = LogStyle.allCases.map { "\($0)" }.joined(separator: ", ")
+        problems.append("ERRAND_LOG_STYLE names the unknown style '\(name)'; known are: \(known)")
+      }
+    }
+    if let path = environment["ERRAND_RECORD"], !path.isEmpty { recordings = URL(fileURLWithPath: path) }
+  }
+
+  func apply(to configuration: inout ServerConfiguration) {
+    configuration.echoedTasks.formUnion(echoed)
+    if let logStyle { configuration.logStyle = logStyle }
+  }
+
+  /// Begins to record where that is asked for and not done yet; what is wrong is said on the log and stops nothing.
+  func apply(to manager: TaskManager, log: TextSink) {
+    for problem in problems { log.write(problem) }
+    guard let recordings, manager.taskPathURL == nil else { return }
+    do {
+      try manager.startRecording(to: recordings, RecordingLimits())
+    } catch {
+      log.write("ERRAND_RECORD: \(error)")
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import Errand
+import Testing
+
+@Suite struct PauseGateTests {
+  @Test func `an open gate keeps nobody`() async throws {
+    let gate = PauseGate()
+    try await gate.pass()
+    gate.close()
+    gate.open()
+    try await gate.pass()
+  }
+
+  @Test func `whoever waits at a closed gate passes when it opens`() async throws {
+    let gate = PauseGate()
+    let passed = Counter()
+    gate.close()
+    let waiters = (0..<10).map { _ in
+      Task {
+        try await gate.pass()
+        passed.add()
+      }
+    }
+    for _ in 0..<100 { await Task.yield() }
+    #expect(passed.count == 0)
+    gate.open()
+    for waiter in waiters { try await waiter.value }
+    #expect(passed.count == 10)
+  }
+
+  @Test func `whoever is cancelled at a closed gate is let go`() async {
+    let gate = PauseGate()
+    gate.close()
+    let waiting = Task { try await gate.pass() }
+    for _ in 0..<10 { await Task.yield() }
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    let late = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await gate.pass()
+    }
+    await #expect(throws: CancellationError.self) { try await late.value }
+  }
+}

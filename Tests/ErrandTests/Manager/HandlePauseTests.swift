@@ -1,0 +1,124 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct HandlePauseTests {
+  /// A body whose chunks are counted as they are taken; after the first it waits for its gate.
+  private final class CountedSource: HTTPBodySource {
+    let taken = Counter()
+    private let chunks: Int
+    private let afterFirst: @Sendable () async -> Void
+    private let isCancelled = Lock(false)
+
+    init(chunks: Int, afterFirst: @escaping @Sendable () async -> Void) {
+      self.chunks = chunks
+      self.afterFirst = afterFirst
+    }
+
+    func next() async throws -> Data? {
+      try Task.checkCancellation()
+      guard taken.count < chunks else { return nil }
+      taken.add()
+      if taken.count == 1 { await afterFirst() }
+      return Data("x".utf8)
+    }
+  }
+
+  @Test func `a paused call makes no further attempt until it is resumed`() async throws {
+    let clock = ManualClock()
+    let asked = Counter()
+    let transport = StubTransport { request in
+      asked.add()
+      return asked.count == 1 ? .status(503, for: request) : .json(#"{"id":7,"name":"Sprocket"}"#, for: request)
+    }
+    let built = Counter()
+    let server = Server(
+      remote: "https://shop.test", transport: transport, manager: TaskManager(clock: CallClock(clock)), environment: [:]
+    )
+    await server.update { $0.preflight = { _, _ in built.add() } }
+    let handle = server.manager.start(GetWidget().on(server).retry(upTo: 1, after: .seconds(2)))
+    await clock.sleepers(count: 1)
+    #expect(handle.state == .waiting)
+    #expect(handle.pause() && !handle.pause())
+    clock.advance(by: .seconds(2))
+    for _ in 0..<200 { await Task.yield() }
+    #expect(handle.state == .paused && asked.count == 1)
+    #expect(built.count == 1, "what is sent later is built later")
+    #expect(handle.resume() && !handle.resume())
+    #expect(try await handle.value == Widget())
+    #expect(asked.count == 2 && built.count == 2)
+  }
+
+  @Test func `a call that is paused before it began sends nothing`() async throws {
+    let stub = StubServer(.widget)
+    let gate = Gate()
+    await stub.server.update { $0.computedHeaders = { _ in [:] } }
+    struct Late: ServerGETTask {
+      let gate: Gate
+      func willStart() async { await gate.wait() }
+    }
+    let handle = stub.server.manager.start(Late(gate: gate).on(stub.server))
+    handle.pause()
+    gate.open()
+    for _ in 0..<200 { await Task.yield() }
+    #expect(stub.requests.isEmpty && handle.state == .paused)
+    handle.resume()
+    #expect(try await handle.value.status == .ok)
+  }
+
+  @Test func `while a call is paused its body is not read, and its slot is kept`() async throws {
+    let (reached, gate) = (Gate(), Gate())
+    let source = CountedSource(chunks: 5) {
+      reached.open()
+      await gate.wait()
+    }
+    let transport = StubTransport { HTTPResponse(url: $0.url, body: HTTPResponseBody(source)) }
+    let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("body")
+      let handle = server.manager.start(PlainTask().on(server), downloadingTo: file)
+      await reached.wait()
+      handle.pause()
+      gate.open()
+      for _ in 0..<200 { await Task.yield() }
+      #expect(source.taken.count == 1 && server.manager.runningCount == 1)
+      #expect(!FileManager.default.fileExists(atPath: file.path))
+      handle.resume()
+      _ = try await handle.value
+      #expect(try Data(contentsOf: file).count == 5)
+      #expect(server.manager.runningCount == 0)
+    }
+  }
+
+  @Test func `a paused call can be cancelled, wherever it waits`() async throws {
+    let (reached, gate) = (Gate(), Gate())
+    let source = CountedSource(chunks: 5) {
+      reached.open()
+      await gate.wait()
+    }
+    let transport = StubTransport { HTTPResponse(url: $0.url, body: HTTPResponseBody(source)) }
+    let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+    let handle = server.manager.start(PlainTask().on(server))
+    await reached.wait()
+    handle.pause()
+    gate.open()
+    handle.cancel()
+    await #expect(throws: CancellationError.self) { try await handle.value }
+    #expect(handle.state == .cancelled && server.manager.runningCount == 0 && server.manager.callCount == 0)
+  }
+
+  @Test func `the deadline of a paused call goes on`() async throws {
+    let clock = ManualClock()
+    let stub = StubTransport { .status(503, for: $0) }
+    let server = Server(
+      remote: "https://shop.test", transport: stub, manager: TaskManager(clock: CallClock(clock)), environment: [:])
+    let task = GetWidget().on(server).retry(upTo: 9, after: .seconds(1)).deadline(.seconds(9))
+    let handle = server.manager.start(task)
+    await clock.sleepers(count: 2)
+    handle.pause()
+    clock.advance(by: .seconds(9))
+    let error = await #expect(throws: TaskError.self) { try await handle.value }
+    #expect(error?.timer == .call && handle.state == .failed)
+  }
+}

@@ -1,0 +1,58 @@
+@testable import Errand
+import Testing
+
+@Suite struct HandleProgressTests {
+  @Test func `it waits until an attempt is made, and between attempts`() {
+    var progress = HandleProgress()
+    #expect(progress.state == .waiting)
+    let moments: [(CallMoment, TaskHandleState)] = [
+      (.callStarted, .waiting), (.attemptStarted(1), .running), (.queued, .waiting),
+      (.admitted(after: .zero), .running), (.responded(503, isConnectionReused: false), .running),
+      (.delayStarted(.seconds(1), reason: ""), .waiting), (.delayEnded, .waiting), (.attemptStarted(2), .running),
+      (.decoded, .running), (.callEnded(.succeeded(nil)), .succeeded),
+    ]
+    for (moment, state) in moments {
+      progress.note(moment)
+      #expect(progress.state == state, "\(moment)")
+    }
+  }
+
+  @Test func `what is over stays over`() {
+    for (outcome, state) in [(CallOutcome.failed("x"), TaskHandleState.failed), (.cancelled, .cancelled)] {
+      var progress = HandleProgress()
+      progress.note(.callEnded(outcome))
+      progress.note(.attemptStarted(1))
+      #expect(progress.state == state)
+      let changes = [progress.pause(), progress.resume()]
+      #expect(changes == [false, false])
+      #expect(progress.state.isOver)
+    }
+  }
+
+  @Test func `a pause hides what goes on, and ends with it`() {
+    var progress = HandleProgress()
+    let changes = [progress.resume(), progress.pause(), progress.pause()]
+    #expect(changes == [false, true, false])
+    progress.note(.attemptStarted(1))
+    #expect(progress.state == .paused && !progress.state.isOver)
+    let isResumed = progress.resume()
+    #expect(isResumed && progress.state == .running)
+    let isPaused = progress.pause()
+    #expect(isPaused)
+    progress.note(.callEnded(.cancelled))
+    let isResumedAgain = progress.resume()
+    #expect(progress.state == .cancelled && !isResumedAgain)
+  }
+
+  @Test func `only what failed or was cancelled begins anew, unpaused, as the next round`() {
+    var progress = HandleProgress()
+    let early = [progress.retry(), progress.pause()]
+    progress.note(.callEnded(.failed("x")))
+    let late = progress.retry()
+    #expect(early == [false, true] && late)
+    #expect(progress.round == 2 && progress.state == .waiting)
+    progress.note(.callEnded(.succeeded(nil)))
+    let last = progress.retry()
+    #expect(!last)
+  }
+}

@@ -1,0 +1,178 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct HandleTests {
+  /// A server that answers when its gate is opened, and what came to it.
+  private struct GatedShop {
+    let gate = PauseGate()
+    let asked = Counter()
+    let server: Server
+
+    init() {
+      let (gate, asked) = (gate, asked)
+      gate.close()
+      let transport = StubTransport { request in
+        asked.add()
+        try await gate.pass()
+        return .json(#"{"id":7,"name":"Sprocket"}"#, for: request)
+      }
+      server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+    }
+  }
+
+  @Test func `a started task runs without being awaited, and its value can be had as often as wanted`() async throws {
+    let shop = GatedShop()
+    let handle = shop.server.manager.start(GetWidget().on(shop.server))
+    await shop.asked.reached(1)
+    #expect(handle.state == .running)
+    shop.gate.open()
+    #expect(try await handle.value == Widget())
+    #expect(try await handle.value == Widget())
+    #expect(handle.state == .succeeded)
+    #expect(shop.asked.count == 1)
+  }
+
+  @Test func `a managed call goes on when the handle is released`() async throws {
+    let shop = GatedShop()
+    let recorder = EventRecorder()
+    await shop.server.update { $0.observers = [recorder] }
+    shop.server.manager.start(GetWidget().on(shop.server))
+    await shop.asked.reached(1)
+    shop.gate.open()
+    await recorder.balanced()
+    #expect(recorder.moments().last == "call succeeded")
+  }
+
+  @Test func `a scoped call is cancelled when the handle is released`() async throws {
+    let shop = GatedShop()
+    let recorder = EventRecorder()
+    await shop.server.update { $0.observers = [recorder] }
+    for begin in [
+      { shop.server.manager.start(GetWidget().on(shop.server), lifetime: .scoped) },
+      { shop.server.manager.start(GetWidget().on(shop.server)).scoped },
+    ] {
+      let before = shop.asked.count
+      var handle: TaskHandle? = begin()
+      await shop.asked.reached(before + 1)
+      #expect(handle?.state == .running)
+      handle = nil
+      await recorder.balanced()
+      #expect(recorder.moments().last == "call cancelled")
+    }
+  }
+
+  @Test func `a scoped call lives while somebody waits for it`() async throws {
+    let shop = GatedShop()
+    let asked = shop.asked
+    let gate = shop.gate
+    async let opened: Void = {
+      await asked.reached(1)
+      gate.open()
+    }()
+    #expect(try await shop.server.manager.start(GetWidget().on(shop.server), lifetime: .scoped).value == Widget())
+    await opened
+  }
+
+  @Test func `cancelling a handle ends the call with CancellationError`() async throws {
+    let shop = GatedShop()
+    let handle = shop.server.manager.start(GetWidget().on(shop.server))
+    await shop.asked.reached(1)
+    handle.cancel()
+    await #expect(throws: CancellationError.self) { try await handle.value }
+    #expect(handle.state == .cancelled)
+    #expect(shop.server.manager.runningCount == 0 && shop.server.manager.callCount == 0)
+  }
+
+  @Test func `a manager cancels started calls by tag and by type`() async throws {
+    let shop = GatedShop()
+    let manager = shop.server.manager
+    let tagged = manager.start(GetWidget().on(shop.server).tagged("shelf"))
+    let typed = manager.start(AddWidget().on(shop.server).timeout(.seconds(5)))
+    await shop.asked.reached(2)
+    #expect(await manager.cancel(tag: "shelf") == 1)
+    await #expect(throws: CancellationError.self) { try await tagged.value }
+    #expect(tagged.state == .cancelled && typed.state == .running)
+    #expect(await manager.cancel(type: GetWidget.self) == 0)
+    #expect(await manager.cancel(type: AddWidget.self) == 1)
+    await #expect(throws: CancellationError.self) { try await typed.value }
+    #expect(typed.state == .cancelled)
+  }
+
+  @Test(arguments: [0, 500]) func `whoever is cancelled while waiting for a value stops waiting, and the call goes on`(
+    later: Int
+  ) async throws {
+    let shop = GatedShop()
+    let handle = shop.server.manager.start(GetWidget().on(shop.server))
+    await shop.asked.reached(1)
+    let impatient = Task { try await handle.value }
+    for _ in 0..<later { await Task.yield() }
+    impatient.cancel()
+    await #expect(throws: CancellationError.self) { try await impatient.value }
+    #expect(handle.state == .running)
+    shop.gate.open()
+    #expect(try await handle.value == Widget())
+  }
+
+  @Test func `a call that failed is run anew by the same handle, and one that did not is left alone`() async throws {
+    let stub = StubServer(.status(404), .widget)
+    let handle = stub.server.manager.start(GetWidget().on(stub.server))
+    let error = await #expect(throws: TaskError.self) { try await handle.value }
+    #expect(error?.status == 404 && handle.state == .failed)
+    #expect(handle.retry())
+    #expect(try await handle.value == Widget())
+    #expect(handle.state == .succeeded)
+    #expect(!handle.retry())
+    #expect(stub.requests.count == 2)
+  }
+
+  @Test func `a cancelled call can be run anew too, and cancelled again`() async throws {
+    let shop = GatedShop()
+    let handle = shop.server.manager.start(GetWidget().on(shop.server))
+    #expect(!handle.retry(), "it is under way")
+    await shop.asked.reached(1)
+    handle.cancel()
+    _ = try? await handle.value
+    #expect(handle.retry())
+    handle.cancel()
+    await #expect(throws: CancellationError.self) { try await handle.value }
+    #expect(handle.retry())
+    shop.gate.open()
+    #expect(try await handle.value == Widget())
+  }
+
+  @Test func `a retry keeps the default server of its beginning`() async throws {
+    let stub = StubServer(.status(404), .widget)
+    let handle = await Server.withDefault(stub.server) { stub.server.manager.start(GetWidget()) }
+    _ = try? await handle.value
+    handle.retry()
+    #expect(try await handle.value == Widget())
+    #expect(stub.urls == ["https://shop.test/widgets/7", "https://shop.test/widgets/7"])
+  }
+
+  @Test func `events come from the start whenever they are asked for, and end with the call`() async throws {
+    let stub = StubServer(.status(503), .widget)
+    let handle = stub.server.manager.start(GetWidget().on(stub.server))
+    var early: [String] = []
+    for await event in handle.events { early.append(event.moment.description) }
+    #expect(handle.state == .succeeded)
+    _ = try await handle.value
+    var late: [String] = []
+    for await event in handle.events { late.append(event.moment.description) }
+    #expect(early == late)
+    #expect(early.first == "call started" && early.last == "call succeeded")
+    #expect(early.contains { $0.hasPrefix("waiting") })
+  }
+
+  @Test func `a task without a payload gives its response, and a download its file`() async throws {
+    let stub = StubServer(.json("{}"))
+    #expect(try await stub.server.manager.start(PlainTask().on(stub.server)).value.status == .ok)
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("plain.json")
+      let response = try await stub.server.manager.start(PlainTask().on(stub.server), downloadingTo: file).value
+      #expect(response.payload == file)
+      #expect(try Data(contentsOf: file) == Data("{}".utf8))
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct RecordingFolderTests {
+  private func recordings(in folder: URL) throws -> [String] { try files(in: folder).filter { $0.hasSuffix(".txt") } }
+
+  private func index(in folder: URL) throws -> [RecordingEntry] {
+    try JSONDecoder().decode([RecordingEntry].self, from: Data(contentsOf: folder.appendingPathComponent("index.json")))
+  }
+
+  private func recording(_ text: String = "text\n") -> Recording {
+    Recording(
+      text: text, name: "GET Widget",
+      entry: RecordingEntry(
+        task: "GetWidget", method: "GET", outcome: "succeeded", startedAt: Date().formatted(RecordingEntry.dateFormat),
+        seconds: 0, attempts: 1))
+  }
+
+  @Test func `the index says of every file what it is`() async throws {
+    try await withFolder { folder in
+      let stub = StubServer(.status(503), .widget, .status(404))
+      let before = Date()
+      try await stub.server.recordTaskPath(to: folder)
+      let task = GetWidget().on(stub.server).query("token", "s3cret").tagged("shelf").retry(upTo: 1, after: .seconds(2))
+      _ = try await task.download()
+      _ = try? await task.download()
+      let cancelled = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return try await task.download()
+      }
+      _ = try? await cancelled.value
+      let index = try index(in: folder)
+      #expect(index.map(\.file) == (try recordings(in: folder)))
+      #expect(index.map(\.number) == [1, 2, 3] && index.map(\.outcome) == ["succeeded", "failed", "cancelled"])
+      #expect(index.map(\.status) == [200, 404, nil] && index.map(\.attempts) == [2, 1, 0])
+      #expect(index.map(\.seconds) == [2, 0, 0] && index.allSatisfy { $0.task == "GetWidget" && $0.tag == "shelf" })
+      #expect(index[0].url == "https://shop.test/widgets/7?token=<redacted>" && index[0].method == "GET")
+      let startedAt = try Date(index[0].startedAt, strategy: RecordingEntry.dateFormat)
+      #expect(startedAt >= before - 0.01 && startedAt <= Date())
+    }
+  }
+
+  @Test func `of an unrecorded task the index shows no more than its file`() async throws {
+    try await withFolder { folder in
+      let stub = StubServer(.status(404))
+      try await stub.server.recordTaskPath(to: folder)
+      let task = GetWidget().on(stub.server).query("a", "s3cret").tagged("s3cret").comment("s3cret").recording(.hidden)
+      _ = try? await task.run()
+      #expect(try index(in: folder).map(\.url) == [nil])
+      for file in try files(in: folder) {
+        let text = try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
+        #expect(!text.contains("s3cret"), "\(file): \(text)")
+      }
+    }
+  }
+
+  @Test func `the oldest recordings go when there are too many`() async throws {
+    try await withFolder { folder in
+      let stub = StubServer(.widget)
+      try await stub.server.recordTaskPath(to: folder, limits: RecordingLimits(count: 3))
+      for _ in 0..<5 { _ = try await GetWidget().on(stub.server).download() }
+      #expect(try index(in: folder).map(\.number) == [3, 4, 5])
+      #expect(try recordings(in: folder) == ["0003. GET Widget.txt", "0004. GET Widget.txt", "0005. GET Widget.txt"])
+    }
+  }
+
+  @Test func `more at once than may be kept leave the newest`() throws {
+    let url = URL.newFolder()
+    defer { try? FileManager.default.removeItem(at: url) }
+    var folder = RecordingFolder(url)
+    try folder.open()
+    try folder.write((0..<10).map { _ in recording() }, RecordingLimits(count: 4))
+    #expect(try index(in: url).map(\.number) == [7, 8, 9, 10])
+    #expect(try files(in: url).count == 6, "four recordings, the index and the lock")
+  }
+
+  @Test func `sessions in the same folder share its index and its numbers`() async throws {
+    try await withFolder { folder in
+      let shops = [StubServer(.widget), StubServer(.widget), StubServer(.widget)]
+      for shop in shops { try await shop.server.recordTaskPath(to: folder) }
+      await withTaskGroup { group in
+        for shop in shops {
+          for _ in 0..<20 { group.addTask { _ = try? await GetWidget().on(shop.server).download() } }
+        }
+      }
+      let index = try index(in: folder)
+      #expect(index.map(\.number) == Array(1...60))
+      #expect(index.map(\.file) == (try recordings(in: folder)))
+    }
+  }
+
+  @Test func `numbers follow the order in which calls end`() async throws {
+    try await withFolder { folder in
+      let stub = StubServer(.widget)
+      try await stub.server.recordTaskPath(to: folder)
+      for number in 0..<5 { _ = try await GetWidget(id: number).on(stub.server).download() }
+      #expect(try index(in: folder).map(\.url) == (0..<5).map { "https://shop.test/widgets/\($0)" })
+    }
+  }
+
+  @Test func `a new session goes on where others stopped, and leaves strange files alone`() async throws {
+    try await withFolder { folder in
+      try Data("mine".utf8).write(to: folder.appendingPathComponent("0041. GET Mine.txt"))
+      try Data("2026".utf8).write(to: folder.appendingPathComponent("2026 notes.txt"))
+      for _ in 0..<2 {
+        let stub = StubServer(.widget)
+        try await stub.server.recordTaskPath(to: folder)
+        _ = try await GetWidget().on(stub.server).download()
+      }
+      #expect(try index(in: folder).map(\.number) == [42, 43])
+      #expect(try String(contentsOf: folder.appendingPathComponent("0041. GET Mine.txt"), encoding: .utf8) == "mine")
+    }
+  }
+
+  @Test func `what a session left undone when it was killed is finished by the next one`() throws {
+    let url = URL.newFolder()
+    defer { try? FileManager.default.removeItem(at: url) }
+    var folder = RecordingFolder(url)
+    try folder.open()
+    try folder.write((0..<4).map { _ in recording() }, .unlimited)
+    let names = try recordings(in: url)
+    // Killed before the second was renamed, after the third was removed, and while a fifth was written.
+    try FileManager.default.moveItem(
+      at: url.appendingPathComponent(names[1]), to: url.appendingPathComponent(".0002.partial"))
+    try FileManager.default.removeItem(at: url.appendingPathComponent(names[2]))
+    try Data("hal".utf8).write(to: url.appendingPathComponent(".0005.partial"))
+    try Data("[".utf8).write(to: url.appendingPathComponent(".index.partial"))
+    var next = RecordingFolder(url)
+    try next.open()
+    #expect(try index(in: url).map(\.number) == [1, 2, 4])
+    #expect(try files(in: url) == [".lock", names[0], names[1], names[3], "index.json"])
+  }
+
+  @Test func `a disk on which nothing can be written is said once, fails no call, and is tried again`() async throws {
+    try await withFolder { folder in
+      let lines = Lock<[String]>([])
+      let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+      try await stub.server.recordTaskPath(to: folder)
+      // A folder in the place of the file that is renamed to the index: nothing can be committed.
+      let obstacle = folder.appendingPathComponent(".index.partial/x")
+      try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+      for _ in 0..<3 { _ = try await GetWidget().on(stub.server).download() }
+      #expect(lines.withLock { $0.count } == 1 && lines.withLock { $0 }.first?.contains(folder.path) == true)
+      #expect(try recordings(in: folder).isEmpty && !(try files(in: folder)).contains(".0001.partial"))
+      try FileManager.default.removeItem(at: folder.appendingPathComponent(".index.partial"))
+      _ = try await GetWidget().on(stub.server).download()
+      #expect(try index(in: folder).map(\.file) == (try recordings(in: folder)))
+      #expect(try recordings(in: folder).count == 1)
+    }
+  }
+
+  @Test func `a call that is under way when recording ends is not recorded`() async throws {
+    try await withFolder { folder in
+      let (asked, gate) = (Counter(), Gate())
+      let transport = StubTransport { request in
+        asked.add()
+        await gate.wait()
+        return .status(.ok, for: request)
+      }
+      let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+      try await server.recordTaskPath(to: folder)
+      let call = Task { try await PlainTask().on(server).run() }
+      await asked.reached(1)
+      await server.endTaskPathRecording()
+      gate.open()
+      _ = try await call.value
+      #expect(try recordings(in: folder).isEmpty && server.taskPathURL == nil)
+    }
+  }
+}

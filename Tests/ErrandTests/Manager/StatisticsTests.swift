@@ -1,0 +1,85 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct StatisticsTests {
+  @Test func `calls are counted by the type of their task, whatever modifies it`() async throws {
+    let before = Date()
+    let stub = StubServer(.widget)
+    let manager = stub.server.manager
+    for _ in 0..<3 { _ = try await GetWidget().on(stub.server).timeout(.seconds(9)).download() }
+    try await AddWidget().on(stub.server).upload()
+    let widgets = try #require(manager.statistics[GetWidget.self])
+    #expect(widgets.task == "GetWidget" && widgets.count == 3 && widgets.successes == 3)
+    #expect(widgets.failures == 0 && widgets.cancellations == 0 && widgets.retries == 0)
+    #expect(widgets.bytesReceived == 3 * 26 && widgets.bytesSent == 0)
+    #expect(widgets.lastRun >= before && widgets.lastRun <= Date())
+    #expect(manager.statistics[AddWidget.self]?.bytesSent == 26)
+    #expect(manager.statistics[PlainTask.self] == nil)
+    #expect(manager.statistics.count == 4)
+  }
+
+  @Test func `failures, cancellations, retries and time are counted`() async throws {
+    let stub = StubServer(.status(503), .widget, .status(404))
+    let manager = stub.server.manager
+    let task = GetWidget().on(stub.server).retry(upTo: 1, after: .seconds(2))
+    _ = try await task.download()
+    _ = try? await task.download()
+    let cancelled = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await task.download()
+    }
+    _ = try? await cancelled.value
+    let widgets = try #require(manager.statistics[GetWidget.self])
+    #expect(widgets.count == 3 && widgets.failures == 1 && widgets.cancellations == 1 && widgets.successes == 1)
+    #expect(widgets.retries == 1)
+    #expect(widgets.duration == .seconds(2) && widgets.lastDuration == .zero)
+    manager.resetStatistics()
+    #expect(manager.statistics.count == 0)
+  }
+
+  @Test func `what is read of a stream is counted`() async throws {
+    let stub = StubServer(.data(Data("abcde".utf8), .plainText))
+    let recorder = EventRecorder()
+    await stub.server.update { $0.observers = [recorder] }
+    let response = try await PlainTask().on(stub.server).stream()
+    for try await _ in response.body {}
+    while stub.server.manager.statistics[PlainTask.self] == nil { await Task.yield() }
+    #expect(stub.server.manager.statistics[PlainTask.self]?.bytesReceived == 5)
+  }
+
+  @Test func `what goes up from a file is counted, each attempt`() async throws {
+    struct PostFile: ServerPUTTask, FileUploadingTask {
+      let uploadFile: URL
+    }
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("up")
+      try Data(count: 100).write(to: file)
+      let stub = StubServer(.status(503), .status(200))
+      try await PostFile(uploadFile: file).on(stub.server).retry(upTo: 1, after: .zero).upload()
+      #expect(stub.server.manager.statistics[PostFile.self]?.bytesSent == 200)
+    }
+  }
+
+  @Test func `types can be had by name, calls, bytes and last run`() async throws {
+    let stub = StubServer(.widget, .data(Data(count: 1000), .octetStream), .widget)
+    _ = try await GetWidget().on(stub.server).download()
+    _ = try await PlainTask().on(stub.server).downloadData()
+    _ = try await GetWidget().on(stub.server).download()
+    let statistics = stub.server.manager.statistics
+    #expect(statistics.sorted().map(\.task) == ["GetWidget", "PlainTask"])
+    #expect(statistics.sorted(by: .count).map(\.task) == ["GetWidget", "PlainTask"])
+    #expect(statistics.sorted(by: .bytes).map(\.task) == ["PlainTask", "GetWidget"])
+    #expect(statistics.sorted(by: .recent).map(\.task) == ["GetWidget", "PlainTask"])
+    #expect(statistics.description.split(separator: "\n").count == 2)
+  }
+
+  @Test func `calls that end at the same time are all counted`() async throws {
+    let stub = StubServer(.widget)
+    await withTaskGroup { group in
+      for _ in 0..<500 { group.addTask { _ = try? await GetWidget().on(stub.server).download() } }
+    }
+    #expect(stub.server.manager.statistics[GetWidget.self]?.count == 500)
+  }
+}

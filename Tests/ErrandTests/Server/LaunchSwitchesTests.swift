@@ -1,0 +1,71 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct LaunchSwitchesTests {
+  private let lines = Lock<[String]>([])
+
+  private func server(
+    _ environment: [String: String], manager: TaskManager = TaskManager(),
+    configure: (inout ServerConfiguration) -> Void = { _ in }
+  ) -> Server {
+    var configuration = ServerConfiguration()
+    configuration.log = TextSink { [lines] line in lines.withLock { $0.append(line) } }
+    configure(&configuration)
+    return Server(
+      remote: "https://shop.test", configuration: configuration,
+      transport: StubTransport { .json(#"{"id":7,"name":"Sprocket"}"#, for: $0) }, manager: manager,
+      environment: environment)
+  }
+
+  @Test func `the types that are named are echoed, and no others`() async throws {
+    let server = server(["ERRAND_ECHO": "GetWidget, Other,"])
+    _ = try await GetWidget().on(server).timeout(.seconds(3)).download()
+    try await PlainTask().on(server).run()
+    try await GetWidget().on(server).echo(.none).run()
+    let lines = lines.withLock { $0 }
+    #expect(lines.count == 1 && lines.first?.hasPrefix("GetWidget: ") == true)
+  }
+
+  @Test(arguments: [("none", 0), ("short", 2), ("STEPS", 7)]) func `the style of the log goes before the code's`(
+    name: String, count: Int
+  ) async throws {
+    let server = server(["ERRAND_LOG_STYLE": name]) { $0.logStyle = count == 0 ? .steps : .none }
+    _ = try await GetWidget().on(server).download()
+    #expect(lines.withLock { $0.count } == count)
+  }
+
+  @Test func `an unknown style is said once, with the known ones, and changes nothing`() async throws {
+    let server = server(["ERRAND_LOG_STYLE": "loud"])
+    for _ in 0..<3 { _ = try await GetWidget().on(server).download() }
+    #expect(
+      lines.withLock { $0 } == ["ERRAND_LOG_STYLE names the unknown style 'loud'; known are: none, short, steps"])
+  }
+
+  @Test func `calls are recorded where that is asked for`() async throws {
+    try await withFolder { folder in
+      let path = folder.appendingPathComponent("new")
+      let server = server(["ERRAND_RECORD": path.path])
+      #expect(server.taskPathURL?.path == path.path)
+      _ = try await GetWidget().on(server).download()
+      #expect(try files(in: path).filter { !$0.hasPrefix(".") } == ["0001. GET Widget.txt", "index.json"])
+    }
+  }
+
+  @Test func `a folder that cannot be made is said, and stops nothing`() async throws {
+    let server = server(["ERRAND_RECORD": "/dev/null/below"])
+    #expect(try await GetWidget().on(server).download() == Widget())
+    #expect(server.taskPathURL == nil)
+    #expect(lines.withLock { $0 }.count == 1 && lines.withLock { $0 }.first?.contains("/dev/null/below") == true)
+  }
+
+  @Test func `what is empty or not there changes nothing`() async throws {
+    for environment in [[:], ["ERRAND_ECHO": "", "ERRAND_LOG_STYLE": "", "ERRAND_RECORD": ""]] {
+      let server = server(environment)
+      _ = try await GetWidget().on(server).download()
+      #expect(lines.withLock { $0 }.isEmpty && server.taskPathURL == nil)
+      #expect(server.configuration.echoedTasks.isEmpty && server.configuration.logStyle == .none)
+    }
+  }
+}

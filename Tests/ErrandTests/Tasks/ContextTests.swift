@@ -1,0 +1,83 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+private enum Screen: TaskContextKey { static let defaultValue = "none" }
+private enum Attempts: TaskContextKey { static let defaultValue = 0 }
+
+@Suite struct ContextTests {
+  private struct ShelfTask: ServerGETTask {
+    var context: TaskContext {
+      var context = TaskContext()
+      context[Screen.self] = "shelf"
+      return context
+    }
+    var comment: String { "why not" }
+  }
+
+  /// Keeps what it sees.
+  private final class Spy: PerAttemptStep, TaskObserver {
+    let seen = Lock<[String]>([])
+
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      seen.withLock {
+        $0.append("step \(request.options.context[Screen.self]) \(request.options.context[Attempts.self])")
+      }
+      return try await next(request)
+    }
+
+    func observe(_ event: TaskEvent) {
+      seen.withLock { $0.append("event \(event.context[Screen.self]) \(event.context[Attempts.self])") }
+    }
+  }
+
+  @Test func `a key that was not set has its default`() {
+    var context = TaskContext()
+    #expect(context.isEmpty && context[Screen.self] == "none" && context[Attempts.self] == 0)
+    context[Attempts.self] = 3
+    #expect(!context.isEmpty && context[Screen.self] == "none" && context[Attempts.self] == 3)
+  }
+
+  @Test func `steps and observers see what a task and its modifiers gave`() async throws {
+    let spy = Spy()
+    let stub = StubServer(.status(200)) {
+      $0.perAttemptSteps = [spy]
+      $0.observers = [spy]
+    }
+    try await ShelfTask().on(stub.server).context(Attempts.self, 2).run()
+    #expect(Set(spy.seen.withLock { $0 }) == ["step shelf 2", "event shelf 2"])
+    spy.seen.withLock { $0 = [] }
+    try await PlainTask().on(stub.server).context(Screen.self, "x").run()
+    #expect(Set(spy.seen.withLock { $0 }) == ["step x 0", "event x 0"])
+  }
+
+  @Test func `nothing of it is sent`() async throws {
+    let stub = StubServer(.status(200))
+    try await ShelfTask().on(stub.server).context(Screen.self, "s3cret").run()
+    let request = try #require(stub.requests.first)
+    #expect(request.headers.map(\.name.description).sorted() == ["Accept", "User-Agent"])
+    #expect(!request.url.absoluteString.contains("s3cret"))
+  }
+
+  @Test func `a comment is echoed and recorded, unless the task is unrecorded`() async throws {
+    try await withFolder { folder in
+      let lines = Lock<[String]>([])
+      let stub = StubServer(.status(200)) {
+        $0.log = TextSink { line in lines.withLock { $0.append(line) } }
+        $0.echoesTasks = true
+      }
+      try await stub.server.recordTaskPath(to: folder)
+      try await ShelfTask().on(stub.server).run()
+      try await PlainTask().on(stub.server).comment("because").run()
+      try await PlainTask().on(stub.server).comment("s3cret").recording(.hidden).run()
+      let echoes = lines.withLock { $0 }
+      #expect(echoes.count == 3 && echoes[0].contains("why not") && echoes[1].contains("because"))
+      let files = try files(in: folder).filter { $0.hasSuffix(".txt") || $0.hasSuffix(".json") }
+      let texts = try files.map { try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8) }
+      #expect(texts.count == 4 && texts[0].contains("why not") && texts[1].contains("because"))
+      #expect(texts[3].contains("because"), "the index has it too")
+      #expect(!(texts + echoes).joined().contains("s3cret"))
+    }
+  }
+}
