@@ -167,8 +167,11 @@
     }
 
     private func unpause(_ transfer: CurlTransfer) {
-      guard transfer.multi != nil else { return }
-      transfer.unpause(at: now)
+      guard let multi = transfer.multi else { return }
+      let code = transfer.unpause(at: now)
+      guard code != CCE_OK, !transfer.isOver else { return }
+      multi.remove(transfer)
+      completed(transfer, code)
     }
 
     /// Takes a transfer out of its multi and ends it with an error; its connection is closed.

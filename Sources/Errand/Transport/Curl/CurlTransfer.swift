@@ -205,16 +205,24 @@
     }
 
     /// A connection of this transfer's is being made.
-    func opened(_ descriptor: Int32) { loop.opened(descriptor, by: self) }
+    func opened(_ descriptor: Int32) {
+      // Or a child process of the app inherits it, and the server never sees the connection closed.
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+      loop.opened(descriptor, by: self)
+    }
 
     /// Lets the connection go on in both directions; libcurl may call back before this returns.
-    func unpause(at now: UInt64) {
-      guard pauses != 0 else { return }
+    ///
+    /// Returns its code: what it decoded while the transfer was paused is handed over here, and where that is refused it
+    /// says so only now. The transfer would go on, and end as if nothing were missing.
+    func unpause(at now: UInt64) -> Int32 {
+      guard pauses != 0 else { return CCE_OK }
       pauses = 0
       timers.isHeld = false
       timers.moved(at: now)
-      ccurl_easy_pause(handle.pointer, CCPAUSE_CONT)
+      let code = ccurl_easy_pause(handle.pointer, CCPAUSE_CONT)
       rescheduled()
+      return code
     }
 
     /// libcurl is done.
@@ -223,12 +231,12 @@
       isMultiplexed = facts.version == .http2
       // A challenge that libcurl had no answer to is the response.
       if code == CCE_OK, !isHeadComplete, !head.isEmpty { publishHead() }
-      if code == CCE_OK, isHeadComplete {
+      if let failure {
+        finish(.failure(failure))
+      } else if code == CCE_OK, isHeadComplete {
         var timings = facts.timings
         timings.bytesDecoded = decoded
         finish(.success(timings))
-      } else if let failure {
-        finish(.failure(failure))
       } else {
         finish(
           .failure(facts.failure(code, phase: timers.phase, bodyFailure: outgoing?.withLock { $0.outbox.failure })))

@@ -1,0 +1,86 @@
+import Errand
+import Foundation
+
+/// A transport on trial, the server that it talks to, and the questions that all checks ask.
+struct ConformanceTrial: Sendable {
+  typealias Failure = TransportConformance.Failure
+
+  let server: MockServer
+  let transport: any Transport
+
+  /// A URL of the server; `path` is taken as it is.
+  func url(_ path: String) throws -> URL {
+    guard let url = URL(string: server.url.absoluteString + path, encodingInvalidCharacters: false) else {
+      throw Failure("'\(path)' makes no URL")
+    }
+    return url
+  }
+
+  func request(
+    _ method: HTTPMethod = .get, _ path: String = "/", headers: HTTPHeaders = [:], body: HTTPBody = .empty,
+    options change: (inout TransferOptions) -> Void = { _ in }
+  ) throws -> HTTPRequest {
+    var options = TransferOptions()
+    change(&options)
+    return HTTPRequest(method, try url(path), headers: headers, body: body, options: options)
+  }
+
+  /// The response and its whole body.
+  @discardableResult
+  func fetch(_ request: HTTPRequest) async throws -> (response: HTTPResponse, body: Data) {
+    let response = try await transport.send(request)
+    return (response, try await response.body.collect())
+  }
+
+  /// The response to a request that is answered so, and its whole body.
+  @discardableResult
+  func fetch(_ request: HTTPRequest, answer: MockAnswer) async throws -> (response: HTTPResponse, body: Data) {
+    server.enqueue(answer)
+    return try await fetch(request)
+  }
+
+  /// The error that a request ends in, at the head or in the body.
+  func failure(of request: HTTPRequest, _ code: TaskError.Code) async throws -> TaskError {
+    do {
+      let (response, body) = try await fetch(request)
+      throw Failure("expected \(code), but got \(response.status.code) with \(body.count) bytes")
+    } catch let error as TaskError {
+      try equal(error.code, code, "the code of '\(error)'")
+      return error
+    }
+  }
+
+  /// The one request that the server has received.
+  func received() throws -> MockRequest {
+    try equal(server.requestCount, 1, "the number of requests")
+    guard let request = server.requests.first else { throw Failure("the server kept no request") }
+    return request
+  }
+
+  func equal<Value: Equatable>(_ actual: Value, _ expected: Value, _ what: String) throws {
+    guard actual != expected else { return }
+    throw Failure("\(what): expected \(Self.shortened(expected)), but it is \(Self.shortened(actual))")
+  }
+
+  func holds(_ condition: Bool, _ expectation: @autoclosure () -> String) throws {
+    if !condition { throw Failure("expected that \(expectation())") }
+  }
+
+  /// Checks that `work` throws `CancellationError`.
+  func isCancelled<Value: Sendable>(_ work: Task<Value, any Error>) async throws {
+    do {
+      throw Failure("expected CancellationError, but got \(Self.shortened(try await work.value))")
+    } catch is CancellationError {
+      return
+    } catch let error as Failure {
+      throw error
+    } catch {
+      throw Failure("expected CancellationError, but got \(type(of: error)): \(error)")
+    }
+  }
+
+  private static func shortened(_ value: some Any) -> String {
+    let text = (value as? Data).map { String(decoding: $0.prefix(200), as: UTF8.self) } ?? "\(value)"
+    return text.count > 200 ? "\(text.prefix(200))…" : text
+  }
+}

@@ -1,0 +1,48 @@
+#if os(Linux)
+  import Errand
+  import ErrandTesting
+  import Foundation
+  import Glibc
+  import Testing
+
+  /// What one transfer must not do to the others, nor to the process.
+  @Suite(.timeLimit(.minutes(1)))
+  struct CurlLoopTests {
+    private let remote: MockServer
+    private let transport: CurlTransport
+
+    init() throws {
+      remote = try MockServer()
+      remote.route("/now", answer: .text("now"))
+      transport = try CurlTransport()
+    }
+
+    private var url: URL { remote.url.appending(path: "now") }
+
+    @Test func `children of the process do not inherit connections`() async throws {
+      _ = try await transport.send(HTTPRequest(.get, url)).body.collect()
+      let connections = (3..<1024).filter { peer(of: $0) == remote.url.port }
+      #expect(!connections.isEmpty)
+      #expect(connections.allSatisfy { fcntl($0, F_GETFD) & FD_CLOEXEC != 0 })
+    }
+
+    @Test func `a cancelled reader is told although there is something to read`() async throws {
+      let body = try await transport.send(HTTPRequest(.get, url)).body
+      let reader = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return try await body.next()
+      }
+      await #expect(throws: CancellationError.self) { try await reader.value }
+    }
+
+    /// The port at the other end of a connection; nil where the descriptor is none.
+    private func peer(of descriptor: Int32) -> Int? {
+      var address = sockaddr_in()
+      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let isConnected = withUnsafeMutableBytes(of: &address) { bytes in
+        getpeername(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, &length) == 0
+      }
+      return isConnected && address.sin_family == sa_family_t(AF_INET) ? Int(UInt16(bigEndian: address.sin_port)) : nil
+    }
+  }
+#endif

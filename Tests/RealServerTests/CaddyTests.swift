@@ -1,0 +1,72 @@
+#if os(Linux)
+  import Errand
+  import Foundation
+  import Testing
+
+  /// The same over another server's idea of HTTP/2.
+  @Suite(
+    .enabled(
+      if: LocalServer.isExpected("caddy") && Certificates.isExpected, "caddy or openssl is not installed"),
+    .timeLimit(.minutes(1)))
+  struct CaddyTests {
+    private static let large = Data((0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 131) })
+
+    private func start() async throws -> (LocalServer, Server, CurlTransport) {
+      let certificates = try Certificates.shared()
+      let files = [
+        "server.pem": certificates.server.certificate, "server.key": certificates.server.key, "root/large": Self.large,
+        "root/hello": Data("hello\n".utf8),
+      ]
+      let caddy = try await LocalServer("caddy", files: files) { port, folder in
+        """
+        {
+          admin off
+          auto_https off
+          servers {
+            protocols h1 h2
+          }
+        }
+        https://127.0.0.1:\(port) {
+          bind 127.0.0.1
+          tls \(folder)/server.pem \(folder)/server.key
+          root * \(folder)/root
+          file_server
+        }
+        """
+      } arguments: {
+        ["run", "--config", "\($0)/configuration", "--adapter", "caddyfile"]
+      }
+      var configuration = CurlTransport.Configuration()
+      configuration.tls.authorities = .pem(certificates.authority)
+      let transport = try CurlTransport(configuration)
+      return (caddy, Server(remote: Remote("https://127.0.0.1:\(caddy.port)"), transport: transport), transport)
+    }
+
+    private struct Fetch: PayloadDownloadingTask {
+      typealias DownloadPayload = Data
+      let path: String
+    }
+
+    @Test func `two hundred tasks over HTTP/2 share few connections`() async throws {
+      let (caddy, server, transport) = try await start()
+      let first = try await Fetch(path: "hello").on(server).response()
+      #expect(first.response.version == .http2 && first.payload == Data("hello\n".utf8))
+      let tasks = (0..<200).map { _ in Fetch(path: "hello").on(server) }
+      let count = await server.manager.withResults(of: tasks, limit: 50) { results in
+        await results.reduce(0) { $0 + ((try? $1.result.get())?.count == 6 ? 1 : 0) }
+      }
+      #expect(count == 200)
+      #expect(await transport.connections().values.allSatisfy { $0.open <= 3 })
+      withExtendedLifetime(caddy) {}
+    }
+
+    @Test func `a large file comes byte for byte, and streams that are left early harm nobody`() async throws {
+      let (caddy, server, _) = try await start()
+      for _ in 0..<10 {
+        for try await _ in try await Fetch(path: "large").on(server).stream().body { break }
+      }
+      #expect(try await Fetch(path: "large").on(server).download() == Self.large)
+      withExtendedLifetime(caddy) {}
+    }
+  }
+#endif

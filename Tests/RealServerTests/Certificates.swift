@@ -1,0 +1,66 @@
+import Foundation
+
+/// An authority of the tests' own, and what it has signed: a server's certificate for 127.0.0.1, and a client's.
+struct Certificates: Sendable {
+  struct Pair: Sendable {
+    let certificate: Data
+    let key: Data
+  }
+
+  let authority: Data
+  let server: Pair
+  let client: Pair
+  /// The hash of the server's key, as `openssl` computes it.
+  let serverPin: String
+
+  static let isExpected = LocalServer.isExpected("openssl")
+
+  /// Made once for all tests.
+  static func shared() throws -> Certificates { try made.get() }
+
+  private static let made = Result { try Certificates() }
+
+  private init() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-ca-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+    try Self.run(in: folder)
+    func file(_ name: String) throws -> Data { try Data(contentsOf: folder.appendingPathComponent(name)) }
+    authority = try file("ca.pem")
+    server = Pair(certificate: try file("server.pem"), key: try file("server.key"))
+    client = Pair(certificate: try file("client.pem"), key: try file("client.key"))
+    serverPin = String(decoding: try file("server.pin"), as: UTF8.self).trimmingCharacters(in: .newlines)
+  }
+
+  private static let script = """
+    set -e
+    newkey() { openssl ecparam -name prime256v1 -genkey -noout -out "$1.key"; }
+    signed() {
+      newkey "$1"
+      openssl req -new -key "$1.key" -subj "/CN=$2" -out "$1.csr"
+      printf '%s' "$3" > "$1.ext"
+      openssl x509 -req -in "$1.csr" -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile "$1.ext" -out "$1.pem"
+    }
+    newkey ca
+    openssl req -x509 -new -key ca.key -subj "/CN=Errand tests" -days 2 -out ca.pem
+    signed server 127.0.0.1 "subjectAltName=IP:127.0.0.1,DNS:localhost"
+    signed client somebody "extendedKeyUsage=clientAuth"
+    openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary |
+      openssl base64 > server.pin
+    """
+
+  private static func run(in folder: URL) throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", script]
+    process.currentDirectoryURL = folder
+    let errors = Pipe()
+    process.standardError = errors
+    try process.run()
+    let output = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw LocalServer.Failure(reason: "no certificates: \(String(decoding: output, as: UTF8.self))")
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import Foundation
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// A server program of the test's own on 127.0.0.1, with a folder of its own; ended with the last reference.
+final class LocalServer: Sendable {
+  struct Failure: Error { let reason: String }
+
+  let port: UInt16
+  let folder: URL
+  private let process: Int32
+
+  /// Where a program is installed; nil where it is not.
+  static func path(of name: String) -> String? {
+    let folders =
+      (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + [
+        "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin",
+      ]
+    return folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+  }
+
+  /// Whether there is one; on a machine that checks every change a missing one is a failure, not a reason to skip.
+  static func isExpected(_ name: String) -> Bool {
+    path(of: name) != nil || ProcessInfo.processInfo.environment["CI"] == "true"
+  }
+
+  /// Starts a program.
+  ///
+  /// - Parameters:
+  ///   - name: The program.
+  ///   - files: What is in its folder, by path.
+  ///   - configuration: The text of its file `configuration`, for a port and its folder.
+  ///   - arguments: What it is called with, for its folder.
+  init(
+    _ name: String, files: [String: Data] = [:], configuration: (UInt16, String) -> String,
+    arguments: (String) -> [String]
+  ) async throws {
+    guard let path = Self.path(of: name) else { throw Failure(reason: "\(name) is not installed") }
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-\(name)-\(UUID().uuidString)")
+    let root = folder.appendingPathComponent("root")
+    try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+    // Some of their processes run as somebody else, who must get in, and write their logs.
+    for place in [folder, root] {
+      try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: place.path)
+    }
+    for (file, data) in files { try data.write(to: folder.appendingPathComponent(file)) }
+    for _ in 0..<10 {
+      let port = try Self.freePort()
+      let text = configuration(port, folder.path)
+      try Data(text.utf8).write(to: folder.appendingPathComponent("configuration"))
+      let process = try Self.spawn([path] + arguments(folder.path), home: folder.path)
+      if await Self.answers(port, process) {
+        self.port = port
+        self.process = process
+        return
+      }
+      Self.end(process)  // somebody else took the port in between
+    }
+    let log = (try? String(contentsOf: folder.appendingPathComponent("error.log"), encoding: .utf8)) ?? ""
+    throw Failure(reason: "\(name) did not start: \(log)")
+  }
+
+  deinit {
+    Self.end(process)
+    try? FileManager.default.removeItem(at: folder)  // it is below the temporary folder
+  }
+
+  /// A port that was free a moment ago.
+  private static func freePort() throws -> UInt16 {
+    let descriptor = streamSocket()
+    defer { close(descriptor) }
+    var address = loopback(port: 0)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutableBytes(of: &address) { bytes in
+      let address = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
+      return bind(descriptor, address, length) == 0 && getsockname(descriptor, address, &length) == 0
+    }
+    guard isBound else { throw Failure(reason: "no port is free") }
+    return UInt16(bigEndian: address.sin_port)
+  }
+
+  private static func streamSocket() -> Int32 {
+    #if canImport(Glibc)
+      socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+      socket(AF_INET, Int32(SOCK_STREAM), 0)
+    #endif
+  }
+
+  private static func loopback(port: UInt16) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return address
+  }
+
+  private static func spawn(_ words: [String], home: String) throws -> Int32 {
+    var process = pid_t()
+    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+    var environment: [UnsafeMutablePointer<CChar>?] = [strdup("HOME=\(home)"), strdup("PATH=/usr/bin:/bin"), nil]
+    defer { for text in arguments + environment { free(text) } }
+    // The threads that tests run on block signals, and a child inherits that: it would not hear that it is to end.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    guard posix_spawn(&process, words[0], nil, &attributes, &arguments, &environment) == 0 else {
+      throw Failure(reason: "\(words[0]) cannot be run")
+    }
+    return process
+  }
+
+  /// Whether it listens; false when it has ended.
+  private static func answers(_ port: UInt16, _ process: Int32) async -> Bool {
+    let limit = ContinuousClock.now + .seconds(10)
+    while ContinuousClock.now < limit {
+      var status: Int32 = 0
+      if waitpid(process, &status, WNOHANG) == process { return false }
+      if connects(to: port) { return true }
+      await Task.yield()
+    }
+    return false
+  }
+
+  private static func connects(to port: UInt16) -> Bool {
+    let descriptor = streamSocket()
+    defer { close(descriptor) }
+    var address = loopback(port: port)
+    return withUnsafeBytes(of: &address) { bytes in
+      connect(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count)) == 0
+    }
+  }
+
+  private static func end(_ process: Int32) {
+    var status: Int32 = 0
+    kill(process, SIGTERM)
+    // In order, so that it ends its own children; but nobody waits for ever for a test's server.
+    let limit = ContinuousClock.now + .seconds(5)
+    while waitpid(process, &status, WNOHANG) == 0 {
+      if ContinuousClock.now > limit {
+        kill(process, SIGKILL)
+        waitpid(process, &status, 0)
+        return
+      }
+      usleep(2000)
+    }
+  }
+}

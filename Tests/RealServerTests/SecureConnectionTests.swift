@@ -1,0 +1,196 @@
+#if os(Linux)
+  import Errand
+  import Foundation
+  import Testing
+
+  @Suite(
+    .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
+    .timeLimit(.minutes(1)))
+  struct SecureConnectionTests {
+    private static let hello = Data("hello\n".utf8)
+    private static let packed = Data(String(repeating: "much of the same, ", count: 2000).utf8)
+    private let certificates: Certificates
+
+    init() throws { certificates = try Certificates.shared() }
+
+    private func start(_ change: (inout Nginx.Security) -> Void = { _ in }) async throws -> Nginx {
+      var security = Nginx.Security(certificates: certificates)
+      change(&security)
+      return try await Nginx(files: ["hello": Self.hello, "packed": Self.packed], security: security)
+    }
+
+    /// A transport that trusts the tests' authority.
+    private func trusting(_ change: (inout CurlTransport.Configuration) -> Void = { _ in }) throws -> CurlTransport {
+      var configuration = CurlTransport.Configuration()
+      configuration.tls.authorities = .pem(certificates.authority)
+      change(&configuration)
+      return try CurlTransport(configuration)
+    }
+
+    private func request(_ nginx: Nginx, pins: PublicKeyPins = PublicKeyPins()) -> HTTPRequest {
+      var request = HTTPRequest(.get, nginx.url.appendingPathComponent("hello"))
+      request.options.pins = pins
+      return request
+    }
+
+    private func error(_ transport: CurlTransport, _ request: HTTPRequest) async throws -> TaskError {
+      try #require(await #expect(throws: TaskError.self) { try await transport.send(request) })
+    }
+
+    // MARK: Trust
+
+    @Test func `a server that is trusted is spoken to in HTTP/2`() async throws {
+      let nginx = try await start()
+      let response = try await trusting().send(request(nginx))
+      #expect(response.status == .ok && response.version == .http2)
+      #expect(try await response.body.collect() == Self.hello)
+      #expect(response.body.timings.map { $0.secureConnect > .zero } == true)
+    }
+
+    @Test func `authorities may be a file, and HTTP/1.1 asked for`() async throws {
+      let nginx = try await start()
+      let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-ca-\(UUID().uuidString).pem")
+      try certificates.authority.write(to: file)
+      defer { try? FileManager.default.removeItem(at: file) }  // a left-over does no harm
+      let transport = try trusting {
+        $0.tls.authorities = .file(file)
+        $0.version = .http1
+      }
+      let response = try await transport.send(request(nginx))
+      #expect(response.version == .http1_1)
+      #expect(try await response.body.collect() == Self.hello)
+    }
+
+    @Test func `a server whose authority is not known is refused before anything is sent`() async throws {
+      let nginx = try await start()
+      let error = try await error(CurlTransport(), request(nginx))
+      #expect(error.code == .untrustedServer && error.isSurelyNotSent && !error.isRetryable, "\(error)")
+    }
+
+    @Test func `a server with a certificate for another name is refused`() async throws {
+      let nginx = try await start()
+      let port = try #require(nginx.url.port)
+      let url = try #require(URL(string: "https://other.test:\(port)/hello"))
+      let transport = try trusting { $0.addresses = ["other.test:\(port)": "127.0.0.1"] }
+      let error = try await error(transport, HTTPRequest(.get, url))
+      #expect(error.code == .untrustedServer && error.isSurelyNotSent, "\(error)")
+    }
+
+    @Test func `a version of TLS that is too old is refused`() async throws {
+      let nginx = try await start { $0.protocols = "TLSv1.2" }
+      #expect(try await trusting().send(request(nginx)).status == .ok)
+      let error = try await error(trusting { $0.tls.minimumVersion = .tls1_3 }, request(nginx))
+      #expect(error.code == .secureConnectionFailed && error.isSurelyNotSent, "\(error)")
+    }
+
+    @Test func `a certificate of one's own is shown to a server that asks for one`() async throws {
+      let nginx = try await start { $0.asksForCertificate = true }
+      let stranger = try await trusting().send(request(nginx))
+      #expect(stranger.status == .badRequest, "nginx says so: No required SSL certificate was sent")
+      let transport = try trusting {
+        $0.tls.identity = .init(certificate: certificates.client.certificate, key: certificates.client.key)
+      }
+      #expect(try await transport.send(request(nginx)).status == .ok)
+    }
+
+    // MARK: Pins
+
+    @Test func `a pinned key passes`() async throws {
+      let nginx = try await start()
+      var pins = PublicKeyPins()
+      pins.register("sha256/\(certificates.serverPin)", for: "127.0.0.1")
+      #expect(try await trusting().send(request(nginx, pins: pins)).status == .ok)
+    }
+
+    @Test func `another key is refused, and the error says which one the server shows`() async throws {
+      let nginx = try await start()
+      var pins = PublicKeyPins()
+      pins.register("sha256/\(String(repeating: "A", count: 43))=", for: "127.0.0.1")
+      let error = try await error(trusting(), request(nginx, pins: pins))
+      #expect(error.code == .pinMismatch && error.isSurelyNotSent, "\(error)")
+      #expect(error.reason.contains("sha256/\(certificates.serverPin)"), "\(error)")
+    }
+
+    @Test func `a pin that has expired counts no more`() async throws {
+      let nginx = try await start()
+      var pins = PublicKeyPins()
+      pins.register("sha256/\(certificates.serverPin)", for: "127.0.0.1", until: Date(timeIntervalSinceNow: -60))
+      #expect(try await error(trusting(), request(nginx, pins: pins)).code == .pinMismatch)
+    }
+
+    @Test func `a connection that was made without a pin is not used for a request with one`() async throws {
+      let nginx = try await start()
+      let transport = try trusting()
+      _ = try await transport.send(request(nginx)).body.collect()
+      var pins = PublicKeyPins()
+      pins.register("sha256/\(String(repeating: "A", count: 43))=", for: "127.0.0.1")
+      #expect(try await error(transport, request(nginx, pins: pins)).code == .pinMismatch)
+    }
+
+    // MARK: HTTP/2
+
+    @Test func `two hundred requests at once share few connections`() async throws {
+      let nginx = try await start()
+      let transport = try trusting()
+      try await withThrowingTaskGroup { group in
+        for _ in 0..<200 {
+          group.addTask {
+            let response = try await transport.send(request(nginx))
+            #expect(response.version == .http2)
+            #expect(try await response.body.collect() == Self.hello)
+          }
+        }
+        try await group.waitForAll()
+      }
+      let counts = try #require(await transport.connections().first)
+      #expect(counts.value.open <= 3, "\(counts)")
+    }
+
+    @Test func `connections that the server ends after ten requests cost nothing but connections`() async throws {
+      let nginx = try await start { $0.requestsPerConnection = 10 }
+      let transport = try trusting()
+      var request = request(nginx)
+      request.options.mayRepeat = true
+      try await withThrowingTaskGroup { group in
+        for _ in 0..<8 {
+          group.addTask { [request] in
+            for _ in 0..<50 {
+              let body = try await transport.send(request).body.collect()
+              #expect(body == Self.hello)
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+
+    @Test func `a stream that is given up leaves the others of its connection alone`() async throws {
+      let nginx = try await start()
+      let transport = try trusting()
+      try await withThrowingTaskGroup { group in
+        for index in 0..<200 {
+          group.addTask {
+            let response = try await transport.send(request(nginx))
+            if index.isMultiple(of: 2) { return }
+            #expect(try await response.body.collect() == Self.hello)
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+
+    @Test func `a body goes up, and a packed one comes down unpacked`() async throws {
+      let nginx = try await start()
+      let transport = try trusting()
+      let body = HTTPBody.bytes(Data(count: 5 << 20))
+      let up = try await transport.send(HTTPRequest(.post, nginx.url.appendingPathComponent("swallow"), body: body))
+      #expect(up.status == .noContent)
+      var request = HTTPRequest(.get, nginx.url.appendingPathComponent("packed"))
+      request.options.decodesBody = true
+      let down = try await transport.send(request)
+      #expect(down.headers[.contentEncoding] != nil)
+      #expect(try await down.body.collect() == Self.packed)
+      #expect(down.body.timings.map { $0.bytesReceived < $0.bytesDecoded / 10 } == true)
+    }
+  }
+#endif

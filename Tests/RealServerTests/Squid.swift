@@ -1,0 +1,50 @@
+import Errand
+import Foundation
+
+/// A squid of the test's own: a proxy on 127.0.0.1, for everybody or for one user.
+final class Squid: Sendable {
+  static let isExpected = LocalServer.isExpected("squid")
+  static let credential = Credential(user: "somebody", password: "open sesame")
+
+  private let server: LocalServer
+
+  /// The proxy, without a credential.
+  var proxy: Proxy { Proxy(host: "127.0.0.1", port: Int(server.port)) }
+
+  /// Starts it.
+  init(asksForCredential: Bool = false) async throws {
+    // "open sesame", as `openssl passwd -apr1 -salt errandxx` writes it.
+    let users = Data("somebody:$apr1$errandxx$oAQHTdKQFd117KuRa6aF0.\n".utf8)
+    server = try await LocalServer("squid", files: ["users": users]) { port, folder in
+      """
+      http_port 127.0.0.1:\(port)
+      visible_hostname errand-squid
+      pid_filename none
+      access_log none
+      cache_log \(folder)/error.log
+      cache_store_log none
+      netdb_filename none
+      coredump_dir \(folder)
+      cache deny all
+      pinger_enable off
+      shutdown_lifetime 0 seconds
+      \(asksForCredential ? Self.authentication(folder) : "http_access allow all")
+      """
+    } arguments: {
+      ["-N", "-f", "\($0)/configuration"]
+    }
+  }
+
+  private static func authentication(_ folder: String) -> String {
+    let helper = ["/usr/lib/squid", "/usr/lib64/squid", "/usr/libexec/squid", "/usr/local/libexec/squid"].map {
+      "\($0)/basic_ncsa_auth"
+    }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    return """
+      auth_param basic program \(helper ?? "basic_ncsa_auth") \(folder)/users
+      auth_param basic realm errand
+      acl users proxy_auth REQUIRED
+      http_access allow users
+      http_access deny all
+      """
+  }
+}
