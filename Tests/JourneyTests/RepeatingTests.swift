@@ -59,10 +59,12 @@ import Testing
   @Test func `a preflight may run another task on the same host with a limit of one`() async throws {
     let shop = try Shop(limits: ThrottleLimits(perHost: 1, total: 1))
     let server = shop.server
+    let tokenURL = shop.url("echo/token")
     await server.update { configuration in
-      configuration.preflight = { task, request in
-        guard task is GetWidget else { return }
-        let token = try await URLTask(shop.url("echo/token"), body: .text("t")).on(server).download()
+      // Weakly: a hook that holds its own server keeps it alive for good.
+      configuration.preflight = { [weak server] task, request in
+        guard task is GetWidget, let server else { return }
+        let token = try await URLTask(tokenURL, body: .text("t")).on(server).download()
         request.headers[.authorization] = String(decoding: token, as: UTF8.self)
       }
     }

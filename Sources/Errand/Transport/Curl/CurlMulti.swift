@@ -39,6 +39,9 @@
       ccurl_multi_set_long(pointer, CCMOPT_MAXCONNECTS, 2 * CurlGroup.capacity)
       ccurl_multi_set_long(pointer, CCMOPT_MAX_HOST_CONNECTIONS, group.connectionsPerOrigin)
       ccurl_multi_set_long(pointer, CCMOPT_PIPELINING, Int(CCPIPE_MULTIPLEX))
+      // The server says how many streams a connection takes. libcurl's own limit of 100 is below the transfers of a multi,
+      // and every one past it opens a connection for itself.
+      ccurl_multi_set_long(pointer, CCMOPT_MAX_CONCURRENT_STREAMS, 1000)
     }
 
     func add(_ transfer: CurlTransfer) {
