@@ -14,7 +14,7 @@
   /// Invariant behind `@unchecked Sendable`: the caller's thread sets it up, then hands it to the loop; from then on
   /// the handle and all variables are the loop's. What both sides see is behind the locks.
   final class CurlTransfer: @unchecked Sendable, Timed {
-    private struct Incoming {
+    struct Incoming {
       var inbox = TransferInbox()
       var isConnectionReused = false
       var waiter: (continuation: UnsafeContinuation<Void, Never>, forHead: Bool)?
@@ -34,7 +34,7 @@
       }
     }
 
-    private struct Outgoing {
+    struct Outgoing {
       var outbox: TransferOutbox
       var pump: UnsafeContinuation<Void, Never>?
       var reader: Task<Void, Never>?
@@ -53,8 +53,8 @@
     private let limits: DecodingLimits
     let sendsBody: Bool
     let statedLength: Int64?
-    private let incoming = Lock(Incoming())
-    private let outgoing: Lock<Outgoing>?
+    let incoming = Lock(Incoming())
+    let outgoing: Lock<Outgoing>?
 
     // The loop's own.
     var headerList: UnsafeMutablePointer<ccurl_slist>?
@@ -294,112 +294,6 @@
       guard instant < deadline else { return }  // a later one is noticed when the earlier fires
       deadline = instant
       loop.reschedule(self)
-    }
-  }
-
-  // MARK: - The reader's side
-
-  extension CurlTransfer: HTTPBodySource {
-    /// Waits for the head of the response.
-    func receivedHead() async throws -> ResponseHead {
-      while true {
-        switch incoming.withLock({ $0.inbox.readHead() }) {
-        case .take(let bytes):
-          if let head = ResponseHead(bytes) { return head }
-          loop.push(.cancel(self))
-          throw TaskError(.badResponse, "the response does not begin with a status line", phase: .awaitingResponse)
-        case .fail(let error): throw error
-        case .wait: await change(forHead: true)
-        }
-      }
-    }
-
-    func next() async throws -> Data? {
-      while true {
-        // A reader that never has to wait would never be told.
-        guard !Task.isCancelled else {
-          cancel()
-          throw CancellationError()
-        }
-        let (step, resumes) = incoming.withLock { $0.inbox.read() }
-        if resumes { loop.push(.unpause(self)) }
-        switch step {
-        case .take(let piece): return piece
-        case .fail(let error): throw error
-        case .wait: await change(forHead: false)
-        }
-      }
-    }
-
-    func cancel() {
-      guard incoming.withLock({ $0.inbox.outcome }) == nil else { return }
-      loop.push(.cancel(self))
-    }
-
-    /// Whether the exchange went over a connection that had carried another; known with the head.
-    var isConnectionReused: Bool { incoming.withLock { $0.isConnectionReused } }
-
-    var trailers: HTTPHeaders { ResponseHead.fields(incoming.withLock { $0.inbox.trailers }) }
-
-    var timings: TransferTimings? {
-      if case .success(let timings) = incoming.withLock({ $0.inbox.outcome }) { timings } else { nil }
-    }
-
-    private func change(forHead: Bool) async {
-      await withTaskCancellationHandler {
-        await withUnsafeContinuation { continuation in
-          let isReady = incoming.withLock { incoming in
-            guard !incoming.inbox.isReady(forHead: forHead) else { return true }
-            if incoming.waiter == nil {
-              incoming.waiter = (continuation, forHead)
-            } else {
-              incoming.others.append(continuation)
-            }
-            return false
-          }
-          if isReady { continuation.resume() }
-        }
-      } onCancel: {
-        loop.push(.cancel(self))
-      }
-    }
-  }
-
-  // MARK: - The sender's side
-
-  extension CurlTransfer {
-    /// Starts to read a body that is not in memory; it goes on until the transfer is over.
-    func startReading(_ body: HTTPBody) {
-      guard let outgoing else { return }
-      let reader = Task { [self] in
-        do {
-          try await body.forEachChunk { [self] in try await put($0) }
-          unpauseIf(outgoing.withLock { $0.outbox.finish() })
-        } catch {
-          unpauseIf(outgoing.withLock { $0.outbox.fail(error) })
-        }
-      }
-      outgoing.withLock { $0.reader = reader }
-    }
-
-    private func put(_ piece: Data) async throws {
-      guard let outgoing else { return }
-      try Task.checkCancellation()
-      let (resumes, failure) = outgoing.withLock { ($0.outbox.put(piece), $0.outbox.failure) }
-      unpauseIf(resumes)
-      if let failure { throw failure }
-      await withUnsafeContinuation { continuation in
-        let mayGoOn = outgoing.withLock { outgoing in
-          guard outgoing.outbox.isFull, outgoing.outbox.failure == nil else { return true }
-          outgoing.pump = continuation
-          return false
-        }
-        if mayGoOn { continuation.resume() }
-      }
-    }
-
-    private func unpauseIf(_ isPaused: Bool) {
-      if isPaused { loop.push(.unpause(self)) }
     }
   }
 #endif

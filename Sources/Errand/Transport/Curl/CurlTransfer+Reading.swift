@@ -1,0 +1,70 @@
+#if os(Linux)
+  import Foundation
+
+  /// What whoever reads the response sees of a transfer; from any thread.
+  extension CurlTransfer: HTTPBodySource {
+    /// Waits for the head of the response.
+    func receivedHead() async throws -> ResponseHead {
+      while true {
+        switch incoming.withLock({ $0.inbox.readHead() }) {
+        case .take(let bytes):
+          if let head = ResponseHead(bytes) { return head }
+          loop.push(.cancel(self))
+          throw TaskError(.badResponse, "the response does not begin with a status line", phase: .awaitingResponse)
+        case .fail(let error): throw error
+        case .wait: await change(forHead: true)
+        }
+      }
+    }
+
+    func next() async throws -> Data? {
+      while true {
+        // A reader that never has to wait would never be told.
+        guard !Task.isCancelled else {
+          cancel()
+          throw CancellationError()
+        }
+        let (step, resumes) = incoming.withLock { $0.inbox.read() }
+        if resumes { loop.push(.unpause(self)) }
+        switch step {
+        case .take(let piece): return piece
+        case .fail(let error): throw error
+        case .wait: await change(forHead: false)
+        }
+      }
+    }
+
+    func cancel() {
+      guard incoming.withLock({ $0.inbox.outcome }) == nil else { return }
+      loop.push(.cancel(self))
+    }
+
+    /// Whether the exchange went over a connection that had carried another; known with the head.
+    var isConnectionReused: Bool { incoming.withLock { $0.isConnectionReused } }
+
+    var trailers: HTTPHeaders { ResponseHead.fields(incoming.withLock { $0.inbox.trailers }) }
+
+    var timings: TransferTimings? {
+      if case .success(let timings) = incoming.withLock({ $0.inbox.outcome }) { timings } else { nil }
+    }
+
+    private func change(forHead: Bool) async {
+      await withTaskCancellationHandler {
+        await withUnsafeContinuation { continuation in
+          let isReady = incoming.withLock { incoming in
+            guard !incoming.inbox.isReady(forHead: forHead) else { return true }
+            if incoming.waiter == nil {
+              incoming.waiter = (continuation, forHead)
+            } else {
+              incoming.others.append(continuation)
+            }
+            return false
+          }
+          if isReady { continuation.resume() }
+        }
+      } onCancel: {
+        loop.push(.cancel(self))
+      }
+    }
+  }
+#endif

@@ -1,0 +1,40 @@
+#if os(Linux)
+  import Foundation
+
+  /// What hands over the body of the request; from any thread.
+  extension CurlTransfer {
+    /// Starts to read a body that is not in memory; it goes on until the transfer is over.
+    func startReading(_ body: HTTPBody) {
+      guard let outgoing else { return }
+      let reader = Task { [self] in
+        do {
+          try await body.forEachChunk { [self] in try await put($0) }
+          unpauseIf(outgoing.withLock { $0.outbox.finish() })
+        } catch {
+          unpauseIf(outgoing.withLock { $0.outbox.fail(error) })
+        }
+      }
+      outgoing.withLock { $0.reader = reader }
+    }
+
+    private func put(_ piece: Data) async throws {
+      guard let outgoing else { return }
+      try Task.checkCancellation()
+      let (resumes, failure) = outgoing.withLock { ($0.outbox.put(piece), $0.outbox.failure) }
+      unpauseIf(resumes)
+      if let failure { throw failure }
+      await withUnsafeContinuation { continuation in
+        let mayGoOn = outgoing.withLock { outgoing in
+          guard outgoing.outbox.isFull, outgoing.outbox.failure == nil else { return true }
+          outgoing.pump = continuation
+          return false
+        }
+        if mayGoOn { continuation.resume() }
+      }
+    }
+
+    private func unpauseIf(_ isPaused: Bool) {
+      if isPaused { loop.push(.unpause(self)) }
+    }
+  }
+#endif
