@@ -54,12 +54,14 @@ struct Certificates: Sendable {
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = ["-c", script]
     process.currentDirectoryURL = folder
-    let errors = Pipe()
-    process.standardError = errors
+    // A file, not a pipe: a server that another test starts meanwhile inherits the pipe, and it has no end then.
+    let errors = folder.appendingPathComponent("errors")
+    try Data().write(to: errors)
+    process.standardError = try FileHandle(forWritingTo: errors)
     try process.run()
-    let output = errors.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     guard process.terminationStatus == 0 else {
+      let output = try Data(contentsOf: errors)
       throw LocalServer.Failure(reason: "no certificates: \(String(decoding: output, as: UTF8.self))")
     }
   }

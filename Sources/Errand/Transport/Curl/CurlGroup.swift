@@ -7,6 +7,9 @@
   final class CurlGroup {
     typealias ID = Int
     static let capacity = 128
+    /// What is sent over TLS may be HTTP/2, and no server should take fewer streams on a connection (RFC 9113 §6.5.2).
+    /// For each one more than it takes, libcurl opens a connection.
+    static let secureCapacity = 100
 
     let id: ID
     private(set) var multis: [CurlMulti] = []
@@ -39,10 +42,11 @@
 
     /// The multi that a transfer goes to; nil when a new one is needed.
     func multi(for transfer: CurlTransfer) -> CurlMulti? {
-      if let home = homes[transfer.origin] { return home }
       // A limit on connections holds within a multi, so that there may only be one.
       if connectionsPerOrigin > 0 { return multis.first }
-      return multis.first { $0.isForLongLived == transfer.isLongLived && $0.count < Self.capacity }
+      let capacity = transfer.origin.hasPrefix("https") ? Self.secureCapacity : Self.capacity
+      if let home = homes[transfer.origin], home.count < capacity { return home }
+      return multis.first { $0.isForLongLived == transfer.isLongLived && $0.count < capacity }
     }
 
     func adopt(_ multi: CurlMulti, for transfer: CurlTransfer) {
