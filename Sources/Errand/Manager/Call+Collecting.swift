@@ -36,7 +36,7 @@ extension Call {
   }
 
   /// As much as errors keep of the body of a refused response: that it broke off is not what the caller needs to know.
-  private func excerpt(of body: HTTPResponseBody, upTo limit: Int) async -> Collected {
+  func excerpt(of body: HTTPResponseBody, upTo limit: Int) async -> Collected {
     var data = Data()
     while data.count < limit, let chunk = try? await body.next() { data.append(chunk.prefix(limit - data.count)) }
     body.cancel()

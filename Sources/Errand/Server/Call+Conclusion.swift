@@ -53,12 +53,7 @@ extension Call {
   /// The error for a response whose status is not accepted, with as much of its body as errors keep.
   private func refusal(of response: HTTPResponse) async -> TaskError {
     var error = TaskError.badStatus(response, redaction: snapshot.configuration.redaction)
-    let limit = snapshot.configuration.maximumErrorBodySize
-    // What can be had of the body: that it broke off is not what the caller needs to know.
-    while error.body.count < limit, let chunk = try? await response.body.next() {
-      error.body.append(chunk.prefix(limit - error.body.count))
-    }
-    response.body.cancel()
+    error.body = await excerpt(of: response.body, upTo: snapshot.configuration.maximumErrorBodySize).data
     return error
   }
 }
