@@ -49,6 +49,7 @@
     private var ready: [CurlTransfer] = []
     /// Groups that may have come to their end in this turn.
     private var untidy: [CurlGroup.ID] = []
+    private var sockets: SocketWatch
     /// The group of every socket.
     private var owners: [Int32: CurlGroup.ID] = [:]
     /// The instant of the turn.
@@ -57,6 +58,7 @@
     private init?() {
       epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
       wakeUp = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+      sockets = SocketWatch(epoll: epoll)
       guard epoll >= 0, wakeUp >= 0 else { return nil }
       var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: UInt64.max))
       guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeUp, &event) == 0 else { return nil }
@@ -117,9 +119,10 @@
         _ = read(wakeUp, &count, MemoryLayout<UInt64>.size)  // only to reset it
         return
       }
+      let descriptor = Int32(truncatingIfNeeded: event.data.u64)
       // The multi may be gone since: its events are then nobody's.
-      guard let multi = multis[UInt32(event.data.u64 >> 32)] else { return }
-      multi.socketAction(Int32(truncatingIfNeeded: event.data.u64), events: event.events)
+      guard sockets.isWanted(descriptor), let multi = multis[UInt32(event.data.u64 >> 32)] else { return }
+      multi.socketAction(descriptor, events: event.events)
     }
 
     private func carryOutCommands() {
@@ -153,7 +156,7 @@
         multi = present
       } else {
         lastMulti &+= 1
-        guard let made = CurlMulti(id: lastMulti, group: group, epoll: epoll, loop: self) else {
+        guard let made = CurlMulti(id: lastMulti, group: group, loop: self) else {
           transfer.finish(.failure(Self.unavailable("no multi handle could be made")))
           return wake(transfer)
         }
@@ -214,11 +217,18 @@
     // MARK: Connections
 
     func opened(_ descriptor: Int32, by transfer: CurlTransfer) {
+      sockets.opened(descriptor)
       owners[descriptor] = transfer.group
       groups[transfer.group]?.sockets[descriptor] = transfer.origin
     }
 
+    /// libcurl wants to hear of `events` of a socket of `multi`.
+    func watch(_ descriptor: Int32, _ events: UInt32, of multi: CurlMulti) {
+      sockets.watch(descriptor, events, of: multi.id)
+    }
+
     func close(_ descriptor: Int32) -> Int32 {
+      sockets.closing(descriptor)
       if let group = owners.removeValue(forKey: descriptor) { groups[group]?.sockets[descriptor] = nil }
       return Glibc.close(descriptor)
     }

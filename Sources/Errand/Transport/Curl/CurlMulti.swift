@@ -6,26 +6,23 @@
   final class CurlMulti {
     let id: UInt32
     private let pointer: OpaquePointer
-    private let epoll: Int32
     private unowned let loop: CurlLoop
     private(set) var count = 0
     /// When libcurl wants to be called; `.max` is never.
     private(set) var deadline = UInt64.max
     var isForLongLived = false
 
-    init?(id: UInt32, group: CurlGroup, epoll: Int32, loop: CurlLoop) {
+    init?(id: UInt32, group: CurlGroup, loop: CurlLoop) {
       guard let pointer = ccurl_multi_init() else { return nil }
       self.id = id
       self.pointer = pointer
-      self.epoll = epoll
       self.loop = loop
       let data = Unmanaged.passUnretained(self).toOpaque()
       ccurl_multi_set_socket(
         pointer,
-        { _, descriptor, interest, data, assigned in
+        { _, descriptor, interest, data, _ in
           guard let data else { return 0 }
-          let multi = Unmanaged<CurlMulti>.fromOpaque(data).takeUnretainedValue()
-          multi.watch(descriptor, interest, isKnown: assigned != nil)
+          Unmanaged<CurlMulti>.fromOpaque(data).takeUnretainedValue().watch(descriptor, interest)
           return 0
         }, data)
       ccurl_multi_set_timer(
@@ -96,31 +93,19 @@
       drain()
     }
 
-    // From the two callbacks nothing of libcurl may be called but `assign`.
+    // From the two callbacks nothing of libcurl may be called.
 
     private func setTimer(_ milliseconds: Int) {
       deadline = milliseconds < 0 ? .max : loop.now + UInt64(milliseconds) * 1_000_000
     }
 
-    private func watch(_ descriptor: Int32, _ interest: Int32, isKnown: Bool) {
-      guard interest != CC_POLL_REMOVE else {
-        epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, nil)  // it may be closed already
-        ccurl_multi_assign(pointer, descriptor, nil)
-        return
+    private func watch(_ descriptor: Int32, _ interest: Int32) {
+      var events: UInt32 = 0
+      if interest != CC_POLL_REMOVE {
+        if interest & CC_POLL_IN != 0 { events |= EPOLLIN.rawValue }
+        if interest & CC_POLL_OUT != 0 { events |= EPOLLOUT.rawValue }
       }
-      var event = epoll_event(
-        events: 0, data: epoll_data_t(u64: UInt64(id) << 32 | UInt64(UInt32(bitPattern: descriptor))))
-      if interest & CC_POLL_IN != 0 { event.events |= EPOLLIN.rawValue }
-      if interest & CC_POLL_OUT != 0 { event.events |= EPOLLOUT.rawValue }
-      // A descriptor's number may have been closed and used again behind our back: what the kernel says counts.
-      if isKnown {
-        if epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event) != 0, errno == ENOENT {
-          epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event)
-        }
-      } else if epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) != 0, errno == EEXIST {
-        epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event)
-      }
-      ccurl_multi_assign(pointer, descriptor, UnsafeMutableRawPointer(bitPattern: 1))
+      loop.watch(descriptor, events, of: self)
     }
   }
 #endif

@@ -18,15 +18,18 @@
 
     func apply(to transfer: CurlTransfer) {
       let easy = transfer.handle.pointer
+      transfer.decodesBody = request.options.decodesBody && !request.headers.contains(.acceptEncoding)
       // Handles are used again: forget the last request, keep sessions and names. A plain request sets the same options
-      // as the plain one before it.
-      if !(transfer.handle.isPlain && isPlain) {
+      // as the plain one before it, but for its address, its header and whom it calls back.
+      let plain = isPlain ? CurlHandle.Plain(method: request.method, decodesBody: transfer.decodesBody) : nil
+      if plain == nil || plain != transfer.handle.plain {
         ccurl_easy_reset(easy)
-        setRules(easy)
+        setRules(easy, transfer)
         setRoute(easy, transfer)
         if origin.isSecure { setSecurity(easy) }
+        setMethod(easy, transfer)
       }
-      transfer.handle.isPlain = isPlain
+      transfer.handle.plain = plain
       setCallbacks(easy, transfer)
       setMessage(easy, transfer)
     }
@@ -38,7 +41,7 @@
         && (request.method == .get || request.method == .delete)
     }
 
-    private func setRules(_ easy: OpaquePointer) {
+    private func setRules(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
       ccurl_easy_set_long(easy, CCOPT_NOSIGNAL, 1)
       ccurl_easy_set_string(easy, CCOPT_PROTOCOLS_STR, "http,https")  // or file:///etc/passwd would be read
       ccurl_easy_set_long(easy, CCOPT_FOLLOWLOCATION, 0)
@@ -50,6 +53,21 @@
       ccurl_easy_set_long(easy, CCOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
       // Or giving up a transfer whose name is being looked up waits for the look-up, and every other transfer with it.
       ccurl_easy_set_long(easy, CCOPT_QUICK_EXIT, 1)
+      // A connection outlives its transfer, the loop outlives both.
+      ccurl_easy_set_closesocket(
+        easy,
+        { data, descriptor in
+          guard let data else { return 1 }
+          return Unmanaged<CurlLoop>.fromOpaque(data).takeUnretainedValue().close(descriptor)
+        }, Unmanaged.passUnretained(transfer.loop).toOpaque())
+    }
+
+    private func setMethod(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
+      if request.method == .head { ccurl_easy_set_long(easy, CCOPT_NOBODY, 1) }
+      let isImplied = request.method == .head || (request.method == .get && !transfer.sendsBody)
+      if !isImplied { ccurl_easy_set_string(easy, CCOPT_CUSTOMREQUEST, request.method.rawValue) }
+      // Empty stands for all that the library can decode.
+      if transfer.decodesBody { ccurl_easy_set_string(easy, CCOPT_ACCEPT_ENCODING, "") }
     }
 
     private func setMessage(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
@@ -59,12 +77,6 @@
         ccurl_easy_set_off(easy, CCOPT_INFILESIZE_LARGE, transfer.statedLength ?? -1)
         ccurl_easy_set_long(easy, CCOPT_UPLOAD_BUFFERSIZE, 128 << 10)
       }
-      if request.method == .head { ccurl_easy_set_long(easy, CCOPT_NOBODY, 1) }
-      let isImplied = request.method == .head || (request.method == .get && !transfer.sendsBody)
-      ccurl_easy_set_string(easy, CCOPT_CUSTOMREQUEST, isImplied ? nil : request.method.rawValue)
-      transfer.decodesBody = request.options.decodesBody && !request.headers.contains(.acceptEncoding)
-      // Empty stands for all that the library can decode.
-      ccurl_easy_set_string(easy, CCOPT_ACCEPT_ENCODING, transfer.decodesBody ? "" : nil)
       if let timeout = request.options.continueTimeout {
         ccurl_easy_set_long(easy, CCOPT_EXPECT_100_TIMEOUT_MS, max(1, Int(timeout.nanoseconds / 1_000_000)))
       }
@@ -73,12 +85,12 @@
         ccurl_easy_set_string(easy, CCOPT_USERNAME, digest.user)
         ccurl_easy_set_string(easy, CCOPT_PASSWORD, digest.password)
       }
-      transfer.headerList = headerList()
+      transfer.headerList = headerList(sendsBody: transfer.sendsBody)
       ccurl_easy_set_slist(easy, CCOPT_HTTPHEADER, transfer.headerList)
     }
 
     /// The header fields, and for what libcurl would add of its own accord, that it must not.
-    private func headerList() -> UnsafeMutablePointer<ccurl_slist>? {
+    private func headerList(sendsBody: Bool) -> UnsafeMutablePointer<ccurl_slist>? {
       var block: [UInt8] = []
       block.reserveCapacity(256)
       for field in request.headers {
@@ -91,12 +103,14 @@
         block.append(0)
       }
       if !request.headers.contains(.accept) { block.append(contentsOf: "Accept:\0".utf8) }
-      if request.options.continueTimeout != nil, !request.body.isEmpty {
-        block.append(contentsOf: "Expect: 100-continue\0".utf8)
-      } else if !request.headers.contains(.expect) {
-        block.append(contentsOf: "Expect:\0".utf8)
+      if sendsBody {
+        if request.options.continueTimeout != nil, !request.body.isEmpty {
+          block.append(contentsOf: "Expect: 100-continue\0".utf8)
+        } else if !request.headers.contains(.expect) {
+          block.append(contentsOf: "Expect:\0".utf8)
+        }
+        if !request.headers.contains(.contentType) { block.append(contentsOf: "Content-Type:\0".utf8) }
       }
-      if !request.headers.contains(.contentType) { block.append(contentsOf: "Content-Type:\0".utf8) }
       return block.withUnsafeBytes { bytes in
         ccurl_header_list(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
       }
@@ -191,13 +205,6 @@
           CurlTransfer.from(data)?.opened(descriptor)
           return CC_SOCKOPT_OK
         }, data)
-      // A connection outlives its transfer, the loop outlives both.
-      ccurl_easy_set_closesocket(
-        easy,
-        { data, descriptor in
-          guard let data else { return 1 }
-          return Unmanaged<CurlLoop>.fromOpaque(data).takeUnretainedValue().close(descriptor)
-        }, Unmanaged.passUnretained(transfer.loop).toOpaque())
       guard transfer.sendsBody else { return }
       ccurl_easy_set_read(
         easy,

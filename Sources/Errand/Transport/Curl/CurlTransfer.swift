@@ -5,8 +5,14 @@
   /// A libcurl easy handle, used by one owner at a time.
   struct CurlHandle: @unchecked Sendable {
     let pointer: OpaquePointer
-    /// Whether only options are set that every request sets anew, so that it need not be reset.
-    var isPlain = false
+    /// What its options are set for, beside those that every request sets anew; nil where it must be reset.
+    var plain: Plain?
+
+    /// What tells one plain request's options from another's.
+    struct Plain: Equatable {
+      let method: HTTPMethod
+      let decodesBody: Bool
+    }
   }
 
   /// One request under way over libcurl.
