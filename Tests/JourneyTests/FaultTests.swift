@@ -104,7 +104,7 @@ struct FaultTests {
     let shop = try shop()
     shop.mock.enqueue(.data(Data(count: 10_000)).throttled(bytes: 1, every: .milliseconds(5)))
     let error = await #expect(throws: TaskError.self) {
-      try await URLTask(shop.url("now")).on(shop.server).retry(.never).timeout(.milliseconds(100)).run()
+      try await URLTask(shop.url("now")).on(shop.server).retry(.never).timeout(.milliseconds(500)).run()
     }
     #expect(error?.timer == .attempt && error?.phase == .receiving)
   }

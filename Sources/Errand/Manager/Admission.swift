@@ -33,7 +33,7 @@ struct Admission {
   private(set) var limits: ThrottleLimits
   private(set) var running = 0
   private(set) var waiting = 0
-  private var hosts: [Origin: HostAdmission] = [:]
+  private var hosts = HostTable()
   private var ready = Array(repeating: MinHeap<Ready>(), count: CallPriority.allCases.count)
   private var starved = MinHeap<Starved>()
   /// At how many hosts those are looked for that can be forgotten.
@@ -45,12 +45,12 @@ struct Admission {
   mutating func enter(_ ticket: Ticket, host: Origin, priority: CallPriority, at now: Duration = .zero) -> Decision {
     // In place throughout: a copy of a host's lines would cost as much as they are long.
     if hasRoomOverall, mayStart(host, at: now) {
-      hosts[host, default: HostAdmission()].start(at: now, limits.rate)
+      hosts[hosts.enter(host)].start(at: now, limits.rate)
       running += 1
       return .start
     }
     if limits.maximumWaiting > 0, waiting >= limits.maximumWaiting { return .refuse }
-    hosts[host, default: HostAdmission()].append(ticket, priority, since: now)
+    hosts[hosts.enter(host)].append(ticket, priority, since: now)
     waiting += 1
     settle(host, at: now)
     return .wait
@@ -59,16 +59,18 @@ struct Admission {
   /// A slot of `host` is free again; returns those who may start now.
   mutating func leave(host: Origin, at now: Duration = .zero) -> [Ticket] {
     running -= 1
-    hosts[host]?.running -= 1
-    settle(host, at: now)
+    if let place = hosts.place(of: host) {
+      hosts[place].running -= 1
+      settle(host, place, at: now)
+    }
     return admit(at: now)
   }
 
   /// Somebody who waits gives up; false when they do not wait any more.
   mutating func abandon(_ ticket: Ticket, host: Origin, at now: Duration = .zero) -> Bool {
-    guard hosts[host]?.remove(ticket) == true else { return false }
+    guard let place = hosts.place(of: host), hosts[place].remove(ticket) else { return false }
     waiting -= 1
-    settle(host, at: now)
+    settle(host, place, at: now)
     return true
   }
 
@@ -76,10 +78,7 @@ struct Admission {
   mutating func setLimits(_ limits: ThrottleLimits, at now: Duration = .zero) -> [Ticket] {
     self.limits = limits
     starved = MinHeap()
-    for host in Array(hosts.keys) {
-      hosts[host]?.wakesAt = nil
-      settle(host, at: now)
-    }
+    for host in hosts.origins { rouse(host, at: now) }
     return admit(at: now)
   }
 
@@ -87,8 +86,7 @@ struct Admission {
   mutating func wake(at now: Duration) -> [Ticket] {
     while let first = starved.first, first.time <= now {
       starved.removeFirst()
-      hosts[first.host]?.wakesAt = nil
-      settle(first.host, at: now)
+      rouse(first.host, at: now)
     }
     return admit(at: now)
   }
@@ -98,8 +96,12 @@ struct Admission {
 
   /// How many run and wait, by host.
   var counts: [Origin: ThrottleSnapshot.Host] {
-    hosts.filter { $1.running + $1.waiting > 0 }
-      .mapValues { ThrottleSnapshot.Host(running: $0.running, waiting: $0.waiting) }
+    var counts: [Origin: ThrottleSnapshot.Host] = [:]
+    for origin in hosts.origins {
+      guard let host = hosts[origin], host.running + host.waiting > 0 else { continue }
+      counts[origin] = ThrottleSnapshot.Host(running: host.running, waiting: host.waiting)
+    }
+    return counts
   }
 
   private var hasRoomOverall: Bool { limits.total == 0 || running < limits.total }
@@ -108,8 +110,8 @@ struct Admission {
 
   /// Whether somebody may start who just came.
   private func mayStart(_ host: Origin, at now: Duration) -> Bool {
-    guard let state = hosts[host] else { return true }
-    return state.waiting == 0 && canStart(state, at: now)
+    guard let place = hosts.place(of: host) else { return true }
+    return hosts[place].waiting == 0 && canStart(hosts[place], at: now)
   }
 
   private func canStart(_ host: HostAdmission, at now: Duration) -> Bool {
@@ -122,27 +124,38 @@ struct Admission {
 extension Admission {
   /// Puts a host where it belongs after a change: among the ready, among the starved, or nowhere.
   private mutating func settle(_ host: Origin, at now: Duration) {
-    guard let state = hosts[host] else { return }
-    if state.waiting == 0 {
-      guard state.running == 0 else { return }
-      return state.meter.isFull(at: now) ? hosts[host] = nil : sweep(at: now)
+    if let place = hosts.place(of: host) { settle(host, place, at: now) }
+  }
+
+  private mutating func settle(_ host: Origin, _ place: Int, at now: Duration) {
+    if hosts[place].waiting == 0 {
+      guard hosts[place].running == 0 else { return }
+      return hosts[place].meter.isFull(at: now) ? hosts.remove(host) : sweep(at: now)
     }
-    guard hasRoom(state) else { return }  // whoever leaves will settle it
-    let token = state.meter.nextToken(limits.rate)
+    guard hasRoom(hosts[place]) else { return }  // whoever leaves will settle it
+    let token = hosts[place].meter.nextToken(limits.rate)
     if token <= now {
-      for (ticket, level) in hosts[host]?.announce() ?? [] { ready[level].insert(Ready(ticket: ticket, host: host)) }
-    } else if state.wakesAt == nil {
-      hosts[host]?.wakesAt = token
+      for (ticket, level) in hosts[place].announce() { ready[level].insert(Ready(ticket: ticket, host: host)) }
+    } else if hosts[place].wakesAt == nil {
+      hosts[place].wakesAt = token
       starved.insert(Starved(time: token, host: host))
     }
+  }
+
+  /// The host is not waited for any more, for want of a token.
+  private mutating func rouse(_ host: Origin, at now: Duration) {
+    guard let place = hosts.place(of: host) else { return }
+    hosts[place].wakesAt = nil
+    settle(host, place, at: now)
   }
 
   private mutating func admit(at now: Duration) -> [Ticket] {
     var started: [Ticket] = []
     while waiting > 0, hasRoomOverall, let (entry, level) = best(at: now) {
       ready[level].removeFirst()
-      hosts[entry.host]?.removeFirst(level)
-      hosts[entry.host]?.start(at: now, limits.rate)
+      let place = hosts.enter(entry.host)
+      hosts[place].removeFirst(level)
+      hosts[place].start(at: now, limits.rate)
       waiting -= 1
       running += 1
       started.append(entry.ticket)
@@ -167,11 +180,11 @@ extension Admission {
   /// The first of a priority that could start; those before it that cannot are taken out.
   private mutating func first(_ level: Int, at now: Duration) -> (Ready, WaitingLine.Waiter)? {
     while let entry = ready[level].first {
-      if let state = hosts[entry.host], let waiter = state.candidate(entry.ticket, level) {
-        if canStart(state, at: now) { return (entry, waiter) }
-        hosts[entry.host]?.withdraw(level)
+      if let place = hosts.place(of: entry.host), let waiter = hosts[place].candidate(entry.ticket, level) {
+        if canStart(hosts[place], at: now) { return (entry, waiter) }
+        hosts[place].withdraw(level)
         ready[level].removeFirst()
-        settle(entry.host, at: now)
+        settle(entry.host, place, at: now)
       } else {
         ready[level].removeFirst()
       }
@@ -189,7 +202,10 @@ extension Admission {
   /// Forgets the hosts of which nothing is left to know, once in a while.
   private mutating func sweep(at now: Duration) {
     guard hosts.count > sweepsAt else { return }
-    hosts = hosts.filter { $1.running > 0 || $1.waiting > 0 || !$1.meter.isFull(at: now) }
+    for origin in hosts.origins {
+      guard let host = hosts[origin], host.running == 0, host.waiting == 0, host.meter.isFull(at: now) else { continue }
+      hosts.remove(origin)
+    }
     sweepsAt = max(64, 2 * hosts.count)
   }
 }

@@ -1,21 +1,12 @@
-/// A slot, given back once: by ``giveBack()``, or by letting the last reference go.
+/// A slot: it is free again when the last reference to it goes, and so exactly once.
 final class AdmissionSlot: Sendable {
   private let desk: AdmissionDesk
   private let host: Origin
-  private let isHeld = Lock(true)
 
   init(_ desk: AdmissionDesk, _ host: Origin) {
     self.desk = desk
     self.host = host
   }
 
-  deinit { giveBack() }
-
-  func giveBack() {
-    let wasHeld = isHeld.withLock { isHeld in
-      defer { isHeld = false }
-      return isHeld
-    }
-    if wasHeld { desk.leave(host) }
-  }
+  deinit { desk.leave(host) }
 }

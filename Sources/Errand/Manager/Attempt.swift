@@ -42,8 +42,10 @@ final class Attempt: Sendable {
     case .line(let ticket):
       let start = call.trace.elapsed
       call.trace.note(.queued)
-      slot = try await call.manager.clock.limiting(call.timeouts.queue, .queue, phase: .waiting) {
-        try await desk.wait(ticket, host)
+      slot = try await call.interruptible { [call] in
+        try await call.manager.clock.limiting(call.timeouts.queue, .queue, phase: .waiting) {
+          try await desk.wait(ticket, host)
+        }
       }
       queued = call.trace.elapsed - start
     }
@@ -71,10 +73,12 @@ final class Attempt: Sendable {
   // MARK: 9. Transport
 
   /// Sends the request; the slot is held until the body of the response ended or was let go.
-  func send(_ request: HTTPRequest, _ slot: AdmissionSlot, _ pass: CircuitPass?) async throws -> HTTPResponse {
+  func send(
+    _ request: HTTPRequest, to host: Origin, _ slot: AdmissionSlot, _ pass: CircuitPass?
+  ) async throws -> HTTPResponse {
     let response: HTTPResponse
     do {
-      response = try await call.transport.send(prepared(request))
+      response = try await call.transmit(prepared(request), to: host)
     } catch {
       report(error, to: pass)
       throw error
@@ -87,7 +91,8 @@ final class Attempt: Sendable {
   @inline(never)
   private func prepared(_ request: HTTPRequest) throws -> HTTPRequest {
     var request = request
-    request.options.mayRepeat = request.body.isReplayable && request.isRepeatable(call.plan.idempotency)
+    let mayRepeat = request.body.isReplayable && request.isRepeatable(call.plan.idempotency)
+    if request.options.mayRepeat != mayRepeat { request.options.mayRepeat = mayRepeat }
     // A stream lasts as long as its reader takes: its deadline is the call's alone.
     if let remaining = call.remaining, !request.options.isLongLived {
       try cut(&request.options.timeouts, to: remaining)
@@ -102,9 +107,9 @@ final class Attempt: Sendable {
 
   @inline(never)
   private func hold(_ slot: AdmissionSlot, _ pass: CircuitPass?, until response: HTTPResponse) {
-    response.body.onEnd { [status = response.status] ending in  // not the response: its body would keep itself alive
-      slot.giveBack()
-      pass?.end(Circuit.Result(status, ending))
+    // Not the response: its body would keep itself alive. The slot goes with what is called at the body's end.
+    response.body.onEnd { [status = response.status, slot] ending in
+      withExtendedLifetime(slot) { pass?.end(Circuit.Result(status, ending)) }
     }
     call.trace.note(.responded(response.status, isConnectionReused: response.isConnectionReused))
   }
@@ -131,7 +136,6 @@ final class Attempt: Sendable {
 
   /// Takes the body as the call wants it, and ends the attempt.
   func received(_ response: HTTPResponse) async -> AttemptResult {
-    state.withLock { $0.record.status = response.status }
     if case .stream = call.delivery, call.accepts(response.status) { return streaming(response) }
     do {
       let body = try await call.collect(response)
@@ -179,6 +183,7 @@ final class Attempt: Sendable {
       guard !state.hasEnded else { return nil }
       state.hasEnded = true
       state.record.duration = now - state.start
+      state.record.status = response?.status
       state.record.timings = timings
       state.record.failure = failure
       return state.record

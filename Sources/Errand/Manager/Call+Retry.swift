@@ -19,7 +19,7 @@ extension Call {
       error = failure
     }
     guard request.body.isReplayable, error.isSurelyNotSent || request.isRepeatable(plan.idempotency) else { return nil }
-    return Task.isCancelled ? nil : error
+    return isCancelled ? nil : error
   }
 
   /// Asks the policy about a failed attempt, then the deadline and the host's budget.
@@ -27,7 +27,8 @@ extension Call {
     let failure = RetryPolicy.Failure(
       request: request, attempts: trace.flightRecord.attempts, error: error,
       retryAfter: RetryAfter.delay(in: error.headers), random: manager.random.unit())
-    guard case .retry(let delay) = try await retryPolicy.decide(failure) else { return .stand }
+    let decision = try await interruptible { [retryPolicy] in try await retryPolicy.decide(failure) }
+    guard case .retry(let delay) = decision else { return .stand }
     if let remaining, delay >= remaining {
       trace.note(
         .retryRefused(reason: "the call's deadline comes before the delay of \(delay.formattedSeconds) is over"))
@@ -46,10 +47,12 @@ extension Call {
 
   /// Waits between two attempts; the end of the wait is noted whatever ends it.
   func wait(_ delay: Duration, reason: String) async throws {
-    await plan.task.willRetry(after: delay, attempts: trace.flightRecord.attempts)
-    trace.note(.delayStarted(delay, reason: reason))
-    defer { trace.note(.delayEnded) }
-    try await manager.clock.sleep(for: delay)
-    try await holdWhilePaused()
+    try await interruptible { [self] in
+      await plan.task.willRetry(after: delay, attempts: trace.flightRecord.attempts)
+      trace.note(.delayStarted(delay, reason: reason))
+      defer { trace.note(.delayEnded) }
+      try await manager.clock.sleep(for: delay)
+      try await holdWhilePaused()
+    }
   }
 }

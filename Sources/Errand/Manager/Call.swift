@@ -15,22 +15,9 @@ final class Call: Sendable {
   private let exchange: Lock<ExchangeRecord>?
   let recorder: TaskRecorder?
   let isEchoed: Bool
-  private let state = Lock(State())
-
-  private struct State {
-    var hasEnded = false
-    /// What was under way when the deadline passed.
-    var expired: TaskError.Phase?
-    var isHandedOver = false
-    var deadline: Task<Void, Never>?
-    var idempotencyKey: String?
-    /// The method and the URL of the last request.
-    var method: HTTPMethod?
-    var url: URL?
-    /// The head of the last response.
-    var response: HTTPResponse?
-    var bytesSent = 0
-  }
+  let state = Lock(CallState())
+  /// Whether it needs no Swift task of its own: all that it waits for can be told to end, one after the other.
+  let isDirect: Bool
 
   private static let lastNumber = Lock(0)
 
@@ -45,12 +32,11 @@ final class Call: Sendable {
       number += 1
       return number
     }
-    var timeouts = plan.timeouts.orElse(snapshot.configuration.timeouts)
-    timeouts.attempt = timeouts.attempt ?? snapshot.configuration.defaultTimeout
-    self.timeouts = timeouts
+    timeouts = plan.timeouts.orElse(snapshot.timeouts)
     recorder = manager.recorder
     isEchoed = snapshot.configuration.echoes(plan)
     exchange = recorder != nil || isEchoed ? Lock(ExchangeRecord()) : nil
+    isDirect = plan.server.cancellableTransport != nil && plan.isUnattended && snapshot.isStraight
     trace = CallTrace(
       call: number, taskType: type(of: plan.task), clock: manager.clock,
       observers: plan.control.map { snapshot.configuration.observers + [$0] } ?? snapshot.configuration.observers,
@@ -84,7 +70,7 @@ final class Call: Sendable {
     defer { release?() }
     if let timer { state.withLock { $0.deadline = timer } }
     do {
-      let value = try await manager.calls.run(self) { try await body(self) }
+      let value = try await cancellable(body)
       if case .stream = delivery { return value }
       timer?.cancel()
       await end(.succeeded(nil))
@@ -103,11 +89,8 @@ final class Call: Sendable {
     let bytesRead = Lock(0)
     body.count(into: bytesRead)
     let status = response.status
-    let hasExpired = state.withLock { state in
-      state.isHandedOver = true
-      return state.expired != nil
-    }
-    manager.calls.enter(self) { [self, weak body] in body?.fail(explained(CancellationError())) }
+    let reading = HandedOverBody(call: self, body: body)
+    let mayGoOn = state.withLock { $0.handOver(reading) }
     // Captures nothing that holds the body: it would never be let go.
     body.onEnd { [self] ending in
       manager.calls.leave(self)
@@ -121,7 +104,7 @@ final class Call: Sendable {
       trace.countStreamed(bytesRead.withLock { $0 })
       Task { [self] in await end(outcome, ending.error.map(explained)) }
     }
-    if hasExpired { manager.calls.cancel(self) }
+    if !mayGoOn { reading.cancel() }
   }
 
   /// Whether the call lasts as long as the body that its caller reads.
@@ -232,7 +215,7 @@ final class Call: Sendable {
       guard let self else { return }
       let phase = TaskError.Phase(at: trace.flightRecord)
       state.withLock { $0.expired = phase }
-      manager.calls.cancel(self)
+      cancel()
     }
   }
 }

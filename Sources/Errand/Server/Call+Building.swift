@@ -27,12 +27,14 @@ extension Call {
     headers.replace(with: plan.headers)
     if let type = body.mediaType { headers.setDefault(type.rawValue, for: .contentType) }
     if plan.idempotency == .key { headers.setDefault(idempotencyKey, for: .idempotencyKey) }
-    return HTTPRequest(method, url, headers: headers, body: body, options: options)
+    return HTTPRequest(method, url, headers: headers, body: body, options: options(for: method, headers, body))
   }
 
-  private var options: TransferOptions {
-    var options = snapshot.options
-    options.timeouts = timeouts
+  private func options(for method: HTTPMethod, _ headers: HTTPHeaders, _ body: HTTPBody) -> TransferOptions {
+    // Most calls share these: each change is a copy.
+    let mayRepeat = body.isReplayable && plan.idempotency.allowsRepetition(of: method, headers)
+    var options = mayRepeat ? snapshot.repeatableOptions : snapshot.options
+    if timeouts != options.timeouts { options.timeouts = timeouts }
     if !plan.context.isEmpty { options.context = plan.context }
     switch delivery {
     case .stream, .file: options.isLongLived = true
@@ -43,7 +45,8 @@ extension Call {
 
   /// Refuses what must not, or cannot, be sent; returns where the request goes.
   func sendableOrigin(of request: HTTPRequest) throws -> Origin {
-    let origin = try request.checkedOrigin()
+    try request.check()
+    let origin = try snapshot.origin(of: request.url) ?? request.origin()
     guard origin.isSecure || origin.isLoopback || snapshot.configuration.insecureHosts.contains(origin.host) else {
       throw TaskError(
         .insecureScheme,
@@ -56,13 +59,7 @@ extension Call {
 
 extension HTTPRequest {
   /// Whether the request may reach the server twice.
-  func isRepeatable(_ idempotency: Idempotency) -> Bool {
-    switch idempotency {
-    case .safeToRepeat, .key: true
-    case .neverRepeat: false
-    case .automatic: method.isIdempotent || headers.contains(.idempotencyKey)
-    }
-  }
+  func isRepeatable(_ idempotency: Idempotency) -> Bool { idempotency.allowsRepetition(of: method, headers) }
 
   /// This request with what steps changed in `before` to make it `after`.
   func applying(changesFrom before: HTTPRequest, to after: HTTPRequest) -> HTTPRequest {
@@ -75,5 +72,16 @@ extension HTTPRequest {
     }
     for field in before.headers where !after.headers.contains(field.name) { request.headers.remove(field.name) }
     return request
+  }
+}
+
+extension Idempotency {
+  /// Whether a request may reach the server twice.
+  fileprivate func allowsRepetition(of method: HTTPMethod, _ headers: HTTPHeaders) -> Bool {
+    switch self {
+    case .safeToRepeat, .key: true
+    case .neverRepeat: false
+    case .automatic: method.isIdempotent || headers.contains(.idempotencyKey)
+    }
   }
 }

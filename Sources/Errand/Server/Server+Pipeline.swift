@@ -1,6 +1,6 @@
 extension Server {
   /// The life of one task, from its plan to its result. The numbers are those of the guide "How a task travels".
-  static func perform<Value: Sendable>(
+  @concurrent static func perform<Value: Sendable>(
     _ plan: TaskPlan, _ delivery: Delivery, finish: @escaping @Sendable (Outcome) async throws -> Value
   ) async throws -> Value {
     let call = Call(plan, plan.server.snapshot, delivery)  // 1. snapshot the configuration
@@ -8,12 +8,17 @@ extension Server {
       try call.refuseIfDisabled()
       return try await call.manager.serialQueues.withTurn(call.plan.serialQueue) {  // 2. wait for the serial queue
         try await call.holdWhilePaused()
-        let request = try await call.build()  // 3. URL, query, headers, body; 4. preflight
-        await call.plan.task.didStart(request)
+        let request = try await call.interruptible {
+          let request = try await call.build()  // 3. URL, query, headers, body; 4. preflight
+          await call.plan.task.didStart(request)
+          return request
+        }
         let response = try await call.throughCallSteps(request) { changed in  // 5. steps that see the call once
           try await call.attempts(changed, built: request)  // 6.–9. attempts: steps, slot, transport, body
         }
-        return try await call.conclude(response, finish: finish)  // 10. verify, decode, postProcess, postflight
+        return try await call.interruptible {
+          try await call.conclude(response, finish: finish)  // 10. verify, decode, postProcess, postflight
+        }
       }
     }
   }
@@ -35,7 +40,7 @@ extension Call {
       result.discard()
       try await wait(delay, reason: reason)
       number += 1
-      request = try await build().applying(changesFrom: built, to: first)  // nothing stale is sent
+      request = try await interruptible { try await self.build().applying(changesFrom: built, to: first) }  // not stale
     }
   }
 
@@ -47,7 +52,7 @@ extension Call {
         let host = try self.sendableOrigin(of: request)
         let slot = try await attempt.waitForSlot(host)  // 8. admission
         let pass = try attempt.passCircuit(host)  // the circuit breaker has the last word
-        return try await attempt.send(request, slot, pass)  // 9. transport: the slot is held until the body ended
+        return try await attempt.send(request, to: host, slot, pass)  // 9. transport: the slot is held until the body ended
       }
       return await attempt.received(response)
     } catch {

@@ -11,6 +11,8 @@ public actor Server {
   /// Runs the tasks of this server: throttling, cancellation, recording.
   public nonisolated let manager: TaskManager
   package nonisolated let transport: any Transport
+  /// The transport, where calls over it can be cancelled without a Swift task for each.
+  nonisolated let cancellableTransport: (any CancellableTransport)?
   private nonisolated let state: Lock<ServerSnapshot?> = Lock(nil)
 
   /// A server at a remote. The first one made is ``default``.
@@ -30,6 +32,8 @@ public actor Server {
   ) {
     self.manager = manager
     self.transport = transport
+    let cancellable = transport as? any CancellableTransport
+    cancellableTransport = cancellable?.isCancellable ?? false ? cancellable : nil
     var configuration = configuration
     configuration.remote = remote
     let switches = LaunchSwitches(environment)

@@ -10,25 +10,45 @@ package final class ServerSnapshot: Sendable {
   private let isBaseSound: Bool
   /// What every request starts with: the standard headers and the user agent.
   let headers: HTTPHeaders
+  /// The limits of calls that state none.
+  let timeouts: Timeouts
   /// How requests are carried, but for what the call says.
   let options: TransferOptions
+  /// The same, for those that may be repeated.
+  let repeatableOptions: TransferOptions
+  /// Where everything below the remote goes.
+  private let origin: Origin?
 
   init(_ configuration: ServerConfiguration, of server: ObjectIdentifier) {
     self.configuration = configuration
     self.server = server
     let address = configuration.remote.address
     base = address.isEmpty ? nil : address.hasSuffix("/") ? address : address + "/"
-    isBaseSound = base.map { Self.absolute($0) != nil } ?? false
+    let baseURL = base.flatMap { Self.absolute($0) }
+    isBaseSound = baseURL != nil
+    origin = baseURL.flatMap { Origin($0) }
     var headers = configuration.standardHeaders
     if !configuration.userAgent.isEmpty { headers.setDefault(configuration.userAgent, for: .userAgent) }
     self.headers = headers
+    var timeouts = configuration.timeouts
+    timeouts.attempt = timeouts.attempt ?? configuration.defaultTimeout
+    self.timeouts = timeouts
     var options = TransferOptions()
+    options.timeouts = timeouts
     options.decodesBody = configuration.enableGZipDownloads
     options.allowsExpensiveNetworkAccess = configuration.allowsExpensiveNetworkAccess
     options.allowsConstrainedNetworkAccess = configuration.allowsConstrainedNetworkAccess
     options.waitsForConnectivity = configuration.waitsForConnectivity
     options.pins = configuration.pins
     self.options = options
+    options.mayRepeat = true
+    repeatableOptions = options
+  }
+
+  /// The origin of a URL that is below the remote; nil for any other.
+  func origin(of url: URL) -> Origin? {
+    guard let base, url.absoluteString.hasPrefix(base) else { return nil }
+    return origin
   }
 
   /// The URL for a path below the remote.

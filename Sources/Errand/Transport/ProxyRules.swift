@@ -31,6 +31,9 @@ public struct ProxyRules: Sendable {
     self.exceptions = exceptions.map { $0.lowercased() }
   }
 
+  /// Whether a proxy asks the app for credentials.
+  var asksForCredentials: Bool { proxies.values.contains { $0.renewCredential != nil } }
+
   /// The proxy for an origin; nil where it is reached directly.
   public func proxy(for origin: Origin) -> Proxy? {
     guard let proxy = proxies[origin.scheme], !exceptions.contains(where: { Self.matches($0, origin) }) else {

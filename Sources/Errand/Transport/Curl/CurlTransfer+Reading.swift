@@ -2,7 +2,7 @@
   import Foundation
 
   /// What whoever reads the response sees of a transfer; from any thread.
-  extension CurlTransfer: HTTPBodySource {
+  extension CurlTransfer: HTTPBodySource, Cancellable {
     /// Waits for the head of the response.
     func receivedHead() async throws -> ResponseHead {
       while true {

@@ -10,7 +10,7 @@
   ///
   /// A response is buffered up to 256 KiB ahead of its reader; beyond, the server waits. A request is sent once; see
   /// ``TransferOptions/mayRepeat``.
-  public final class CurlTransport: Transport {
+  public final class CurlTransport: CancellableTransport {
     private let loop: CurlLoop
     private let group: CurlGroup.ID
     private let configuration: Configuration
@@ -29,18 +29,30 @@
     /// Sends `request` once and returns when the head of the response is there.
     /// Throws ``TaskError``, and `CancellationError` when the surrounding task is cancelled.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+      try await send(request, to: request.checkedOrigin()) { _ in }
+    }
+
+    package var isCancellable: Bool { !configuration.proxies.asksForCredentials }
+
+    package func send(
+      _ request: HTTPRequest, to origin: Origin, begun: @Sendable (any Cancellable) -> Void
+    ) async throws -> HTTPResponse {
       try Task.checkCancellation()
-      let origin = try request.checkedOrigin()
-      if let proxy = configuration.proxies.proxy(for: origin) { return try await send(request, origin, by: proxy) }
-      return try await response(to: request, over: makeTransfer(request, to: origin, by: nil))
+      if let proxy = configuration.proxies.proxy(for: origin) {
+        return try await send(request, origin, by: proxy, begun: begun)
+      }
+      return try await response(to: request, over: makeTransfer(request, to: origin, by: nil), begun: begun)
     }
 
     /// Sends by a proxy; one that refuses a credential is shown another, as long as there are others.
-    private func send(_ request: HTTPRequest, _ origin: Origin, by first: Proxy) async throws -> HTTPResponse {
+    private func send(
+      _ request: HTTPRequest, _ origin: Origin, by first: Proxy, begun: @Sendable (any Cancellable) -> Void
+    ) async throws -> HTTPResponse {
       var proxy = first
       while true {
         do {
-          let response = try await response(to: request, over: makeTransfer(request, to: origin, by: proxy))
+          let response = try await response(
+            to: request, over: makeTransfer(request, to: origin, by: proxy), begun: begun)
           guard response.status == .proxyAuthenticationRequired else { return response }
           response.body.cancel()
           throw TaskError(
@@ -55,8 +67,11 @@
       }
     }
 
-    private func response(to request: HTTPRequest, over transfer: CurlTransfer) async throws -> HTTPResponse {
+    private func response(
+      to request: HTTPRequest, over transfer: CurlTransfer, begun: @Sendable (any Cancellable) -> Void
+    ) async throws -> HTTPResponse {
       loop.push(.add(transfer))
+      begun(transfer)
       do {
         let head = try await transfer.receivedHead()
         return HTTPResponse(

@@ -42,7 +42,8 @@
       let entry = entries[Int(descriptor)]
       entries[Int(descriptor)].wanted = events
       guard events != 0 else { return entry.isConnection ? () : disarm(descriptor) }
-      guard entry.armed != events || entry.multi != multi else { return }
+      // What libcurl opens for itself may have been closed and opened again behind our back.
+      guard !entry.isConnection || entry.armed != events || entry.multi != multi else { return }
       var event = epoll_event(
         events: events, data: epoll_data_t(u64: UInt64(multi) << 32 | UInt64(UInt32(bitPattern: descriptor))))
       // A descriptor's number may have been closed and used again behind our back: what the kernel says counts.

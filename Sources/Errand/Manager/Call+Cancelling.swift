@@ -1,0 +1,82 @@
+// A call can be cancelled from outside: by `cancelAll()`, by its tag, by its deadline. The task that awaits it must not be.
+// What an app wrote therefore runs in a Swift task of its own, and what is the library's own is told to end.
+
+extension Call {
+  /// Has the call end with `CancellationError`, whatever it waits for.
+  func cancel() { state.withLock { $0.cancel() }?.cancel() }
+
+  /// Has `wait` told when the call is to end; at once where that is so already.
+  func heed(_ wait: any Cancellable) {
+    if !state.withLock({ $0.heed(wait) }) { wait.cancel() }
+  }
+
+  /// Whether the call, or the task that awaits it, was cancelled.
+  var isCancelled: Bool { Task.isCancelled || state.withLock { $0.isCancelled } }
+
+  /// Runs the whole of the call, within reach of whoever wants to cancel it.
+  func cancellable<Value: Sendable>(_ body: @escaping @Sendable (Call) async throws -> Value) async throws -> Value {
+    try Task.checkCancellation()
+    manager.calls.enter(self)
+    // A stream stays until its body has ended; it leaves by itself.
+    defer { if !isHandedOver { manager.calls.leave(self) } }
+    let value = isDirect ? try await body(self) : try await inOwnTask { try await body(self) }
+    try checkCancellation()
+    return value
+  }
+
+  /// Runs what may wait for something that only Swift's own cancellation ends, as do closures and hooks of an app.
+  func interruptible<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    isDirect ? try await inOwnTask(body) : try await body()
+  }
+
+  /// Sends a request by the transport, and has it told when the call is to end.
+  func transmit(_ request: HTTPRequest, to host: Origin) async throws -> HTTPResponse {
+    guard isDirect, let cancellable = plan.server.cancellableTransport else { return try await transport.send(request) }
+    return try await cancellable.send(request, to: host) { [self] in heed($0) }
+  }
+
+  /// Throws `CancellationError` where the call, or the task that awaits it, was cancelled.
+  func checkCancellation() throws {
+    // A body that was handed over says so to its reader.
+    if Task.isCancelled || (!isHandedOver && state.withLock { $0.isCancelled }) { throw CancellationError() }
+  }
+
+  private func inOwnTask<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    let work = start(body)
+    heed(work)
+    return try await withTaskCancellationHandler {
+      try await work.value
+    } onCancel: {
+      work.cancel()
+    }
+  }
+
+  /// Starts at once, on the thread of the caller: what does not wait for anything costs no trip through the executor.
+  private func start<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) -> Task<Value, any Error> {
+    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+      return Task.immediate { try await body() }
+    }
+    return Task { try await body() }
+  }
+}
+
+extension TaskPlan {
+  /// Whether nothing of the plan waits for anything around the attempts of the call.
+  var isUnattended: Bool { serialQueue.name == nil && control == nil && (hedging.isInherited || hedging.isNone) }
+}
+
+extension ServerSnapshot {
+  /// Whether nothing of the configuration waits for anything around the attempts of a call.
+  var isStraight: Bool {
+    configuration.perCallSteps.isEmpty && configuration.perAttemptSteps.isEmpty && configuration.hedging.isNone
+      && !configuration.waitsForConnectivity
+  }
+}
+
+/// The body of a call that its caller reads: what ends when the call is cancelled.
+struct HandedOverBody: Cancellable {
+  let call: Call
+  weak let body: HTTPResponseBody?
+
+  func cancel() { body?.fail(call.explained(CancellationError())) }
+}

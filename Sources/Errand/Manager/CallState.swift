@@ -1,0 +1,43 @@
+import Foundation
+
+/// What has happened to a call so far, pure.
+struct CallState {
+  var hasEnded = false
+  /// What was under way when the deadline passed.
+  var expired: TaskError.Phase?
+  var deadline: Task<Void, Never>?
+  var idempotencyKey: String?
+  /// The method and the URL of the last request.
+  var method: HTTPMethod?
+  var url: URL?
+  /// The head of the last response.
+  var response: HTTPResponse?
+  var bytesSent = 0
+
+  /// Whether the caller reads the body.
+  private(set) var isHandedOver = false
+  /// Whether somebody wants the call to end.
+  private(set) var isCancelled = false
+  /// What it waits for.
+  private var wait: (any Cancellable)?
+
+  /// The call is to end; returns what has to be told.
+  mutating func cancel() -> (any Cancellable)? {
+    isCancelled = true
+    defer { wait = nil }
+    return wait
+  }
+
+  /// The call is about to wait for `wait`; false where it is to end instead.
+  mutating func heed(_ wait: any Cancellable) -> Bool {
+    guard !isCancelled else { return false }
+    if !isHandedOver { self.wait = wait }
+    return true
+  }
+
+  /// The caller reads the body from now on, which is what ends when the call is to; false where it is to end at once.
+  mutating func handOver(_ body: any Cancellable) -> Bool {
+    defer { isHandedOver = true }
+    return heed(body)
+  }
+}
