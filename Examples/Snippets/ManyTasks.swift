@@ -12,14 +12,46 @@ func manyTasks(of shop: Server) async -> ([Int: String], [Int: any Error]) {
   return (names, failures)
 }
 
-func manyTasksThatHaveEnded(of shop: Server) async -> Int {
-  await shop.manager.withResults(of: (1...500).map { GetWidget(id: $0) }, limit: 8) { results in
-    await results.reduce(0) { $0 + ($1.result.isSuccess ? 1 : 0) }
+protocol Shelf: Sendable {
+  func add(_ widget: Widget) throws
+  func add(_ widget: Widget, for task: GetWidget) throws
+}
+
+func allOrNothing(of shop: Server) async throws -> [Widget] {
+  let widgets = try await shop.manager.downloads(of: (1...20).map { GetWidget(id: $0) }, limit: 4)
+  return widgets
+}
+
+func untilOneFails(of shop: Server, on shelf: any Shelf) async throws {
+  try await shop.manager.withResults(of: (1...500).map { GetWidget(id: $0) }, limit: 8) { results in
+    for await (_, result) in results {
+      try shelf.add(result.get())
+    }
   }
 }
 
-extension Result {
-  fileprivate var isSuccess: Bool {
-    if case .success = self { true } else { false }
+func aMillion(of shop: Server, on shelf: any Shelf) async throws {
+  let tasks = (1...1_000_000).lazy.map { @Sendable in GetWidget(id: $0) }
+  for await (task, result) in shop.manager.results(of: tasks, limit: 16, order: .submitted) {
+    try shelf.add(result.get(), for: task)
+  }
+}
+
+func oneByOne(of shop: Server, from file: TextFile, on shelf: any Shelf) async throws {
+  let tasks = file.lines.compactMap { @Sendable in Int($0) }.map { @Sendable in GetWidget(id: $0) }
+  for try await (task, result) in shop.manager.results(of: tasks) {
+    try shelf.add(result.get(), for: task)
+  }
+}
+
+/// A file whose lines come as they are read.
+struct TextFile {
+  let lines: AsyncThrowingStream<String, any Error>
+}
+
+func withProgress(of shop: Server, show: (String) -> Void) async {
+  let results = shop.manager.results(of: (1...200).map { GetWidget(id: $0) }, limit: 8)
+  for await _ in results {
+    show("\(results.progress)")  // 120 of 200 finished, 8 under way, 1 failed
   }
 }

@@ -9,9 +9,11 @@ extension EmbeddedShops {
       "200 tasks, eight at a time",
       #"""
       let tasks = (1...200).map { GetWidget(id: $0) }
-      for await (task, result) in shop.manager.results(of: tasks, limit: 8) {
+      let results = shop.manager.results(of: tasks, limit: 8)
+      for await (task, result) in results {
         let widget = try result.get()
         …
+        page.progress(seen.count, of: tasks.count, "  \(results.progress.running) under way")
       }
       """#
     ) { page in
@@ -19,12 +21,13 @@ extension EmbeddedShops {
       var worth = 0.0
       var busiest = 0
       let tasks = (1...200).map { GetWidget(id: $0) }
-      for await (task, result) in shop.manager.results(of: tasks, limit: 8) {
+      let results = shop.manager.results(of: tasks, limit: 8)
+      for await (task, result) in results {
         let widget = try result.get()
         try check(widget.id == task.id && seen.insert(task.id).inserted, "widget \(widget.id) came for \(task.id)")
         worth += widget.price
-        busiest = max(busiest, shop.manager.runningCount)
-        page.progress(seen.count, of: tasks.count, "  \(shop.manager.runningCount) under way")
+        busiest = max(busiest, results.progress.running)
+        page.progress(seen.count, of: tasks.count, "  \(results.progress.running) under way")
       }
       try check(seen.count == 200, "only \(seen.count) came")
       try check((2...8).contains(busiest), "\(busiest) were under way at once")

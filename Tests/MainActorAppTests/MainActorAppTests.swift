@@ -70,6 +70,16 @@ struct MainActorAppTests {
     #expect(basket.missing == [8])
   }
 
+  @Test func `a lazy sequence, and one that is waited for, are read away from it`() async throws {
+    let lazy = [7, 7, 8].lazy.map { @Sendable in GetWidget(id: $0) }
+    #expect(await Server.shop.manager.withResults(of: lazy) { await $0.reduce(0) { count, _ in count + 1 } } == 3)
+    let stream = AsyncStream { continuation in
+      for _ in 1...3 { continuation.yield(GetWidget(id: 7)) }
+      continuation.finish()
+    }
+    #expect(try await Server.shop.manager.downloads(of: stream).map(\.name) == ["Cog", "Cog", "Cog"])
+  }
+
   @Test func `a model of the app asks and keeps the answer`() async throws {
     let model = Model()
     try await model.load()

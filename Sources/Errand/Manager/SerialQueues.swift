@@ -1,14 +1,14 @@
 /// Named queues in which one task runs at a time, in the order in which they came.
 final class SerialQueues: Sendable {
-  private struct Line {
-    var waiters: [(ticket: Int, continuation: UnsafeContinuation<Bool, Never>)] = []
-  }
+  private typealias Ticket = Admission.Ticket
 
   private struct State {
     var nextTicket = 0
-    /// The queues that somebody holds.
-    var lines: [String: Line] = [:]
-    var abandoned: Set<Int> = []
+    /// Who waits for the queues that somebody holds.
+    var lines: [String: WaitingLine] = [:]
+    var waiters: [Ticket: UnsafeContinuation<Bool, Never>] = [:]
+    /// Tickets that were decided on before their owner began to wait: whose turn it is, or given up.
+    var early: [Ticket: Bool] = [:]
   }
 
   private let state = Lock(State())
@@ -35,31 +35,31 @@ final class SerialQueues: Sendable {
         .reentrantQueue, "the serial queue '\(name)' is held by the call that asks for it: it would wait for itself",
         phase: .waiting)
     }
-    try await enter(name)
+    if let ticket = enter(name) { try await wait(ticket, name) }
     defer { leave(name) }
     return try await Self.$held.withValue(Self.held.union([name])) { try await body() }
   }
 
-  private func enter(_ name: String) async throws {
-    let ticket = state.withLock { state -> Int? in
+  /// A place in line; nil where nobody holds the queue, which is then the caller's.
+  private func enter(_ name: String) -> Ticket? {
+    state.withLock { state in
+      // In place throughout: a copy of a line would cost as much as it is long.
       guard state.lines[name] != nil else {
-        state.lines[name] = Line()
+        state.lines[name] = WaitingLine()
         return nil
       }
       state.nextTicket += 1
+      state.lines[name]?.append(state.nextTicket, since: .zero)
       return state.nextTicket
     }
-    guard let ticket else { return }
+  }
+
+  private func wait(_ ticket: Ticket, _ name: String) async throws {
     let hasTurn = await withTaskCancellationHandler {
       await withUnsafeContinuation { (continuation: UnsafeContinuation<Bool, Never>) in
         let answer = state.withLock { state -> Bool? in
-          if state.abandoned.remove(ticket) != nil { return false }
-          // Whoever held the queue may have left since.
-          guard state.lines[name] != nil else {
-            state.lines[name] = Line()
-            return true
-          }
-          state.lines[name]?.waiters.append((ticket, continuation))
+          if let early = state.early.removeValue(forKey: ticket) { return early }
+          state.waiters[ticket] = continuation
           return nil
         }
         if let answer { continuation.resume(returning: answer) }
@@ -67,29 +67,35 @@ final class SerialQueues: Sendable {
     } onCancel: {
       abandon(ticket, name)
     }
-    state.withLock { state in _ = state.abandoned.remove(ticket) }  // a cancel that came after the turn
     guard hasTurn else { throw CancellationError() }
   }
 
-  private func abandon(_ ticket: Int, _ name: String) {
-    let continuation = state.withLock { state -> UnsafeContinuation<Bool, Never>? in
-      guard let index = state.lines[name]?.waiters.firstIndex(where: { $0.ticket == ticket }) else {
-        state.abandoned.insert(ticket)
-        return nil
-      }
-      return state.lines[name]?.waiters.remove(at: index).continuation
+  private func abandon(_ ticket: Ticket, _ name: String) {
+    decide(false) { state in
+      // Nobody who has the turn already: it is theirs to give back.
+      state.lines[name]?.remove(ticket) == true ? ticket : nil
     }
-    continuation?.resume(returning: false)
   }
 
   private func leave(_ name: String) {
-    let next = state.withLock { state -> UnsafeContinuation<Bool, Never>? in
-      guard let line = state.lines[name], !line.waiters.isEmpty else {
+    decide(true) { state in
+      guard let ticket = state.lines[name]?.first?.ticket else {
         state.lines[name] = nil
         return nil
       }
-      return state.lines[name]?.waiters.removeFirst().continuation
+      state.lines[name]?.removeFirst()
+      return ticket
     }
-    next?.resume(returning: true)
+  }
+
+  /// Tells somebody whether it is their turn.
+  private func decide(_ hasTurn: Bool, _ choose: (inout State) -> Ticket?) {
+    let continuation = state.withLock { state -> UnsafeContinuation<Bool, Never>? in
+      guard let ticket = choose(&state) else { return nil }
+      if let waiter = state.waiters.removeValue(forKey: ticket) { return waiter }
+      state.early[ticket] = hasTurn
+      return nil
+    }
+    continuation?.resume(returning: hasTurn)
   }
 }

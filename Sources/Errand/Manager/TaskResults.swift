@@ -1,28 +1,27 @@
-/// The results of many tasks as they finish, each with the task it belongs to.
+/// The results of many tasks, each with the task it belongs to.
+///
+/// They are handed over as they finish or in the order of the tasks, see ``ResultOrder``. Several may read: each result
+/// goes to one of them.
 public struct TaskResults<Described: PayloadDownloadingTask>: AsyncSequence, Sendable {
   /// A task and what came of it.
   public typealias Element = (task: Described, result: Result<Described.DownloadPayload, any Error>)
   /// Failures are results.
   public typealias Failure = Never
 
-  let channel: BoundedChannel<Element>
-  let driver: Driver?
+  let desk: TaskWindowDesk<Described, Never>
+  let driver: TaskResultsDriver?
 
-  /// Runs the tasks on behalf of whoever reads; stops with the last reference.
-  final class Driver: Sendable {
-    private let work: Task<Void, Never>
-
-    init(_ work: Task<Void, Never>) { self.work = work }
-
-    deinit { work.cancel() }
-  }
+  /// How far they are at this moment.
+  public var progress: TaskBatchProgress { desk.progress }
 
   /// Reads results.
-  public struct AsyncIterator: AsyncIteratorProtocol {
+  public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
     let results: TaskResults
 
     /// The next result; nil when all have come, or when the surrounding task was cancelled.
-    public mutating func next() async -> Element? { await results.channel.next() }
+    public mutating func next() async -> Element? {
+      await results.desk.next().map { ($0.task, $0.result) }
+    }
   }
 
   /// Begins to read.

@@ -4,10 +4,11 @@ import Testing
 struct ReadmeTests {
   private static let readme = DocumentedCode.package.appendingPathComponent("README.md")
 
-  private static let guide = DocumentedCode.package.appendingPathComponent(
-    "Sources/Errand/Errand.docc/RetryAndThrottling.md")
+  private static let guides = ["RetryAndThrottling", "ManyTasks"].map {
+    DocumentedCode.package.appendingPathComponent("Sources/Errand/Errand.docc/\($0).md")
+  }
 
-  @Test(arguments: [readme, guide])
+  @Test(arguments: [readme] + guides)
   func `every block of the README and the guides is compiled`(_ document: URL) throws {
     let blocks = DocumentedCode.blocks(
       in: try DocumentedCode.lines(of: document), opens: { $0 == "```swift" }, closes: { $0 == "```" })

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct ResultsTests {
+@Suite(.timeLimit(.minutes(1))) struct ResultsTests {
   /// A server that counts how many requests are under way.
   private func counting(_ peak: Lock<(now: Int, most: Int)>) -> Server {
     let transport = StubTransport { request in
@@ -58,5 +58,127 @@ import Testing
     for await _ in server.manager.results(of: (1...5).map { GetWidget(id: $0).on(server) }, limit: -3) { count += 1 }
     #expect(count == 5)
     #expect(peak.withLock { $0.most } == 1)
+  }
+
+  @Test(arguments: zip([ResultOrder.finished, .submitted], [[3, 1, 2], [1, 2, 3]]))
+  func `results come as they finish, or in the order of the tasks`(order: ResultOrder, expected: [Int]) async throws {
+    let shop = GatedShop()
+    let server = shop.server()
+    let results = server.manager.results(of: shop.tasks(1...3, on: server), limit: 3, order: order)
+    await shop.began.reached(3)
+    for (count, id) in [3, 1, 2].enumerated() {
+      shop.open(id)
+      while results.progress.finished <= count { await Task.yield() }
+    }
+    var ids: [Int] = []
+    for await (task, result) in results {
+      #expect(try result.get().id == task.base.id)
+      ids.append(task.base.id)
+    }
+    #expect(ids == expected)
+  }
+
+  @Test(arguments: [ResultOrder.finished, .submitted])
+  func `tasks are taken no further ahead than twice the limit`(order: ResultOrder) async throws {
+    let shop = GatedShop()
+    let server = shop.server()
+    shop.open(1...1000)
+    await server.manager.withResults(of: shop.tasks(1...1000, on: server), limit: 4, order: order) { results in
+      var reader = results.makeAsyncIterator()
+      for read in 0..<20 {
+        await shop.taken.reached(read + 8)
+        await shop.settle()
+        #expect(shop.taken.count == read + 8)
+        #expect(await reader.next() != nil)
+      }
+    }
+    #expect(shop.inside.withLock { $0.now } == 0)
+  }
+
+  @Test func `a slow first one holds up the others after a window, and no more than the limit run`() async throws {
+    let shop = GatedShop()
+    let server = shop.server()
+    shop.open(2...100)
+    let results = server.manager.results(of: shop.tasks(1...100, on: server), limit: 3, order: .submitted)
+    await shop.ended.reached(5)
+    await shop.settle()
+    #expect(shop.taken.count == 6 && results.progress.running == 1)
+    shop.open(1)
+    let ids = await results.reduce(into: []) { $0.append($1.task.base.id) }
+    #expect(ids == Array(1...100))
+    #expect(shop.inside.withLock { $0.most } <= 3)
+  }
+
+  @Test func `leaving the loop ends what is under way before it returns`() async throws {
+    let shop = GatedShop()
+    let server = shop.server()
+    shop.open(1)
+    await server.manager.withResults(of: shop.tasks(1...1000, on: server), limit: 4) { results in
+      for await _ in results { break }
+      await shop.began.reached(5)  // the next took the place of the first, and will never be answered
+    }
+    #expect(shop.inside.withLock { $0.now } == 0)
+    #expect(shop.ended.count == shop.began.count && shop.began.count == 5)
+    #expect(server.manager.callCount == 0)
+  }
+
+  @Test func `so does an error from the reader, which is thrown`() async throws {
+    struct Enough: Error {}
+    let shop = GatedShop()
+    let server = shop.server()
+    shop.open(1)
+    await #expect(throws: Enough.self) {
+      try await server.manager.withResults(of: shop.tasks(1...1000, on: server), limit: 4) {
+        for await _ in $0 { throw Enough() }
+      }
+    }
+    #expect(shop.inside.withLock { $0.now } == 0 && server.manager.callCount == 0)
+  }
+
+  @Test func `cancelling the reader ends everything`() async throws {
+    let shop = GatedShop()
+    let server = shop.server()
+    let work = Task {
+      await server.manager.withResults(of: shop.tasks(1...1000, on: server), limit: 4) { results in
+        await results.reduce(into: []) { $0.append($1.task.base.id) }
+      }
+    }
+    await shop.began.reached(4)
+    work.cancel()
+    #expect(await work.value.count <= 4)
+    #expect(shop.taken.count == 4 && shop.inside.withLock { $0.now } == 0 && server.manager.callCount == 0)
+  }
+
+  @Test func `results that nobody reads any more are cancelled`() async throws {
+    let shop = GatedShop()
+    let server = shop.server()
+    shop.open(1)
+    for await _ in server.manager.results(of: shop.tasks(1...1000, on: server), limit: 4) { break }
+    while server.manager.callCount > 0 { await Task.yield() }
+    #expect(shop.taken.count < 10)
+  }
+
+  @Test func `two readers get all of it between them, and both end`() async throws {
+    let shop = GatedShop()
+    let server = shop.server()
+    let results = server.manager.results(of: shop.tasks(1...200, on: server), limit: 4, order: .submitted)
+    async let first = results.reduce(into: []) { $0.append($1.task.base.id) }
+    async let second = results.reduce(into: []) { $0.append($1.task.base.id) }
+    await shop.began.reached(4)
+    shop.open((1...200).reversed())
+    #expect(await (first + second).sorted() == Array(1...200))
+  }
+
+  @Test func `progress says how many of how many`() async throws {
+    let shop = GatedShop()
+    let server = shop.server(missing: [2])
+    shop.open(1...3)
+    let results = server.manager.results(of: (1...4).map { GetWidget(id: $0).on(server) }, limit: 4)
+    await shop.ended.reached(3)
+    while results.progress.finished < 3 { await Task.yield() }
+    #expect("\(results.progress)" == "3 of 4 finished, 1 under way, 1 failed")
+    shop.open(4)
+    for await _ in results {}
+    #expect("\(results.progress)" == "4 of 4 finished, 1 failed")
   }
 }

@@ -55,7 +55,8 @@ import Testing
 @Suite struct RecoveryTests {
   @Test func `a remote that cannot be reached is recovered from once all attempts have failed`() async throws {
     let shop = VirtualShop(
-      .autoAdvancing, configure: { $0.perCallSteps = [OfflineRecovery { request, _ in .json("[1]", for: request) }] },
+      .autoAdvancing,
+      configure: { $0.perCallSteps = [Recovery(from: .offline) { request, _ in .json("[1]", for: request) }] },
       answer: { _, _, _ in throw TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true) })
     #expect(try await shop.task().downloadData() == Data("[1]".utf8))
     #expect(shop.sentCount == 3)
@@ -66,7 +67,9 @@ import Testing
     let shop = VirtualShop(
       .autoAdvancing,
       configure: {
-        $0.perCallSteps = [OfflineRecovery { _, error in throw error }, TimeoutRecovery { _, _ in throw Slow() }]
+        $0.perCallSteps = [
+          Recovery(from: .offline) { _, error in throw error }, Recovery(from: .timeout) { _, _ in throw Slow() },
+        ]
       },
       answer: { number, request, _ in
         if request.method == .get { throw TaskError.timeout(.idle, after: .seconds(1), phase: .receiving) }

@@ -1,0 +1,60 @@
+import Errand
+import ErrandTesting
+import Foundation
+
+/// A shop whose widgets come when they are let: number 3 after `open(3)`. A cancelled request gives up at once.
+struct GatedShop {
+  private typealias Door = (stream: AsyncStream<Never>, continuation: AsyncStream<Never>.Continuation)
+
+  private let doors = Lock<[Int: Door]>([:])
+  /// How many requests are under way, and were at most.
+  let inside = Lock((now: 0, most: 0))
+  let began = Counter()
+  let ended = Counter()
+  /// How many tasks were taken from `tasks(_:)`.
+  let taken = Counter()
+
+  /// Answers 404 for those that are `missing`.
+  func server(missing: Set<Int> = []) -> Server {
+    let transport = StubTransport { request in
+      let id = Int(request.url.lastPathComponent) ?? 0
+      inside.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+      began.add()
+      defer {
+        inside.withLock { $0.now -= 1 }
+        ended.add()
+      }
+      for await _ in door(id).stream {}
+      try Task.checkCancellation()
+      return missing.contains(id) ? .status(404, for: request) : .json(#"{"id":\#(id),"name":""}"#, for: request)
+    }
+    return Server(remote: "https://shop.test", transport: transport, manager: TaskManager(limits: .unlimited))
+  }
+
+  /// Tasks that are made when they are taken.
+  func tasks(_ ids: ClosedRange<Int>, on server: Server) -> some Sequence<Modified<GetWidget>> & SendableMetatype {
+    ids.lazy.map { [taken] id in
+      taken.add()
+      return GetWidget(id: id).on(server)
+    }
+  }
+
+  func open(_ ids: Int...) { open(ids) }
+
+  func open(_ ids: some Sequence<Int>) {
+    for id in ids { door(id).continuation.finish() }
+  }
+
+  private func door(_ id: Int) -> Door {
+    doors.withLock { doors in
+      let door = doors[id] ?? AsyncStream.makeStream()
+      doors[id] = door
+      return door
+    }
+  }
+
+  /// Gives others the time to do what they should not.
+  func settle() async {
+    for _ in 0..<2000 { await Task.yield() }
+  }
+}

@@ -1,0 +1,68 @@
+#if os(Linux)
+  import Errand
+  import Foundation
+  import Testing
+
+  /// Ten thousand tasks through a window, before a server that takes as many connections as it is offered.
+  @Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(1)))
+  struct NginxWindowTests {
+    private struct Fetch: PayloadDownloadingTask {
+      typealias DownloadPayload = String
+      let server: Server
+      let path = "hello"
+    }
+
+    /// Counts the connections that were made.
+    private struct Connections: PerAttemptStep {
+      let count = Lock(0)
+
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        let response = try await next(request)
+        if !response.isConnectionReused { count.withLock { $0 += 1 } }
+        return response
+      }
+    }
+
+    /// How many connections the kernel says are established to a port of this machine.
+    private static func established(to port: Int) throws -> Int {
+      let table = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)
+      return table.split(separator: "\n").dropFirst().count { row in
+        let words = row.split(separator: " ")
+        return words.count > 3 && words[3] == "01" && words[1].hasSuffix(":\(Self.hexadecimal(port))")
+      }
+    }
+
+    private static func hexadecimal(_ port: Int) -> String {
+      let digits = String(port, radix: 16, uppercase: true)
+      return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+
+    @Test func `ten thousand tasks through a window of 16 never have more than 16 connections`() async throws {
+      let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)])
+      let port = try #require(nginx.url.port)
+      let (transport, made) = try (CurlTransport(), Connections())
+      var configuration = ServerConfiguration()
+      configuration.log = .discard
+      configuration.perAttemptSteps = [made]
+      let server = Server(
+        remote: Remote(nginx.url), configuration: configuration, transport: transport,
+        manager: TaskManager(limits: .unlimited))
+      let tasks = repeatElement(Fetch(server: server), count: 10_000)
+      let most = try await server.manager.withResults(of: tasks, limit: 16) { results in
+        var (count, most) = (0, 0)
+        for await (_, result) in results {
+          let text = try result.get()
+          #expect(text == "hello\n")
+          count += 1
+          guard count % 50 == 0 else { continue }
+          most = max(most, try Self.established(to: port))
+          #expect(await transport.connections().values.allSatisfy { $0.open <= 16 })
+        }
+        #expect(count == 10_000)
+        return most
+      }
+      #expect((2...16).contains(most))
+      #expect((2...16).contains(made.count.withLock { $0 }), "a connection that is made is kept")
+    }
+  }
+#endif
