@@ -85,8 +85,34 @@
         ccurl_easy_set_string(easy, CCOPT_USERNAME, digest.user)
         ccurl_easy_set_string(easy, CCOPT_PASSWORD, digest.password)
       }
+      if mayBeStream { listen(easy, transfer) }
       transfer.headerList = headerList(sendsBody: transfer.sendsBody)
       ccurl_easy_set_slist(easy, CCOPT_HTTPHEADER, transfer.headerList)
+    }
+
+    private var mayBeStream: Bool {
+      switch configuration.version {
+      case .automatic: origin.isSecure
+      case .http1: false
+      case .http2PriorKnowledge: true
+      }
+    }
+
+    /// Has libcurl tell what becomes of its stream.
+    private func listen(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
+      transfer.mayBeStream = true
+      // An option of another protocol, without which libcurl repeats what a pooled connection did not answer without a
+      // word of why. With it, it repeats nothing but a refused stream, and says so.
+      let mode = request.options.mayRepeat ? CC_RTSPREQ_OPTIONS : CC_RTSPREQ_RECEIVE
+      ccurl_easy_set_long(easy, CCOPT_RTSP_REQUEST, Int(mode))
+      ccurl_easy_set_long(easy, CCOPT_VERBOSE, 1)
+      ccurl_easy_set_debug(
+        easy,
+        { _, kind, bytes, size, data in
+          guard kind == CCINFO_TEXT else { return 0 }
+          CurlTransfer.from(data)?.listen(to: UnsafeRawBufferPointer(start: bytes, count: size))
+          return 0
+        }, Unmanaged.passUnretained(transfer).toOpaque())
     }
 
     /// The header fields, and for what libcurl would add of its own accord, that it must not.
@@ -197,7 +223,9 @@
         }, data)
       ccurl_easy_set_prereq(
         easy,
-        { data, _, _, _, _ in CurlTransfer.from(data)?.mayGo() ?? false ? CC_PREREQFUNC_OK : CC_PREREQFUNC_ABORT },
+        { data, _, _, _, port in
+          CurlTransfer.from(data)?.mayGo(from: port) ?? false ? CC_PREREQFUNC_OK : CC_PREREQFUNC_ABORT
+        },
         data)
       ccurl_easy_set_sockopt(
         easy,

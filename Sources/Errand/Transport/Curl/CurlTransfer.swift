@@ -67,6 +67,10 @@
     var resolveList: UnsafeMutablePointer<ccurl_slist>?
     /// Whether libcurl was told to decode the body.
     var decodesBody = false
+    /// Whether it may be one stream of several; then libcurl is listened to for what becomes of it.
+    var mayBeStream = false
+    var stream: StreamFate?
+    private(set) var localPort: Int32 = 0
     var multi: CurlMulti?
     var lastMulti: CurlMulti?
     var heapIndex = -1
@@ -75,6 +79,8 @@
     private(set) var isOver = false
     private(set) var isMultiplexed = false
     private(set) var goes = 0
+    /// How many of them the server has said that it did nothing with.
+    private(set) var refusals = 0
     private var timers: TransferTimers
     private var head: [UInt8] = []
     private var isHeadComplete = false
@@ -125,13 +131,15 @@
       }
       deadline = next.instant
       guard next.instant <= now else { return nil }
-      return .timeout(next.timer, after: next.limit, phase: timers.phase, isSurelyNotSent: goes == 0)
+      return .timeout(next.timer, after: next.limit, phase: timers.phase, isSurelyNotSent: isSurelyNotSent)
     }
 
     /// The connection stands and the request is about to be written; false when it may not be, once more.
-    func mayGo() -> Bool {
+    func mayGo(from port: Int32) -> Bool {
+      guard goes < mostGoes else { return false }
       goes += 1
-      guard goes <= mostGoes else { return false }
+      stream = nil
+      localPort = port
       timers.connected(at: loop.now, sendsBody: sendsBody)
       rescheduled()
       return true
@@ -233,7 +241,7 @@
 
     /// libcurl is done.
     func complete(_ code: Int32) {
-      let facts = CurlFacts(handle.pointer, goes: goes)
+      let facts = CurlFacts(handle.pointer, goes: goes, isSurelyNotSent: isSurelyNotSent)
       isMultiplexed = facts.version == .http2
       // A challenge that libcurl had no answer to is the response.
       if code == CCE_OK, !isHeadComplete, !head.isEmpty { publishHead() }
@@ -265,7 +273,9 @@
       headerList = nil
       ccurl_slist_free(resolveList)
       resolveList = nil
-      pool.giveBack(handle)
+      if mayBeStream { ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, 0) }  // what it would tell is gone
+      // libcurl keeps in the handle that a stream was refused, and would take the next lost connection for the same.
+      if mayBeStream, !isPristine { pool.drop(handle) } else { pool.giveBack(handle) }
       guard let outgoing else { return }
       let (pump, reader) = outgoing.withLock { outgoing in
         var pump: UnsafeContinuation<Void, Never>?
@@ -275,6 +285,20 @@
       }
       reader?.cancel()
       pump?.resume()
+    }
+
+    /// Whether the server surely saw nothing of the request, or said that it heeded nothing of it.
+    var isSurelyNotSent: Bool { refusals == goes }
+
+    private var isPristine: Bool {
+      if case .success = incoming.withLock({ $0.inbox.outcome }) { goes == 1 } else { false }
+    }
+
+    /// The server will do nothing with the stream of this go.
+    func refuse() {
+      guard let stream, !stream.isRefused, head.isEmpty, !isHeadComplete else { return }
+      self.stream?.isRefused = true
+      refusals += 1
     }
 
     func resumeReader() {
