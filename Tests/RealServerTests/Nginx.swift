@@ -64,6 +64,7 @@ final class Nginx: Sendable {
         location /upload { client_max_body_size 1k; proxy_pass http://127.0.0.1:\(port)/hello; }
         location /swallow { client_max_body_size 100m; return 204; }
         location /packed { gzip on; }
+        location /packed/ { alias \(folder)/root/; gzip_static always; }
         location /echo/host { return 200 "$server_addr $host\\n"; }
       }
     }

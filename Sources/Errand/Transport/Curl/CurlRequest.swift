@@ -47,7 +47,10 @@
       ccurl_easy_set_long(easy, CCOPT_FOLLOWLOCATION, 0)
       ccurl_easy_set_string(easy, CCOPT_PROXY, "")  // or libcurl reads the environment
       ccurl_easy_set_long(easy, CCOPT_SUPPRESS_CONNECT_HEADERS, 1)
-      ccurl_easy_set_long(easy, CCOPT_BUFFERSIZE, request.options.isLongLived ? 256 << 10 : 64 << 10)
+      // What was read is decoded at once, and held while the reader waits: 32 KiB of gzip are up to 34 MB. Of 64 KiB it
+      // would be more than the 64 MB that libcurl holds before it gives up.
+      let whole = request.options.isLongLived ? 256 << 10 : 64 << 10
+      ccurl_easy_set_long(easy, CCOPT_BUFFERSIZE, transfer.decodesBody ? 32 << 10 : whole)
       ccurl_easy_set_long(easy, CCOPT_PATH_AS_IS, 1)
       // The timers are the loop's own; libcurl's would answer for both with one code.
       ccurl_easy_set_long(easy, CCOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
@@ -233,6 +236,15 @@
           CurlTransfer.from(data)?.opened(descriptor)
           return CC_SOCKOPT_OK
         }, data)
+      if configuration.connectionsPerOrigin > 0 {
+        // It waits until a connection is being made; that begins with the name, if it begins there.
+        ccurl_easy_set_resolver_start(
+          easy,
+          { _, _, data in
+            CurlTransfer.from(data)?.connecting()
+            return 0
+          }, data)
+      }
       guard transfer.sendsBody else { return }
       ccurl_easy_set_read(
         easy,

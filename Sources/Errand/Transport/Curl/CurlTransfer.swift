@@ -119,7 +119,7 @@
     // MARK: On the loop
 
     func begin(at now: UInt64) {
-      timers = TransferTimers(timeouts, at: now)
+      timers = TransferTimers(timeouts, at: now, waits: connectionsPerOrigin > 0)
       deadline = timers.next?.instant ?? .max
     }
 
@@ -218,11 +218,18 @@
       return outgoing.withLock { $0.outbox.rewind() }
     }
 
+    /// It has not to wait for others to end: a connection is being made.
+    func connecting() {
+      timers.connecting(at: loop.now)
+      rescheduled()
+    }
+
     /// A connection of this transfer's is being made.
     func opened(_ descriptor: Int32) {
       // Or a child process of the app inherits it, and the server never sees the connection closed.
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       loop.opened(descriptor, by: self)
+      connecting()
     }
 
     /// Lets the connection go on in both directions; libcurl may call back before this returns.
@@ -245,7 +252,7 @@
       isMultiplexed = facts.version == .http2
       // A challenge that libcurl had no answer to is the response.
       if code == CCE_OK, !isHeadComplete, !head.isEmpty { publishHead() }
-      if let failure {
+      if let failure = failure ?? (decodesBody ? DecodingLimits.failure(code, timers.phase) : nil) {
         finish(.failure(failure))
       } else if code == CCE_OK, isHeadComplete {
         var timings = facts.timings
