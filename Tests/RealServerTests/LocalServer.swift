@@ -17,12 +17,16 @@ final class LocalServer: Sendable {
   private let process: Int32
 
   /// Where a program is installed; nil where it is not.
-  static func path(of name: String) -> String? {
+  static func path(of name: String) -> String? { paths(of: name).first }
+
+  /// All of that name. A name that is a path stands for itself.
+  static func paths(of name: String) -> [String] {
+    if name.hasPrefix("/") { return FileManager.default.isExecutableFile(atPath: name) ? [name] : [] }
     let folders =
       (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + [
         "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin",
       ]
-    return folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    return folders.map { "\($0)/\(name)" }.filter { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
   /// Whether there is one; on a machine that checks every change a missing one is a failure, not a reason to skip.
@@ -42,7 +46,8 @@ final class LocalServer: Sendable {
     arguments: (String) -> [String]
   ) async throws {
     guard let path = Self.path(of: name) else { throw Failure(reason: "\(name) is not installed") }
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-\(name)-\(UUID().uuidString)")
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "errand-\(URL(fileURLWithPath: name).lastPathComponent)-\(UUID().uuidString)")
     let root = folder.appendingPathComponent("root")
     try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
     // Some of their processes run as somebody else, who must get in, and write their logs.

@@ -5,6 +5,9 @@ final class Nginx: Sendable {
   let url: URL
   private let server: LocalServer
 
+  /// Where it listens beside its port, without TLS.
+  var socketPath: String { server.folder.appendingPathComponent("socket").path }
+
   static let isExpected = LocalServer.isExpected("nginx")
 
   /// How it speaks TLS.
@@ -55,11 +58,14 @@ final class Nginx: Sendable {
       gzip_types *;
       server {
         listen 127.0.0.1:\(port) \(security == nil ? "" : "ssl http2");
+        \(security == nil ? "listen unix:\(folder)/socket;" : "")
         \(security.map { secured($0, folder) } ?? "")
         root \(folder)/root;
         location /upload { client_max_body_size 1k; proxy_pass http://127.0.0.1:\(port)/hello; }
         location /swallow { client_max_body_size 100m; return 204; }
         location /packed { gzip on; }
+        location /packed/ { alias \(folder)/root/; gzip_static always; }
+        location /echo/host { return 200 "$server_addr $host\\n"; }
       }
     }
     """

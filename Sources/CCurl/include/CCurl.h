@@ -73,6 +73,9 @@ typedef int (*ccurl_seek_function)(void *_Nullable data, int64_t offset, int ori
 /// Called when the connection stands, before the request is written: once for every go of an exchange.
 typedef int (*ccurl_prereq_function)(
     void *_Nullable data, char *remote_address, char *local_address, int remote_port, int local_port);
+/// Called before a name is looked up. What it is given first is the resolver's own.
+typedef int (*ccurl_resolver_start_function)(
+    void *_Nullable resolver, void *_Nullable reserved, void *_Nullable data);
 typedef int (*ccurl_progress_function)(
     void *_Nullable data, int64_t to_download, int64_t downloaded, int64_t to_upload, int64_t uploaded);
 typedef int (*ccurl_sockopt_function)(void *_Nullable data, int descriptor, int32_t purpose);
@@ -116,6 +119,8 @@ int32_t ccurl_easy_set_header(ccurl_easy *easy, ccurl_data_function _Nullable fu
 int32_t ccurl_easy_set_read(ccurl_easy *easy, ccurl_data_function _Nullable function, void *_Nullable data);
 int32_t ccurl_easy_set_seek(ccurl_easy *easy, ccurl_seek_function _Nullable function, void *_Nullable data);
 int32_t ccurl_easy_set_prereq(ccurl_easy *easy, ccurl_prereq_function _Nullable function, void *_Nullable data);
+int32_t ccurl_easy_set_resolver_start(
+    ccurl_easy *easy, ccurl_resolver_start_function _Nullable function, void *_Nullable data);
 /// Called only while CCOPT_NOPROGRESS is 0.
 int32_t ccurl_easy_set_xferinfo(ccurl_easy *easy, ccurl_progress_function _Nullable function, void *_Nullable data);
 int32_t ccurl_easy_set_sockopt(ccurl_easy *easy, ccurl_sockopt_function _Nullable function, void *_Nullable data);

@@ -1,6 +1,6 @@
 /// How long each part of a call may take. Nil is no limit.
 public struct Timeouts: Sendable, Hashable {
-  /// Waiting for a slot. It never eats the attempt's time.
+  /// Waiting for a slot, and where the transport limits connections, for one of those. It never eats the attempt's time.
   public var queue: Duration?
   /// Name look-up, connection and TLS handshake together.
   public var connect: Duration?

@@ -52,7 +52,7 @@ extension Call {
         let host = try self.sendableOrigin(of: request)
         let slot = try await attempt.waitForSlot(host)  // 8. admission
         let pass = try attempt.passCircuit(host)  // the circuit breaker has the last word
-        return try await attempt.send(request, to: host, slot, pass)  // 9. transport: the slot is held until the body ended
+        return try await attempt.send(request, to: host, slot, pass)  // 9. transport, the slot held to the body's end
       }
       return await attempt.received(response)
     } catch {

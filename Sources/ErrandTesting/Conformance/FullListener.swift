@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 #if canImport(Darwin)
   import Darwin
@@ -9,11 +9,11 @@ import Foundation
 #endif
 
 /// A port on 127.0.0.1 that neither accepts nor refuses: nobody takes its connections, and there is no room for more.
-struct FullListener {
-  let url: URL
+package struct FullListener {
+  package let url: URL
   private let descriptors: [Int32]
 
-  init() throws {
+  package init() throws {
     let listener = socket(AF_INET, MockPlatform.stream, 0)
     guard listener >= 0 else { throw MockServerError.system("socket") }
     var address = sockaddr_in()
@@ -38,7 +38,7 @@ struct FullListener {
     descriptors = [listener] + fillers
   }
 
-  func close() { for descriptor in descriptors { MockSocket(descriptor: descriptor).release() } }
+  package func close() { for descriptor in descriptors { MockSocket(descriptor: descriptor).release() } }
 
   private static func with(
     _ address: inout sockaddr_in,

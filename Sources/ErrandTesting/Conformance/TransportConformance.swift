@@ -62,38 +62,3 @@ public struct TransportConformance: Sendable {
     cases = checks.map { Case($0.name, make, $0.run) }
   }
 }
-
-/// Runs something that may hang, and does not wait for it past its limit.
-private final class Deadline: Sendable {
-  private let limit: Duration
-  private let waiter = Lock<CheckedContinuation<Void, any Error>?>(nil)
-
-  init(_ limit: Duration) { self.limit = limit }
-
-  func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
-    try await withCheckedThrowingContinuation { continuation in
-      waiter.withLock { $0 = continuation }
-      let work = Task {
-        do {
-          try await body()
-          resume(with: .success(()))
-        } catch {
-          resume(with: .failure(error))
-        }
-      }
-      Task { [self, limit] in
-        try await Task.sleep(for: limit)
-        work.cancel()
-        resume(with: .failure(TransportConformance.Failure("it did not end within \(limit)")))
-      }
-    }
-  }
-
-  private func resume(with result: Result<Void, any Error>) {
-    let continuation = waiter.withLock { waiter in
-      defer { waiter = nil }
-      return waiter
-    }
-    continuation?.resume(with: result)
-  }
-}

@@ -56,6 +56,31 @@
       #expect(try #require(next(timers)) == (.firstByte, 11))
     }
 
+    @Test func `waiting for a connection is no part of connecting`() throws {
+      var timers = TransferTimers(Timeouts(connect: .seconds(2)), at: 5 * Self.second, waits: true)
+      #expect(timers.next == nil && timers.phase == .waiting)
+      timers.connecting(at: 100 * Self.second)
+      #expect(try #require(next(timers)) == (.connect, 102) && timers.phase == .connecting)
+      timers.connecting(at: 101 * Self.second)
+      #expect(try #require(next(timers)) == (.connect, 102), "a second address is tried, the same time runs")
+    }
+
+    @Test func `waiting for a connection is the queue's time, and then not the attempt's`() throws {
+      let limits = Timeouts(queue: .seconds(20), attempt: .seconds(10))
+      var timers = TransferTimers(limits, at: 5 * Self.second, waits: true)
+      #expect(try #require(next(timers)) == (.queue, 25))
+      timers.connecting(at: 24 * Self.second)
+      #expect(try #require(next(timers)) == (.attempt, 34))
+    }
+
+    @Test func `waiting for a connection is the attempt's time where the queue has no limit`() throws {
+      var timers = TransferTimers(Timeouts(attempt: .seconds(10)), at: 5 * Self.second, waits: true)
+      #expect(try #require(next(timers)) == (.attempt, 15))
+      // A connection that another has left: it stands already.
+      timers.connected(at: 12 * Self.second, sendsBody: false)
+      #expect(try #require(next(timers)) == (.attempt, 15) && timers.phase == .awaitingResponse)
+    }
+
     @Test(
       arguments: [
         (Duration.seconds(-1), UInt64(0)), (.zero, 0), (.nanoseconds(1), 1), (.milliseconds(1500), 1_500_000_000),

@@ -6,10 +6,12 @@
   struct CurlFacts {
     private let easy: OpaquePointer
     private let goes: Int
+    private let isSurelyNotSent: Bool
 
-    init(_ easy: OpaquePointer, goes: Int) {
+    init(_ easy: OpaquePointer, goes: Int, isSurelyNotSent: Bool) {
       self.easy = easy
       self.goes = goes
+      self.isSurelyNotSent = isSurelyNotSent
     }
 
     var version: HTTPVersion? {
@@ -48,18 +50,20 @@
       // The same code once the request went out: what came back is not HTTP/1 or 2.
       let isAnswered = code == CCE_UNSUPPORTED_PROTOCOL && goes > 0
       let kind = isAnswered ? .badResponse : Self.kind(code, hasBegun: phase == .receiving)
-      let isSurelyNotSent = goes == 0
-      // Aborted by the second go of an exchange that may go once: the pooled connection was dead, and the request may
-      // have been read before it died.
-      let explanation =
-        code == CCE_ABORTED_BY_CALLBACK
-        ? "the pooled connection was closed before it answered" : String(cString: ccurl_easy_strerror(code))
-      var reason = explanation
+      var reason = explanation(code)
       if kind == .pinMismatch { reason += "; the server shows \(shownPins.joined(separator: ", "))" }
       let number = long(CCINFO_OS_ERRNO)
       if number != 0 { reason += " (\(String(cString: strerror(Int32(number)))))" }
       if !remoteAddress.isEmpty { reason += ", \(remoteAddress) port \(long(CCINFO_PRIMARY_PORT))" }
       return TaskError(kind, "\(reason), \(phase.rawValue)", phase: phase, isSurelyNotSent: isSurelyNotSent)
+    }
+
+    private func explanation(_ code: Int32) -> String {
+      if isSurelyNotSent, goes > 0 { return "the server refused the stream, and did nothing with it" }
+      // Aborted by the second go of an exchange that may go once: the pooled connection was dead, and the request may
+      // have been read before it died.
+      guard code != CCE_ABORTED_BY_CALLBACK else { return "the pooled connection was closed before it answered" }
+      return String(cString: ccurl_easy_strerror(code))
     }
 
     private static func kind(_ code: Int32, hasBegun: Bool) -> TaskError.Code {
@@ -73,9 +77,8 @@
         CCE_USE_SSL_FAILED, CCE_SSL_ENGINE_INITFAILED, CCE_SSL_CRL_BADFILE:
         .secureConnectionFailed
       case CCE_OPERATION_TIMEDOUT: .timedOut
-      case CCE_PARTIAL_FILE: .truncatedBody
       case CCE_GOT_NOTHING, CCE_SEND_ERROR, CCE_ABORTED_BY_CALLBACK, CCE_SEND_FAIL_REWIND: .connectionLost
-      case CCE_RECV_ERROR, CCE_HTTP2, CCE_HTTP2_STREAM: hasBegun ? .truncatedBody : .connectionLost
+      case CCE_RECV_ERROR, CCE_HTTP2, CCE_HTTP2_STREAM, CCE_PARTIAL_FILE: hasBegun ? .truncatedBody : .connectionLost
       case CCE_WEIRD_SERVER_REPLY, CCE_BAD_CONTENT_ENCODING, CCE_TOO_LARGE: .badResponse
       case CCE_OK: .connectionLost
       default: .internal

@@ -17,13 +17,16 @@
       return CurlHandle(pointer: pointer)
     }
 
+    /// Does away with a handle that is not to be used again.
+    func drop(_ handle: CurlHandle) { ccurl_easy_cleanup(handle.pointer) }
+
     func giveBack(_ handle: CurlHandle) {
       let isKept = idle.withLock { idle in
         guard idle.count < 256 else { return false }
         idle.append(handle)
         return true
       }
-      if !isKept { ccurl_easy_cleanup(handle.pointer) }
+      if !isKept { drop(handle) }
     }
   }
 #endif

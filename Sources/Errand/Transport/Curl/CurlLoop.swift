@@ -227,6 +227,16 @@
       sockets.watch(descriptor, events, of: multi.id)
     }
 
+    /// A server will do nothing with the streams of a connection that are later than `last`.
+    func goingAway(after last: UInt32, heardBy listener: CurlTransfer) {
+      guard let port = listener.stream?.port, port != 0 else { return }
+      for transfer in timers.elements
+      where transfer.multi === listener.multi && transfer.origin == listener.origin {
+        guard let stream = transfer.stream, stream.port == port, stream.id > last else { continue }
+        transfer.refuse()
+      }
+    }
+
     func close(_ descriptor: Int32) -> Int32 {
       sockets.closing(descriptor)
       if let group = owners.removeValue(forKey: descriptor) { groups[group]?.sockets[descriptor] = nil }

@@ -21,7 +21,7 @@
       transfer.decodesBody = request.options.decodesBody && !request.headers.contains(.acceptEncoding)
       // Handles are used again: forget the last request, keep sessions and names. A plain request sets the same options
       // as the plain one before it, but for its address, its header and whom it calls back.
-      let plain = isPlain ? CurlHandle.Plain(method: request.method, decodesBody: transfer.decodesBody) : nil
+      let plain = isPlain ? self.plain(decodesBody: transfer.decodesBody) : nil
       if plain == nil || plain != transfer.handle.plain {
         ccurl_easy_reset(easy)
         setRules(easy, transfer)
@@ -34,9 +34,15 @@
       setMessage(easy, transfer)
     }
 
-    /// Whether it is one of those that most requests are: no body, no TLS, no proxy, nothing special.
+    private func plain(decodesBody: Bool) -> CurlHandle.Plain {
+      CurlHandle.Plain(
+        method: request.method, decodesBody: decodesBody, secureOrigin: origin.isSecure ? origin.description : "",
+        pins: origin.isSecure ? request.options.pins.pins(for: origin.host) : nil)
+    }
+
+    /// Whether it is one of those that most requests are: no body, no proxy, nothing special.
     private var isPlain: Bool {
-      !origin.isSecure && proxy == nil && request.body.isEmpty && configuration.addresses.isEmpty
+      proxy == nil && request.body.isEmpty && configuration.addresses.isEmpty
         && request.options.digest == nil && request.options.continueTimeout == nil && !request.options.isLongLived
         && (request.method == .get || request.method == .delete)
     }
@@ -47,7 +53,10 @@
       ccurl_easy_set_long(easy, CCOPT_FOLLOWLOCATION, 0)
       ccurl_easy_set_string(easy, CCOPT_PROXY, "")  // or libcurl reads the environment
       ccurl_easy_set_long(easy, CCOPT_SUPPRESS_CONNECT_HEADERS, 1)
-      ccurl_easy_set_long(easy, CCOPT_BUFFERSIZE, request.options.isLongLived ? 256 << 10 : 64 << 10)
+      // What was read is decoded at once, and held while the reader waits: 32 KiB of gzip are up to 34 MB. Of 64 KiB it
+      // would be more than the 64 MB that libcurl holds before it gives up.
+      let whole = request.options.isLongLived ? 256 << 10 : 64 << 10
+      ccurl_easy_set_long(easy, CCOPT_BUFFERSIZE, transfer.decodesBody ? 32 << 10 : whole)
       ccurl_easy_set_long(easy, CCOPT_PATH_AS_IS, 1)
       // The timers are the loop's own; libcurl's would answer for both with one code.
       ccurl_easy_set_long(easy, CCOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
@@ -85,8 +94,34 @@
         ccurl_easy_set_string(easy, CCOPT_USERNAME, digest.user)
         ccurl_easy_set_string(easy, CCOPT_PASSWORD, digest.password)
       }
+      if mayBeStream { listen(easy, transfer) }
       transfer.headerList = headerList(sendsBody: transfer.sendsBody)
       ccurl_easy_set_slist(easy, CCOPT_HTTPHEADER, transfer.headerList)
+    }
+
+    private var mayBeStream: Bool {
+      switch configuration.version {
+      case .automatic: origin.isSecure
+      case .http1: false
+      case .http2PriorKnowledge: true
+      }
+    }
+
+    /// Has libcurl tell what becomes of its stream.
+    private func listen(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
+      transfer.mayBeStream = true
+      // An option of another protocol, without which libcurl repeats what a pooled connection did not answer without a
+      // word of why. With it, it repeats nothing but a refused stream, and says so.
+      let mode = request.options.mayRepeat ? CC_RTSPREQ_OPTIONS : CC_RTSPREQ_RECEIVE
+      ccurl_easy_set_long(easy, CCOPT_RTSP_REQUEST, Int(mode))
+      ccurl_easy_set_long(easy, CCOPT_VERBOSE, 1)
+      ccurl_easy_set_debug(
+        easy,
+        { _, kind, bytes, size, data in
+          guard kind == CCINFO_TEXT else { return 0 }
+          CurlTransfer.from(data)?.listen(to: UnsafeRawBufferPointer(start: bytes, count: size))
+          return 0
+        }, Unmanaged.passUnretained(transfer).toOpaque())
     }
 
     /// The header fields, and for what libcurl would add of its own accord, that it must not.
@@ -197,7 +232,9 @@
         }, data)
       ccurl_easy_set_prereq(
         easy,
-        { data, _, _, _, _ in CurlTransfer.from(data)?.mayGo() ?? false ? CC_PREREQFUNC_OK : CC_PREREQFUNC_ABORT },
+        { data, _, _, _, port in
+          CurlTransfer.from(data)?.mayGo(from: port) ?? false ? CC_PREREQFUNC_OK : CC_PREREQFUNC_ABORT
+        },
         data)
       ccurl_easy_set_sockopt(
         easy,
@@ -205,6 +242,15 @@
           CurlTransfer.from(data)?.opened(descriptor)
           return CC_SOCKOPT_OK
         }, data)
+      if configuration.connectionsPerOrigin > 0 {
+        // It waits until a connection is being made; that begins with the name, if it begins there.
+        ccurl_easy_set_resolver_start(
+          easy,
+          { _, _, data in
+            CurlTransfer.from(data)?.connecting()
+            return 0
+          }, data)
+      }
       guard transfer.sendsBody else { return }
       ccurl_easy_set_read(
         easy,

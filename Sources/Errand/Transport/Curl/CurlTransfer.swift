@@ -12,6 +12,9 @@
     struct Plain: Equatable {
       let method: HTTPMethod
       let decodesBody: Bool
+      /// Whom the options of TLS are for; empty without it.
+      let secureOrigin: String
+      let pins: Set<String>?
     }
   }
 
@@ -67,6 +70,10 @@
     var resolveList: UnsafeMutablePointer<ccurl_slist>?
     /// Whether libcurl was told to decode the body.
     var decodesBody = false
+    /// Whether it may be one stream of several; then libcurl is listened to for what becomes of it.
+    var mayBeStream = false
+    var stream: StreamFate?
+    private(set) var localPort: Int32 = 0
     var multi: CurlMulti?
     var lastMulti: CurlMulti?
     var heapIndex = -1
@@ -75,6 +82,8 @@
     private(set) var isOver = false
     private(set) var isMultiplexed = false
     private(set) var goes = 0
+    /// How many of them the server has said that it did nothing with.
+    private(set) var refusals = 0
     private var timers: TransferTimers
     private var head: [UInt8] = []
     private var isHeadComplete = false
@@ -113,7 +122,7 @@
     // MARK: On the loop
 
     func begin(at now: UInt64) {
-      timers = TransferTimers(timeouts, at: now)
+      timers = TransferTimers(timeouts, at: now, waits: connectionsPerOrigin > 0)
       deadline = timers.next?.instant ?? .max
     }
 
@@ -125,13 +134,15 @@
       }
       deadline = next.instant
       guard next.instant <= now else { return nil }
-      return .timeout(next.timer, after: next.limit, phase: timers.phase, isSurelyNotSent: goes == 0)
+      return .timeout(next.timer, after: next.limit, phase: timers.phase, isSurelyNotSent: isSurelyNotSent)
     }
 
     /// The connection stands and the request is about to be written; false when it may not be, once more.
-    func mayGo() -> Bool {
+    func mayGo(from port: Int32) -> Bool {
+      guard goes < mostGoes else { return false }
       goes += 1
-      guard goes <= mostGoes else { return false }
+      stream = nil
+      localPort = port
       timers.connected(at: loop.now, sendsBody: sendsBody)
       rescheduled()
       return true
@@ -210,11 +221,18 @@
       return outgoing.withLock { $0.outbox.rewind() }
     }
 
+    /// It has not to wait for others to end: a connection is being made.
+    func connecting() {
+      timers.connecting(at: loop.now)
+      rescheduled()
+    }
+
     /// A connection of this transfer's is being made.
     func opened(_ descriptor: Int32) {
       // Or a child process of the app inherits it, and the server never sees the connection closed.
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       loop.opened(descriptor, by: self)
+      connecting()
     }
 
     /// Lets the connection go on in both directions; libcurl may call back before this returns.
@@ -233,11 +251,11 @@
 
     /// libcurl is done.
     func complete(_ code: Int32) {
-      let facts = CurlFacts(handle.pointer, goes: goes)
+      let facts = CurlFacts(handle.pointer, goes: goes, isSurelyNotSent: isSurelyNotSent)
       isMultiplexed = facts.version == .http2
       // A challenge that libcurl had no answer to is the response.
       if code == CCE_OK, !isHeadComplete, !head.isEmpty { publishHead() }
-      if let failure {
+      if let failure = failure ?? (decodesBody ? DecodingLimits.failure(code, timers.phase) : nil) {
         finish(.failure(failure))
       } else if code == CCE_OK, isHeadComplete {
         var timings = facts.timings
@@ -265,7 +283,9 @@
       headerList = nil
       ccurl_slist_free(resolveList)
       resolveList = nil
-      pool.giveBack(handle)
+      if mayBeStream { ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, 0) }  // what it would tell is gone
+      // libcurl keeps in the handle that a stream was refused, and would take the next lost connection for the same.
+      if mayBeStream, !isPristine { pool.drop(handle) } else { pool.giveBack(handle) }
       guard let outgoing else { return }
       let (pump, reader) = outgoing.withLock { outgoing in
         var pump: UnsafeContinuation<Void, Never>?
@@ -275,6 +295,20 @@
       }
       reader?.cancel()
       pump?.resume()
+    }
+
+    /// Whether the server surely saw nothing of the request, or said that it heeded nothing of it.
+    var isSurelyNotSent: Bool { refusals == goes }
+
+    private var isPristine: Bool {
+      if case .success = incoming.withLock({ $0.inbox.outcome }) { goes == 1 } else { false }
+    }
+
+    /// The server will do nothing with the stream of this go.
+    func refuse() {
+      guard let stream, !stream.isRefused, head.isEmpty, !isHeadComplete else { return }
+      self.stream?.isRefused = true
+      refusals += 1
     }
 
     func resumeReader() {

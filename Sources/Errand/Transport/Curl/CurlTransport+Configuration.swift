@@ -14,7 +14,10 @@
       public var addresses: [String: String] = [:]
       /// The socket that every request goes to, whatever host it names; nil is TCP.
       public var unixSocket: String?
-      /// How many connections one origin may have; 0 is no limit. Past it, transfers wait.
+      /// How many connections one origin may have; 0 is no limit.
+      ///
+      /// Past it, transfers wait. That is not connecting: it counts as waiting for a slot (``Timeouts/queue``), and without
+      /// a limit for that, as a part of the attempt.
       public var connectionsPerOrigin = 0
       /// How long an idle connection is used again, counted from its last use.
       public var idleLifetime: Duration = .seconds(118)

@@ -8,8 +8,9 @@
   /// needs nothing of it. All transports of the process share one thread, each has its own connections, and they close
   /// with the transport once its transfers are over.
   ///
-  /// A response is buffered up to 256 KiB ahead of its reader; beyond, the server waits. A request is sent once; see
-  /// ``TransferOptions/mayRepeat``.
+  /// A response is buffered up to 768 KiB ahead of its reader; beyond, the server waits. One that is decoded may hold what
+  /// the next 32 KiB decode to besides: at most 34 MB where they are gzip or deflate, 64 MB where br or zstd, past which it
+  /// fails. A request is sent once; see ``TransferOptions/mayRepeat``.
   public final class CurlTransport: CancellableTransport {
     private let loop: CurlLoop
     private let group: CurlGroup.ID

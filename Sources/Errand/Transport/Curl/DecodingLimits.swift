@@ -11,6 +11,14 @@
       maximumRatio = Int64(configuration.maximumDecodingRatio)
     }
 
+    /// The error for a body of which libcurl had to hold too much while its reader waited; nil for any other end.
+    static func failure(_ code: Int32, _ phase: TaskError.Phase) -> TaskError? {
+      guard code == CCE_OUT_OF_MEMORY, phase == .receiving else { return nil }
+      return TaskError(
+        .bodyTooLarge, "a few bytes of the body decode to more than the 64 MB that are held while nobody reads",
+        phase: .receiving)
+    }
+
     /// The error for a body that is past a limit once it has `decoded` bytes; nil while it is not.
     func excess(after decoded: Int64, of easy: OpaquePointer) -> TaskError? {
       guard decoded > 1 << 20 else { return nil }

@@ -4,6 +4,8 @@
   /// Instants are nanoseconds of the monotonic clock.
   struct TransferTimers {
     private enum Stage {
+      /// As many connections are open as there may be: for one of them.
+      case waiting
       case connecting
       case sending
       case awaitingResponse
@@ -12,17 +14,27 @@
 
     private let limits: Timeouts
     private let start: UInt64
-    private var stage = Stage.connecting
+    private var stage: Stage
+    /// From when the attempt's time counts: not while it waits, where a timer of its own holds that.
+    private var attemptStart: UInt64
     private var stageStart: UInt64
     private var lastActivity: UInt64
     /// Whether it stands still because this side wants it to.
     var isHeld = false
 
-    init(_ limits: Timeouts, at start: UInt64) {
+    /// Timers from `start` on; `waits` says that it may have to wait for a connection first.
+    init(_ limits: Timeouts, at start: UInt64, waits: Bool = false) {
       self.limits = limits
       self.start = start
+      stage = waits ? .waiting : .connecting
+      attemptStart = start
       stageStart = start
       lastActivity = start
+    }
+
+    /// It need not wait for a connection: one is being made.
+    mutating func connecting(at now: UInt64) {
+      if case .waiting = stage { enter(.connecting, at: now) }
     }
 
     /// The connection stands.
@@ -49,18 +61,23 @@
         let end = instant &+ limit.nanoseconds
         if next.map({ end < $0.instant }) ?? true { next = (end, timer, limit) }
       }
-      consider(limits.attempt, from: start, .attempt)
       switch stage {
-      case .connecting: consider(limits.connect, from: start, .connect)
+      case .waiting where limits.queue != nil:
+        consider(limits.queue, from: start, .queue)
+        return next
+      case .waiting: break
+      case .connecting: consider(limits.connect, from: stageStart, .connect)
       case .awaitingResponse: consider(limits.firstByte, from: stageStart, .firstByte)
       case .sending, .receiving: if !isHeld { consider(limits.idle, from: lastActivity, .idle) }
       }
+      consider(limits.attempt, from: attemptStart, .attempt)
       return next
     }
 
     /// What was under way.
     var phase: TaskError.Phase {
       switch stage {
+      case .waiting: .waiting
       case .connecting: .connecting
       case .sending: .sending
       case .awaitingResponse: .awaitingResponse
@@ -69,6 +86,7 @@
     }
 
     private mutating func enter(_ stage: Stage, at now: UInt64) {
+      if case .waiting = self.stage, limits.queue != nil { attemptStart = now }
       self.stage = stage
       stageStart = now
       lastActivity = now

@@ -1,0 +1,53 @@
+#if os(Linux)
+  /// What libcurl tells of HTTP/2 in words only.
+  ///
+  /// No function of it says which stream a request went on, nor what a GOAWAY named as the last: after one, a stream
+  /// above that ends in any of four codes, as do those that the server has read. The words cost less than 1 µs a request.
+  /// Where a later version words it otherwise nothing is understood, and a request counts as perhaps read.
+  enum CurlRemark: Equatable {
+    case opened(stream: UInt32)
+    case goingAway(last: UInt32)
+    case refused
+
+    init?(_ text: UnsafeRawBufferPointer) {
+      switch text.first {
+      case UInt8(ascii: "U"):  // "Using Stream ID: 1 (easy handle 0x5500)"
+        guard let id = Self.number(in: text, after: "Using Stream ID: ") else { return nil }
+        self = .opened(stream: id)
+      case UInt8(ascii: "["):  // "[HTTP/2] [1] OPENED stream for https://example.com/", since 8.1
+        guard let id = Self.number(in: text, after: "[HTTP/2] ["), Self.contains(text, "] OPENED stream") else {
+          return nil
+        }
+        self = .opened(stream: id)
+      case UInt8(ascii: "r"):  // "recveived GOAWAY, error=0, last_stream=1", without the slip of the pen since 8.0
+        guard Self.contains(text, " GOAWAY, "), let last = Self.number(in: text, after: "last_stream=") else {
+          return nil
+        }
+        self = .goingAway(last: last)
+      case UInt8(ascii: "R"):
+        guard text.starts(with: "REFUSED_STREAM, retrying".utf8) else { return nil }
+        self = .refused
+      default: return nil
+      }
+    }
+
+    private static func contains(_ text: UnsafeRawBufferPointer, _ words: StaticString) -> Bool {
+      end(of: words, in: text) != nil
+    }
+
+    private static func number(in text: UnsafeRawBufferPointer, after words: StaticString) -> UInt32? {
+      guard let start = end(of: words, in: text) else { return nil }
+      let digits = text[start...].prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+      guard !digits.isEmpty, digits.count <= 10 else { return nil }
+      return UInt32(exactly: digits.reduce(UInt64(0)) { $0 * 10 + UInt64($1 - UInt8(ascii: "0")) })
+    }
+
+    private static func end(of words: StaticString, in text: UnsafeRawBufferPointer) -> Int? {
+      words.withUTF8Buffer { words in
+        guard text.count >= words.count else { return nil }
+        let start = (0...(text.count - words.count)).first { text[$0...].starts(with: words) }
+        return start.map { $0 + words.count }
+      }
+    }
+  }
+#endif

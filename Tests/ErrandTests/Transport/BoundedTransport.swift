@@ -1,0 +1,37 @@
+import Errand
+import ErrandTesting
+import Foundation
+
+/// Another transport, whose every step fails when it does not end: the test fails then, and the suite goes on.
+///
+/// A time limit of the test's would only cancel it, and wait for ever for something that does not heed that.
+struct BoundedTransport: Transport {
+  private let transport: any Transport
+  private let limit: Duration
+
+  init(_ transport: any Transport, limit: Duration = .seconds(40)) {
+    self.transport = transport
+    self.limit = limit
+  }
+
+  func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+    let response = try await Deadline(limit).run { [transport] in try await transport.send(request) }
+    return HTTPResponse(
+      response.status, url: response.url, headers: response.headers, version: response.version,
+      isConnectionReused: response.isConnectionReused,
+      body: HTTPResponseBody(BoundedSource(body: response.body, limit: limit)))
+  }
+}
+
+private struct BoundedSource: HTTPBodySource {
+  let body: HTTPResponseBody
+  let limit: Duration
+
+  func next() async throws -> Data? { try await Deadline(limit).run { [body] in try await body.next() } }
+
+  func cancel() { body.cancel() }
+
+  var trailers: HTTPHeaders { body.trailers }
+
+  var timings: TransferTimings? { body.timings }
+}

@@ -1,0 +1,41 @@
+#if os(Linux)
+  import Testing
+
+  @testable import Errand
+
+  @Suite struct CurlRemarkTests {
+    private func remark(_ text: String) -> CurlRemark? {
+      Array(text.utf8).withUnsafeBytes { CurlRemark($0) }
+    }
+
+    @Test(arguments: [
+      "Using Stream ID: 17 (easy handle 0x55)\n", "[HTTP/2] [17] OPENED stream for https://127.0.0.1/\n",
+    ])
+    func `the stream of a request is understood, as 7 and 8 say it`(text: String) {
+      #expect(remark(text) == .opened(stream: 17))
+    }
+
+    @Test(arguments: ["recveived GOAWAY, error=0, last_stream=5\n", "received GOAWAY, error=11, last_stream=5\n"])
+    func `the last stream before a GOAWAY is understood, as 7 and 8 say it`(text: String) {
+      #expect(remark(text) == .goingAway(last: 5))
+    }
+
+    @Test func `the largest stream there can be is understood`() {
+      #expect(remark("received GOAWAY, error=0, last_stream=2147483647") == .goingAway(last: 2_147_483_647))
+    }
+
+    @Test func `a refused stream is understood`() {
+      #expect(remark("REFUSED_STREAM, retrying a fresh connect\n") == .refused)
+    }
+
+    @Test(
+      arguments: [
+        "", "U", "[", "r", "R", "Using HTTP2, server supports multiplexing", "Using Stream ID: (easy",
+        "[HTTP/2] [1] [:path: /]",
+        "[HTTP/2] [x] OPENED stream", "received GOAWAY", "received GOAWAY, error=0, last_stream=",
+        "received GOAWAY, error=0, last_stream=99999999999", "recv, last_stream=3", "REFUSED",
+        "Connection died, retrying a fresh connect (retry count: 1)", "Using Stream ID: 4294967296",
+      ])
+    func `anything else says nothing`(text: String) { #expect(remark(text) == nil) }
+  }
+#endif

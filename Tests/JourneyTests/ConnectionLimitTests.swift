@@ -1,0 +1,77 @@
+#if os(Linux)
+  import Errand
+  import ErrandTesting
+  import Foundation
+  import Testing
+
+  /// Waiting for a connection, where an origin may have one only, is a phase of its own.
+  @Suite(.timeLimit(.minutes(1)))
+  struct ConnectionLimitTests {
+    private let remote: MockServer
+    private let transport: CurlTransport
+
+    init() throws {
+      remote = try MockServer()
+      var configuration = CurlTransport.Configuration()
+      configuration.connectionsPerOrigin = 1
+      transport = try CurlTransport(configuration)
+    }
+
+    private func request(host: String = "127.0.0.1", _ timeouts: Timeouts = Timeouts()) throws -> HTTPRequest {
+      let port = try #require(remote.url.port)
+      var request = HTTPRequest(.get, try #require(URL(string: "http://\(host):\(port)/")))
+      request.options.timeouts = timeouts
+      return request
+    }
+
+    /// How an exchange ends that waits for another's connection, which nobody gives back.
+    private func error(_ timeouts: Timeouts) async throws -> TaskError {
+      remote.enqueue(.hang)
+      let first = Task { [transport, request = try request()] in try await transport.send(request) }
+      _ = try await remote.nextRequest()
+      let error = await #expect(throws: TaskError.self) { try await transport.send(request(timeouts)) }
+      first.cancel()
+      await #expect(throws: CancellationError.self) { try await first.value }
+      #expect(remote.requestCount == 1)
+      return try #require(error)
+    }
+
+    @Test(arguments: ["127.0.0.1", "localhost"])
+    func `the connect timer does not run while it waits`(host: String) async throws {
+      remote.enqueue(.text("first").after(.milliseconds(400)))
+      remote.enqueue(.text("second"))
+      let first = Task { [transport, request = try request(host: host)] in
+        try await transport.send(request).body.collect()
+      }
+      _ = try await remote.nextRequest()
+      let response = try await transport.send(request(host: host, Timeouts(connect: .milliseconds(150))))
+      #expect(try await response.body.collect() == Data("second".utf8))
+      #expect(response.isConnectionReused)
+      #expect(try await first.value == Data("first".utf8))
+    }
+
+    @Test func `the timer of the line runs while it waits, and says so`() async throws {
+      let error = try await error(Timeouts(queue: .milliseconds(80), attempt: .milliseconds(20)))
+      #expect(error.timer == .queue && error.limit == .milliseconds(80) && error.phase == .waiting, "\(error)")
+      #expect(error.isSurelyNotSent)
+    }
+
+    @Test func `without one it is the attempt's time, and the phase says that it waited`() async throws {
+      let error = try await error(Timeouts(attempt: .milliseconds(80)))
+      #expect(error.timer == .attempt && error.phase == .waiting && error.isSurelyNotSent, "\(error)")
+    }
+
+    @Test(arguments: ["127.0.0.1", "localhost"])
+    func `the connect timer runs once it connects`(host: String) async throws {
+      let listener = try FullListener()
+      defer { listener.close() }
+      let port = try #require(listener.url.port)
+      let url = try #require(URL(string: "http://\(host):\(port)/"))
+      var options = TransferOptions()
+      options.timeouts = Timeouts(queue: .seconds(50), connect: .milliseconds(80))
+      let request = HTTPRequest(.get, url, options: options)
+      let error = await #expect(throws: TaskError.self) { try await transport.send(request) }
+      #expect(error?.timer == .connect && error?.phase == .connecting, "\(String(describing: error))")
+    }
+  }
+#endif

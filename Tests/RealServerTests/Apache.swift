@@ -1,0 +1,54 @@
+import Errand
+import Foundation
+
+/// An Apache of the test's own that asks for a Digest credential and takes files, ended with the last reference.
+final class Apache: Sendable {
+  static let credential = Credential(user: "somebody", password: "open sesame")
+  static let isExpected = LocalServer.isExpected("apache2")
+
+  let url: URL
+  private let server: LocalServer
+
+  /// Starts it.
+  init() async throws {
+    // As `htdigest` writes it: the MD5 of "somebody:errand:open sesame".
+    let users = Data("somebody:errand:9c67bc998868d1420b78cb61c210a7fd\n".utf8)
+    server = try await LocalServer("apache2", files: ["users": users, "root/hello": Data("hello\n".utf8)]) {
+      Self.configuration($0, $1)
+    } arguments: {
+      ["-X", "-d", $0, "-f", "\($0)/configuration"]
+    }
+    guard let url = URL(string: "http://127.0.0.1:\(server.port)") else {
+      throw LocalServer.Failure(reason: "no URL for port \(server.port)")
+    }
+    self.url = url
+  }
+
+  /// The file that was put there.
+  func file(_ name: String) -> Data? {
+    FileManager.default.contents(atPath: server.folder.appendingPathComponent("root/\(name)").path)
+  }
+
+  private static func configuration(_ port: UInt16, _ folder: String) -> String {
+    let modules = ["mpm_event", "authn_core", "authn_file", "authz_core", "authz_user", "auth_digest", "dav", "dav_fs"]
+    return """
+      \(modules.map { "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so" }.joined(separator: "\n"))
+      ServerName 127.0.0.1
+      Listen 127.0.0.1:\(port)
+      User www-data
+      Group www-data
+      PidFile \(folder)/apache.pid
+      ErrorLog \(folder)/error.log
+      DefaultRuntimeDir \(folder)
+      DocumentRoot \(folder)/root
+      DavLockDB \(folder)/locks
+      <Location "/">
+        Dav On
+        AuthType Digest
+        AuthName errand
+        AuthUserFile \(folder)/users
+        Require valid-user
+      </Location>
+      """
+  }
+}

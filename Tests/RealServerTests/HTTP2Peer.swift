@@ -1,0 +1,160 @@
+#if os(Linux)
+  import Errand
+  import Foundation
+
+  /// A server that does on HTTP/2 streams what their paths say; written in Python, over its package `h2`.
+  final class HTTP2Peer: Sendable {
+    let url: URL
+    private let server: LocalServer
+
+    static let isExpected =
+      (interpreter != nil || ProcessInfo.processInfo.environment["CI"] == "true") && Certificates.isExpected
+
+    /// The Python that has the package: not every one on a machine has.
+    private static let interpreter: String? = LocalServer.paths(of: "python3").first { path in
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: path)
+      process.arguments = ["-c", "import h2"]
+      process.standardError = FileHandle.nullDevice
+      guard (try? process.run()) != nil else { return false }  // then it is of no use
+      process.waitUntilExit()
+      return process.terminationStatus == 0
+    }
+
+    init() async throws {
+      guard let interpreter = Self.interpreter else {
+        throw LocalServer.Failure(reason: "no python3 with its package h2 is installed")
+      }
+      let pair = try Certificates.shared().server
+      let files = ["server.pem": pair.certificate, "server.key": pair.key]
+      server = try await LocalServer(interpreter, files: files) {
+        Self.script.replacingOccurrences(of: "PORT", with: "\($0)").replacingOccurrences(of: "FOLDER", with: $1)
+      } arguments: {
+        ["\($0)/configuration"]
+      }
+      guard let url = URL(string: "https://127.0.0.1:\(server.port)") else {
+        throw LocalServer.Failure(reason: "no URL for port \(server.port)")
+      }
+      self.url = url
+    }
+
+    /// A transport that trusts it.
+    func transport() throws -> CurlTransport {
+      var configuration = CurlTransport.Configuration()
+      configuration.tls.authorities = .pem(try Certificates.shared().authority)
+      return try CurlTransport(configuration)
+    }
+
+    /// What it has read: "POST /hold 3" is a POST for /hold on stream 3.
+    func seen() async throws -> [String] {
+      let request = HTTPRequest(.get, url.appendingPathComponent("seen"))
+      let body = try await transport().send(request).body.collect()
+      return String(decoding: body, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    private static let script = #"""
+      import socket, ssl, threading
+
+      from h2.config import H2Configuration
+      from h2.connection import H2Connection
+      from h2.errors import ErrorCodes
+      from h2.events import RequestReceived, StreamEnded
+      from hyperframe.frame import GoAwayFrame
+
+      seen = []
+      lock = threading.Lock()
+
+
+      class Peer:
+          """One connection. The first word of a path is the method that is called."""
+
+          def __init__(self, sock):
+              self.sock = sock
+              self.h2 = H2Connection(H2Configuration(client_side=False, header_encoding="utf-8"))
+              self.requests = {}
+
+          def serve(self):
+              self.h2.initiate_connection()
+              self.flush()
+              while data := self.sock.recv(65536):
+                  for event in self.h2.receive_data(data):
+                      if isinstance(event, RequestReceived):
+                          self.requests[event.stream_id] = dict(event.headers)
+                      if isinstance(event, StreamEnded):
+                          self.take(event.stream_id, self.requests.pop(event.stream_id))
+                  self.flush()
+
+          def take(self, stream, headers):
+              path = headers[":path"]
+              words = path.strip("/").split("/")
+              with lock:
+                  isFirst = not any(path in line for line in seen)
+                  if words[0] != "seen":
+                      seen.append("%s %s %d" % (headers[":method"], path, stream))
+              if words[0] == "once":
+                  words = words[1:] if isFirst else ["hello"]
+              getattr(self, words[0])(stream, *words[1:])
+
+          def flush(self):
+              self.sock.sendall(self.h2.data_to_send())
+
+          def answer(self, stream, text):
+              self.h2.send_headers(stream, [(":status", "200"), ("content-length", str(len(text)))])
+              self.h2.send_data(stream, text.encode(), end_stream=True)
+
+          def hello(self, stream):
+              self.answer(stream, "hello")
+
+          def seen(self, stream):
+              with lock:
+                  self.answer(stream, "\n".join(seen))
+
+          def hold(self, stream):
+              pass
+
+          def reset(self, stream, code):
+              self.h2.reset_stream(stream, ErrorCodes[code])
+
+          def partly(self, stream, code):
+              self.h2.send_headers(stream, [(":status", "200"), ("content-length", "5")])
+              self.h2.send_data(stream, b"he")
+              self.reset(stream, code)
+
+          def goaway(self, stream, last, end="stay"):
+              # Behind the library's back, which would say no more on the connection.
+              self.flush()
+              frame = GoAwayFrame(0)
+              frame.last_stream_id = stream if last == "this" else int(last)
+              self.sock.sendall(frame.serialize())
+              if end == "close":
+                  self.die(stream)
+
+          def both(self, stream, code):
+              self.reset(stream, code)
+              self.goaway(stream, "this")
+
+          def die(self, stream):
+              # In order: what the client has sent is still read, or a reset would take the GOAWAY from it.
+              self.sock.shutdown(socket.SHUT_WR)
+
+
+      def serve(sock):
+          try:
+              Peer(context.wrap_socket(sock, server_side=True)).serve()
+          except OSError:
+              pass
+          finally:
+              sock.close()
+
+
+      context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+      context.load_cert_chain("FOLDER/server.pem", "FOLDER/server.key")
+      context.set_alpn_protocols(["h2"])
+      listener = socket.create_server(("127.0.0.1", PORT))
+      while True:
+          connection, _ = listener.accept()
+          connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+          threading.Thread(target=serve, args=(connection,), daemon=True).start()
+      """#
+  }
+#endif

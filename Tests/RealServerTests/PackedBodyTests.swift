@@ -1,0 +1,68 @@
+#if os(Linux)
+  import Errand
+  import Foundation
+  import Testing
+
+  /// Bodies that are a thousand times as large as what comes over the wire.
+  @Suite(
+    .enabled(if: Nginx.isExpected && LocalServer.isExpected("gzip"), "nginx or gzip is not installed"),
+    .timeLimit(.minutes(1)))
+  struct PackedBodyTests {
+    private static let size = 256 << 20
+
+    /// So many zeros, as gzip packs them.
+    private static let zeros = Result {
+      let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-zeros-\(UUID().uuidString).gz")
+      defer { try? FileManager.default.removeItem(at: file) }  // it is in the temporary folder
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/bin/sh")
+      process.arguments = ["-c", "head -c \(size) /dev/zero | gzip -9 > '\(file.path)'"]
+      try process.run()
+      process.waitUntilExit()
+      return try Data(contentsOf: file)
+    }
+
+    private func start(_ change: (inout CurlTransport.Configuration) -> Void = { _ in }) async throws -> (
+      Nginx, CurlTransport
+    ) {
+      let nginx = try await Nginx(files: ["zeros.gz": Self.zeros.get(), "zeros": Data()])
+      var configuration = CurlTransport.Configuration()
+      change(&configuration)
+      return (nginx, try CurlTransport(configuration))
+    }
+
+    private func request(_ nginx: Nginx, isLongLived: Bool = false) -> HTTPRequest {
+      var request = HTTPRequest(.get, nginx.url.appendingPathComponent("packed/zeros"))
+      request.options.decodesBody = true
+      request.options.isLongLived = isLongLived
+      return request
+    }
+
+    // What 64 KiB of it decode to is more than libcurl holds for a reader who is slower than the wire.
+    @Test(arguments: [false, true])
+    func `a slow reader gets the whole of it`(isLongLived: Bool) async throws {
+      let (nginx, transport) = try await start { $0.maximumDecodingRatio = 2000 }
+      let body = try await transport.send(request(nginx, isLongLived: isLongLived)).body
+      var count = 0
+      while let piece = try await body.next() {
+        count += piece.count
+        for _ in 0..<10 { await Task.yield() }
+      }
+      #expect(count == Self.size)
+      #expect(body.timings.map { $0.bytesDecoded == Int64(Self.size) && $0.bytesReceived < 1 << 20 } == true)
+      withExtendedLifetime(nginx) {}
+    }
+
+    @Test func `it is refused where nobody allows so much, for a slow reader as for a fast one`() async throws {
+      let (nginx, transport) = try await start()
+      for yields in [0, 100] {
+        let body = try await transport.send(request(nginx)).body
+        let error = await #expect(throws: TaskError.self) {
+          while try await body.next() != nil { for _ in 0..<yields { await Task.yield() } }
+        }
+        #expect(error?.code == .bodyTooLarge, "\(String(describing: error))")
+      }
+      withExtendedLifetime(nginx) {}
+    }
+  }
+#endif

@@ -1,0 +1,57 @@
+#if os(Linux)
+  import Errand
+  import Foundation
+  import Testing
+
+  @Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(1)))
+  struct UnixSocketTests {
+    private func start() async throws -> (Nginx, CurlTransport) {
+      let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)])
+      var configuration = CurlTransport.Configuration()
+      configuration.unixSocket = nginx.socketPath
+      return (nginx, try CurlTransport(configuration))
+    }
+
+    @Test func `requests go over the socket, whatever host they name, and its connection is kept`() async throws {
+      let (nginx, transport) = try await start()
+      let server = Server(remote: "http://localhost", transport: transport)
+      let url = try #require(URL(string: "http://localhost/echo/host"))
+      let first = try await URLTask(url).on(server).response()
+      let second = try await URLTask(url).on(server).response()
+      // nginx says on which of its addresses the request came, and for which host.
+      #expect(String(decoding: first.payload, as: UTF8.self) == "unix:\(nginx.socketPath) localhost\n")
+      #expect(!first.response.isConnectionReused && second.response.isConnectionReused)
+      #expect(await transport.connections().values.map(\.open) == [1])
+      withExtendedLifetime(nginx) {}
+    }
+
+    @Test func `a body goes up, a file comes down, and many at once each get their own`() async throws {
+      let (nginx, transport) = try await start()
+      let hello = try #require(URL(string: "http://localhost/hello"))
+      let swallow = try #require(URL(string: "http://localhost/swallow"))
+      let up = try await transport.send(HTTPRequest(.post, swallow, body: .bytes(Data(count: 3 << 20))))
+      #expect(up.status == .noContent)
+      try await withThrowingTaskGroup { group in
+        for _ in 0..<100 {
+          group.addTask {
+            let body = try await transport.send(HTTPRequest(.get, hello)).body.collect()
+            #expect(body == Data("hello\n".utf8))
+          }
+        }
+        try await group.waitForAll()
+      }
+      withExtendedLifetime(nginx) {}
+    }
+
+    @Test func `a socket that is not there is an error that says that nothing was sent`() async throws {
+      var configuration = CurlTransport.Configuration()
+      configuration.unixSocket = "/nowhere/at/all.socket"
+      let transport = try CurlTransport(configuration)
+      let url = try #require(URL(string: "http://localhost/hello"))
+      let error = await #expect(throws: TaskError.self) {
+        try await transport.send(HTTPRequest(.post, url, body: .text("x")))
+      }
+      #expect(error?.code == .cannotConnect && error?.isSurelyNotSent == true, "\(String(describing: error))")
+    }
+  }
+#endif
