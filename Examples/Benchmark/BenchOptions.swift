@@ -5,6 +5,8 @@ import Foundation
 struct BenchOptions {
   let scenario: any Scenario
   let url: URL
+  /// Whether the command line named it.
+  let hasURL: Bool
   private(set) var requests: Int
   private(set) var concurrency: Int
   private(set) var file: URL?
@@ -14,13 +16,14 @@ struct BenchOptions {
 
   static let scenarios: [String: any Scenario] = [
     "transport": TransportScenario(), "task": TaskScenario(), "stream": StreamScenario(), "file": FileScenario(),
-    "upload": UploadScenario(), "storm": StormScenario(), "soak": SoakScenario(),
+    "upload": UploadScenario(), "storm": StormScenario(), "soak": SoakScenario(), "crowd": CrowdScenario(),
+    "serve": ServeScenario(),
     "manager": ManagerScenario(), "record": RecordScenario(),
   ]
 
   static var usage: String {
     "errand-bench \(scenarios.keys.sorted().joined(separator: "|")) --url URL [--requests N] [--concurrency C] "
-      + "[--file PATH] [--ca PEM] [--recordings N]; storm, soak, manager and record bring their own server and need "
+      + "[--file PATH] [--ca PEM] [--recordings N]; storm, soak, crowd, manager and record bring their own server and need "
       + "no URL"
   }
 
@@ -28,7 +31,7 @@ struct BenchOptions {
     guard let name = arguments.first, let scenario = Self.scenarios[name] else { throw BenchError(Self.usage) }
     requests = scenario.defaultRequests
     concurrency = scenario.defaultConcurrency
-    var url = scenario.isEmbedded ? URL(string: "http://127.0.0.1") : nil
+    var url: URL?
     var rest = arguments.dropFirst()
     while let option = rest.popFirst() {
       guard let value = rest.popFirst() else { throw BenchError("\(option) needs a value; \(Self.usage)") }
@@ -42,6 +45,8 @@ struct BenchOptions {
       default: throw BenchError("unknown option \(option); \(Self.usage)")
       }
     }
+    hasURL = url != nil
+    if scenario.isEmbedded { url = url ?? URL(string: "http://127.0.0.1") }
     guard let url else { throw BenchError("--url is missing or no URL; \(Self.usage)") }
     self.scenario = scenario
     self.url = url

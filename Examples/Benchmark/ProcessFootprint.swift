@@ -28,6 +28,21 @@ struct ProcessFootprint: Sendable {
 }
 
 extension ProcessFootprint {
+  /// Lets the process have as many descriptors as it may; throws where that is not enough.
+  static func raiseDescriptorLimit(toAtLeast count: UInt64) throws {
+    #if canImport(Glibc)
+      let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+      let resource = RLIMIT_NOFILE
+    #endif
+    var limit = rlimit()
+    getrlimit(resource, &limit)
+    limit.rlim_cur = limit.rlim_max
+    guard setrlimit(resource, &limit) == 0, UInt64(limit.rlim_max) >= count else {
+      throw BenchError("\(count) descriptors are needed, and \(limit.rlim_max) is the limit")
+    }
+  }
+
   /// Calls glibc's `malloc_trim`, which Swift's overlay leaves out; elsewhere there is nothing of that name.
   private static func trimAllocator() {
     typealias Trim = @convention(c) (Int) -> Int32

@@ -1,0 +1,39 @@
+/// What came of a crowd.
+struct CrowdReport: BenchReport {
+  let requests: Int
+  let concurrency: Int
+  let crowd: Int
+  let kinds: [CrowdKind]
+  /// The CPU of one request in microseconds, round by round.
+  var costs: [CrowdKind: [Double]] = [:]
+
+  /// How many times dearer a request may be for the crowd.
+  static let limit = 1.10
+
+  private func cost(_ kind: CrowdKind) -> Double { Self.median(costs[kind] ?? []) }
+
+  /// How many times dearer a request was than alone, in the same round.
+  private func ratio(_ kind: CrowdKind) -> Double {
+    Self.median(zip(costs[kind] ?? [], costs[.nobody] ?? []).map { $0 / $1 })
+  }
+
+  private static func median(_ values: [Double]) -> Double {
+    values.isEmpty ? 0 : values.sorted()[values.count / 2]
+  }
+
+  var failures: [String] {
+    kinds.filter { ratio($0) > Self.limit }.map {
+      "beside \(crowd) \($0.rawValue) a request costs \(ratio($0)) times as much"
+    }
+  }
+
+  var description: String {
+    """
+    {"client":"errand","scenario":"crowd","requests":\(requests),"concurrency":\(concurrency),"crowd":\(crowd),\
+    "rounds":\(costs[.nobody]?.count ?? 0),"cpuMicrosecondsPerRequest":\(cost(.nobody)),\
+    "cpuMicrosecondsBesideIdleConnections":\(cost(.idleConnections)),\
+    "cpuMicrosecondsBesideStalledStreams":\(cost(.stalledStreams)),\
+    "idleConnectionsRatio":\(ratio(.idleConnections)),"stalledStreamsRatio":\(ratio(.stalledStreams))}
+    """
+  }
+}
