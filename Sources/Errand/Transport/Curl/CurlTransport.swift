@@ -10,7 +10,7 @@
   ///
   /// A response is buffered up to 768 KiB ahead of its reader; beyond, the server waits. One that is decoded may hold what
   /// the next 32 KiB decode to besides: at most 34 MB where they are gzip or deflate, 64 MB where br or zstd, past which it
-  /// fails. A request is sent once; see ``TransferOptions/mayRepeat``.
+  /// fails; and for moments up to three times that, when its reader goes on and libcurl moves what it held. A request is sent once; see ``TransferOptions/mayRepeat``.
   public final class CurlTransport: CancellableTransport {
     private let loop: CurlLoop
     private let group: CurlGroup.ID
