@@ -44,8 +44,21 @@ package final class CallTrace: Sendable {
     return time
   }
 
-  /// How often the call was tried again, and the bytes of bodies that came.
-  package var counts: (retries: Int, bytesReceived: Int) { record.withLock { ($0.retries, $0.bytesReceived) } }
+  /// What a call came to in numbers.
+  package struct Counts {
+    /// How often it was tried again.
+    package let retries: Int
+    /// The bytes of bodies that came.
+    package let bytesReceived: Int
+    /// How long it took.
+    package let duration: Duration
+  }
+
+  /// Notes the end of the call.
+  package func end(_ outcome: CallOutcome) -> Counts {
+    let duration = note(.callEnded(outcome))
+    return record.withLock { Counts(retries: $0.retries, bytesReceived: $0.bytesReceived, duration: duration) }
+  }
 
   /// A body that the caller read as it came had so many bytes.
   package func countStreamed(_ bytes: Int) { record.withLock { $0.bytesReceived += bytes } }

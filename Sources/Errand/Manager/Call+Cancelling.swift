@@ -14,6 +14,7 @@ extension Call {
   var isCancelled: Bool { Task.isCancelled || state.withLock { $0.isCancelled } }
 
   /// Runs the whole of the call, within reach of whoever wants to cancel it.
+  @inline(__always)
   func cancellable<Value: Sendable>(_ body: @escaping @Sendable (Call) async throws -> Value) async throws -> Value {
     try Task.checkCancellation()
     manager.calls.enter(self)
@@ -25,11 +26,13 @@ extension Call {
   }
 
   /// Runs what may wait for something that only Swift's own cancellation ends, as do closures and hooks of an app.
+  @inline(__always)
   func interruptible<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
     isDirect ? try await inOwnTask(body) : try await body()
   }
 
   /// Sends a request by the transport, and has it told when the call is to end.
+  @inline(__always)
   func transmit(_ request: HTTPRequest, to host: Origin) async throws -> HTTPResponse {
     guard isDirect, let cancellable = plan.server.cancellableTransport else { return try await transport.send(request) }
     return try await cancellable.send(request, to: host) { [self] in heed($0) }

@@ -21,9 +21,9 @@ final class Call: Sendable {
 
   private static let lastNumber = Lock(0)
 
-  init(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: Delivery) {
+  init(_ plan: TaskPlan, _ delivery: Delivery) {
     let manager = plan.server.manager
-    self.plan = plan
+    let snapshot = plan.server.snapshot
     self.snapshot = snapshot
     self.delivery = delivery
     self.manager = manager
@@ -42,6 +42,7 @@ final class Call: Sendable {
       observers: plan.control.map { snapshot.configuration.observers + [$0] } ?? snapshot.configuration.observers,
       logStyle: snapshot.configuration.logStyle,
       log: snapshot.configuration.log, context: plan.context)
+    self.plan = plan
   }
 
   /// Whether somebody wants to see what goes over the wire.
@@ -179,33 +180,18 @@ final class Call: Sendable {
   }
 
   private func end(_ outcome: CallOutcome, _ error: (any Error)? = nil) async {
-    let isFirst = state.withLock { state in
-      defer { state.hasEnded = true }
-      return !state.hasEnded
-    }
-    guard isFirst else { return }
-    count(outcome, trace.note(.callEnded(outcome)))
-    let response = state.withLock { state in
-      defer { state.response = nil }  // the call may live as long as what it gave
-      return state.response
-    }
+    guard let ended = state.withLock({ $0.end() }) else { return }
+    let counts = trace.end(outcome)
+    manager.board.note(outcome, counts, bytesSent: ended.bytesSent, of: type(of: plan.task))
     if let exchange {
-      let (method, url) = state.withLock { ($0.method, $0.url) }
-      await show(exchange.withLock { $0 }, outcome, method ?? plan.httpMethod, url, response?.status)
+      let method = ended.method ?? plan.httpMethod
+      await show(exchange.withLock { $0 }, outcome, method, ended.url, ended.response?.status)
     }
     if let error {
       await plan.task.didFail(with: error)
-    } else if let response {
+    } else if let response = ended.response {
       await plan.task.didComplete(with: response)
     }
-  }
-
-  private func count(_ outcome: CallOutcome, _ duration: Duration) {
-    let (retries, bytesReceived) = trace.counts
-    let run = StatisticsBoard.Run(
-      outcome: outcome, retries: retries, bytesReceived: bytesReceived, bytesSent: state.withLock { $0.bytesSent },
-      duration: duration)
-    manager.board.note(run, of: type(of: plan.task))
   }
 
   private func startDeadline() -> Task<Void, Never>? {

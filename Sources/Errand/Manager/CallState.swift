@@ -2,7 +2,7 @@ import Foundation
 
 /// What has happened to a call so far, pure.
 struct CallState {
-  var hasEnded = false
+  private var hasEnded = false
   /// What was under way when the deadline passed.
   var expired: TaskError.Phase?
   var deadline: Task<Void, Never>?
@@ -39,5 +39,21 @@ struct CallState {
   mutating func handOver(_ body: any Cancellable) -> Bool {
     defer { isHandedOver = true }
     return heed(body)
+  }
+
+  /// What is left to be told once the call is over.
+  struct Ended {
+    let method: HTTPMethod?
+    let url: URL?
+    let response: HTTPResponse?
+    let bytesSent: Int
+  }
+
+  /// The call is over; nil where it was before.
+  mutating func end() -> Ended? {
+    guard !hasEnded else { return nil }
+    hasEnded = true
+    defer { response = nil }  // the call may live as long as what it gave
+    return Ended(method: method, url: url, response: response, bytesSent: bytesSent)
   }
 }

@@ -24,6 +24,7 @@ final class SerialQueues: Sendable {
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, `CancellationError` when cancelled while waiting, and ``TaskError`` with code
   ///   `.reentrantQueue` where the surrounding call holds the queue already and would wait for itself.
+  @inline(__always)  // or every call would pay for a queue that most have not
   func withTurn<Result>(_ queue: SerialQueue, _ body: () async throws -> Result) async throws -> Result {
     guard let name = queue.name else { return try await body() }
     return try await waitForTurn(name, body)

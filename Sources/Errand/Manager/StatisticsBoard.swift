@@ -2,15 +2,6 @@ import Foundation
 
 /// Counts the calls of a manager: one entry a type of task, however many calls there are.
 final class StatisticsBoard: Sendable {
-  /// One call that has ended.
-  struct Run {
-    let outcome: CallOutcome
-    let retries: Int
-    let bytesReceived: Int
-    let bytesSent: Int
-    let duration: Duration
-  }
-
   private struct Entry {
     let type: Any.Type
     var statistics: TaskStatistics
@@ -18,12 +9,13 @@ final class StatisticsBoard: Sendable {
 
   private let entries = Lock<[ObjectIdentifier: Entry]>([:])
 
-  func note(_ run: Run, of type: Any.Type) {
+  /// A call has ended.
+  func note(_ outcome: CallOutcome, _ counts: CallTrace.Counts, bytesSent: Int, of type: Any.Type) {
     let now = Date()
     entries.withLock { entries in
       // The name is made when somebody asks for it: it costs more than all of this.
       entries[ObjectIdentifier(type), default: Entry(type: type, statistics: TaskStatistics())]
-        .statistics.add(run, at: now)
+        .statistics.add(outcome, counts, bytesSent: bytesSent, at: now)
     }
   }
 
@@ -40,18 +32,18 @@ final class StatisticsBoard: Sendable {
 }
 
 extension TaskStatistics {
-  fileprivate mutating func add(_ run: StatisticsBoard.Run, at now: Date) {
+  fileprivate mutating func add(_ outcome: CallOutcome, _ counts: CallTrace.Counts, bytesSent: Int, at now: Date) {
     count += 1
-    switch run.outcome {
+    switch outcome {
     case .succeeded: break
     case .failed: failures += 1
     case .cancelled: cancellations += 1
     }
-    retries += run.retries
-    bytesReceived += run.bytesReceived
-    bytesSent += run.bytesSent
-    duration += run.duration
-    lastDuration = run.duration
+    retries += counts.retries
+    bytesReceived += counts.bytesReceived
+    self.bytesSent += bytesSent
+    duration += counts.duration
+    lastDuration = counts.duration
     lastRun = now
   }
 }

@@ -1,5 +1,6 @@
 extension Call {
   /// 5. Through the steps that see a call once.
+  @inline(__always)  // most calls have no steps
   func throughCallSteps(
     _ request: HTTPRequest, _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
@@ -9,6 +10,7 @@ extension Call {
   }
 
   /// 7. Through the steps that see every attempt.
+  @inline(__always)  // most calls have no steps
   func throughAttemptSteps(
     _ request: HTTPRequest, _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {

@@ -1,9 +1,9 @@
 extension Server {
   /// The life of one task, from its plan to its result. The numbers are those of the guide "How a task travels".
   @concurrent static func perform<Value: Sendable>(
-    _ plan: TaskPlan, _ delivery: Delivery, finish: @escaping @Sendable (Outcome) async throws -> Value
+    _ plan: consuming TaskPlan, _ delivery: Delivery, finish: @escaping @Sendable (Outcome) async throws -> Value
   ) async throws -> Value {
-    let call = Call(plan, plan.server.snapshot, delivery)  // 1. snapshot the configuration
+    let call = Call(plan, delivery)  // 1. snapshot the configuration
     return try await call.run { call in  // … begun and ended once, cancellable, under its deadline (11)
       try call.refuseIfDisabled()
       return try await call.manager.serialQueues.withTurn(call.plan.serialQueue) {  // 2. wait for the serial queue

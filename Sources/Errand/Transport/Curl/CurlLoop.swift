@@ -109,7 +109,11 @@
         wakeReaders()
         let count = epoll_wait(epoll, events, Int32(capacity), timeout())
         now = CurlLibrary.now
-        for index in 0..<max(0, Int(count)) { handle(events[index]) }
+        for index in 0..<max(0, Int(count)) {
+          handle(events[index])
+          // Readers have work to do while this thread has: they need not wait for the last event.
+          if ready.count >= 16 { wakeReaders() }
+        }
       }
     }
 

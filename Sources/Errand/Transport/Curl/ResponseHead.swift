@@ -66,6 +66,7 @@ struct ResponseHead: Equatable {
     var bytes = bytes
     while let first = bytes.first, isSpace(first) { bytes.removeFirst() }
     while let last = bytes.last, isSpace(last) { bytes.removeLast() }
+    if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: UnsafeBufferPointer(rebasing: bytes), as: UTF8.self) }
     return String(validating: UnsafeBufferPointer(rebasing: bytes), as: UTF8.self)
       ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
   }
