@@ -1,6 +1,9 @@
 import Foundation
 
-/// Encodes and decodes payloads off the caller's actor. `Data` and `String` are themselves, never JSON.
+/// Encodes and decodes payloads. `Data` and `String` are themselves, never JSON.
+///
+/// Encoding leaves the caller's actor by itself, for an app may ask for a body; decoding is asked for by calls, which are
+/// on none.
 enum PayloadCoding {
   /// The body for `payload`.
   @concurrent static func encode<Payload: Encodable & Sendable>(
@@ -18,9 +21,9 @@ enum PayloadCoding {
   }
 
   /// The payload that `data` describes.
-  @concurrent static func decode<Payload: Decodable & Sendable>(
+  static func decode<Payload: Decodable & Sendable>(
     _ type: Payload.Type, from data: Data, mediaType: MediaType?, with decoder: any PayloadDecoder
-  ) async throws -> Payload {
+  ) throws -> Payload {
     if type == Data.self, let payload = data as? Payload { return payload }
     if type == String.self, let payload = text(data, mediaType) as? Payload { return payload }
     if type == Data?.self, let payload = (data.isEmpty ? nil : data) as Data? as? Payload { return payload }

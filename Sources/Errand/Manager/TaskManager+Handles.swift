@@ -16,7 +16,7 @@ extension TaskManager {
   public nonisolated func start<Described: PayloadDownloadingTask>(
     _ task: Described, lifetime: TaskHandleLifetime = .managed
   ) -> TaskHandle<Described.DownloadPayload> {
-    Self.begin(task, .memory, lifetime) { try await $0.decoded(Described.DownloadPayload.self) }
+    Self.begin(task, .memory, lifetime) { try $0.decoded(Described.DownloadPayload.self) }
   }
 
   /// Starts a task that gives no payload without waiting for it.

@@ -81,14 +81,25 @@ package final class ServerSnapshot: Sendable {
 
   /// The URL for a plan: its task's, with the plan's additions.
   package func url(of plan: TaskPlan) async throws -> URL {
-    let own = ObjectIdentifier(plan.task.server)
-    let url = try await Self.$override.withValue(Override(server: own, snapshot: self)) { try await plan.task.url }
+    let url = try await url(of: plan.task)
     guard !plan.addedQuery.isEmpty else { return url }
     let parts = url.absoluteString.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
     let fragment = parts.count == 2 ? "#\(parts[1])" : ""
     let longer = parts[0] + (parts[0].contains("?") ? "&" : "?") + plan.addedQuery.encoded + fragment
     guard let url = Self.absolute(longer) else { throw malformed(longer) }
     return url
+  }
+
+  /// The URL that a task states, or that its server makes of this snapshot.
+  private func url(of task: any ServerTask) async throws -> URL {
+    let server = task.server
+    if server.snapshot === self {
+      let url = try await task.url
+      if server.snapshot === self { return url }  // it was made of no other
+    }
+    return try await Self.$override.withValue(Override(server: ObjectIdentifier(server), snapshot: self)) {
+      try await task.url
+    }
   }
 
   /// The snapshot from which a task's default `url` is built: that of the call under way, else the server's present one.

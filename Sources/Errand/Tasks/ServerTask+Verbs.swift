@@ -47,19 +47,19 @@ extension UploadingTask {
 extension PayloadDownloadingTask {
   /// Runs the task and returns the payload.
   public func download() async throws -> DownloadPayload {
-    try await Server.perform(plan, .memory) { try await $0.decoded(DownloadPayload.self) }
+    try await Server.perform(plan, .memory) { try $0.decoded(DownloadPayload.self) }
   }
 
   /// Runs the task and returns the payload with the response, its metrics and its record.
   public func response() async throws -> TaskResponse<DownloadPayload> {
-    try await Server.perform(plan, .memory) { TaskResponse(try await $0.decoded(DownloadPayload.self), $0) }
+    try await Server.perform(plan, .memory) { TaskResponse(try $0.decoded(DownloadPayload.self), $0) }
   }
 }
 
 extension Outcome {
-  func decoded<Payload: Decodable & Sendable>(_ type: Payload.Type) async throws -> Payload {
+  func decoded<Payload: Decodable & Sendable>(_ type: Payload.Type) throws -> Payload {
     let decoder = call.plan.decoder
-    let payload = try await PayloadCoding.decode(
+    let payload = try PayloadCoding.decode(
       type, from: data, mediaType: response.mediaType,
       with: decoder is InheritedCoding ? call.snapshot.configuration.defaultDecoder : decoder)
     call.trace.note(.decoded)
