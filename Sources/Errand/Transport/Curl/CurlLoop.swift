@@ -3,7 +3,7 @@
   import Foundation
   import Glibc
 
-  /// The thread that drives every transfer of the process: one epoll, several multi handles.
+  /// A thread that drives transfers of the process: one epoll, several multi handles.
   ///
   /// `Docs/decisions/0002-the-curl-loop.md` has its rules and what was measured. In short: everything of libcurl that
   /// is under way is touched here only; others push a command; nothing blocks with a finished transfer unreported.
@@ -26,9 +26,15 @@
       var lastGroup: CurlGroup.ID = 0
     }
 
-    /// The loop of the process, or why there is none.
-    static let shared = Result<CurlLoop, TaskError> { () throws(TaskError) in
+    /// The loops of the process, one for every processor up to four, or why there are none.
+    static let shared = Result<[CurlLoop], TaskError> { () throws(TaskError) in
       if let problem = CurlLibrary.problem { throw unavailable(problem) }
+      var loops: [CurlLoop] = []
+      for _ in 0..<min(4, max(1, ProcessInfo.processInfo.activeProcessorCount)) { loops.append(try started()) }
+      return loops
+    }
+
+    private static func started() throws(TaskError) -> CurlLoop {
       guard let loop = CurlLoop() else {
         throw unavailable("no epoll or event descriptor could be had: \(String(cString: strerror(errno)))")
       }

@@ -94,17 +94,9 @@
         ccurl_easy_set_string(easy, CCOPT_USERNAME, digest.user)
         ccurl_easy_set_string(easy, CCOPT_PASSWORD, digest.password)
       }
-      if mayBeStream { listen(easy, transfer) }
+      if configuration.mayMultiplex(origin) { listen(easy, transfer) }
       transfer.headerList = headerList(sendsBody: transfer.sendsBody)
       ccurl_easy_set_slist(easy, CCOPT_HTTPHEADER, transfer.headerList)
-    }
-
-    private var mayBeStream: Bool {
-      switch configuration.version {
-      case .automatic: origin.isSecure
-      case .http1: false
-      case .http2PriorKnowledge: true
-      }
     }
 
     /// Has libcurl tell what becomes of its stream.

@@ -50,11 +50,9 @@
     }
 
     var handle: CurlHandle
-    let group: CurlGroup.ID
+    let shard: CurlShard
     let origin: String
     let isLongLived: Bool
-    let loop: CurlLoop
-    private let pool: CurlHandlePool
     private let timeouts: Timeouts
     private let mostGoes: Int
     private let answersDigest: Bool
@@ -92,15 +90,12 @@
     private var failure: TaskError?
 
     init(
-      _ request: HTTPRequest, _ configuration: CurlTransport.Configuration, handle: CurlHandle, group: CurlGroup.ID,
-      origin: String, loop: CurlLoop,
-      outbox: TransferOutbox?, pool: CurlHandlePool
+      _ request: HTTPRequest, _ configuration: CurlTransport.Configuration, handle: CurlHandle, shard: CurlShard,
+      origin: String, outbox: TransferOutbox?
     ) {
       self.handle = handle
-      self.group = group
+      self.shard = shard
       self.origin = origin
-      self.loop = loop
-      self.pool = pool
       isLongLived = request.options.isLongLived
       timeouts = request.options.timeouts
       answersDigest = request.options.digest != nil
@@ -118,6 +113,9 @@
       guard ccurl_easy_get_pointer(easy, CCINFO_PRIVATE, &pointer) == CCE_OK, let pointer else { return nil }
       return Unmanaged<CurlTransfer>.fromOpaque(pointer).takeUnretainedValue()
     }
+
+    var loop: CurlLoop { shard.loop }
+    var group: CurlGroup.ID { shard.group }
 
     // MARK: On the loop
 
@@ -285,7 +283,7 @@
       resolveList = nil
       if mayBeStream { ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, 0) }  // what it would tell is gone
       // libcurl keeps in the handle that a stream was refused, and would take the next lost connection for the same.
-      if mayBeStream, !isPristine { pool.drop(handle) } else { pool.giveBack(handle) }
+      if mayBeStream, !isPristine { shard.pool.drop(handle) } else { shard.pool.giveBack(handle) }
       guard let outgoing else { return }
       let (pump, reader) = outgoing.withLock { outgoing in
         var pump: UnsafeContinuation<Void, Never>?

@@ -32,4 +32,15 @@
       public init() {}
     }
   }
+
+  extension CurlTransport.Configuration {
+    /// Whether what goes to `origin` may be one of many streams of a connection.
+    func mayMultiplex(_ origin: Origin) -> Bool {
+      switch version {
+      case .automatic: origin.isSecure
+      case .http1: false
+      case .http2PriorKnowledge: true
+      }
+    }
+  }
 #endif

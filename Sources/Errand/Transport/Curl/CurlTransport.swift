@@ -5,27 +5,29 @@
   /// Requests over libcurl: the transport on Linux.
   ///
   /// libcurl is loaded when the first transport is made, from the machine's `libcurl.so.4`, 7.85 or newer; building
-  /// needs nothing of it. All transports of the process share one thread, each has its own connections, and they close
+  /// needs nothing of it. All transports of the process share its threads, each has its own connections, and they close
   /// with the transport once its transfers are over.
   ///
   /// A response is buffered up to 768 KiB ahead of its reader; beyond, the server waits. One that is decoded may hold what
   /// the next 32 KiB decode to besides: at most 34 MB where they are gzip or deflate, 64 MB where br or zstd, past which it
-  /// fails; and for moments up to three times that, when its reader goes on and libcurl moves what it held. A request is sent once; see ``TransferOptions/mayRepeat``.
+  /// fails; and for moments up to three times that, when its reader goes on and libcurl moves what it held. A request is
+  /// sent once; see ``TransferOptions/mayRepeat``.
   public final class CurlTransport: CancellableTransport {
-    private let loop: CurlLoop
-    private let group: CurlGroup.ID
+    private let shards: [CurlShard]
     private let configuration: Configuration
-    private let pool = CurlHandlePool()
 
     /// A transport with connections of its own.
     /// Throws ``TaskError`` with code `.transportUnavailable` where libcurl cannot be had.
     public init(_ configuration: Configuration = Configuration()) throws(TaskError) {
-      loop = try CurlLoop.shared.get()
-      group = loop.newGroup()
+      let loops = try CurlLoop.shared.get()
+      // A limit on connections holds within a loop, so that there may only be one.
+      shards = (configuration.connectionsPerOrigin > 0 ? Array(loops.prefix(1)) : loops).map { CurlShard($0) }
       self.configuration = configuration
     }
 
-    deinit { loop.push(.close(group)) }
+    deinit {
+      for shard in shards { shard.loop.push(.close(shard.group)) }
+    }
 
     /// Sends `request` once and returns when the head of the response is there.
     /// Throws ``TaskError``, and `CancellationError` when the surrounding task is cancelled.
@@ -71,7 +73,7 @@
     private func response(
       to request: HTTPRequest, over transfer: CurlTransfer, begun: @Sendable (any Cancellable) -> Void
     ) async throws -> HTTPResponse {
-      loop.push(.add(transfer))
+      transfer.loop.push(.add(transfer))
       begun(transfer)
       do {
         let head = try await transfer.receivedHead()
@@ -86,17 +88,21 @@
 
     /// The connections as they are now, by origin.
     public func connections() async -> [String: ConnectionCounts] {
-      await withUnsafeContinuation { continuation in
-        loop.push(.count(group) { continuation.resume(returning: $0) })
+      var counts: [String: ConnectionCounts] = [:]
+      for shard in shards {
+        let part = await withUnsafeContinuation { continuation in
+          shard.loop.push(.count(shard.group) { continuation.resume(returning: $0) })
+        }
+        counts.merge(part) { ConnectionCounts(open: $0.open + $1.open, busy: $0.busy + $1.busy) }
       }
+      return counts
     }
 
     private func makeTransfer(_ request: HTTPRequest, to origin: Origin, by proxy: Proxy?) throws -> CurlTransfer {
       let outbox = try Self.outbox(for: request)
-      let handle = try pool.take()
+      let shard = shards.next(for: origin, mayBeStream: configuration.mayMultiplex(origin))
       let transfer = CurlTransfer(
-        request, configuration, handle: handle, group: group, origin: origin.description, loop: loop, outbox: outbox,
-        pool: pool)
+        request, configuration, handle: try shard.pool.take(), shard: shard, origin: origin.description, outbox: outbox)
       CurlRequest(request, to: origin, by: proxy, configuration).apply(to: transfer)
       if outbox != nil, request.body.data == nil, !request.body.isEmpty { transfer.startReading(request.body) }
       return transfer
