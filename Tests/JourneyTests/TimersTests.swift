@@ -42,11 +42,4 @@ import Testing
     shop.mock.enqueue(.data(Data(count: 30)).throttled(bytes: 1, every: .milliseconds(20)))
     #expect(try await PlainTask().on(shop.server).downloadData().count == 30)
   }
-
-  @Test func `waiting in line is not charged to the attempt`() async throws {
-    let shop = try Shop(limits: ThrottleLimits(perHost: 1))
-    for _ in 0..<4 { shop.mock.enqueue(.text("x").after(.milliseconds(150))) }
-    let calls = (0..<4).map { _ in Task { try await PlainTask().on(shop.server).timeout(.milliseconds(450)).run() } }
-    for call in calls { #expect(try await call.value.status == 200) }
-  }
 }
