@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// A call on sockets has no Swift task of its own: each thing that it waits for must hear that it is to end.
-@Suite struct CancelledAnywhereTests {
+@Suite(.timeLimit(.minutes(1))) struct CancelledAnywhereTests {
   /// What a call waits for, for ever.
   enum Moment: CaseIterable {
     case preflight, computedHeaders, slot, head, body, delay, postProcess, postflight
@@ -50,14 +50,14 @@ import Testing
     case .body: task = PlainTask(path: "drip")
     case .delay: task = PlainTask(path: "busy")
     }
-    func started(_ task: some ServerTask) -> Task<HTTPResponse, any Error> {
+    func started(_ task: some ServerTask, _ deadline: Duration) -> Task<HTTPResponse, any Error> {
       Task { [shop] in try await task.on(shop.server).deadline(deadline).run() }
     }
     if moment == .slot {
-      _ = started(task)
+      _ = started(task, .seconds(3600))
       #expect(await eventually { shop.server.manager.runningCount == 1 })
     }
-    let call = started(task)
+    let call = started(task, deadline)
     switch moment {
     case .slot: #expect(await eventually { shop.server.manager.waitingCount == 1 })
     case .head, .body: #expect(await eventually { shop.mock.requests.count == 1 })
@@ -89,7 +89,7 @@ import Testing
   @Test(arguments: Moment.allCases.filter { $0 != .delay }) func `a deadline ends a call wherever it is`(moment: Moment)
     async throws
   {
-    let call = try await call(stuckAt: moment, deadline: .milliseconds(500))
+    let call = try await call(stuckAt: moment, deadline: .seconds(2))
     let error = await #expect(throws: TaskError.self) { try await call.value }
     #expect(error?.timer == .call, "\(String(describing: error))")
     await shop.server.manager.cancelAll()

@@ -150,6 +150,16 @@ struct FaultTests {
       last = server
     }
     #expect(await eventually { last == nil || last === Server.default })
+    try await withFolder { folder in
+      for _ in 0..<10 {
+        let server = Server(remote: Remote(shop.mock.url))
+        _ = try await GetWidget().on(server).response()
+        _ = try await PlainTask(path: "now").on(server).download(to: folder.appendingPathComponent("now"))
+        for try await _ in try await PlainTask(path: "now").on(server).stream().body {}
+        last = server
+      }
+    }
+    #expect(await eventually { last == nil || last === Server.default })
     try await shop.mock.waitForOpenConnections(0)
   }
 

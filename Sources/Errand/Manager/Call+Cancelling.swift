@@ -7,7 +7,7 @@ extension Call {
 
   /// Has `wait` told when the call is to end; at once where that is so already.
   func heed(_ wait: any Cancellable) {
-    if !state.withLock({ $0.heed(wait) }) { wait.cancel() }
+    if !state.withLock({ $0.heed(wait) }).mayGoOn { wait.cancel() }
   }
 
   /// Whether the call, or the task that awaits it, was cancelled.
@@ -20,9 +20,14 @@ extension Call {
     manager.calls.enter(self)
     // A stream stays until its body has ended; it leaves by itself.
     defer { if !isHandedOver { manager.calls.leave(self) } }
-    let value = isDirect ? try await body(self) : try await inOwnTask { try await body(self) }
-    try checkCancellation()
-    return value
+    do {
+      let value = isDirect ? try await body(self) : try await inOwnTask { try await body(self) }
+      try checkCancellation()
+      return value
+    } catch {
+      try checkCancellation()  // whatever was made of the cancellation on its way
+      throw error
+    }
   }
 
   /// Runs what may wait for something that only Swift's own cancellation ends, as do closures and hooks of an app.

@@ -70,6 +70,7 @@ extension Call {
     }
     try writing(url) {
       try handle.close()
+      try checkCancellation()
       try Self.replace(url, with: partial)
     }
     isComplete = true

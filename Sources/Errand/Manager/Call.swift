@@ -91,7 +91,7 @@ final class Call: Sendable {
     body.count(into: bytesRead)
     let status = response.status
     let reading = HandedOverBody(call: self, body: body)
-    let mayGoOn = state.withLock { $0.handOver(reading) }
+    let (mayGoOn, _) = state.withLock { $0.handOver(reading) }
     // Captures nothing that holds the body: it would never be let go.
     body.onEnd { [self] ending in
       manager.calls.leave(self)
@@ -181,6 +181,7 @@ final class Call: Sendable {
 
   private func end(_ outcome: CallOutcome, _ error: (any Error)? = nil) async {
     guard let ended = state.withLock({ $0.end() }) else { return }
+    _ = state.withLock { $0.letGo() }
     let counts = trace.end(outcome)
     manager.board.note(outcome, counts, bytesSent: ended.bytesSent, of: type(of: plan.task))
     if let exchange {

@@ -28,15 +28,17 @@ struct CallState {
     return wait
   }
 
-  /// The call is about to wait for `wait`; false where it is to end instead.
-  mutating func heed(_ wait: any Cancellable) -> Bool {
-    guard !isCancelled else { return false }
-    if !isHandedOver { self.wait = wait }
-    return true
+  /// The call is about to wait for `wait`, and no more for what is returned, which may be let go; `mayGoOn` is false where
+  /// it is to end instead.
+  mutating func heed(_ wait: any Cancellable) -> (mayGoOn: Bool, old: (any Cancellable)?) {
+    guard !isCancelled else { return (false, nil) }
+    guard !isHandedOver, !hasEnded else { return (true, nil) }
+    defer { self.wait = wait }
+    return (true, self.wait)
   }
 
   /// The caller reads the body from now on, which is what ends when the call is to; false where it is to end at once.
-  mutating func handOver(_ body: any Cancellable) -> Bool {
+  mutating func handOver(_ body: any Cancellable) -> (mayGoOn: Bool, old: (any Cancellable)?) {
     defer { isHandedOver = true }
     return heed(body)
   }
@@ -47,6 +49,13 @@ struct CallState {
     let url: URL?
     let response: HTTPResponse?
     let bytesSent: Int
+  }
+
+  /// What the call waited for, which it lets go of: a task has its result for as long as somebody holds it, and that may
+  /// hold the call. To be let go outside of any lock.
+  mutating func letGo() -> (any Cancellable)? {
+    defer { wait = nil }
+    return wait
   }
 
   /// The call is over; nil where it was before.

@@ -6,10 +6,11 @@ import Foundation
 /// once per process: FoundationNetworking is no match for it (see ``URLSessionTransport``).
 ///
 /// Each one has its own connections. A copy shares them.
-public struct PlatformTransport: Transport {
+public struct PlatformTransport: CancellableTransport {
   /// What carries the requests: `curl` or `URLSession`.
   public let name: String
   private let carrier: any Transport
+  private let cancellable: (any CancellableTransport)?
 
   /// A transport with connections of its own.
   public init() { self = .best(complaint: Self.complainOnce) }
@@ -17,11 +18,21 @@ public struct PlatformTransport: Transport {
   init(name: String, carrier: any Transport) {
     self.name = name
     self.carrier = carrier
+    cancellable = carrier as? any CancellableTransport
   }
 
   /// What the carrier answers.
   /// Throws ``TaskError``, and `CancellationError` when the surrounding task is cancelled.
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await carrier.send(request) }
+
+  package var isCancellable: Bool { cancellable?.isCancellable ?? false }
+
+  package func send(
+    _ request: HTTPRequest, to origin: Origin, begun: @Sendable (any Cancellable) -> Void
+  ) async throws -> HTTPResponse {
+    guard let cancellable else { return try await carrier.send(request) }
+    return try await cancellable.send(request, to: origin, begun: begun)
+  }
 }
 
 extension Transport where Self == PlatformTransport {

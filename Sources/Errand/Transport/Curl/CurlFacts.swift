@@ -52,7 +52,8 @@
       let kind = isAnswered ? .badResponse : Self.kind(code, hasBegun: phase == .receiving)
       var reason = explanation(code)
       if kind == .pinMismatch { reason += "; the server shows \(shownPins.joined(separator: ", "))" }
-      let number = long(CCINFO_OS_ERRNO)
+      // libcurl keeps the last one in the handle, whatever it was of.
+      let number = phase == .connecting ? long(CCINFO_OS_ERRNO) : 0
       if number != 0 { reason += " (\(String(cString: strerror(Int32(number)))))" }
       if !remoteAddress.isEmpty { reason += ", \(remoteAddress) port \(long(CCINFO_PRIMARY_PORT))" }
       return TaskError(kind, "\(reason), \(phase.rawValue)", phase: phase, isSurelyNotSent: isSurelyNotSent)

@@ -13,7 +13,7 @@
 
     let id: ID
     private(set) var multis: [CurlMulti] = []
-    private var homes: [String: CurlMulti] = [:]
+    private var homes: [Origin: CurlMulti] = [:]
     /// Whether nothing will be added any more.
     var isClosed = false
 
@@ -31,9 +31,10 @@
       var counts: [String: ConnectionCounts] = [:]
       for origin in sockets.values { counts[origin, default: ConnectionCounts()].open += 1 }
       for transfer in transfers where transfer.group == id && transfer.goes > 0 {
-        guard var count = counts[transfer.origin], count.busy < count.open else { continue }  // they may share one
+        // They may share one.
+        guard var count = counts[transfer.origin.description], count.busy < count.open else { continue }
         count.busy += 1
-        counts[transfer.origin] = count
+        counts[transfer.origin.description] = count
       }
       return counts
     }
@@ -44,7 +45,7 @@
     func multi(for transfer: CurlTransfer) -> CurlMulti? {
       // A limit on connections holds within a multi, so that there may only be one.
       if connectionsPerOrigin > 0 { return multis.first }
-      let capacity = transfer.origin.hasPrefix("https") ? Self.secureCapacity : Self.capacity
+      let capacity = transfer.mayBeStream ? Self.secureCapacity : Self.capacity
       if let home = homes[transfer.origin], home.count < capacity { return home }
       return multis.first { $0.isForLongLived == transfer.isLongLived && $0.count < capacity }
     }

@@ -27,7 +27,7 @@
     }
 
     /// The loops of the process, one for every processor up to four, or why there are none.
-    static let shared = Result<[CurlLoop], TaskError> { () throws(TaskError) in
+    static let all = Result<[CurlLoop], TaskError> { () throws(TaskError) in
       if let problem = CurlLibrary.problem { throw unavailable(problem) }
       var loops: [CurlLoop] = []
       for _ in 0..<min(4, max(1, ProcessInfo.processInfo.activeProcessorCount)) { loops.append(try started()) }
@@ -168,7 +168,7 @@
         lastMulti &+= 1
         guard let made = CurlMulti(id: lastMulti, group: group, loop: self) else {
           transfer.finish(.failure(Self.unavailable("no multi handle could be made")))
-          return wake(transfer)
+          return retire(transfer)
         }
         multi = made
         multis[lastMulti] = made
@@ -229,7 +229,7 @@
     func opened(_ descriptor: Int32, by transfer: CurlTransfer) {
       sockets.opened(descriptor)
       owners[descriptor] = transfer.group
-      groups[transfer.group]?.sockets[descriptor] = transfer.origin
+      groups[transfer.group]?.sockets[descriptor] = transfer.origin.description
     }
 
     /// libcurl wants to hear of `events` of a socket of `multi`.

@@ -16,7 +16,9 @@
       self.configuration = configuration
     }
 
-    func apply(to transfer: CurlTransfer) {
+    /// Sets the options of the transfer's handle.
+    /// Throws ``TaskError`` where the library cannot do what the request's safety rests on.
+    func apply(to transfer: CurlTransfer) throws {
       let easy = transfer.handle.pointer
       transfer.decodesBody = request.options.decodesBody && !request.headers.contains(.acceptEncoding)
       // Handles are used again: forget the last request, keep sessions and names. A plain request sets the same options
@@ -24,9 +26,9 @@
       let plain = isPlain ? self.plain(decodesBody: transfer.decodesBody) : nil
       if plain == nil || plain != transfer.handle.plain {
         ccurl_easy_reset(easy)
-        setRules(easy, transfer)
+        try setRules(easy, transfer)
         setRoute(easy, transfer)
-        if origin.isSecure { setSecurity(easy) }
+        if origin.isSecure { try setSecurity(easy) }
         setMethod(easy, transfer)
       }
       transfer.handle.plain = plain
@@ -47,9 +49,10 @@
         && (request.method == .get || request.method == .delete)
     }
 
-    private func setRules(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
+    private func setRules(_ easy: OpaquePointer, _ transfer: CurlTransfer) throws {
       ccurl_easy_set_long(easy, CCOPT_NOSIGNAL, 1)
-      ccurl_easy_set_string(easy, CCOPT_PROTOCOLS_STR, "http,https")  // or file:///etc/passwd would be read
+      // Or file:///etc/passwd would be read.
+      try require(ccurl_easy_set_string(easy, CCOPT_PROTOCOLS_STR, "http,https"), "limit what a URL may name")
       ccurl_easy_set_long(easy, CCOPT_FOLLOWLOCATION, 0)
       ccurl_easy_set_string(easy, CCOPT_PROXY, "")  // or libcurl reads the environment
       ccurl_easy_set_long(easy, CCOPT_SUPPRESS_CONNECT_HEADERS, 1)
@@ -94,14 +97,13 @@
         ccurl_easy_set_string(easy, CCOPT_USERNAME, digest.user)
         ccurl_easy_set_string(easy, CCOPT_PASSWORD, digest.password)
       }
-      if configuration.mayMultiplex(origin) { listen(easy, transfer) }
+      if transfer.mayBeStream { listen(easy, transfer) }
       transfer.headerList = headerList(sendsBody: transfer.sendsBody)
       ccurl_easy_set_slist(easy, CCOPT_HTTPHEADER, transfer.headerList)
     }
 
     /// Has libcurl tell what becomes of its stream.
     private func listen(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
-      transfer.mayBeStream = true
       // An option of another protocol, without which libcurl repeats what a pooled connection did not answer without a
       // word of why. With it, it repeats nothing but a refused stream, and says so.
       let mode = request.options.mayRepeat ? CC_RTSPREQ_OPTIONS : CC_RTSPREQ_RECEIVE
@@ -143,26 +145,26 @@
       }
     }
 
-    private func setSecurity(_ easy: OpaquePointer) {
+    private func setSecurity(_ easy: OpaquePointer) throws {
       // Wait for a connection that may carry many, rather than open one for each.
       ccurl_easy_set_long(easy, CCOPT_PIPEWAIT, 1)
       let tls = configuration.tls
       switch tls.authorities {
       case .system: break
-      case .file(let url): ccurl_easy_set_string(easy, CCOPT_CAINFO, url.path)
-      case .pem(let data): setBlob(easy, CCOPT_CAINFO_BLOB, data)
+      case .file(let url): try require(ccurl_easy_set_string(easy, CCOPT_CAINFO, url.path), "read authorities")
+      case .pem(let data): try setBlob(easy, CCOPT_CAINFO_BLOB, data, "take authorities as data")
       }
-      ccurl_easy_set_long(
-        easy, CCOPT_SSLVERSION, Int(tls.minimumVersion == .tls1_3 ? CC_SSLVERSION_TLSv1_3 : CC_SSLVERSION_TLSv1_2))
+      let version = Int(tls.minimumVersion == .tls1_3 ? CC_SSLVERSION_TLSv1_3 : CC_SSLVERSION_TLSv1_2)
+      try require(ccurl_easy_set_long(easy, CCOPT_SSLVERSION, version), "demand a version of TLS")
       if let identity = tls.identity {
-        setBlob(easy, CCOPT_SSLCERT_BLOB, identity.certificate)
-        setBlob(easy, CCOPT_SSLKEY_BLOB, identity.key)
+        try setBlob(easy, CCOPT_SSLCERT_BLOB, identity.certificate, "take a client's certificate as data")
+        try setBlob(easy, CCOPT_SSLKEY_BLOB, identity.key, "take a client's key as data")
         if let password = identity.password { ccurl_easy_set_string(easy, CCOPT_KEYPASSWD, password) }
       }
       if let pins = request.options.pins.pins(for: origin.host) {
         // Without one that counts, what is left matches no key: fail closed.
         let list = pins.isEmpty ? "sha256//\(String(repeating: "A", count: 43))=" : Self.list(pins)
-        ccurl_easy_set_string(easy, CCOPT_PINNEDPUBLICKEY, list)
+        try require(ccurl_easy_set_string(easy, CCOPT_PINNEDPUBLICKEY, list), "compare keys with pins")
         ccurl_easy_set_long(easy, CCOPT_CERTINFO, 1)
       }
       if tls.verification == .dangerouslyNone {
@@ -175,10 +177,20 @@
       pins.sorted().map { "sha256//\($0)" }.joined(separator: ";")
     }
 
-    private func setBlob(_ easy: OpaquePointer, _ option: Int32, _ data: Data) {
-      data.withUnsafeBytes { bytes in
-        if let start = bytes.baseAddress { ccurl_easy_set_blob(easy, option, start, bytes.count) }
+    private func setBlob(_ easy: OpaquePointer, _ option: Int32, _ data: Data, _ purpose: String) throws {
+      try data.withUnsafeBytes { bytes in
+        guard let start = bytes.baseAddress else { return }
+        try require(ccurl_easy_set_blob(easy, option, start, bytes.count), purpose)
       }
+    }
+
+    /// Fails closed: what was not set would not be heeded.
+    private func require(_ code: Int32, _ purpose: String) throws {
+      guard code != CCE_OK else { return }
+      throw TaskError(
+        .secureConnectionFailed,
+        "the machine's libcurl cannot \(purpose) (error \(code)), so nothing is sent to \(origin)",
+        phase: .preparing, isSurelyNotSent: true)
     }
 
     private func setRoute(_ easy: OpaquePointer, _ transfer: CurlTransfer) {

@@ -51,7 +51,7 @@
 
     var handle: CurlHandle
     let shard: CurlShard
-    let origin: String
+    let origin: Origin
     let isLongLived: Bool
     private let timeouts: Timeouts
     private let mostGoes: Int
@@ -69,7 +69,7 @@
     /// Whether libcurl was told to decode the body.
     var decodesBody = false
     /// Whether it may be one stream of several; then libcurl is listened to for what becomes of it.
-    var mayBeStream = false
+    let mayBeStream: Bool
     var stream: StreamFate?
     private(set) var localPort: Int32 = 0
     var multi: CurlMulti?
@@ -91,11 +91,12 @@
 
     init(
       _ request: HTTPRequest, _ configuration: CurlTransport.Configuration, handle: CurlHandle, shard: CurlShard,
-      origin: String, outbox: TransferOutbox?
+      origin: Origin, mayBeStream: Bool, outbox: TransferOutbox?
     ) {
       self.handle = handle
       self.shard = shard
       self.origin = origin
+      self.mayBeStream = mayBeStream
       isLongLived = request.options.isLongLived
       timeouts = request.options.timeouts
       answersDigest = request.options.digest != nil
@@ -279,8 +280,10 @@
     func release() {
       ccurl_header_list_free(headerList)
       headerList = nil
+      if resolveList != nil { ccurl_easy_set_slist(handle.pointer, CCOPT_RESOLVE, nil) }  // it would be read again
       ccurl_slist_free(resolveList)
       resolveList = nil
+      if !isPristine { handle.plain = nil }  // libcurl counts in the handle how often it began anew
       if mayBeStream { ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, 0) }  // what it would tell is gone
       // libcurl keeps in the handle that a stream was refused, and would take the next lost connection for the same.
       if mayBeStream, !isPristine { shard.pool.drop(handle) } else { shard.pool.giveBack(handle) }

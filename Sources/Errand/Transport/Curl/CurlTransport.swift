@@ -15,11 +15,13 @@
   public final class CurlTransport: CancellableTransport {
     private let shards: [CurlShard]
     private let configuration: Configuration
+    /// Origins that might have spoken HTTP/2 and did not: their exchanges need not be kept together.
+    private let loneOrigins = Lock<Set<String>>([])
 
     /// A transport with connections of its own.
     /// Throws ``TaskError`` with code `.transportUnavailable` where libcurl cannot be had.
     public init(_ configuration: Configuration = Configuration()) throws(TaskError) {
-      let loops = try CurlLoop.shared.get()
+      let loops = try CurlLoop.all.get()
       // A limit on connections holds within a loop, so that there may only be one.
       shards = (configuration.connectionsPerOrigin > 0 ? Array(loops.prefix(1)) : loops).map { CurlShard($0) }
       self.configuration = configuration
@@ -77,6 +79,7 @@
       begun(transfer)
       do {
         let head = try await transfer.receivedHead()
+        if configuration.mayMultiplex(transfer.origin) { learn(head.version, of: transfer) }
         return HTTPResponse(
           head.status, url: request.url, headers: head.headers, version: head.version,
           isConnectionReused: transfer.isConnectionReused, body: HTTPResponseBody(transfer))
@@ -98,12 +101,35 @@
       return counts
     }
 
+    private func learn(_ version: HTTPVersion?, of transfer: CurlTransfer) {
+      guard transfer.mayBeStream == (version != .http2) else { return }
+      loneOrigins.withLock { origins in
+        if version == .http2 {
+          origins.remove(transfer.origin.description)
+        } else {
+          origins.insert(transfer.origin.description)
+        }
+      }
+    }
+
+    private func mayBeStream(_ origin: Origin) -> Bool {
+      configuration.mayMultiplex(origin) && !loneOrigins.withLock { $0.contains(origin.description) }
+    }
+
     private func makeTransfer(_ request: HTTPRequest, to origin: Origin, by proxy: Proxy?) throws -> CurlTransfer {
       let outbox = try Self.outbox(for: request)
-      let shard = shards.next(for: origin, mayBeStream: configuration.mayMultiplex(origin))
+      let mayBeStream = mayBeStream(origin)
+      let shard = shards.next(for: origin, mayBeStream: mayBeStream)
       let transfer = CurlTransfer(
-        request, configuration, handle: try shard.pool.take(), shard: shard, origin: origin.description, outbox: outbox)
-      CurlRequest(request, to: origin, by: proxy, configuration).apply(to: transfer)
+        request, configuration, handle: try shard.pool.take(), shard: shard, origin: origin, mayBeStream: mayBeStream,
+        outbox: outbox)
+      do {
+        try CurlRequest(request, to: origin, by: proxy, configuration).apply(to: transfer)
+      } catch {
+        transfer.handle.plain = nil
+        transfer.release()
+        throw error
+      }
       if outbox != nil, request.body.data == nil, !request.body.isEmpty { transfer.startReading(request.body) }
       return transfer
     }

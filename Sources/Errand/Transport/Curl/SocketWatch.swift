@@ -14,7 +14,7 @@
       var wanted: UInt32 = 0
       /// What the kernel reports; 0 where it is not registered.
       var armed: UInt32 = 0
-      /// Whether its closing will be heard of. Of what libcurl opens for itself it is not.
+      /// Whether its closing will be told, once it stands. Of what libcurl opens for itself it is not.
       var isConnection = false
     }
 
@@ -32,8 +32,7 @@
     mutating func closing(_ descriptor: Int32) {
       guard isKnown(descriptor) else { return }
       // A child process that is being started may hold it a moment longer, and would keep it registered.
-      disarm(descriptor)
-      entries[Int(descriptor)] = Entry()
+      forget(descriptor)
     }
 
     /// From now on `events` are wanted of a socket of `multi`; none when they are 0.
@@ -41,7 +40,12 @@
       reserve(descriptor)
       let entry = entries[Int(descriptor)]
       entries[Int(descriptor)].wanted = events
-      guard events != 0 else { return entry.isConnection ? () : disarm(descriptor) }
+      guard events != 0 else {
+        // What is read from is a connection that stands, whose closing is told. One that is being made may be given up
+        // without a word.
+        if !entry.isConnection || entry.armed != EPOLLIN.rawValue { forget(descriptor) }
+        return
+      }
       // What libcurl opens for itself may have been closed and opened again behind our back.
       guard !entry.isConnection || entry.armed != events || entry.multi != multi else { return }
       var event = epoll_event(
@@ -64,6 +68,11 @@
       if entries[Int(descriptor)].wanted != 0 { return true }
       disarm(descriptor)
       return false
+    }
+
+    private mutating func forget(_ descriptor: Int32) {
+      disarm(descriptor)
+      entries[Int(descriptor)] = Entry()
     }
 
     private mutating func disarm(_ descriptor: Int32) {

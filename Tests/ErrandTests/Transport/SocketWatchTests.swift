@@ -1,0 +1,87 @@
+#if os(Linux)
+  import CCurl
+  import Glibc
+  import Testing
+
+  @testable import Errand
+
+  /// On sockets of the test's own, each under a number that nobody else uses.
+  @Suite struct SocketWatchTests {
+    private let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+    private let input = EPOLLIN.rawValue
+
+    /// A pair of sockets, the first of which has the number `descriptor`; returns the other.
+    private func connect(_ descriptor: Int32) -> Int32 {
+      var pair: [Int32] = [0, 0]
+      socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair)
+      dup2(pair[0], descriptor)
+      Glibc.close(pair[0])
+      return pair[1]
+    }
+
+    /// The number of sockets of which something is reported now.
+    private var reports: Int32 {
+      var events = [epoll_event](repeating: epoll_event(), count: 8)
+      return epoll_wait(epoll, &events, 8, 0)
+    }
+
+    private func say(_ text: String, over descriptor: Int32) { _ = write(descriptor, text, text.utf8.count) }
+
+    @Test func `a connection stays registered between two requests, until something comes that nobody wants`() {
+      let number: Int32 = 9001
+      var watch = SocketWatch(epoll: epoll)
+      let peer = connect(number)
+      watch.opened(number)
+      watch.watch(number, input, of: 1)
+      watch.watch(number, 0, of: 1)
+      say("early", over: peer)
+      #expect(reports == 1, "it is still registered")
+      let isWanted = watch.isWanted(number)
+      #expect(!isWanted)
+      #expect(reports == 0, "it is no longer")
+      watch.watch(number, input, of: 1)
+      #expect(reports == 1)
+      watch.closing(number)
+      Glibc.close(number)
+      Glibc.close(peer)
+    }
+
+    @Test func `a number that was closed without a word is heard of again`() {
+      let number: Int32 = 9002
+      var watch = SocketWatch(epoll: epoll)
+      var peer = connect(number)
+      // A connection that is given up while it is being made.
+      watch.opened(number)
+      watch.watch(number, EPOLLOUT.rawValue, of: 1)
+      Glibc.close(number)
+      Glibc.close(peer)
+      watch.watch(number, 0, of: 1)
+      // Two look-ups of names, one after the other, with sockets that libcurl opens and closes for itself.
+      for _ in 0..<2 {
+        peer = connect(number)
+        watch.watch(number, input, of: 1)
+        say("found", over: peer)
+        #expect(reports == 1)
+        watch.watch(number, 0, of: 1)
+        Glibc.close(number)
+        Glibc.close(peer)
+      }
+    }
+
+    @Test func `a connection under the number of another is registered anew`() {
+      let number: Int32 = 9003
+      var watch = SocketWatch(epoll: epoll)
+      for multi: UInt32 in 1...3 {
+        let peer = connect(number)
+        watch.opened(number)
+        watch.watch(number, input, of: multi)
+        say("x", over: peer)
+        #expect(reports == 1)
+        watch.watch(number, 0, of: multi)
+        watch.closing(number)
+        Glibc.close(number)
+        Glibc.close(peer)
+      }
+    }
+  }
+#endif
