@@ -118,7 +118,7 @@
         for index in 0..<max(0, Int(count)) {
           handle(events[index])
           // Readers have work to do while this thread has: they need not wait for the last event.
-          if ready.count >= 16 { wakeReaders() }
+          if ready.count >= 8 { wakeReaders() }
         }
       }
     }
