@@ -25,11 +25,26 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     }
   }
 
+  /// What is to be done when a body has ended: mostly one thing, which is kept without an array.
+  private struct EndActions {
+    private var first: (@Sendable (Ending) -> Void)?
+    private var others: [@Sendable (Ending) -> Void] = []
+
+    mutating func add(_ action: @escaping @Sendable (Ending) -> Void) {
+      if first == nil { first = action } else { others.append(action) }
+    }
+
+    func run(_ ending: Ending) {
+      first?(ending)
+      for action in others { action(ending) }
+    }
+  }
+
   private struct State {
     /// What is there already and was not read.
     var buffered: Data
     var ending: Ending?
-    var onEnd: [@Sendable (Ending) -> Void] = []
+    var onEnd = EndActions()
     /// What a reader is to see in the place of a cancellation.
     var cause: (any Error)?
     var counter: Lock<Int>?
@@ -111,7 +126,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// Has `action` called once when the body has ended or was let go; at once if that is so already.
   package func onEnd(_ action: @escaping @Sendable (Ending) -> Void) {
     let past = state.withLock { state -> Ending? in
-      if state.ending == nil { state.onEnd.append(action) }
+      if state.ending == nil { state.onEnd.add(action) }
       return state.ending
     }
     if let past { action(past) }
@@ -125,13 +140,13 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   }
 
   private func end(_ ending: Ending) {
-    let actions = state.withLock { state -> [@Sendable (Ending) -> Void] in
-      guard state.ending == nil else { return [] }
+    let actions = state.withLock { state -> EndActions? in
+      guard state.ending == nil else { return nil }
       state.ending = ending
-      defer { state.onEnd = [] }
+      defer { state.onEnd = EndActions() }
       return state.onEnd
     }
-    for action in actions { action(ending) }
+    actions?.run(ending)
   }
 
   private func takeBuffered() throws -> Data? {
