@@ -23,7 +23,9 @@ public protocol HTTPBodySource: Sendable {
 
 extension HTTPBodySource {
   /// Chunk after chunk until the end.
-  public func collect(upTo limit: Int) async throws -> Data {
+  public func collect(upTo limit: Int) async throws -> Data { try await collectPieces(upTo: limit) }
+
+  func collectPieces(upTo limit: Int) async throws -> Data {
     guard var data = try await next() else { return Data() }
     while data.count <= limit, let chunk = try await next() { data.append(chunk) }
     guard data.count <= limit else { throw HTTPBodyLimitError(limit: limit) }

@@ -8,6 +8,7 @@ extension Call {
   }
 
   /// Reads a body to its end, where the call wants it.
+  @inline(__always)
   func collect(_ response: HTTPResponse) async throws -> Collected {
     switch delivery {
     case .file(let url) where accepts(response.status):
@@ -18,6 +19,7 @@ extension Call {
     }
   }
 
+  @inline(__always)
   private func collectInMemory(_ response: HTTPResponse) async throws -> Collected {
     let isAccepted = accepts(response.status)
     if isAccepted {

@@ -94,5 +94,29 @@
       empty.finish(.failure(Broken()))
       guard case .fail = empty.readHead() else { return #expect(Bool(false), "there is no head") }
     }
+
+    @Test func `a body that is there as one piece, or none, is taken whole; any other is not`() {
+      var inbox = TransferInbox()
+      let isEarly = inbox.readWhole() != nil
+      #expect(!isEarly, "more may come")
+      receive("hello", into: &inbox)
+      let isUnfinished = inbox.readWhole() != nil
+      #expect(!isUnfinished)
+      inbox.finish(.success(TransferTimings()))
+      let whole = inbox.readWhole()
+      #expect(whole == Data("hello".utf8))
+      let rest = inbox.readWhole()
+      #expect(rest == Data(), "nothing is left")
+      var failed = TransferInbox()
+      receive("hel", into: &failed)
+      failed.finish(.failure(CancellationError()))
+      let broken = failed.readWhole()
+      #expect(broken == nil)
+    }
+
+    private func receive(_ text: String, into inbox: inout TransferInbox) {
+      let isTaken = Array(text.utf8).withUnsafeBytes { inbox.receive($0) }
+      #expect(isTaken)
+    }
   }
 #endif

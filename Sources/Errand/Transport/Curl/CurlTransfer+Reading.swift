@@ -17,6 +17,14 @@
       }
     }
 
+    func collect(upTo limit: Int) async throws -> Data {
+      guard !Task.isCancelled, let whole = incoming.withLock({ $0.inbox.readWhole() }) else {
+        return try await collectPieces(upTo: limit)
+      }
+      guard whole.count <= limit else { throw HTTPBodyLimitError(limit: limit) }
+      return whole
+    }
+
     func next() async throws -> Data? {
       while true {
         // A reader that never has to wait would never be told.

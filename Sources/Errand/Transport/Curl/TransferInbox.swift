@@ -99,6 +99,14 @@
       }
     }
 
+    /// The body as a whole, where it is there to its end in one piece or none, as that of a small response is; nil for any
+    /// other, which is read piece by piece.
+    mutating func readWhole() -> Data? {
+      guard case .success = outcome, pieces.count - firstPiece <= 1 else { return nil }
+      guard case .take(let piece) = read().step else { return nil }
+      return piece ?? Data()
+    }
+
     /// Whether there is anything for a reader who waits.
     func isReady(forHead: Bool) -> Bool {
       outcome != nil || (forHead ? head != nil : firstPiece < pieces.count)
