@@ -32,7 +32,7 @@ public struct TransportConformance: Sendable {
     ///
     /// - Parameter limit: How long it may take: a transport that hangs fails, too.
     /// - Throws: ``Failure`` with what was expected and what came instead, or what the transport threw.
-    public func run(limit: Duration = .seconds(30)) async throws {
+    public func run(limit: Duration = .seconds(120)) async throws {
       let trial = ConformanceTrial(server: try MockServer(), transport: try make())
       defer { trial.server.stop() }
       try await Deadline(limit).run { try await check(trial) }
