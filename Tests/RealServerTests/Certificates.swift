@@ -50,17 +50,9 @@ struct Certificates: Sendable {
     """
 
   private static func run(in folder: URL) throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", script]
-    process.currentDirectoryURL = folder
-    // A file, not a pipe: a server that another test starts meanwhile inherits the pipe, and it has no end then.
     let errors = folder.appendingPathComponent("errors")
-    try Data().write(to: errors)
-    process.standardError = try FileHandle(forWritingTo: errors)
-    try process.run()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
+    let status = Shell.run("cd '\(folder.path)' && exec 2> errors\n\(script)")
+    guard status == 0 else {
       let output = try Data(contentsOf: errors)
       throw LocalServer.Failure(reason: "no certificates: \(String(decoding: output, as: UTF8.self))")
     }

@@ -14,11 +14,8 @@
     private static let zeros = Result {
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-zeros-\(UUID().uuidString).gz")
       defer { try? FileManager.default.removeItem(at: file) }  // it is in the temporary folder
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/bin/sh")
-      process.arguments = ["-c", "head -c \(size) /dev/zero | gzip -9 > '\(file.path)'"]
-      try process.run()
-      process.waitUntilExit()
+      let status = Shell.run("head -c \(size) /dev/zero | gzip -9 > '\(file.path)'")
+      guard status == 0 else { throw LocalServer.Failure(reason: "gzip failed with \(status)") }
       return try Data(contentsOf: file)
     }
 
