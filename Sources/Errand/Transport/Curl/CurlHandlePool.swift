@@ -31,14 +31,13 @@
     }
 
     /// Does away with a handle that is not to be used again.
-    func drop(_ handle: CurlHandle) {
-      state.withLock { $0.busy -= 1 }
-      ccurl_easy_cleanup(handle.pointer)
-    }
+    func drop(_ handle: CurlHandle) { ccurl_easy_cleanup(handle.pointer) }
+
+    /// An exchange is over; said before its reader knows, who may begin the next at once.
+    func ended() { state.withLock { $0.busy -= 1 } }
 
     func giveBack(_ handle: CurlHandle) {
       let isKept = state.withLock { state in
-        state.busy -= 1
         guard state.idle.count < 256 else { return false }
         state.idle.append(handle)
         return true

@@ -267,11 +267,13 @@
     }
 
     func finish(_ outcome: Result<TransferTimings, any Error>) {
+      if !isOver { shard.pool.ended() }
       isOver = true
       incoming.withLock { $0.inbox.finish(outcome) }
     }
 
     func abandon(_ error: any Error) {
+      if !isOver { shard.pool.ended() }
       isOver = true
       incoming.withLock { $0.inbox.abandon(error) }
     }

@@ -127,6 +127,7 @@
         try CurlRequest(request, to: origin, by: proxy, configuration).apply(to: transfer)
       } catch {
         transfer.handle.plain = nil
+        transfer.abandon(error)
         transfer.release()
         throw error
       }
