@@ -29,7 +29,6 @@ static const unsigned int oldest_version = 0x075500;
   X(int32_t, multi_add_handle, (ccurl_multi *, ccurl_easy *))        \
   X(int32_t, multi_remove_handle, (ccurl_multi *, ccurl_easy *))     \
   X(int32_t, multi_socket_action, (ccurl_multi *, int, int, int *))  \
-  X(int32_t, multi_assign, (ccurl_multi *, int, void *))             \
   X(struct ccurl_message *, multi_info_read, (ccurl_multi *, int *)) \
   X(int32_t, multi_setopt, (ccurl_multi *, int32_t, ...))            \
   X(const char *, multi_strerror, (int32_t))                         \
@@ -186,10 +185,6 @@ int32_t ccurl_multi_remove_handle(ccurl_multi *multi, ccurl_easy *easy) {
 
 int32_t ccurl_multi_socket_action(ccurl_multi *multi, int descriptor, int events, int *running) {
   return curl.multi_socket_action(multi, descriptor, events, running);
-}
-
-int32_t ccurl_multi_assign(ccurl_multi *multi, int descriptor, void *value) {
-  return curl.multi_assign(multi, descriptor, value);
 }
 
 int ccurl_multi_next_done(ccurl_multi *multi, ccurl_easy **easy, int32_t *result, int *remaining) {

@@ -18,6 +18,7 @@ import Testing
 
   private let shop: Shop
   private let waiting = AsyncStream<Void>.makeStream()
+  private let never = AsyncStream<Void>.makeStream()
 
   init() throws { shop = try Shop(limits: ThrottleLimits(perHost: 1)) }
 
@@ -26,9 +27,11 @@ import Testing
     HTTPResponse, any Error
   > {
     let begun = waiting.continuation
+    let never = never.stream
     let wait: @Sendable () async throws -> Void = {
       begun.yield()
-      try await Task.sleep(for: .seconds(3600))
+      for await _ in never {}
+      try Task.checkCancellation()
     }
     shop.mock.route("/plain") { _ in .text("ok") }
     shop.mock.route("/hang", answer: .hang)

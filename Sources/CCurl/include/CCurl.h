@@ -84,7 +84,7 @@ typedef int (*ccurl_closesocket_function)(void *_Nullable data, int descriptor);
 typedef int (*ccurl_debug_function)(
     ccurl_easy *easy, int32_t kind, char *bytes, size_t size, void *_Nullable data);
 
-/// `interest` is CC_POLL_…; `assigned` is what ccurl_multi_assign stored for the descriptor.
+/// `interest` is CC_POLL_…; nothing is ever assigned to a descriptor.
 typedef int (*ccurl_socket_function)(
     ccurl_easy *easy, int descriptor, int interest, void *_Nullable data, void *_Nullable assigned);
 /// -1 removes the timer, 0 is now.
@@ -156,8 +156,6 @@ int32_t ccurl_multi_add_handle(ccurl_multi *multi, ccurl_easy *easy);
 int32_t ccurl_multi_remove_handle(ccurl_multi *multi, ccurl_easy *easy);
 /// `events` is CC_CSELECT_… bits; the descriptor CC_SOCKET_TIMEOUT says that the timer ran out.
 int32_t ccurl_multi_socket_action(ccurl_multi *multi, int descriptor, int events, int *running);
-/// The only function of a multi that its socket and timer callbacks may call.
-int32_t ccurl_multi_assign(ccurl_multi *multi, int descriptor, void *_Nullable value);
 /// Takes the next finished transfer: 1 with its handle and CCE_… result, 0 when there is none. The handle is still in
 /// the multi. `remaining` counts the messages after this one.
 int ccurl_multi_next_done(

@@ -1,28 +1,23 @@
 extension Call {
-  /// 5. Through the steps that see a call once.
+  /// Sends a request through steps, the first of them first, and past them to `last`.
   @inline(__always)  // most calls have no steps
-  func throughCallSteps(
-    _ request: HTTPRequest, _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+  func through(
+    _ steps: [any Step], _ request: HTTPRequest, _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
-    let steps = snapshot.configuration.perCallSteps
     guard !steps.isEmpty else { return try await last(request) }
-    return try await Next(ArraySlice(steps.map { $0 as any Step }), last: last)(request)
+    return try await Next(ArraySlice(steps), last: last)(request)
   }
 
-  /// 7. Through the steps that see every attempt.
-  @inline(__always)  // most calls have no steps
-  func throughAttemptSteps(
-    _ request: HTTPRequest, _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
-  ) async throws -> HTTPResponse {
-    var steps = snapshot.configuration.perAttemptSteps
-    if snapshot.configuration.waitsForConnectivity {
-      steps.append(
-        ConnectivityWait(
-          reachability: snapshot.configuration.reachability, limit: snapshot.configuration.connectivityTimeout,
-          clock: manager.clock))
-    }
-    if let control = plan.control { steps.insert(PauseStep(gate: control.gate), at: 0) }
-    guard !steps.isEmpty else { return try await last(request) }
-    return try await Next(ArraySlice(steps.map { $0 as any Step }), last: last)(request)
+  /// What has the bodies of a call wait that somebody holds from outside.
+  var pausing: [any Step] { plan.control.map { [PauseStep(gate: $0.gate)] } ?? [] }
+
+  /// What waits for a network, where the server does.
+  var waitingForConnectivity: [any Step] {
+    let configuration = snapshot.configuration
+    guard configuration.waitsForConnectivity else { return [] }
+    return [
+      ConnectivityWait(
+        reachability: configuration.reachability, limit: configuration.connectivityTimeout, clock: manager.clock)
+    ]
   }
 }

@@ -13,7 +13,7 @@ extension Server {
           await call.plan.task.didStart(request)
           return request
         }
-        let response = try await call.throughCallSteps(request) { changed in  // 5. steps that see the call once
+        let response = try await call.through(call.callSteps, request) { changed in  // 5. steps that see the call once
           try await call.attempts(changed, built: request)  // 6.–9. attempts: steps, slot, transport, body
         }
         return try await call.interruptible {
@@ -25,6 +25,14 @@ extension Server {
 }
 
 extension Call {
+  /// 5. What sees a call once.
+  fileprivate var callSteps: [any Step] { snapshot.configuration.perCallSteps }
+
+  /// 7. What sees every attempt.
+  private var attemptSteps: [any Step] {
+    pausing + snapshot.configuration.perAttemptSteps + waitingForConnectivity
+  }
+
   /// 6. The attempt loop: sends until an attempt succeeds, or the policy, the deadline or the budget gives up.
   func attempts(_ first: HTTPRequest, built: HTTPRequest) async throws -> HTTPResponse {
     var request = first
@@ -47,7 +55,7 @@ extension Call {
   /// 7.–9. One attempt: its steps, and at their end the transport.
   func run(_ attempt: Attempt, _ request: HTTPRequest) async -> AttemptResult {
     do {
-      let response = try await throughAttemptSteps(request) { request in
+      let response = try await through(attemptSteps, request) { request in
         self.note(request: request, of: attempt.number)
         let host = try self.sendableOrigin(of: request)
         let slot = try await attempt.waitForSlot(host)  // 8. admission

@@ -1,5 +1,5 @@
 #if os(Linux)
-  /// The multi handles of one transport, and which of them a transfer goes to.
+  /// The multi handles of one transport on one loop, and which of them a transfer goes to.
   ///
   /// A multi takes at most ``capacity`` transfers, for each that stands still makes the busy ones of the same multi
   /// dearer. The lowest one with room is taken, so that connections are found again. Streams that may last have multis

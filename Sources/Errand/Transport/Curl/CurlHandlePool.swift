@@ -1,7 +1,7 @@
 #if os(Linux)
   import CCurl
 
-  /// The easy handles of a transport that are not in use; kept, for they remember names and TLS sessions.
+  /// The easy handles of a transport on one loop that are not in use; kept, for they remember names and TLS sessions.
   final class CurlHandlePool: Sendable {
     private struct State {
       var idle: [CurlHandle] = []

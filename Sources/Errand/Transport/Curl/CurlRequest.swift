@@ -270,7 +270,25 @@
     }
   }
 
+  extension CurlHandle {
+    /// What tells one plain request's options from another's.
+    struct Plain: Equatable {
+      let method: HTTPMethod
+      let decodesBody: Bool
+      /// Whom the options of TLS are for; empty without it.
+      let secureOrigin: String
+      let pins: Set<String>?
+    }
+  }
+
   extension CurlTransfer {
+    /// The transfer of a handle.
+    static func of(_ easy: OpaquePointer) -> CurlTransfer? {
+      var pointer: UnsafeMutableRawPointer?
+      guard ccurl_easy_get_pointer(easy, CCINFO_PRIVATE, &pointer) == CCE_OK, let pointer else { return nil }
+      return Unmanaged<CurlTransfer>.fromOpaque(pointer).takeUnretainedValue()
+    }
+
     fileprivate static func from(_ data: UnsafeMutableRawPointer?) -> CurlTransfer? {
       data.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
     }

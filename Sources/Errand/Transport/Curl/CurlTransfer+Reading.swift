@@ -1,8 +1,38 @@
 #if os(Linux)
   import Foundation
 
+  extension CurlTransfer {
+    /// What the loop hands over to whoever reads.
+    struct Incoming {
+      var inbox = TransferInbox()
+      var isConnectionReused = false
+      var waiter: (continuation: UnsafeContinuation<Void, Never>, forHead: Bool)?
+      /// Readers beside the one that there ought to be: they are not to hang for it.
+      var others: [UnsafeContinuation<Void, Never>] = []
+
+      /// Those who wait, once there is something for them.
+      mutating func takeReaders() -> (
+        first: UnsafeContinuation<Void, Never>?, others: [UnsafeContinuation<Void, Never>]
+      ) {
+        guard let waiter, inbox.isReady(forHead: waiter.forHead) else { return (nil, []) }
+        defer {
+          self.waiter = nil
+          others = []
+        }
+        return (waiter.continuation, others)
+      }
+    }
+  }
+
   /// What whoever reads the response sees of a transfer; from any thread.
   extension CurlTransfer: HTTPBodySource, Cancellable {
+    /// Tells whoever waits, once there is something for them; from the loop.
+    func resumeReader() {
+      let (first, others) = incoming.withLock { $0.takeReaders() }
+      first?.resume()
+      for other in others { other.resume() }
+    }
+
     /// Waits for the head of the response.
     func receivedHead() async throws -> ResponseHead {
       while true {

@@ -1,6 +1,15 @@
 #if os(Linux)
   import Foundation
 
+  extension CurlTransfer {
+    /// What whoever sends hands over to the loop.
+    struct Outgoing {
+      var outbox: TransferOutbox
+      var pump: UnsafeContinuation<Void, Never>?
+      var reader: Task<Void, Never>?
+    }
+  }
+
   /// What hands over the body of the request; from any thread.
   extension CurlTransfer {
     /// Starts to read a body that is not in memory; it goes on until the transfer is over.

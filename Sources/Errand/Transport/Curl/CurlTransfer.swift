@@ -7,15 +7,6 @@
     let pointer: OpaquePointer
     /// What its options are set for, beside those that every request sets anew; nil where it must be reset.
     var plain: Plain?
-
-    /// What tells one plain request's options from another's.
-    struct Plain: Equatable {
-      let method: HTTPMethod
-      let decodesBody: Bool
-      /// Whom the options of TLS are for; empty without it.
-      let secureOrigin: String
-      let pins: Set<String>?
-    }
   }
 
   /// One request under way over libcurl.
@@ -23,32 +14,6 @@
   /// Invariant behind `@unchecked Sendable`: the caller's thread sets it up, then hands it to the loop; from then on
   /// the handle and all variables are the loop's. What both sides see is behind the locks.
   final class CurlTransfer: @unchecked Sendable, Timed {
-    struct Incoming {
-      var inbox = TransferInbox()
-      var isConnectionReused = false
-      var waiter: (continuation: UnsafeContinuation<Void, Never>, forHead: Bool)?
-      /// Readers beside the one that there ought to be: they are not to hang for it.
-      var others: [UnsafeContinuation<Void, Never>] = []
-
-      /// Those who wait, once there is something for them.
-      mutating func takeReaders() -> (
-        first: UnsafeContinuation<Void, Never>?, others: [UnsafeContinuation<Void, Never>]
-      ) {
-        guard let waiter, inbox.isReady(forHead: waiter.forHead) else { return (nil, []) }
-        defer {
-          self.waiter = nil
-          others = []
-        }
-        return (waiter.continuation, others)
-      }
-    }
-
-    struct Outgoing {
-      var outbox: TransferOutbox
-      var pump: UnsafeContinuation<Void, Never>?
-      var reader: Task<Void, Never>?
-    }
-
     var handle: CurlHandle
     let shard: CurlShard
     let origin: Origin
@@ -107,12 +72,6 @@
       statedLength = outbox?.statedLength
       outgoing = outbox.map { Lock(Outgoing(outbox: $0)) }
       timers = TransferTimers(timeouts, at: 0)
-    }
-
-    static func of(_ easy: OpaquePointer) -> CurlTransfer? {
-      var pointer: UnsafeMutableRawPointer?
-      guard ccurl_easy_get_pointer(easy, CCINFO_PRIVATE, &pointer) == CCE_OK, let pointer else { return nil }
-      return Unmanaged<CurlTransfer>.fromOpaque(pointer).takeUnretainedValue()
     }
 
     var loop: CurlLoop { shard.loop }
@@ -267,15 +226,19 @@
     }
 
     func finish(_ outcome: Result<TransferTimings, any Error>) {
-      if !isOver { shard.pool.ended() }
-      isOver = true
+      end()
       incoming.withLock { $0.inbox.finish(outcome) }
     }
 
     func abandon(_ error: any Error) {
+      end()
+      incoming.withLock { $0.inbox.abandon(error) }
+    }
+
+    /// Before the reader knows, who may begin the next at once.
+    private func end() {
       if !isOver { shard.pool.ended() }
       isOver = true
-      incoming.withLock { $0.inbox.abandon(error) }
     }
 
     /// Gives the handle back and stops whoever reads the body to send.
@@ -285,6 +248,7 @@
       if resolveList != nil { ccurl_easy_set_slist(handle.pointer, CCOPT_RESOLVE, nil) }  // it would be read again
       ccurl_slist_free(resolveList)
       resolveList = nil
+      let isPristine = self.isPristine
       if !isPristine { handle.plain = nil }  // libcurl counts in the handle how often it began anew
       if mayBeStream { ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, 0) }  // what it would tell is gone
       // libcurl keeps in the handle that a stream was refused, and would take the next lost connection for the same.
@@ -314,22 +278,15 @@
       refusals += 1
     }
 
-    func resumeReader() {
-      let (first, others) = incoming.withLock { $0.takeReaders() }
-      first?.resume()
-      for other in others { other.resume() }
-    }
-
     /// Whether libcurl may answer the response by itself, with the credential for Digest.
-    private var isChallenge: Bool {
-      guard answersDigest, goes < mostGoes, let space = head.firstIndex(of: UInt8(ascii: " ")) else { return false }
-      return head[(space + 1)...].prefix(3) == ArraySlice("401".utf8)
-    }
+    private var isChallenge: Bool { answersDigest && goes < mostGoes && status == ArraySlice("401".utf8) }
 
-    private var isInterim: Bool {
-      // "HTTP/1.1 103 …": all of 1xx but 101 announce that the final response is still to come (RFC 9110 §15.2).
-      guard let space = head.firstIndex(of: UInt8(ascii: " ")), space + 3 < head.count else { return false }
-      return head[space + 1] == UInt8(ascii: "1") && head[(space + 1)...].prefix(3) != ArraySlice("101".utf8)
+    /// All of 1xx but 101 announce that the final response is still to come (RFC 9110 §15.2).
+    private var isInterim: Bool { status.first == UInt8(ascii: "1") && status != ArraySlice("101".utf8) }
+
+    /// The digits of a head: "HTTP/1.1 103 …".
+    private var status: ArraySlice<UInt8> {
+      head.firstIndex(of: UInt8(ascii: " ")).map { head[($0 + 1)...].prefix(3) } ?? []
     }
 
     private func rescheduled() {
