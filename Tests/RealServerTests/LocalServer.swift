@@ -77,17 +77,21 @@ final class LocalServer: Sendable {
   }
 
   /// A port that was free a moment ago.
+  ///
+  /// It is below those that a system gives for port 0: the servers of other tests, which ask for that, cannot take it
+  /// before the program does, and be taken for it.
   private static func freePort() throws -> UInt16 {
-    let descriptor = streamSocket()
-    defer { close(descriptor) }
-    var address = loopback(port: 0)
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutableBytes(of: &address) { bytes in
-      let address = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
-      return bind(descriptor, address, length) == 0 && getsockname(descriptor, address, &length) == 0
+    for _ in 0..<100 {
+      let port = UInt16.random(in: 20_000..<32_768)
+      let descriptor = streamSocket()
+      defer { close(descriptor) }
+      var address = loopback(port: port)
+      let isBound = withUnsafeBytes(of: &address) { bytes in
+        bind(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count)) == 0
+      }
+      if isBound { return port }
     }
-    guard isBound else { throw Failure(reason: "no port is free") }
-    return UInt16(bigEndian: address.sin_port)
+    throw Failure(reason: "no port is free")
   }
 
   private static func streamSocket() -> Int32 {
