@@ -96,7 +96,7 @@ private final class Tally: Sendable {
     var ended: Int { succeeded + cancelled + wrong.count }
   }
 
-  private let state = Lock(Counts())
+  private let state = Shared(Counts())
 
   var counts: Counts { state.withLock { $0 } }
 

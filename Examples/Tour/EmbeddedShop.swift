@@ -11,7 +11,7 @@ struct EmbeddedShop: Sendable {
     server = try MockServer()
     remote = Remote(server.url, name: name, shortName: shortName)
     let stock = (1...200).map { Widget(id: $0, name: "Widget \($0)", price: Double($0) - discount) }
-    let shelf = Lock(Dictionary(uniqueKeysWithValues: stock.map { ($0.id, $0) }))
+    let shelf = Shared(Dictionary(uniqueKeysWithValues: stock.map { ($0.id, $0) }))
 
     server.route(.get, "/sign") { _ in Self.answer(Sign(shop: name, text: sign)) }
     server.route(.get, "/widgets/:id") { request in

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ManualClockTests {
   @Test func `sleepers wake when the time has come, the earliest first`() async throws {
     let clock = ManualClock()
-    let order = Lock<[Int]>([])
+    let order = Shared<[Int]>([])
     let tasks = [3, 1, 2].map { number in
       Task {
         try await clock.sleep(for: .seconds(number))

@@ -11,14 +11,8 @@
       (interpreter != nil || ProcessInfo.processInfo.environment["CI"] == "true") && Certificates.isExpected
 
     /// The Python that has the package: not every one on a machine has.
-    private static let interpreter: String? = LocalServer.paths(of: "python3").first { path in
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: path)
-      process.arguments = ["-c", "import h2"]
-      process.standardError = FileHandle.nullDevice
-      guard (try? process.run()) != nil else { return false }  // then it is of no use
-      process.waitUntilExit()
-      return process.terminationStatus == 0
+    private static let interpreter: String? = LocalServer.paths(of: "python3").first {
+      Shell.run("'\($0)' -c 'import h2' 2> /dev/null") == 0
     }
 
     init() async throws {

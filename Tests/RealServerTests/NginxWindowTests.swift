@@ -1,5 +1,6 @@
 #if os(Linux)
   import Errand
+  import ErrandTesting
   import Foundation
   import Testing
 
@@ -13,8 +14,8 @@
     }
 
     /// Counts the connections that were made.
-    private struct Connections: PerAttemptStep {
-      let count = Lock(0)
+    private final class Connections: PerAttemptStep {
+      let count = Shared(0)
 
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
         let response = try await next(request)

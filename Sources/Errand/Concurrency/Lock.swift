@@ -1,61 +1,81 @@
-#if canImport(Darwin)
-  import Darwin
-  private typealias Primitive = os_unfair_lock
-#elseif canImport(Musl)
-  import Musl
-  private typealias Primitive = pthread_mutex_t
+#if canImport(Darwin) || SANITIZES_THREADS
+  #if canImport(Darwin)
+    import Darwin
+    private typealias Primitive = os_unfair_lock
+  #elseif canImport(Musl)
+    import Musl
+    private typealias Primitive = pthread_mutex_t
+  #else
+    import Glibc
+    private typealias Primitive = pthread_mutex_t
+  #endif
 #else
-  import Glibc
-  private typealias Primitive = pthread_mutex_t
+  import Synchronization
 #endif
 
 /// A value that one thread at a time may see.
 ///
-/// The library has one lock, and it is this: a pthread mutex (`os_unfair_lock` on Apple platforms), because the
-/// thread sanitizer on Linux does not see `Synchronization.Mutex` and reports races that are none. Nothing is called
-/// out to while it is held: ask, leave, then act.
+/// The library has one lock, and it is this. Nothing is called out to while it is held: ask, leave, then act.
+///
+/// It is `Synchronization.Mutex`, which lies within its owner and needs no call where nobody else holds it. Apple's
+/// platforms have that from a later version on than the library asks for, and the thread sanitizer on Linux does not see
+/// it and reports races that are none: there it is `os_unfair_lock` and a pthread mutex, on the heap.
 ///
 /// Invariant behind `@unchecked Sendable`: the value is only reached through ``withLock(_:)``, which holds the lock.
-package struct Lock<Value>: @unchecked Sendable {
-  private final class Storage: ManagedBuffer<Value, Primitive> {
-    deinit {
-      // The value is the buffer's header, which goes with it.
-      withUnsafeMutablePointerToElements { primitive in
-        #if !canImport(Darwin)
-          pthread_mutex_destroy(primitive)
-        #endif
-        primitive.deinitialize(count: 1)
+package struct Lock<Value>: ~Copyable, @unchecked Sendable {
+  #if canImport(Darwin) || SANITIZES_THREADS
+    private final class Storage: ManagedBuffer<Value, Primitive> {
+      deinit {
+        // The value is the buffer's header, which goes with it.
+        withUnsafeMutablePointerToElements { primitive in
+          #if !canImport(Darwin)
+            pthread_mutex_destroy(primitive)
+          #endif
+          primitive.deinitialize(count: 1)
+        }
       }
     }
-  }
 
-  private let storage: ManagedBuffer<Value, Primitive>
+    private let storage: ManagedBuffer<Value, Primitive>
 
-  package init(_ value: sending Value) {
-    storage = Storage.create(minimumCapacity: 1) { buffer in
-      buffer.withUnsafeMutablePointerToElements { primitive in
-        primitive.initialize(to: Primitive())
-        #if !canImport(Darwin)
-          pthread_mutex_init(primitive, nil)
-        #endif
+    package init(_ value: sending Value) {
+      storage = Storage.create(minimumCapacity: 1) { buffer in
+        buffer.withUnsafeMutablePointerToElements { primitive in
+          primitive.initialize(to: Primitive())
+          #if !canImport(Darwin)
+            pthread_mutex_init(primitive, nil)
+          #endif
+        }
+        return value
       }
-      return value
     }
-  }
 
-  /// Runs `body` with the value, alone. `body` must be short and call nothing that may lock again.
-  @inline(__always)
-  package func withLock<Result, Failure: Error>(
-    _ body: (inout sending Value) throws(Failure) -> sending Result
-  ) throws(Failure) -> sending Result {
-    let (value, primitive) = storage.withUnsafeMutablePointers { ($0, $1) }
-    #if canImport(Darwin)
-      os_unfair_lock_lock(primitive)
-      defer { os_unfair_lock_unlock(primitive) }
-    #else
-      pthread_mutex_lock(primitive)
-      defer { pthread_mutex_unlock(primitive) }
-    #endif
-    return try body(&value.pointee)
-  }
+    /// Runs `body` with the value, alone. `body` must be short and call nothing that may lock again.
+    @inline(__always)
+    package borrowing func withLock<Result, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+      let (value, primitive) = storage.withUnsafeMutablePointers { ($0, $1) }
+      #if canImport(Darwin)
+        os_unfair_lock_lock(primitive)
+        defer { os_unfair_lock_unlock(primitive) }
+      #else
+        pthread_mutex_lock(primitive)
+        defer { pthread_mutex_unlock(primitive) }
+      #endif
+      return try body(&value.pointee)
+    }
+  #else
+    private let mutex: Mutex<Value>
+
+    package init(_ value: consuming sending Value) { mutex = Mutex(value) }
+
+    /// Runs `body` with the value, alone. `body` must be short and call nothing that may lock again.
+    @inline(__always)
+    package borrowing func withLock<Result, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+      try mutex.withLock(body)
+    }
+  #endif
 }

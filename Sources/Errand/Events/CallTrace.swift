@@ -32,10 +32,10 @@ package final class CallTrace: Sendable {
   /// The time since the call started.
   package var elapsed: Duration { clock.now - start }
 
-  /// Notes a moment; returns when it was.
+  /// Notes a moment; returns when it was: now, unless the clock was just read.
   @discardableResult
-  package func note(_ moment: CallMoment) -> Duration {
-    let time = elapsed
+  package func note(_ moment: CallMoment, at time: Duration? = nil) -> Duration {
+    let time = time ?? elapsed
     record.withLock { $0.note(moment, at: time) }
     guard !observers.isEmpty || logStyle != .none else { return time }
     let event = TaskEvent(call: call, task: "\(taskType)", time: time, moment: moment, context: context)

@@ -37,6 +37,8 @@ public struct HTTPHeaderName: Sendable, ExpressibleByStringLiteral, CustomString
 extension HTTPHeaderName: Hashable {
   /// Whether both name the same field.
   public static func == (left: HTTPHeaderName, right: HTTPHeaderName) -> Bool {
+    // Most are written the same way, and most others differ in length.
+    if left.rawName == right.rawName { return true }
     let left = left.rawName.utf8
     let right = right.rawName.utf8
     guard left.count == right.count else { return false }

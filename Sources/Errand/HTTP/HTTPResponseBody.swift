@@ -47,7 +47,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     var onEnd = EndActions()
     /// What a reader is to see in the place of a cancellation.
     var cause: (any Error)?
-    var counter: Lock<Int>?
+    /// Told how many bytes were read, chunk by chunk.
+    var onChunk: (@Sendable (Int) -> Void)?
   }
 
   private let source: (any HTTPBodySource)?
@@ -132,12 +133,10 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     if let past { action(past) }
   }
 
-  /// Has the bytes that are read counted in `counter`, which can be asked when the body is gone.
-  package func count(into counter: Lock<Int>) { state.withLock { $0.counter = counter } }
+  /// Has `action` told how many bytes were read, chunk by chunk.
+  package func onChunk(_ action: @escaping @Sendable (Int) -> Void) { state.withLock { $0.onChunk = action } }
 
-  private func count(_ chunk: Data) {
-    state.withLock { $0.counter }?.withLock { $0 += chunk.count }
-  }
+  private func count(_ chunk: Data) { state.withLock { $0.onChunk }?(chunk.count) }
 
   private func end(_ ending: Ending) {
     let actions = state.withLock { state -> EndActions? in

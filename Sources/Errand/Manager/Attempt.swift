@@ -22,8 +22,8 @@ final class Attempt: Sendable {
   init(_ number: Int, of call: Call) {
     self.call = call
     self.number = number
-    state = Lock(State(record: AttemptRecord(number: number), start: call.trace.elapsed))
-    call.trace.note(.attemptStarted(number))
+    let start = call.trace.note(.attemptStarted(number))
+    state = Lock(State(record: AttemptRecord(number: number), start: start))
   }
 
   // MARK: 8. Admission
@@ -141,8 +141,8 @@ final class Attempt: Sendable {
       let body = try await call.collect(response)
       var response = response
       let data = body.data
-      call.trace.note(.bodyReceived(bytes: body.count))
-      end(timings: response.body.timings, response: response, body: data)
+      let now = call.trace.note(.bodyReceived(bytes: body.count))
+      end(at: now, timings: response.body.timings, response: response, body: data)
       response.body = HTTPResponseBody(data)
       return .response(response)
     } catch {
@@ -176,9 +176,11 @@ final class Attempt: Sendable {
     return .response(response)
   }
 
-  private func end(timings: TransferTimings?, failure: String? = nil, response: HTTPResponse? = nil, body: Data? = nil)
-  {
-    let now = call.trace.elapsed
+  private func end(
+    at time: Duration? = nil, timings: TransferTimings?, failure: String? = nil, response: HTTPResponse? = nil,
+    body: Data? = nil
+  ) {
+    let now = time ?? call.trace.elapsed
     let record = state.withLock { state -> AttemptRecord? in
       guard !state.hasEnded else { return nil }
       state.hasEnded = true
@@ -190,6 +192,6 @@ final class Attempt: Sendable {
     }
     guard let record else { return }
     call.note(number, response: response, body: body, failure: failure, duration: record.duration)
-    call.trace.note(.attemptEnded(number, record))
+    call.trace.note(.attemptEnded(number, record), at: now)
   }
 }

@@ -64,7 +64,7 @@ final class Call: Sendable {
 
   /// Runs `body` as this call: registered, so that it can be cancelled; under its deadline; begun and ended once.
   func run<Value: Sendable>(_ body: @escaping @Sendable (Call) async throws -> Value) async throws -> Value {
-    trace.note(.callStarted)
+    trace.note(.callStarted, at: .zero)
     await plan.task.willStart()
     let timer = startDeadline()
     let release = snapshot.configuration.keepAwake?(plan.task)
@@ -87,8 +87,7 @@ final class Call: Sendable {
   /// Hands a body over to the caller: the call ends when the body does, and can be cancelled until then.
   func handOver(_ response: HTTPResponse) {
     let body = response.body
-    let bytesRead = Lock(0)
-    body.count(into: bytesRead)
+    body.onChunk { [trace] in trace.countStreamed($0) }
     let status = response.status
     let reading = HandedOverBody(call: self, body: body)
     let (mayGoOn, _) = state.withLock { $0.handOver(reading) }
@@ -102,7 +101,6 @@ final class Call: Sendable {
         case .failed(is CancellationError): .cancelled
         case .failed(let error): .failed("\(error)")
         }
-      trace.countStreamed(bytesRead.withLock { $0 })
       Task { [self] in await end(outcome, ending.error.map(explained)) }
     }
     if !mayGoOn { reading.cancel() }
@@ -184,9 +182,8 @@ final class Call: Sendable {
     _ = state.withLock { $0.letGo() }
     let counts = trace.end(outcome)
     manager.board.note(outcome, counts, bytesSent: ended.bytesSent, of: type(of: plan.task))
-    if let exchange {
-      let method = ended.method ?? plan.httpMethod
-      await show(exchange.withLock { $0 }, outcome, method, ended.url, ended.response?.status)
+    if let exchange = exchange?.withLock({ $0 }) {
+      await show(exchange, outcome, ended.method ?? plan.httpMethod, ended.url, ended.response?.status)
     }
     if let error {
       await plan.task.didFail(with: error)

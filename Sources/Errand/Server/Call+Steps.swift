@@ -8,16 +8,14 @@ extension Call {
     return try await Next(ArraySlice(steps), last: last)(request)
   }
 
-  /// What has the bodies of a call wait that somebody holds from outside.
-  var pausing: [any Step] { plan.control.map { [PauseStep(gate: $0.gate)] } ?? [] }
+  /// What has the bodies of a call wait that somebody holds from outside; nil where nobody does.
+  var pausing: (any PerAttemptStep)? { plan.control.map { PauseStep(gate: $0.gate) } }
 
-  /// What waits for a network, where the server does.
-  var waitingForConnectivity: [any Step] {
-    let configuration = snapshot.configuration
-    guard configuration.waitsForConnectivity else { return [] }
-    return [
-      ConnectivityWait(
-        reachability: configuration.reachability, limit: configuration.connectivityTimeout, clock: manager.clock)
-    ]
+  /// What waits for a network; nil where the server does not.
+  var waitingForConnectivity: (any PerAttemptStep)? {
+    guard snapshot.configuration.waitsForConnectivity else { return nil }
+    return ConnectivityWait(
+      reachability: snapshot.configuration.reachability, limit: snapshot.configuration.connectivityTimeout,
+      clock: manager.clock)
   }
 }

@@ -29,8 +29,11 @@ extension Call {
   fileprivate var callSteps: [any Step] { snapshot.configuration.perCallSteps }
 
   /// 7. What sees every attempt.
-  private var attemptSteps: [any Step] {
-    pausing + snapshot.configuration.perAttemptSteps + waitingForConnectivity
+  private var attemptSteps: [any PerAttemptStep] {
+    var steps = snapshot.configuration.perAttemptSteps
+    if let pausing { steps.insert(pausing, at: 0) }
+    if let waitingForConnectivity { steps.append(waitingForConnectivity) }
+    return steps
   }
 
   /// 6. The attempt loop: sends until an attempt succeeds, or the policy, the deadline or the budget gives up.

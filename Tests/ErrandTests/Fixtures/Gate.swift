@@ -1,8 +1,9 @@
 import Errand
+import ErrandTesting
 
 /// Keeps whoever waits until a test opens it.
 final class Gate: Sendable {
-  private let state = Lock<(isOpen: Bool, waiters: [CheckedContinuation<Void, Never>])>((false, []))
+  private let state = Shared<(isOpen: Bool, waiters: [CheckedContinuation<Void, Never>])>((false, []))
 
   func wait() async {
     await withCheckedContinuation { continuation in
@@ -26,7 +27,7 @@ final class Gate: Sendable {
 
 /// Counts up, and tells whoever waits for a number.
 final class Counter: Sendable {
-  private let state = Lock<(count: Int, waiters: [(Int, CheckedContinuation<Void, Never>)])>((0, []))
+  private let state = Shared<(count: Int, waiters: [(Int, CheckedContinuation<Void, Never>)])>((0, []))
 
   var count: Int { state.withLock { $0.count } }
 

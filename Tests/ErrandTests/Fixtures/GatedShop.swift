@@ -6,9 +6,9 @@ import Foundation
 struct GatedShop {
   private typealias Door = (stream: AsyncStream<Never>, continuation: AsyncStream<Never>.Continuation)
 
-  private let doors = Lock<[Int: Door]>([:])
+  private let doors = Shared<[Int: Door]>([:])
   /// How many requests are under way, and were at most.
-  let inside = Lock((now: 0, most: 0))
+  let inside = Shared((now: 0, most: 0))
   let began = Counter()
   let ended = Counter()
   /// How many tasks were taken from `tasks(_:)`.

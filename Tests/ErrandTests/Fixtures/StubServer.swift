@@ -4,7 +4,7 @@ import Foundation
 
 /// What a stub transport was asked, and what it is to answer next.
 final class StubLog: Sendable {
-  private let state = Lock<(requests: [HTTPRequest], answers: [Answer])>(([], []))
+  private let state = Shared<(requests: [HTTPRequest], answers: [Answer])>(([], []))
 
   enum Answer: Sendable {
     case status(HTTPStatus, HTTPHeaders = [:])

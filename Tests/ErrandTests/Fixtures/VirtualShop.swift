@@ -7,7 +7,7 @@ struct VirtualShop {
   let clock: ManualClock
   let events = EventRecorder()
   let server: Server
-  private let sent = Lock(0)
+  private let sent = Shared(0)
 
   /// A server whose requests are answered by `answer`, which is told the number of the request, the first being 1.
   init(

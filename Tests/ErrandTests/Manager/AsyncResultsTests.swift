@@ -9,7 +9,7 @@ import Testing
   private func tasks(_ ids: ClosedRange<Int>, on server: Server, torn: Counter = Counter())
     -> AsyncThrowingStream<Modified<GetWidget>, any Error>
   {
-    let next = Lock(ids.lowerBound)
+    let next = Shared(ids.lowerBound)
     return AsyncThrowingStream {
       let id = next.withLock { next in
         defer { next += 1 }
@@ -44,7 +44,7 @@ import Testing
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1...1000)
-    let (taken, next) = (shop.taken, Lock(0))
+    let (taken, next) = (shop.taken, Shared(0))
     let tasks = AsyncStream<Modified<GetWidget>> {
       taken.add()
       return next.withLock { next in
@@ -69,7 +69,7 @@ import Testing
     let shop = GatedShop()
     let server = shop.server()
     let torn = Counter()
-    let seen = Lock<[Int]>([])
+    let seen = Shared<[Int]>([])
     let work = Task {
       try await server.manager.withResults(of: tasks(1...3, on: server, torn: torn), limit: 5) { results in
         for try await (task, result) in results {

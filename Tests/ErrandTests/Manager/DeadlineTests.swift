@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct DeadlineTests {
   @Test func `an attempt has no more time than the call has left`() async throws {
-    let limits = Lock<[Duration?]>([])
+    let limits = Shared<[Duration?]>([])
     let shop = VirtualShop { number, request, clock in
       limits.withLock { $0.append(request.options.timeouts.attempt) }
       return number < 3 ? .unavailable(request) : .ok(request)

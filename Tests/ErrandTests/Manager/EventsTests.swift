@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test func `log lines are as many as were asked for`() async throws {
-    let lines = Lock<[String]>([])
+    let lines = Shared<[String]>([])
     let sink = TextSink { line in lines.withLock { $0.append(line) } }
     for (style, count) in [(LogStyle.none, 0), (.short, 2), (.steps, 7)] {
       let stub = StubServer(.widget) {

@@ -9,7 +9,7 @@ import Testing
     let taken = Counter()
     private let chunks: Int
     private let afterFirst: @Sendable () async -> Void
-    private let isCancelled = Lock(false)
+    private let isCancelled = Shared(false)
 
     init(chunks: Int, afterFirst: @escaping @Sendable () async -> Void) {
       self.chunks = chunks

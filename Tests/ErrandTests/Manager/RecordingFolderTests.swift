@@ -136,7 +136,7 @@ import Testing
 
   @Test func `a disk on which nothing can be written is said once, fails no call, and is tried again`() async throws {
     try await withFolder { folder in
-      let lines = Lock<[String]>([])
+      let lines = Shared<[String]>([])
       let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
       try await stub.server.recordTaskPath(to: folder)
       // A folder in the place of the file that is renamed to the index: nothing can be committed.

@@ -111,7 +111,7 @@ import Testing
 
   @Test func `a folder that goes away fails no call, and is complained about once`() async throws {
     try await withFolder { folder in
-      let lines = Lock<[String]>([])
+      let lines = Shared<[String]>([])
       let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
       let path = folder.appendingPathComponent("gone")
       try await stub.server.manager.recordTaskPath(to: path)
@@ -144,7 +144,7 @@ import Testing
       var uploadPayload: [String: String] { ["password": "s3cret"] }
       var path: String { "login" }
     }
-    let lines = Lock<[String]>([])
+    let lines = Shared<[String]>([])
     let stub = StubServer(.json(#"{"ok":true,"token":"s3cret"}"#)) {
       $0.log = TextSink { line in lines.withLock { $0.append(line) } }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ResultsTests {
   /// A server that counts how many requests are under way.
-  private func counting(_ peak: Lock<(now: Int, most: Int)>) -> Server {
+  private func counting(_ peak: Shared<(now: Int, most: Int)>) -> Server {
     let transport = StubTransport { request in
       peak.withLock { peak in
         peak.now += 1
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test func `every task has its result, a window of them at a time`() async throws {
-    let peak = Lock((now: 0, most: 0))
+    let peak = Shared((now: 0, most: 0))
     let server = counting(peak)
     let ids = await server.manager.withResults(of: (1...100).map { GetWidget(id: $0).on(server) }, limit: 8) {
       results in
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func `what the reader leaves is cancelled and has ended when it returns`() async throws {
-    let peak = Lock((now: 0, most: 0))
+    let peak = Shared((now: 0, most: 0))
     let server = counting(peak)
     await server.manager.withResults(of: (1...1000).map { GetWidget(id: $0).on(server) }, limit: 4) {
       for await _ in $0 { break }
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test func `a limit below one runs one at a time`() async throws {
-    let peak = Lock((now: 0, most: 0))
+    let peak = Shared((now: 0, most: 0))
     let server = counting(peak)
     var count = 0
     for await _ in server.manager.results(of: (1...5).map { GetWidget(id: $0).on(server) }, limit: -3) { count += 1 }

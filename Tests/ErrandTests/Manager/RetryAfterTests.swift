@@ -39,7 +39,7 @@ import Testing
 
   @Test(arguments: ["9223372036854775807", "999999999999999"])
   func `a wait of any length is no trap, and can be cancelled`(value: String) async throws {
-    let lines = Lock<[String]>([])
+    let lines = Shared<[String]>([])
     let log = TextSink { line in lines.withLock { $0.append(line) } }
     let transport = StubTransport { .status(503, headers: [.retryAfter: value], for: $0) }
     let server = Server(remote: "https://shop.test", transport: transport)

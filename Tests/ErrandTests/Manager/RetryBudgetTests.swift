@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test func `four calls with seven retries are eleven attempts, all of which end`() async throws {
-    let failures = Lock<[String: Int]>(["/0": 0, "/1": 1, "/2": 2, "/3": 4])
+    let failures = Shared<[String: Int]>(["/0": 0, "/1": 1, "/2": 2, "/3": 4])
     let shop = VirtualShop(.autoAdvancing, budget: .standard) { _, request, _ in
       let mustFail = failures.withLock { failures in
         let left = failures[request.url.path, default: 0]

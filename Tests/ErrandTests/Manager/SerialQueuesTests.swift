@@ -8,8 +8,8 @@ import Testing
 @Suite struct SerialQueuesTests {
   @Test func `tasks of a queue run one at a time, in the order in which they came`() async throws {
     let queues = SerialQueues()
-    let log = Lock<[Int]>([])
-    let inside = Lock(0)
+    let log = Shared<[Int]>([])
+    let inside = Shared(0)
     var tasks: [Task<Void, any Error>] = []
     for number in 0..<50 {
       tasks.append(

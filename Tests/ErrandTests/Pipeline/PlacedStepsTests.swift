@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test func `steps are placed before and after others by name, of either kind`() async throws {
-    let seen = Lock("")
+    let seen = Shared("")
     let shop = VirtualShop { _, request, _ in
       seen.withLock { $0 = request.headers[.custom] ?? "" }
       return .ok(request)

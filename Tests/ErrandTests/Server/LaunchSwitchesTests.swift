@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct LaunchSwitchesTests {
-  private let lines = Lock<[String]>([])
+  private let lines = Shared<[String]>([])
 
   private func server(
     _ environment: [String: String], manager: TaskManager = TaskManager(),

@@ -18,7 +18,7 @@ private enum Attempts: TaskContextKey { static let defaultValue = 0 }
 
   /// Keeps what it sees.
   private final class Spy: PerAttemptStep, TaskObserver {
-    let seen = Lock<[String]>([])
+    let seen = Shared<[String]>([])
 
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       seen.withLock {
@@ -62,7 +62,7 @@ private enum Attempts: TaskContextKey { static let defaultValue = 0 }
 
   @Test func `a comment is echoed and recorded, unless the task is unrecorded`() async throws {
     try await withFolder { folder in
-      let lines = Lock<[String]>([])
+      let lines = Shared<[String]>([])
       let stub = StubServer(.status(200)) {
         $0.log = TextSink { line in lines.withLock { $0.append(line) } }
         $0.echoesTasks = true

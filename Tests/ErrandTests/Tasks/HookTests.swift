@@ -7,7 +7,7 @@ import Testing
 private struct HookedTask: ServerGETTask, PayloadDownloadingTask {
   typealias DownloadPayload = Widget
   final class Log: Sendable {
-    private let state = Lock<[String]>([])
+    private let state = Shared<[String]>([])
     var lines: [String] { state.withLock { $0 } }
     func add(_ line: String) { state.withLock { $0.append(line) } }
   }

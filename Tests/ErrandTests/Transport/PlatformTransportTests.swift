@@ -6,7 +6,7 @@
 
   @Suite struct PlatformTransportTests {
     @Test func `libcurl is what Linux gets, without a complaint`() throws {
-      let complaints = Lock<[String]>([])
+      let complaints = Shared<[String]>([])
       let transport = PlatformTransport.best(complaint: { complaint in complaints.withLock { $0.append(complaint) } }) {
         StubTransport { .status(.ok, for: $0) }
       }
@@ -15,7 +15,7 @@
     }
 
     @Test func `without libcurl it is URLSession, and the complaint says why`() {
-      let complaints = Lock<[String]>([])
+      let complaints = Shared<[String]>([])
       let transport = PlatformTransport.best(complaint: { complaint in complaints.withLock { $0.append(complaint) } }) {
         throw TaskError(.transportUnavailable, "no libcurl.so.4", phase: .preparing)
       }

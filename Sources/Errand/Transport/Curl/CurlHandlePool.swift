@@ -10,10 +10,6 @@
 
     private let state = Lock(State())
 
-    deinit {
-      for handle in state.withLock({ $0.idle }) { ccurl_easy_cleanup(handle.pointer) }
-    }
-
     /// How many are in use.
     var busy: Int { state.withLock { $0.busy } }
 
@@ -27,22 +23,16 @@
         state.withLock { $0.busy -= 1 }
         throw TaskError(.internal, "libcurl has no memory for a handle", phase: .preparing)
       }
-      return CurlHandle(pointer: pointer)
+      return CurlHandle(pointer)
     }
-
-    /// Does away with a handle that is not to be used again.
-    func drop(_ handle: CurlHandle) { ccurl_easy_cleanup(handle.pointer) }
 
     /// An exchange is over; said before its reader knows, who may begin the next at once.
     func ended() { state.withLock { $0.busy -= 1 } }
 
     func giveBack(_ handle: CurlHandle) {
-      let isKept = state.withLock { state in
-        guard state.idle.count < 256 else { return false }
-        state.idle.append(handle)
-        return true
+      state.withLock { state in
+        if state.idle.count < 256 { state.idle.append(handle) }
       }
-      if !isKept { ccurl_easy_cleanup(handle.pointer) }
     }
   }
 #endif

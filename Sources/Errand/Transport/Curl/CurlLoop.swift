@@ -158,9 +158,7 @@
 
     private func add(_ transfer: CurlTransfer) {
       guard !transfer.isOver else { return }
-      let group =
-        groups[transfer.group] ?? CurlGroup(id: transfer.group, connectionsPerOrigin: transfer.connectionsPerOrigin)
-      groups[transfer.group] = group
+      let group = group(of: transfer)
       let multi: CurlMulti
       if let present = group.multi(for: transfer) {
         multi = present
@@ -177,6 +175,13 @@
       transfer.begin(at: now)
       timers.insert(transfer)
       multi.add(transfer)
+    }
+
+    private func group(of transfer: CurlTransfer) -> CurlGroup {
+      if let present = groups[transfer.group] { return present }
+      let group = CurlGroup(id: transfer.group, connectionsPerOrigin: transfer.connectionsPerOrigin)
+      groups[transfer.group] = group
+      return group
     }
 
     private func unpause(_ transfer: CurlTransfer) {

@@ -5,16 +5,18 @@
   /// Writes a request into libcurl's options.
   struct CurlRequest {
     private let request: HTTPRequest
-    private let configuration: CurlTransport.Configuration
+    private let rules: CurlRules
     private let origin: Origin
     private let proxy: Proxy?
 
-    init(_ request: HTTPRequest, to origin: Origin, by proxy: Proxy?, _ configuration: CurlTransport.Configuration) {
+    init(_ request: HTTPRequest, to origin: Origin, by proxy: Proxy?, _ rules: CurlRules) {
       self.request = request
       self.origin = origin
       self.proxy = proxy
-      self.configuration = configuration
+      self.rules = rules
     }
+
+    private var configuration: CurlTransport.Configuration { rules.configuration }
 
     /// Sets the options of the transfer's handle.
     /// Throws ``TaskError`` where the library cannot do what the request's safety rests on.
@@ -54,7 +56,9 @@
       // Or file:///etc/passwd would be read.
       try require(ccurl_easy_set_string(easy, CCOPT_PROTOCOLS_STR, "http,https"), "limit what a URL may name")
       ccurl_easy_set_long(easy, CCOPT_FOLLOWLOCATION, 0)
-      ccurl_easy_set_string(easy, CCOPT_PROXY, "")  // or libcurl reads the environment
+      // Or libcurl reads the environment.
+      ccurl_easy_set_string(easy, CCOPT_PROXY, "")
+      ccurl_easy_set_string(easy, CCOPT_NOPROXY, "")
       ccurl_easy_set_long(easy, CCOPT_SUPPRESS_CONNECT_HEADERS, 1)
       // What was read is decoded at once, and held while the reader waits: 32 KiB of gzip are up to 34 MB. Of 64 KiB it
       // would be more than the 64 MB that libcurl holds before it gives up.
@@ -78,7 +82,8 @@
       if request.method == .head { ccurl_easy_set_long(easy, CCOPT_NOBODY, 1) }
       let isImplied = request.method == .head || (request.method == .get && !transfer.sendsBody)
       if !isImplied { ccurl_easy_set_string(easy, CCOPT_CUSTOMREQUEST, request.method.rawValue) }
-      // Empty stands for all that the library can decode.
+      // Empty stands for all that the library can decode. What is sent is among the header fields, for libcurl writes its
+      // own twice.
       if transfer.decodesBody { ccurl_easy_set_string(easy, CCOPT_ACCEPT_ENCODING, "") }
     }
 
@@ -98,7 +103,7 @@
         ccurl_easy_set_string(easy, CCOPT_PASSWORD, digest.password)
       }
       if transfer.mayBeStream { listen(easy, transfer) }
-      transfer.headerList = headerList(sendsBody: transfer.sendsBody)
+      transfer.headerList = headerList(sendsBody: transfer.sendsBody, decodesBody: transfer.decodesBody)
       ccurl_easy_set_slist(easy, CCOPT_HTTPHEADER, transfer.headerList)
     }
 
@@ -119,7 +124,7 @@
     }
 
     /// The header fields, and for what libcurl would add of its own accord, that it must not.
-    private func headerList(sendsBody: Bool) -> UnsafeMutablePointer<ccurl_slist>? {
+    private func headerList(sendsBody: Bool, decodesBody: Bool) -> UnsafeMutablePointer<ccurl_slist>? {
       var block: [UInt8] = []
       block.reserveCapacity(256)
       for field in request.headers {
@@ -129,6 +134,10 @@
         // libcurl takes "Name:" for the wish to leave a header out; a semicolon sends it empty.
         block.append(contentsOf: field.value.isEmpty ? ";".utf8 : ": ".utf8)
         block.append(contentsOf: field.value.utf8)
+        block.append(0)
+      }
+      if decodesBody {
+        block.append(contentsOf: rules.acceptEncoding.utf8)
         block.append(0)
       }
       if !request.headers.contains(.accept) { block.append(contentsOf: "Accept:\0".utf8) }

@@ -3,10 +3,16 @@
 
   extension CurlTransfer {
     /// What whoever sends hands over to the loop.
-    struct Outgoing {
-      var outbox: TransferOutbox
-      var pump: UnsafeContinuation<Void, Never>?
-      var reader: Task<Void, Never>?
+    final class Outgoing: Sendable {
+      struct State {
+        var outbox: TransferOutbox
+        var pump: UnsafeContinuation<Void, Never>?
+        var reader: Task<Void, Never>?
+      }
+
+      let state: Lock<State>
+
+      init(_ outbox: TransferOutbox) { state = Lock(State(outbox: outbox)) }
     }
   }
 
@@ -18,22 +24,22 @@
       let reader = Task { [self] in
         do {
           try await body.forEachChunk { [self] in try await put($0) }
-          unpauseIf(outgoing.withLock { $0.outbox.finish() })
+          unpauseIf(outgoing.state.withLock { $0.outbox.finish() })
         } catch {
-          unpauseIf(outgoing.withLock { $0.outbox.fail(error) })
+          unpauseIf(outgoing.state.withLock { $0.outbox.fail(error) })
         }
       }
-      outgoing.withLock { $0.reader = reader }
+      outgoing.state.withLock { $0.reader = reader }
     }
 
     private func put(_ piece: Data) async throws {
       guard let outgoing else { return }
       try Task.checkCancellation()
-      let (resumes, failure) = outgoing.withLock { ($0.outbox.put(piece), $0.outbox.failure) }
+      let (resumes, failure) = outgoing.state.withLock { ($0.outbox.put(piece), $0.outbox.failure) }
       unpauseIf(resumes)
       if let failure { throw failure }
       await withUnsafeContinuation { continuation in
-        let mayGoOn = outgoing.withLock { outgoing in
+        let mayGoOn = outgoing.state.withLock { outgoing in
           guard outgoing.outbox.isFull, outgoing.outbox.failure == nil else { return true }
           outgoing.pump = continuation
           return false

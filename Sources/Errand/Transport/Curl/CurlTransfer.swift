@@ -2,11 +2,17 @@
   import CCurl
   import Foundation
 
-  /// A libcurl easy handle, used by one owner at a time.
-  struct CurlHandle: @unchecked Sendable {
+  /// A libcurl easy handle; freed with the last reference.
+  ///
+  /// Invariant behind `@unchecked Sendable`: one owner at a time uses it, a transfer or the pool.
+  final class CurlHandle: @unchecked Sendable {
     let pointer: OpaquePointer
     /// What its options are set for, beside those that every request sets anew; nil where it must be reset.
     var plain: Plain?
+
+    init(_ pointer: OpaquePointer) { self.pointer = pointer }
+
+    deinit { ccurl_easy_cleanup(pointer) }
   }
 
   /// One request under way over libcurl.
@@ -14,19 +20,18 @@
   /// Invariant behind `@unchecked Sendable`: the caller's thread sets it up, then hands it to the loop; from then on
   /// the handle and all variables are the loop's. What both sides see is behind the locks.
   final class CurlTransfer: @unchecked Sendable, Timed {
-    var handle: CurlHandle
+    let handle: CurlHandle
     let shard: CurlShard
     let origin: Origin
     let isLongLived: Bool
     private let timeouts: Timeouts
     private let mostGoes: Int
     private let answersDigest: Bool
-    let connectionsPerOrigin: Int
-    private let limits: DecodingLimits
+    private let rules: CurlRules
     let sendsBody: Bool
     let statedLength: Int64?
     let incoming = Lock(Incoming())
-    let outgoing: Lock<Outgoing>?
+    let outgoing: Outgoing?
 
     // The loop's own.
     var headerList: UnsafeMutablePointer<ccurl_slist>?
@@ -48,15 +53,14 @@
     /// How many of them the server has said that it did nothing with.
     private(set) var refusals = 0
     private var timers: TransferTimers
-    private var head: [UInt8] = []
-    private var isHeadComplete = false
+    private var head = HeadLines()
     private var pauses: Int32 = 0
     private var decoded: Int64 = 0
     private var failure: TaskError?
 
     init(
-      _ request: HTTPRequest, _ configuration: CurlTransport.Configuration, handle: CurlHandle, shard: CurlShard,
-      origin: Origin, mayBeStream: Bool, outbox: TransferOutbox?
+      _ request: HTTPRequest, _ rules: CurlRules, handle: CurlHandle, shard: CurlShard, origin: Origin,
+      mayBeStream: Bool, outbox: TransferOutbox?
     ) {
       self.handle = handle
       self.shard = shard
@@ -66,15 +70,15 @@
       timeouts = request.options.timeouts
       answersDigest = request.options.digest != nil
       mostGoes = (request.options.mayRepeat ? 2 : 1) + (answersDigest ? 1 : 0)
-      connectionsPerOrigin = configuration.connectionsPerOrigin
-      limits = DecodingLimits(configuration)
+      self.rules = rules
       sendsBody = outbox != nil
       statedLength = outbox?.statedLength
-      outgoing = outbox.map { Lock(Outgoing(outbox: $0)) }
+      outgoing = outbox.map { Outgoing($0) }
       timers = TransferTimers(timeouts, at: 0)
     }
 
     var loop: CurlLoop { shard.loop }
+    var connectionsPerOrigin: Int { rules.configuration.connectionsPerOrigin }
     var group: CurlGroup.ID { shard.group }
 
     // MARK: On the loop
@@ -108,23 +112,21 @@
 
     /// A line of the head, or of the trailers.
     func receive(line: UnsafeRawBufferPointer) {
-      if line.starts(with: "HTTP/".utf8), !isHeadComplete || goes > 1 { head.removeAll(keepingCapacity: true) }
-      guard !isHeadComplete else { return incoming.withLock { $0.inbox.receive(trailer: line) } }
-      if head.isEmpty { head.reserveCapacity(960) }
-      head.append(contentsOf: line)
-      let isBlank = line.allSatisfy { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
-      guard isBlank, !isInterim, !isChallenge else { return }
-      publishHead()
+      switch head.take(line, beginsAnew: goes > 1, passesOver401: answersDigest && goes < mostGoes) {
+      case .more: break
+      case .complete: publishHead()
+      case .trailer: incoming.withLock { $0.inbox.receive(trailer: line) }
+      }
     }
 
     private func publishHead() {
-      isHeadComplete = true
       timers.responded(at: loop.now)
       rescheduled()
       var connections = 0
       ccurl_easy_get_long(handle.pointer, CCINFO_NUM_CONNECTS, &connections)
-      incoming.withLock { [head] incoming in
-        incoming.inbox.receive(head: head)
+      let bytes = head.bytes
+      incoming.withLock { incoming in
+        incoming.inbox.receive(head: bytes)
         incoming.isConnectionReused = connections == 0
       }
       loop.wake(self)
@@ -134,7 +136,7 @@
     func receive(body: UnsafeRawBufferPointer) -> Int {
       timers.moved(at: loop.now)
       if decodesBody {
-        failure = limits.excess(after: decoded + Int64(body.count), of: handle.pointer)
+        failure = rules.decodingLimits.excess(after: decoded + Int64(body.count), of: handle.pointer)
         if failure != nil { return 0 }
       }
       let isTaken = incoming.withLock { $0.inbox.receive(body) }
@@ -152,7 +154,7 @@
     func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
       guard let outgoing else { return 0 }
       timers.moved(at: loop.now)
-      let (step, pump) = outgoing.withLock { outgoing in
+      let (step, pump) = outgoing.state.withLock { outgoing in
         let step = outgoing.outbox.take(into: buffer)
         var pump: UnsafeContinuation<Void, Never>?
         if !outgoing.outbox.isFull { swap(&pump, &outgoing.pump) }
@@ -176,7 +178,7 @@
     /// The body is to be sent from its beginning again; false where it cannot or must not.
     func rewind() -> Bool {
       guard goes < mostGoes, let outgoing else { return false }
-      return outgoing.withLock { $0.outbox.rewind() }
+      return outgoing.state.withLock { $0.outbox.rewind() }
     }
 
     /// It has not to wait for others to end: a connection is being made.
@@ -212,16 +214,17 @@
       let facts = CurlFacts(handle.pointer, goes: goes, isSurelyNotSent: isSurelyNotSent)
       isMultiplexed = facts.version == .http2
       // A challenge that libcurl had no answer to is the response.
-      if code == CCE_OK, !isHeadComplete, !head.isEmpty { publishHead() }
+      if code == CCE_OK, head.completeAsItIs() { publishHead() }
       if let failure = failure ?? (decodesBody ? DecodingLimits.failure(code, timers.phase) : nil) {
         finish(.failure(failure))
-      } else if code == CCE_OK, isHeadComplete {
+      } else if code == CCE_OK, head.isComplete {
         var timings = facts.timings
         timings.bytesDecoded = decoded
         finish(.success(timings))
       } else {
         finish(
-          .failure(facts.failure(code, phase: timers.phase, bodyFailure: outgoing?.withLock { $0.outbox.failure })))
+          .failure(
+            facts.failure(code, phase: timers.phase, bodyFailure: outgoing?.state.withLock { $0.outbox.failure })))
       }
     }
 
@@ -252,9 +255,9 @@
       if !isPristine { handle.plain = nil }  // libcurl counts in the handle how often it began anew
       if mayBeStream { ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, 0) }  // what it would tell is gone
       // libcurl keeps in the handle that a stream was refused, and would take the next lost connection for the same.
-      if mayBeStream, !isPristine { shard.pool.drop(handle) } else { shard.pool.giveBack(handle) }
+      if !mayBeStream || isPristine { shard.pool.giveBack(handle) }
       guard let outgoing else { return }
-      let (pump, reader) = outgoing.withLock { outgoing in
+      let (pump, reader) = outgoing.state.withLock { outgoing in
         var pump: UnsafeContinuation<Void, Never>?
         swap(&pump, &outgoing.pump)
         _ = outgoing.outbox.fail(CancellationError())
@@ -273,20 +276,9 @@
 
     /// The server will do nothing with the stream of this go.
     func refuse() {
-      guard let stream, !stream.isRefused, head.isEmpty, !isHeadComplete else { return }
+      guard let stream, !stream.isRefused, head.bytes.isEmpty, !head.isComplete else { return }
       self.stream?.isRefused = true
       refusals += 1
-    }
-
-    /// Whether libcurl may answer the response by itself, with the credential for Digest.
-    private var isChallenge: Bool { answersDigest && goes < mostGoes && status == ArraySlice("401".utf8) }
-
-    /// All of 1xx but 101 announce that the final response is still to come (RFC 9110 §15.2).
-    private var isInterim: Bool { status.first == UInt8(ascii: "1") && status != ArraySlice("101".utf8) }
-
-    /// The digits of a head: "HTTP/1.1 103 …".
-    private var status: ArraySlice<UInt8> {
-      head.firstIndex(of: UInt8(ascii: " ")).map { head[($0 + 1)...].prefix(3) } ?? []
     }
 
     private func rescheduled() {

@@ -14,7 +14,7 @@
   /// sent once; see ``TransferOptions/mayRepeat``.
   public final class CurlTransport: CancellableTransport {
     private let shards: [CurlShard]
-    private let configuration: Configuration
+    private let rules: CurlRules
     /// Origins that might have spoken HTTP/2 and did not: their exchanges need not be kept together.
     private let loneOrigins = Lock<Set<String>>([])
 
@@ -24,7 +24,7 @@
       let loops = try CurlLoop.all.get()
       // A limit on connections holds within a loop, so that there may only be one.
       shards = (configuration.connectionsPerOrigin > 0 ? Array(loops.prefix(1)) : loops).map { CurlShard($0) }
-      self.configuration = configuration
+      rules = CurlRules(configuration)
     }
 
     deinit {
@@ -37,13 +37,13 @@
       try await send(request, to: request.checkedOrigin()) { _ in }
     }
 
-    package var isCancellable: Bool { !configuration.proxies.asksForCredentials }
+    package var isCancellable: Bool { !rules.configuration.proxies.asksForCredentials }
 
     package func send(
       _ request: HTTPRequest, to origin: Origin, begun: @Sendable (any Cancellable) -> Void
     ) async throws -> HTTPResponse {
       try Task.checkCancellation()
-      if let proxy = configuration.proxies.proxy(for: origin) {
+      if let proxy = rules.configuration.proxies.proxy(for: origin) {
         return try await send(request, origin, by: proxy, begun: begun)
       }
       return try await response(to: request, over: makeTransfer(request, to: origin, by: nil), begun: begun)
@@ -79,7 +79,7 @@
       begun(transfer)
       do {
         let head = try await transfer.receivedHead()
-        if configuration.mayMultiplex(transfer.origin) { learn(head.version, of: transfer) }
+        if rules.configuration.mayMultiplex(transfer.origin) { learn(head.version, of: transfer) }
         return HTTPResponse(
           head.status, url: request.url, headers: head.headers, version: head.version,
           isConnectionReused: transfer.isConnectionReused, body: HTTPResponseBody(transfer))
@@ -113,7 +113,7 @@
     }
 
     private func mayBeStream(_ origin: Origin) -> Bool {
-      configuration.mayMultiplex(origin) && !loneOrigins.withLock { $0.contains(origin.description) }
+      rules.configuration.mayMultiplex(origin) && !loneOrigins.withLock { $0.contains(origin.description) }
     }
 
     private func makeTransfer(_ request: HTTPRequest, to origin: Origin, by proxy: Proxy?) throws -> CurlTransfer {
@@ -121,10 +121,10 @@
       let mayBeStream = mayBeStream(origin)
       let shard = shards.next(for: origin, mayBeStream: mayBeStream)
       let transfer = CurlTransfer(
-        request, configuration, handle: try shard.pool.take(), shard: shard, origin: origin, mayBeStream: mayBeStream,
+        request, rules, handle: try shard.pool.take(), shard: shard, origin: origin, mayBeStream: mayBeStream,
         outbox: outbox)
       do {
-        try CurlRequest(request, to: origin, by: proxy, configuration).apply(to: transfer)
+        try CurlRequest(request, to: origin, by: proxy, rules).apply(to: transfer)
       } catch {
         transfer.handle.plain = nil
         transfer.abandon(error)

@@ -31,7 +31,8 @@ extension URLSessionTransport {
     request.headers.remove(.transferEncoding)
     if !request.body.isEmpty {
       // Where there is none, URLSession says that the body is a form.
-      request.headers.setDefault((request.body.mediaType ?? .octetStream).rawValue, for: .contentType)
+      let type = request.body.mediaType ?? .octetStream
+      request.headers.setDefault(type.rawValue, for: .contentType)
       do {
         let length = try request.body.length()
         // Of bytes and files URLSession knows it by itself.
