@@ -31,7 +31,9 @@ static const unsigned int oldest_version = 0x075500;
   X(int32_t, multi_socket_action, (ccurl_multi *, int, int, int *))  \
   X(struct ccurl_message *, multi_info_read, (ccurl_multi *, int *)) \
   X(int32_t, multi_setopt, (ccurl_multi *, int32_t, ...))            \
-  X(const char *, multi_strerror, (int32_t))                         \
+  X(ccurl_url *, url, (void))                                        \
+  X(void, url_cleanup, (ccurl_url *))                                \
+  X(int32_t, url_set, (ccurl_url *, int32_t, const char *, unsigned int)) \
   X(ccurl_slist *, slist_append, (ccurl_slist *, const char *))      \
   X(void, slist_free_all, (ccurl_slist *))
 
@@ -130,7 +132,6 @@ CALLBACK_SETTER(header, ccurl_data_function, HEADER)
 CALLBACK_SETTER(read, ccurl_data_function, READ)
 CALLBACK_SETTER(seek, ccurl_seek_function, SEEK)
 CALLBACK_SETTER(prereq, ccurl_prereq_function, PREREQ)
-CALLBACK_SETTER(xferinfo, ccurl_progress_function, XFERINFO)
 CALLBACK_SETTER(resolver_start, ccurl_resolver_start_function, RESOLVER_START_)
 CALLBACK_SETTER(sockopt, ccurl_sockopt_function, SOCKOPT)
 CALLBACK_SETTER(closesocket, ccurl_closesocket_function, CLOSESOCKET)
@@ -146,10 +147,6 @@ int32_t ccurl_easy_get_off(ccurl_easy *easy, int32_t info, int64_t *value) {
   return curl.easy_getinfo(easy, info, value);
 }
 
-int32_t ccurl_easy_get_double(ccurl_easy *easy, int32_t info, double *value) {
-  return curl.easy_getinfo(easy, info, value);
-}
-
 int32_t ccurl_easy_get_string(ccurl_easy *easy, int32_t info, const char **value) {
   return curl.easy_getinfo(easy, info, value);
 }
@@ -158,16 +155,8 @@ int32_t ccurl_easy_get_pointer(ccurl_easy *easy, int32_t info, void **value) {
   return curl.easy_getinfo(easy, info, value);
 }
 
-int32_t ccurl_easy_get_active_socket(ccurl_easy *easy, int *descriptor) {
-  return curl.easy_getinfo(easy, CCINFO_ACTIVESOCKET, descriptor);
-}
-
 int32_t ccurl_easy_get_certinfo(ccurl_easy *easy, const ccurl_certinfo **value) {
   return curl.easy_getinfo(easy, CCINFO_CERTINFO, value);
-}
-
-int32_t ccurl_easy_get_tls_session(ccurl_easy *easy, const ccurl_tls_session **value) {
-  return curl.easy_getinfo(easy, CCINFO_TLS_SSL_PTR, value);
 }
 
 // MARK: Multi handles
@@ -213,7 +202,14 @@ int32_t ccurl_multi_set_timer(ccurl_multi *multi, ccurl_timer_function function,
   return code != CCM_OK ? code : curl.multi_setopt(multi, CCMOPT_TIMERDATA, data);
 }
 
-const char *ccurl_multi_strerror(int32_t code) { return curl.multi_strerror(code); }
+// MARK: URLs
+
+ccurl_url *ccurl_url_init(void) { return curl.url(); }
+void ccurl_url_cleanup(ccurl_url *url) { curl.url_cleanup(url); }
+
+int32_t ccurl_url_parse(ccurl_url *url, const char *text) {
+  return curl.url_set(url, CCUPART_URL, text, CCU_PATH_AS_IS | CCU_NON_SUPPORT_SCHEME);
+}
 
 // MARK: Lists
 

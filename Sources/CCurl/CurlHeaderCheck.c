@@ -56,10 +56,6 @@ static const struct comparison comparisons[] = {
     FIELD(ccurl_certinfo, struct curl_certinfo, num_of_certs)
     FIELD(ccurl_certinfo, struct curl_certinfo, certinfo)
 
-    SIZE(ccurl_tls_session, struct curl_tlssessioninfo)
-    FIELD(ccurl_tls_session, struct curl_tlssessioninfo, backend)
-    FIELD(ccurl_tls_session, struct curl_tlssessioninfo, internals)
-
     SIZE(struct ccurl_blob, struct curl_blob)
     FIELD(struct ccurl_blob, struct curl_blob, data)
     FIELD(struct ccurl_blob, struct curl_blob, len)
@@ -81,7 +77,6 @@ static const struct comparison comparisons[] = {
     TYPE(ccurl_data_function, curl_read_callback)
     TYPE(ccurl_seek_function, curl_seek_callback)
     TYPE(ccurl_prereq_function, curl_prereq_callback)
-    TYPE(ccurl_progress_function, curl_xferinfo_callback)
     TYPE(ccurl_resolver_start_function, curl_resolver_start_callback)
     TYPE(ccurl_closesocket_function, curl_closesocket_callback)
 };

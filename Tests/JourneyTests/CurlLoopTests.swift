@@ -36,6 +36,27 @@
       await #expect(throws: CancellationError.self) { try await reader.value }
     }
 
+    @Test func `an address that libcurl cannot read goes nowhere, also after one that it could`() async throws {
+      let unreadable = try #require(URL(string: "http://a;b.localhost/now"))
+      for _ in 0..<2 {
+        let error = await #expect(throws: TaskError.self) { try await transport.send(HTTPRequest(.get, unreadable)) }
+        #expect(error?.code == .badURL)
+        let body = try await transport.send(HTTPRequest(.get, url)).body.collect()
+        #expect(body == Data("now".utf8))
+      }
+      #expect(remote.requests.count == 2)
+    }
+
+    @Test func `each request goes to its own address, whichever handle carries it`() async throws {
+      remote.route("/later", answer: .text("later"))
+      remote.route("/echo", answer: .text("posted"))
+      for path in ["now", "later", "now", "now", "echo", "later"] {
+        let method: HTTPMethod = path == "echo" ? .post : .get
+        _ = try await transport.send(HTTPRequest(method, remote.url.appending(path: path))).body.collect()
+      }
+      #expect(remote.requests.map(\.path) == ["/now", "/later", "/now", "/now", "/echo", "/later"])
+    }
+
     /// The port at the other end of a connection; nil where the descriptor is none.
     private func peer(of descriptor: Int32) -> Int? {
       var address = sockaddr_in()

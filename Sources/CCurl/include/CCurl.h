@@ -49,6 +49,7 @@ const char *_Nullable ccurl_ssl_version(void);
 
 typedef struct ccurl_easy ccurl_easy;
 typedef struct ccurl_multi ccurl_multi;
+typedef struct ccurl_url ccurl_url;
 
 typedef struct ccurl_slist {
   char *_Nullable data;
@@ -61,12 +62,6 @@ typedef struct ccurl_certinfo {
   ccurl_slist *_Nullable *_Nullable certinfo;
 } ccurl_certinfo;
 
-/// `internals` is an `SSL *` where the backend is CCSSLBACKEND_OPENSSL.
-typedef struct ccurl_tls_session {
-  int32_t backend;
-  void *_Nullable internals;
-} ccurl_tls_session;
-
 /// Receives a piece of the body or one header line, or fills a buffer with a piece of the upload.
 typedef size_t (*ccurl_data_function)(char *bytes, size_t size, size_t count, void *_Nullable data);
 typedef int (*ccurl_seek_function)(void *_Nullable data, int64_t offset, int origin);
@@ -76,8 +71,6 @@ typedef int (*ccurl_prereq_function)(
 /// Called before a name is looked up. What it is given first is the resolver's own.
 typedef int (*ccurl_resolver_start_function)(
     void *_Nullable resolver, void *_Nullable reserved, void *_Nullable data);
-typedef int (*ccurl_progress_function)(
-    void *_Nullable data, int64_t to_download, int64_t downloaded, int64_t to_upload, int64_t uploaded);
 typedef int (*ccurl_sockopt_function)(void *_Nullable data, int descriptor, int32_t purpose);
 typedef int (*ccurl_closesocket_function)(void *_Nullable data, int descriptor);
 /// `kind` is CCINFO_TEXT, CCINFO_HEADER_IN, …; the bytes do not end in NUL.
@@ -121,8 +114,6 @@ int32_t ccurl_easy_set_seek(ccurl_easy *easy, ccurl_seek_function _Nullable func
 int32_t ccurl_easy_set_prereq(ccurl_easy *easy, ccurl_prereq_function _Nullable function, void *_Nullable data);
 int32_t ccurl_easy_set_resolver_start(
     ccurl_easy *easy, ccurl_resolver_start_function _Nullable function, void *_Nullable data);
-/// Called only while CCOPT_NOPROGRESS is 0.
-int32_t ccurl_easy_set_xferinfo(ccurl_easy *easy, ccurl_progress_function _Nullable function, void *_Nullable data);
 int32_t ccurl_easy_set_sockopt(ccurl_easy *easy, ccurl_sockopt_function _Nullable function, void *_Nullable data);
 /// The pointer must outlive the connection, hence the multi: an idle connection is closed long after its transfer.
 int32_t ccurl_easy_set_closesocket(
@@ -135,17 +126,12 @@ int32_t ccurl_easy_set_debug(ccurl_easy *easy, ccurl_debug_function _Nullable fu
 int32_t ccurl_easy_get_long(ccurl_easy *easy, int32_t info, long *value);
 /// For the infos whose name ends in _T.
 int32_t ccurl_easy_get_off(ccurl_easy *easy, int32_t info, int64_t *value);
-int32_t ccurl_easy_get_double(ccurl_easy *easy, int32_t info, double *value);
 /// The string is libcurl's and lives until the handle's next transfer.
 int32_t ccurl_easy_get_string(ccurl_easy *easy, int32_t info, const char *_Nullable *_Nonnull value);
 /// For CCINFO_PRIVATE.
 int32_t ccurl_easy_get_pointer(ccurl_easy *easy, int32_t info, void *_Nullable *_Nonnull value);
-/// CCINFO_ACTIVESOCKET, an int where the other numbers are long; -1 without a connection.
-int32_t ccurl_easy_get_active_socket(ccurl_easy *easy, int *descriptor);
 /// CCINFO_CERTINFO, filled while CCOPT_CERTINFO is 1; lives as long as the strings above.
 int32_t ccurl_easy_get_certinfo(ccurl_easy *easy, const ccurl_certinfo *_Nullable *_Nonnull value);
-/// CCINFO_TLS_SSL_PTR; of use during the transfer only.
-int32_t ccurl_easy_get_tls_session(ccurl_easy *easy, const ccurl_tls_session *_Nullable *_Nonnull value);
 
 // MARK: Multi handles; those that return a number return a CCM_… code
 
@@ -163,7 +149,13 @@ int ccurl_multi_next_done(
 int32_t ccurl_multi_set_long(ccurl_multi *multi, int32_t option, long value);
 int32_t ccurl_multi_set_socket(ccurl_multi *multi, ccurl_socket_function _Nullable function, void *_Nullable data);
 int32_t ccurl_multi_set_timer(ccurl_multi *multi, ccurl_timer_function _Nullable function, void *_Nullable data);
-const char *ccurl_multi_strerror(int32_t code);
+
+// MARK: URLs
+
+ccurl_url *_Nullable ccurl_url_init(void);
+void ccurl_url_cleanup(ccurl_url *url);
+/// Reads a whole URL, in the place of what was read before; 0 where it is one. Its path stays as it is.
+int32_t ccurl_url_parse(ccurl_url *url, const char *text);
 
 // MARK: Lists
 

@@ -22,12 +22,12 @@ enum PayloadCoding {
 
   /// The payload that `data` describes.
   static func decode<Payload: Decodable & Sendable>(
-    _ type: Payload.Type, from data: Data, mediaType: MediaType?, with decoder: any PayloadDecoder
+    _ type: Payload.Type, from data: Data, mediaType: @autoclosure () -> MediaType?, with decoder: any PayloadDecoder
   ) throws -> Payload {
     if type == Data.self, let payload = data as? Payload { return payload }
-    if type == String.self, let payload = text(data, mediaType) as? Payload { return payload }
+    if type == String.self, let payload = text(data, mediaType()) as? Payload { return payload }
     if type == Data?.self, let payload = (data.isEmpty ? nil : data) as Data? as? Payload { return payload }
-    if type == String?.self, let payload = (data.isEmpty ? nil : text(data, mediaType)) as String? as? Payload {
+    if type == String?.self, let payload = (data.isEmpty ? nil : text(data, mediaType())) as String? as? Payload {
       return payload
     }
     do {

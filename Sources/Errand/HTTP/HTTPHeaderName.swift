@@ -13,7 +13,7 @@ public struct HTTPHeaderName: Sendable, ExpressibleByStringLiteral, CustomString
   public var description: String { rawName }
 
   /// Whether it is a token (RFC 9110 §5.1), so that it can be sent.
-  public var isValid: Bool { !rawName.isEmpty && rawName.utf8.allSatisfy(Self.isTokenByte) }
+  public var isValid: Bool { !rawName.isEmpty && rawName.hasOnlyBytes(where: Self.isTokenByte) }
 
   // RFC 9110 §5.6.2: tchar.
   static func isTokenByte(_ byte: UInt8) -> Bool {
@@ -114,4 +114,12 @@ extension HTTPHeaderName {
   public static let vary: HTTPHeaderName = "Vary"
   /// WWW-Authenticate.
   public static let wwwAuthenticate: HTTPHeaderName = "WWW-Authenticate"
+}
+
+extension String {
+  /// Whether all its bytes as UTF-8 are `allowed`; a view's iterator takes several times longer.
+  @inline(__always)
+  func hasOnlyBytes(where allowed: (UInt8) -> Bool) -> Bool {
+    utf8.withContiguousStorageIfAvailable { $0.allSatisfy(allowed) } ?? utf8.allSatisfy(allowed)
+  }
 }

@@ -79,7 +79,7 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// which would let it smuggle a line of its own (RFC 9110 §5.5). Nil when all may.
   public var firstInvalid: Field? {
     fields.first { field in
-      !field.name.isValid || field.value.utf8.contains { $0 == 0x0D || $0 == 0x0A || $0 == 0 }
+      !field.name.isValid || !field.value.hasOnlyBytes { $0 != 0x0D && $0 != 0x0A && $0 != 0 }
     }
   }
 

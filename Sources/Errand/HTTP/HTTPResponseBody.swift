@@ -43,6 +43,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   private struct State {
     /// What is there already and was not read.
     var buffered: Data
+    /// Whether that was collected and put back.
+    var isRefilled = false
     var ending: Ending?
     var onEnd = EndActions()
     /// What a reader is to see in the place of a cancellation.
@@ -72,12 +74,10 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// Throws what went wrong with the transfer, and `CancellationError` when the surrounding task is cancelled.
   public func next() async throws -> Data? {
     do {
-      if let chunk = try await source?.next() ?? takeBuffered() {
-        count(chunk)
-        return chunk
-      }
-      end(.complete)
-      return nil
+      var chunk = try takeBuffered()
+      if chunk == nil { chunk = try await source?.next() }
+      if let chunk { count(chunk) } else { end(.complete) }
+      return chunk
     } catch {
       let error = state.withLock { $0.cause } ?? error
       end(.failed(error))
@@ -89,7 +89,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// Throws ``HTTPBodyLimitError`` past `limit` bytes, and whatever ``next()`` throws.
   public func collect(upTo limit: Int = .max) async throws -> Data {
     do {
-      let data = try await source?.collect(upTo: limit) ?? takeBuffered() ?? Data()
+      var data = try takeBuffered() ?? Data()
+      if data.isEmpty, let source { data = try await source.collect(upTo: limit) }
       count(data)
       if data.count > limit { throw HTTPBodyLimitError(limit: limit) }
       end(.complete)
@@ -116,7 +117,15 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   }
 
   /// The whole body, where it is in memory and nobody has begun to read it.
-  package var inMemory: Data? { source == nil ? state.withLock { $0.buffered } : nil }
+  package var inMemory: Data? { state.withLock { source == nil || $0.isRefilled ? $0.buffered : nil } }
+
+  /// Puts back what was collected, to be read once more.
+  package func refill(_ data: Data) {
+    state.withLock { state in
+      state.buffered = data
+      state.isRefilled = true
+    }
+  }
 
   /// The fields after the body; empty until its end.
   public var trailers: HTTPHeaders { source?.trailers ?? [:] }

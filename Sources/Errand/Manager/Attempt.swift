@@ -139,11 +139,10 @@ final class Attempt: Sendable {
     if case .stream = call.delivery, call.accepts(response.status) { return streaming(response) }
     do {
       let body = try await call.collect(response)
-      var response = response
       let data = body.data
       let now = call.trace.note(.bodyReceived(bytes: body.count))
       end(at: now, timings: response.body.timings, response: response, body: data)
-      response.body = HTTPResponseBody(data)
+      response.body.refill(data)
       return .response(response)
     } catch {
       response.body.cancel()

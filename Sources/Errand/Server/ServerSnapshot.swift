@@ -18,6 +18,8 @@ package final class ServerSnapshot: Sendable {
   let repeatableOptions: TransferOptions
   /// Where everything below the remote goes.
   private let origin: Origin?
+  /// The last path without a query that was asked for, and its URL: what is called often is often the same.
+  private let lastURL = Lock<(path: String, url: URL)?>(nil)
 
   init(_ configuration: ServerConfiguration, of server: ObjectIdentifier) {
     self.configuration = configuration
@@ -56,6 +58,14 @@ package final class ServerSnapshot: Sendable {
   /// One leading slash of the path is dropped; what a URL cannot hold is percent-encoded, escapes that are there stay.
   /// A path that is a whole URL is taken as it is.
   package func url(path: String, query: HTTPQuery) throws -> URL {
+    guard query.isEmpty else { return try makeURL(path, query) }
+    if let url = lastURL.withLock({ $0?.path == path ? $0?.url : nil }) { return url }
+    let url = try makeURL(path, query)
+    lastURL.withLock { $0 = (path, url) }
+    return url
+  }
+
+  private func makeURL(_ path: String, _ query: HTTPQuery) throws -> URL {
     let isWhole = path.hasPrefix("http://") || path.hasPrefix("https://")
     guard let base = isWhole ? "" : base else {
       throw TaskError(

@@ -27,7 +27,7 @@
       // as the plain one before it, but for its address, its header and whom it calls back.
       let plain = isPlain ? self.plain(decodesBody: transfer.decodesBody) : nil
       if plain == nil || plain != transfer.handle.plain {
-        ccurl_easy_reset(easy)
+        transfer.handle.reset()
         try setRules(easy, transfer)
         setRoute(easy, transfer)
         if origin.isSecure { try setSecurity(easy) }
@@ -35,6 +35,8 @@
       }
       transfer.handle.plain = plain
       setCallbacks(easy, transfer)
+      let address = request.url.absoluteString
+      if plain == nil || !transfer.handle.setParsed(address) { ccurl_easy_set_string(easy, CCOPT_URL, address) }
       setMessage(easy, transfer)
     }
 
@@ -88,7 +90,6 @@
     }
 
     private func setMessage(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
-      ccurl_easy_set_string(easy, CCOPT_URL, request.url.absoluteString)
       if transfer.sendsBody {
         ccurl_easy_set_long(easy, CCOPT_UPLOAD, 1)
         ccurl_easy_set_off(easy, CCOPT_INFILESIZE_LARGE, transfer.statedLength ?? -1)

@@ -9,10 +9,35 @@
     let pointer: OpaquePointer
     /// What its options are set for, beside those that every request sets anew; nil where it must be reset.
     var plain: Plain?
+    /// The last address that was parsed for it.
+    private var address = ""
+    private var parsedAddress: OpaquePointer?
 
     init(_ pointer: OpaquePointer) { self.pointer = pointer }
 
-    deinit { ccurl_easy_cleanup(pointer) }
+    deinit {
+      ccurl_easy_cleanup(pointer)
+      if let parsedAddress { ccurl_url_cleanup(parsedAddress) }
+    }
+
+    /// Has the next request go to `address`, which is parsed here: libcurl would do so for every request, and write it
+    /// anew besides. False where it is no URL.
+    func setParsed(_ address: String) -> Bool {
+      if address == self.address { return true }
+      guard let parsed = parsedAddress ?? ccurl_url_init() else { return false }
+      parsedAddress = parsed
+      let isParsed = ccurl_url_parse(parsed, address) == CCE_OK
+      self.address = isParsed ? address : ""
+      // Or the last one would go before whatever else is set.
+      return ccurl_easy_set_pointer(pointer, CCOPT_CURLU, isParsed ? UnsafeRawPointer(parsed) : nil) == CCE_OK
+        && isParsed
+    }
+
+    /// Forgets every option.
+    func reset() {
+      ccurl_easy_reset(pointer)
+      address = ""
+    }
   }
 
   /// One request under way over libcurl.
@@ -96,7 +121,9 @@
       }
       deadline = next.instant
       guard next.instant <= now else { return nil }
-      return .timeout(next.timer, after: next.limit, phase: timers.phase, isSurelyNotSent: isSurelyNotSent)
+      return .timeout(
+        next.timer, after: .nanoseconds(Int64(clamping: next.limit)), phase: timers.phase,
+        isSurelyNotSent: isSurelyNotSent)
     }
 
     /// The connection stands and the request is about to be written; false when it may not be, once more.

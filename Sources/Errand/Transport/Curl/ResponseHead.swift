@@ -66,7 +66,9 @@ struct ResponseHead: Equatable {
     var bytes = bytes
     while let first = bytes.first, isSpace(first) { bytes.removeFirst() }
     while let last = bytes.last, isSpace(last) { bytes.removeLast() }
-    if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: UnsafeBufferPointer(rebasing: bytes), as: UTF8.self) }
+    if bytes.allSatisfy({ $0 < 0x80 }) {
+      return String(unsafeUninitializedCapacity: bytes.count) { $0.initialize(from: bytes).1 }
+    }
     return String(validating: UnsafeBufferPointer(rebasing: bytes), as: UTF8.self)
       ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
   }

@@ -12,7 +12,24 @@
       case receiving
     }
 
-    private let limits: Timeouts
+    /// The limits of a transfer in nanoseconds.
+    private struct Limits {
+      let queue: UInt64?
+      let connect: UInt64?
+      let firstByte: UInt64?
+      let idle: UInt64?
+      let attempt: UInt64?
+
+      init(_ limits: Timeouts) {
+        queue = limits.queue?.nanoseconds
+        connect = limits.connect?.nanoseconds
+        firstByte = limits.firstByte?.nanoseconds
+        idle = limits.idle?.nanoseconds
+        attempt = limits.attempt?.nanoseconds
+      }
+    }
+
+    private let limits: Limits
     private let start: UInt64
     private var stage: Stage
     /// From when the attempt's time counts: not while it waits, where a timer of its own holds that.
@@ -24,7 +41,7 @@
 
     /// Timers from `start` on; `waits` says that it may have to wait for a connection first.
     init(_ limits: Timeouts, at start: UInt64, waits: Bool = false) {
-      self.limits = limits
+      self.limits = Limits(limits)
       self.start = start
       stage = waits ? .waiting : .connecting
       attemptStart = start
@@ -53,12 +70,12 @@
     /// A byte went either way.
     mutating func moved(at now: UInt64) { lastActivity = now }
 
-    /// The timer that fires first, and when; nil when none runs.
-    var next: (instant: UInt64, timer: Timeouts.Timer, limit: Duration)? {
-      var next: (instant: UInt64, timer: Timeouts.Timer, limit: Duration)?
-      func consider(_ limit: Duration?, from instant: UInt64, _ timer: Timeouts.Timer) {
+    /// The timer that fires first, when, and after how long; nil when none runs.
+    var next: (instant: UInt64, timer: Timeouts.Timer, limit: UInt64)? {
+      var next: (instant: UInt64, timer: Timeouts.Timer, limit: UInt64)?
+      func consider(_ limit: UInt64?, from instant: UInt64, _ timer: Timeouts.Timer) {
         guard let limit else { return }
-        let end = instant &+ limit.nanoseconds
+        let end = instant &+ limit
         if next.map({ end < $0.instant }) ?? true { next = (end, timer, limit) }
       }
       switch stage {
