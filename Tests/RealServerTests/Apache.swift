@@ -39,6 +39,8 @@ final class Apache: Sendable {
       Group www-data
       PidFile \(folder)/apache.pid
       ErrorLog \(folder)/error.log
+      KeepAliveTimeout 300
+      MaxKeepAliveRequests 0
       DefaultRuntimeDir \(folder)
       DocumentRoot \(folder)/root
       DavLockDB \(folder)/locks
