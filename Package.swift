@@ -11,6 +11,11 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("InferIsolatedConformances"),  // SE-0470
 ]
 
+// On Linux the thread sanitizer does not see the lock of `Synchronization`, and reports races that are none. With this
+// in the environment, the library has another.
+let lockSettings: [SwiftSetting] =
+  Context.environment["ERRAND_SANITIZES_THREADS"] == nil ? [] : [.define("SANITIZES_THREADS")]
+
 let package = Package(
   name: "errand",
   platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
@@ -40,7 +45,7 @@ let package = Package(
 )
 
 for target in package.targets where target.name != "CCurl" {
-  target.swiftSettings = settings
+  target.swiftSettings = settings + (target.name == "Errand" ? lockSettings : [])
 }
 for target in package.targets where target.name == "MainActorAppTests" {
   target.swiftSettings = settings + [.defaultIsolation(MainActor.self)]  // SE-0466

@@ -71,8 +71,8 @@ public struct HTTPHeaders: Sendable, Hashable {
   }
 
   /// Sets a field unless it is there already.
-  public mutating func setDefault(_ value: @autoclosure () -> String, for name: HTTPHeaderName) {
-    if !contains(name) { fields.append(Field(name, value())) }
+  public mutating func setDefault(_ value: String, for name: HTTPHeaderName) {
+    if !contains(name) { fields.append(Field(name, value)) }
   }
 
   /// The first field that may not be sent: a name that is no token, or a value with a line break or a NUL in it,

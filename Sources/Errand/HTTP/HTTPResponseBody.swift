@@ -41,10 +41,12 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   }
 
   private struct State {
+    /// Where it comes from; nil where it is there already.
+    var source: (any HTTPBodySource)?
     /// What is there already and was not read.
-    var buffered: Data
-    /// Whether that was collected and put back.
-    var isRefilled = false
+    var buffered = Data()
+    /// The fields after the body, where its source was let go.
+    var trailers = HTTPHeaders()
     var ending: Ending?
     var onEnd = EndActions()
     /// What a reader is to see in the place of a cancellation.
@@ -53,20 +55,13 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     var onChunk: (@Sendable (Int) -> Void)?
   }
 
-  private let source: (any HTTPBodySource)?
   private let state: Lock<State>
 
   /// A body that comes from `source`.
-  public init(_ source: any HTTPBodySource) {
-    self.source = source
-    state = Lock(State(buffered: Data()))
-  }
+  public init(_ source: any HTTPBodySource) { state = Lock(State(source: source)) }
 
   /// A body that is there already; empty unless given.
-  public init(_ data: Data = Data()) {
-    source = nil
-    state = Lock(State(buffered: data))
-  }
+  public init(_ data: Data = Data()) { state = Lock(State(buffered: data)) }
 
   deinit { cancel() }
 
@@ -74,8 +69,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// Throws what went wrong with the transfer, and `CancellationError` when the surrounding task is cancelled.
   public func next() async throws -> Data? {
     do {
-      var chunk = try takeBuffered()
-      if chunk == nil { chunk = try await source?.next() }
+      let chunk: Data?
+      if let source { chunk = try await source.next() } else { chunk = try takeBuffered() }
       if let chunk { count(chunk) } else { end(.complete) }
       return chunk
     } catch {
@@ -89,8 +84,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// Throws ``HTTPBodyLimitError`` past `limit` bytes, and whatever ``next()`` throws.
   public func collect(upTo limit: Int = .max) async throws -> Data {
     do {
-      var data = try takeBuffered() ?? Data()
-      if data.isEmpty, let source { data = try await source.collect(upTo: limit) }
+      let data: Data
+      if let source { data = try await source.collect(upTo: limit) } else { data = try takeBuffered() ?? Data() }
       count(data)
       if data.count > limit { throw HTTPBodyLimitError(limit: limit) }
       end(.complete)
@@ -116,21 +111,30 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     end(.failed(error))
   }
 
-  /// The whole body, where it is in memory and nobody has begun to read it.
-  package var inMemory: Data? { state.withLock { source == nil || $0.isRefilled ? $0.buffered : nil } }
+  private var source: (any HTTPBodySource)? { state.withLock { $0.source } }
 
-  /// Puts back what was collected, to be read once more.
+  /// The whole body, where it is in memory and nobody has begun to read it.
+  package var inMemory: Data? { state.withLock { $0.source == nil ? $0.buffered : nil } }
+
+  /// Puts back what was collected, to be read once more, and lets go of where it came from.
   package func refill(_ data: Data) {
-    state.withLock { state in
+    let trailers = trailers
+    // To be let go outside of the lock.
+    _ = state.withLock { state in
+      defer { state.source = nil }
       state.buffered = data
-      state.isRefilled = true
+      state.trailers = trailers
+      return state.source
     }
   }
 
   /// The fields after the body; empty until its end.
-  public var trailers: HTTPHeaders { source?.trailers ?? [:] }
+  public var trailers: HTTPHeaders {
+    let (source, kept) = state.withLock { ($0.source, $0.trailers) }
+    return source?.trailers ?? kept
+  }
 
-  /// What the transfer took; nil until its end.
+  /// What the transfer took; nil until its end, and for a body that is in memory.
   public var timings: TransferTimings? { source?.timings }
 
   /// Has `action` called once when the body has ended or was let go; at once if that is so already.

@@ -191,6 +191,6 @@ final class Attempt: Sendable {
     }
     guard let record else { return }
     call.note(number, response: response, body: body, failure: failure, duration: record.duration)
-    call.trace.note(.attemptEnded(number, record), at: now)
+    call.trace.note(.attemptEnded(number, record))
   }
 }

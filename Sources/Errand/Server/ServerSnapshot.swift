@@ -58,15 +58,14 @@ package final class ServerSnapshot: Sendable {
   /// One leading slash of the path is dropped; what a URL cannot hold is percent-encoded, escapes that are there stay.
   /// A path that is a whole URL is taken as it is.
   package func url(path: String, query: HTTPQuery) throws -> URL {
-    guard query.isEmpty else { return try makeURL(path, query) }
-    if let url = lastURL.withLock({ $0?.path == path ? $0?.url : nil }) { return url }
-    let url = try makeURL(path, query)
-    lastURL.withLock { $0 = (path, url) }
+    if query.isEmpty, let last = lastURL.withLock({ $0 }), last.path.hasSameBytes(as: path) { return last.url }
+    let isWhole = path.hasPrefix("http://") || path.hasPrefix("https://")
+    let url = try makeURL(path, query, isWhole: isWhole)
+    if query.isEmpty, !isWhole { lastURL.withLock { $0 = (path, url) } }
     return url
   }
 
-  private func makeURL(_ path: String, _ query: HTTPQuery) throws -> URL {
-    let isWhole = path.hasPrefix("http://") || path.hasPrefix("https://")
+  private func makeURL(_ path: String, _ query: HTTPQuery, isWhole: Bool) throws -> URL {
     guard let base = isWhole ? "" : base else {
       throw TaskError(
         .noRemote,

@@ -21,6 +21,7 @@ import Testing
   @Test func `a name that only differs in punctuation is another name`() {
     #expect(HTTPHeaderName("X-A") != HTTPHeaderName("X\rA"), "0x2D and 0x0D differ in the bit of the case")
     #expect(HTTPHeaderName("[") != HTTPHeaderName("{"))
+    #expect(HTTPHeaderName("\u{212B}") != HTTPHeaderName("A\u{30A}"), "the same to Swift, and as long")
   }
 
   @Test func `setting replaces every line in the place of the first`() {

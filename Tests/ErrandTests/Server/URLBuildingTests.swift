@@ -27,6 +27,17 @@ import Testing
     #expect(try await url(path) == expected)
   }
 
+  @Test func `each path has its own URL, also one that Swift takes for the same as the one before it`() async throws {
+    let stub = StubServer(.status(.ok), remote: "https://shop.test")
+    for path in ["caf\u{E9}", "cafe\u{301}", "a;b", "a\u{37E}b", "a;b"] {
+      try await PlainTask(path: path).on(stub.server).run()
+    }
+    #expect(
+      stub.urls.map { $0.replacingOccurrences(of: "https://shop.test/", with: "") } == [
+        "caf%C3%A9", "cafe%CC%81", "a;b", "a%CD%BEb", "a;b",
+      ])
+  }
+
   @Test(arguments: ["https://shop.test/v1", "https://shop.test/v1/"] as [Remote])
   func `a slash at the end of the remote makes no difference`(remote: Remote) async throws {
     #expect(try await url("a", of: remote) == "https://shop.test/v1/a")

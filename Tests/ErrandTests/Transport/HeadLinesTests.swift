@@ -30,6 +30,12 @@
       #expect(lines.bytes == Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))
     }
 
+    @Test(arguments: ["\r", "stray"])
+    func `a line that begins with a line break ends the head, whatever else is on it`(rest: String) {
+      var lines = HeadLines()
+      #expect(take(["HTTP/1.1 200 OK", "\r" + rest], &lines) == [.more, .complete])
+    }
+
     @Test func `another protocol is no interim response`() {
       var lines = HeadLines()
       #expect(take(["HTTP/1.1 101 Switching Protocols", ""], &lines) == [.more, .complete])

@@ -25,7 +25,7 @@
       transfer.decodesBody = request.options.decodesBody && !request.headers.contains(.acceptEncoding)
       // Handles are used again: forget the last request, keep sessions and names. A plain request sets the same options
       // as the plain one before it, but for its address, its header and whom it calls back.
-      let plain = isPlain ? self.plain(decodesBody: transfer.decodesBody) : nil
+      let plain = isPlain ? self.plain(for: transfer) : nil
       if plain == nil || plain != transfer.handle.plain {
         transfer.handle.reset()
         try setRules(easy, transfer)
@@ -40,9 +40,10 @@
       setMessage(easy, transfer)
     }
 
-    private func plain(decodesBody: Bool) -> CurlHandle.Plain {
+    private func plain(for transfer: CurlTransfer) -> CurlHandle.Plain {
       CurlHandle.Plain(
-        method: request.method, decodesBody: decodesBody, secureOrigin: origin.isSecure ? origin.description : "",
+        method: request.method, decodesBody: transfer.decodesBody, mayBeStream: transfer.mayBeStream,
+        secureOrigin: origin.isSecure ? origin.description : "",
         pins: origin.isSecure ? request.options.pins.pins(for: origin.host) : nil)
     }
 
@@ -285,6 +286,7 @@
     struct Plain: Equatable {
       let method: HTTPMethod
       let decodesBody: Bool
+      let mayBeStream: Bool
       /// Whom the options of TLS are for; empty without it.
       let secureOrigin: String
       let pins: Set<String>?

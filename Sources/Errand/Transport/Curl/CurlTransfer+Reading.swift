@@ -80,7 +80,10 @@
     /// Whether the exchange went over a connection that had carried another; known with the head.
     var isConnectionReused: Bool { incoming.withLock { $0.isConnectionReused } }
 
-    var trailers: HTTPHeaders { ResponseHead.fields(incoming.withLock { $0.inbox.trailers }) }
+    var trailers: HTTPHeaders {
+      let lines = incoming.withLock { $0.inbox.trailers }
+      return lines.isEmpty ? HTTPHeaders() : ResponseHead.fields(lines)
+    }
 
     var timings: TransferTimings? {
       if case .success(let timings) = incoming.withLock({ $0.inbox.outcome }) { timings } else { nil }

@@ -25,9 +25,7 @@
       guard !isComplete else { return .trailer }
       if bytes.isEmpty { bytes.reserveCapacity(960) }
       bytes.append(contentsOf: line)
-      guard line.count <= 2, line.allSatisfy({ $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }),
-        !isPassedOver(passesOver401)
-      else { return .more }
+      guard Self.isBlank(line), !isPassedOver(passesOver401) else { return .more }
       isComplete = true
       return .complete
     }
@@ -37,6 +35,11 @@
       guard !isComplete, !bytes.isEmpty else { return false }
       isComplete = true
       return true
+    }
+
+    /// Whether a head ends with the line, by libcurl's own rule: what else is on it does not count.
+    private static func isBlank(_ line: UnsafeRawBufferPointer) -> Bool {
+      line.first == UInt8(ascii: "\r") || line.first == UInt8(ascii: "\n")
     }
 
     private static func isStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {

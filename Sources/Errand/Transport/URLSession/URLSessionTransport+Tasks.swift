@@ -31,8 +31,7 @@ extension URLSessionTransport {
     request.headers.remove(.transferEncoding)
     if !request.body.isEmpty {
       // Where there is none, URLSession says that the body is a form.
-      let type = request.body.mediaType ?? .octetStream
-      request.headers.setDefault(type.rawValue, for: .contentType)
+      request.headers.setDefault((request.body.mediaType ?? .octetStream).rawValue, for: .contentType)
       do {
         let length = try request.body.length()
         // Of bytes and files URLSession knows it by itself.

@@ -1,0 +1,19 @@
+/// Strings as the bytes that go over the wire: a view's iterator takes several times longer than their storage, and two
+/// strings are equal to Swift that are not the same bytes.
+extension String {
+  /// Whether all its bytes as UTF-8 are `allowed`.
+  @inline(__always)
+  func hasOnlyBytes(where allowed: (UInt8) -> Bool) -> Bool {
+    utf8.withContiguousStorageIfAvailable { $0.allSatisfy(allowed) } ?? utf8.allSatisfy(allowed)
+  }
+
+  /// Whether its bytes as UTF-8 are those of `other`, each as `areSame` sees it.
+  @inline(__always)
+  func hasSameBytes(as other: String, by areSame: (UInt8, UInt8) -> Bool = { $0 == $1 }) -> Bool {
+    guard utf8.count == other.utf8.count else { return false }
+    let answer = utf8.withContiguousStorageIfAvailable { mine in
+      other.utf8.withContiguousStorageIfAvailable { theirs in zip(mine, theirs).allSatisfy(areSame) }
+    }
+    return (answer ?? nil) ?? zip(utf8, other.utf8).allSatisfy(areSame)
+  }
+}
