@@ -158,7 +158,9 @@
 
     private func add(_ transfer: CurlTransfer) {
       guard !transfer.isOver else { return }
-      let group = group(of: transfer)
+      let known = groups[transfer.group]
+      let group = known ?? CurlGroup(id: transfer.group, connectionsPerOrigin: transfer.connectionsPerOrigin)
+      if known == nil { groups[transfer.group] = group }
       let multi: CurlMulti
       if let present = group.multi(for: transfer) {
         multi = present
@@ -175,13 +177,6 @@
       transfer.begin(at: now)
       timers.insert(transfer)
       multi.add(transfer)
-    }
-
-    private func group(of transfer: CurlTransfer) -> CurlGroup {
-      if let present = groups[transfer.group] { return present }
-      let group = CurlGroup(id: transfer.group, connectionsPerOrigin: transfer.connectionsPerOrigin)
-      groups[transfer.group] = group
-      return group
     }
 
     private func unpause(_ transfer: CurlTransfer) {

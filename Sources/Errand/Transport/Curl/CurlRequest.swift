@@ -281,18 +281,6 @@
     }
   }
 
-  extension CurlHandle {
-    /// What tells one plain request's options from another's.
-    struct Plain: Equatable {
-      let method: HTTPMethod
-      let decodesBody: Bool
-      let mayBeStream: Bool
-      /// Whom the options of TLS are for; empty without it.
-      let secureOrigin: String
-      let pins: Set<String>?
-    }
-  }
-
   extension CurlTransfer {
     /// The transfer of a handle.
     static func of(_ easy: OpaquePointer) -> CurlTransfer? {

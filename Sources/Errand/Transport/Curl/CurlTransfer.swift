@@ -10,34 +10,14 @@
     /// What its options are set for, beside those that every request sets anew; nil where it must be reset.
     var plain: Plain?
     /// The last address that was parsed for it.
-    private var address = ""
-    private var parsedAddress: OpaquePointer?
+    var address = ""
+    var parsedAddress: OpaquePointer?
 
     init(_ pointer: OpaquePointer) { self.pointer = pointer }
 
     deinit {
       ccurl_easy_cleanup(pointer)
       if let parsedAddress { ccurl_url_cleanup(parsedAddress) }
-    }
-
-    /// Has the next request go to `address`, which is parsed here: libcurl would do so for every request, and write it
-    /// anew besides. False where it is no URL, or an IPv6 address with a zone, which libcurl forgets before 8.3.
-    func setParsed(_ address: String) -> Bool {
-      if address == self.address { return true }
-      guard let parsed = parsedAddress ?? ccurl_url_init() else { return false }
-      parsedAddress = parsed
-      let mayHaveZone = address.utf8.contains(UInt8(ascii: "[")) && address.utf8.contains(UInt8(ascii: "%"))
-      let isParsed = !mayHaveZone && ccurl_url_parse(parsed, address) == CCE_OK
-      self.address = isParsed ? address : ""
-      // Or the last one would go before whatever else is set.
-      return ccurl_easy_set_pointer(pointer, CCOPT_CURLU, isParsed ? UnsafeRawPointer(parsed) : nil) == CCE_OK
-        && isParsed
-    }
-
-    /// Forgets every option.
-    func reset() {
-      ccurl_easy_reset(pointer)
-      address = ""
     }
   }
 
