@@ -14,27 +14,27 @@ static const unsigned int oldest_version = 0x075500;
 
 // Every function taken from the library. The variadic ones keep their dots: where variadic arguments travel otherwise
 // than named ones, calling them by a narrower type would misplace the value.
-#define SYMBOLS(X)                                                   \
-  X(int32_t, global_init, (long))                                    \
-  X(const struct ccurl_version_data *, version_info, (int32_t))      \
-  X(ccurl_easy *, easy_init, (void))                                 \
-  X(void, easy_cleanup, (ccurl_easy *))                              \
-  X(void, easy_reset, (ccurl_easy *))                                \
-  X(int32_t, easy_pause, (ccurl_easy *, int))                        \
-  X(const char *, easy_strerror, (int32_t))                          \
-  X(int32_t, easy_setopt, (ccurl_easy *, int32_t, ...))              \
-  X(int32_t, easy_getinfo, (ccurl_easy *, int32_t, ...))             \
-  X(ccurl_multi *, multi_init, (void))                               \
-  X(int32_t, multi_cleanup, (ccurl_multi *))                         \
-  X(int32_t, multi_add_handle, (ccurl_multi *, ccurl_easy *))        \
-  X(int32_t, multi_remove_handle, (ccurl_multi *, ccurl_easy *))     \
-  X(int32_t, multi_socket_action, (ccurl_multi *, int, int, int *))  \
-  X(struct ccurl_message *, multi_info_read, (ccurl_multi *, int *)) \
-  X(int32_t, multi_setopt, (ccurl_multi *, int32_t, ...))            \
-  X(ccurl_url *, url, (void))                                        \
-  X(void, url_cleanup, (ccurl_url *))                                \
+#define SYMBOLS(X)                                                        \
+  X(int32_t, global_init, (long))                                         \
+  X(const struct ccurl_version_data *, version_info, (int32_t))           \
+  X(ccurl_easy *, easy_init, (void))                                      \
+  X(void, easy_cleanup, (ccurl_easy *))                                   \
+  X(void, easy_reset, (ccurl_easy *))                                     \
+  X(int32_t, easy_pause, (ccurl_easy *, int))                             \
+  X(const char *, easy_strerror, (int32_t))                               \
+  X(int32_t, easy_setopt, (ccurl_easy *, int32_t, ...))                   \
+  X(int32_t, easy_getinfo, (ccurl_easy *, int32_t, ...))                  \
+  X(ccurl_multi *, multi_init, (void))                                    \
+  X(int32_t, multi_cleanup, (ccurl_multi *))                              \
+  X(int32_t, multi_add_handle, (ccurl_multi *, ccurl_easy *))             \
+  X(int32_t, multi_remove_handle, (ccurl_multi *, ccurl_easy *))          \
+  X(int32_t, multi_socket_action, (ccurl_multi *, int, int, int *))       \
+  X(struct ccurl_message *, multi_info_read, (ccurl_multi *, int *))      \
+  X(int32_t, multi_setopt, (ccurl_multi *, int32_t, ...))                 \
+  X(ccurl_url *, url, (void))                                             \
+  X(void, url_cleanup, (ccurl_url *))                                     \
   X(int32_t, url_set, (ccurl_url *, int32_t, const char *, unsigned int)) \
-  X(ccurl_slist *, slist_append, (ccurl_slist *, const char *))      \
+  X(ccurl_slist *, slist_append, (ccurl_slist *, const char *))           \
   X(void, slist_free_all, (ccurl_slist *))
 
 // Filled once by load_once, read-only ever after.

@@ -37,9 +37,7 @@ public struct HTTPHeaderName: Sendable, ExpressibleByStringLiteral, CustomString
 extension HTTPHeaderName: Hashable {
   /// Whether both name the same field.
   public static func == (left: HTTPHeaderName, right: HTTPHeaderName) -> Bool {
-    // Most others differ in length.
-    guard left.rawName.utf8.count == right.rawName.utf8.count else { return false }
-    return left.rawName.hasSameBytes(as: right.rawName) { $0 == $1 || folded($0) == folded($1) }
+    left.rawName.hasSameBytes(as: right.rawName) { $0 == $1 || folded($0) == folded($1) }
   }
 
   /// Hashes the name without regard to case.

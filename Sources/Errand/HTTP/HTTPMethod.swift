@@ -48,5 +48,5 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
   public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
   /// Whether it is a token (RFC 9110 §5.6.2), so that it can be written into a request line.
-  public var isValid: Bool { !rawValue.isEmpty && rawValue.utf8.allSatisfy(HTTPHeaderName.isTokenByte) }
+  public var isValid: Bool { !rawValue.isEmpty && rawValue.hasOnlyBytes(where: HTTPHeaderName.isTokenByte) }
 }
