@@ -39,7 +39,7 @@ import Testing
 
   @Test func `a malformed remote`() async throws {
     let shop = try Shop()
-    await shop.server.setRemote(Remote("htp:/nowhere", name: "mine"))
+    try await shop.server.setRemote(Remote("htp:/nowhere", name: "mine"))
     _ = try await failure(of: PlainTask(), on: shop, .badURL, naming: "htp:/nowhere")
   }
 

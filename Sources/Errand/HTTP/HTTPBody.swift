@@ -15,18 +15,24 @@ public struct HTTPBody: Sendable {
     case stream(Source)
   }
 
+  /// What tells two streams apart, which cannot be compared.
+  private final class Identity: Sendable {}
+
   package let storage: Storage
   /// Whether it can be sent a second time.
   public let isReplayable: Bool
   /// What it is; sent as `Content-Type` unless the request has one already.
   public var mediaType: MediaType?
   private let statedLength: Int64?
+  /// Nil for all but streams.
+  private let identity: Identity?
 
   private init(_ storage: Storage, isReplayable: Bool = true, length: Int64? = nil, type: MediaType? = nil) {
     self.storage = storage
     self.isReplayable = isReplayable
     mediaType = type
     statedLength = length
+    if case .stream = storage { identity = Identity() } else { identity = nil }
   }
 
   /// No body.
@@ -77,6 +83,17 @@ public struct HTTPBody: Sendable {
   /// Whether there is no body at all. A body of no bytes is still a body.
   public var isEmpty: Bool {
     if case .empty = storage { true } else { false }
+  }
+
+  /// Whether this body is the other one: the same bytes, the same file, or the very same stream.
+  func isSame(as other: HTTPBody) -> Bool {
+    switch (storage, other.storage) {
+    case (.empty, .empty): true
+    case (.bytes(let mine), .bytes(let others)): mine == others
+    case (.file(let mine), .file(let others)): mine == others
+    case (.stream, .stream): identity === other.identity
+    default: false
+    }
   }
 
   /// The bytes, where they are in memory.

@@ -70,6 +70,18 @@ public struct HTTPHeaders: Sendable, Hashable {
     fields.append(contentsOf: others.fields)
   }
 
+  /// These fields with what was changed in `before` to make it `after`, name by name with all lines of each.
+  func applying(changesFrom before: HTTPHeaders, to after: HTTPHeaders) -> HTTPHeaders {
+    var result = self
+    var changed = HTTPHeaders()
+    for field in after where before.values(for: field.name) != after.values(for: field.name) {
+      changed.fields.append(field)
+    }
+    result.replace(with: changed)
+    result.fields.removeAll { before.contains($0.name) && !after.contains($0.name) }
+    return result
+  }
+
   /// Sets a field unless it is there already.
   public mutating func setDefault(_ value: String, for name: HTTPHeaderName) {
     if !contains(name) { fields.append(Field(name, value)) }

@@ -101,4 +101,25 @@ public struct TransferOptions: Sendable {
     get { storage.values.isLongLived }
     set { values.isLongLived = newValue }
   }
+
+  /// These options with what was changed in `before` to make it `after`.
+  func applying(changesFrom before: TransferOptions, to after: TransferOptions) -> TransferOptions {
+    guard before.storage !== after.storage else { return self }
+    var result = self
+    func carry<Value: Equatable>(_ part: WritableKeyPath<TransferOptions, Value>) {
+      if before[keyPath: part] != after[keyPath: part] { result[keyPath: part] = after[keyPath: part] }
+    }
+    carry(\.timeouts)
+    carry(\.mayRepeat)
+    carry(\.decodesBody)
+    carry(\.allowsExpensiveNetworkAccess)
+    carry(\.allowsConstrainedNetworkAccess)
+    carry(\.waitsForConnectivity)
+    carry(\.isLongLived)
+    carry(\.continueTimeout)
+    carry(\.digest)
+    carry(\.pins)
+    result.context = after.context  // its values cannot be compared; those of the task are the same for the whole call
+    return result
+  }
 }

@@ -9,22 +9,25 @@ extension Call {
   }
 
   /// The request as the task and the server describe it now, after both preflights.
-  func build() async throws -> HTTPRequest {
-    var request = try await described()
+  ///
+  /// - Parameter isAgain: Whether it was built before, so that the header fields of the plan may be stale.
+  func build(again isAgain: Bool = false) async throws -> HTTPRequest {
+    // A call that waited for its turn, or is held from outside, may have been planned long ago.
+    var request = try await described(again: isAgain || plan.serialQueue.name != nil || plan.control != nil)
     try await plan.task.preflight(&request)
     if let preflight = snapshot.configuration.preflight { try await preflight(plan.task, &request) }
     return request
   }
 
-  private func described() async throws -> HTTPRequest {
+  private func described(again isAgain: Bool) async throws -> HTTPRequest {
     let url = try await snapshot.url(of: plan)
     let encoder = plan.encoder is InheritedCoding ? snapshot.configuration.defaultEncoder : plan.encoder
     let body = plan.omitsBody ? .empty : try await plan.task.uploadBody(encoder: encoder)
     var method = plan.httpMethod
     if method == .automatic { method = body.isEmpty ? .get : .post }
-    var headers = try await snapshot.standardHeaders(for: plan.task)
+    var headers = try await snapshot.headers(for: plan.task, at: url)
     if let provider = snapshot.configuration.userAgentProvider { headers[.userAgent] = await provider() }
-    headers.replace(with: plan.headers)
+    headers.replace(with: isAgain ? plan.presentHeaders : plan.headers)
     if let type = body.mediaType { headers.setDefault(type.rawValue, for: .contentType) }
     if plan.idempotency == .key { headers.setDefault(idempotencyKey, for: .idempotencyKey) }
     return HTTPRequest(method, url, headers: headers, body: body, options: options(for: method, headers, body))
@@ -61,16 +64,16 @@ extension HTTPRequest {
   /// Whether the request may reach the server twice.
   func isRepeatable(_ idempotency: Idempotency) -> Bool { idempotency.allowsRepetition(of: method, headers) }
 
-  /// This request with what steps changed in `before` to make it `after`.
+  /// This request with all that steps changed in `before` to make it `after`: part by part, and line by line of the
+  /// header. What they left alone is as it is here.
   func applying(changesFrom before: HTTPRequest, to after: HTTPRequest) -> HTTPRequest {
     var request = self
     if before.method != after.method { request.method = after.method }
     if before.url != after.url { request.url = after.url }
+    if !before.body.isSame(as: after.body) { request.body = after.body }
+    request.options = options.applying(changesFrom: before.options, to: after.options)
     guard before.headers != after.headers else { return request }
-    for field in after.headers where before.headers[field.name] != after.headers[field.name] {
-      request.headers[field.name] = after.headers[field.name]
-    }
-    for field in before.headers where !after.headers.contains(field.name) { request.headers.remove(field.name) }
+    request.headers = headers.applying(changesFrom: before.headers, to: after.headers)
     return request
   }
 }

@@ -1,10 +1,12 @@
 public import Foundation
 
-/// A place where a server's paths begin: a URL, perhaps with a path prefix, and the names it is known by.
+/// A place where a server's paths begin: a URL, perhaps with a path prefix and a query, and the names it is known by.
 ///
 ///     extension Remote {
 ///       static let staging = Remote("https://staging.example.com/api", name: "staging", shortName: "stg")
 ///     }
+///
+/// A query of the remote's own goes with every request below it. A fragment is refused, for it would never be sent.
 public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The URL as it was given. A malformed one is reported by the first call, with the remote's name.
   public let address: String
@@ -33,6 +35,26 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
 
   /// The URL; nil where there is none or it is malformed.
   public var url: URL? { address.isEmpty ? nil : URL(string: address) }
+
+  /// The address without its fragment and query, and the query; nil where it is missing or empty.
+  var parts: (base: String, query: String?) {
+    let sent = address.prefix { $0 != "#" }
+    let parts = sent.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let query = parts.count == 2 && !parts[1].isEmpty ? String(parts[1]) : nil
+    return (parts.first.map { String($0) } ?? "", query)
+  }
+
+  /// The fragment with its hash; nil where there is none.
+  var fragment: String? { address.firstIndex(of: "#").map { String(address[$0...]) } }
+
+  /// The error for a fragment; nil where there is none.
+  var fragmentProblem: TaskError? {
+    guard let fragment else { return nil }
+    return TaskError(
+      .badURL,
+      "the remote '\(name)' has the fragment '\(Redaction.standard(address: fragment))', which is never sent: leave it out",
+      phase: .preparing)
+  }
 
   /// Name and URL, without its user and password.
   public var description: String { "\(name) (\(Redaction.standard(address: address)))" }

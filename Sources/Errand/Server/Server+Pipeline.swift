@@ -43,7 +43,7 @@ extension Call {
     while true {
       let result =
         mayHedge(request)
-        ? await hedged(&number, request) { try await self.build().applying(changesFrom: built, to: first) }
+        ? await hedged(&number, request) { try await self.rebuild(first, built: built) }
         : await run(Attempt(number, of: self), request)
       guard let error = mendable(result, of: request),
         case .retry(let delay, let reason) = try await decide(error, of: request)
@@ -51,8 +51,13 @@ extension Call {
       result.discard()
       try await wait(delay, reason: reason)
       number += 1
-      request = try await interruptible { try await self.build().applying(changesFrom: built, to: first) }  // not stale
+      request = try await interruptible { try await self.rebuild(first, built: built) }
     }
+  }
+
+  /// The request of another attempt: built anew, for nothing stale is sent, with what the steps of 5 made of the first.
+  private func rebuild(_ first: HTTPRequest, built: HTTPRequest) async throws -> HTTPRequest {
+    try await build(again: true).applying(changesFrom: built, to: first)
   }
 
   /// 7.–9. One attempt: its steps, and at their end the transport.

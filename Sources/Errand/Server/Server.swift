@@ -59,12 +59,16 @@ public actor Server {
   public nonisolated var remote: Remote { configuration.remote }
 
   /// Goes to another remote.
-  public func setRemote(_ remote: Remote) { update { $0.remote = remote } }
+  /// Throws ``TaskError`` with code `.badURL` when it has a fragment; nothing is changed then.
+  public func setRemote(_ remote: Remote) throws {
+    if let problem = remote.fragmentProblem { throw problem }
+    update { $0.remote = remote }
+  }
 
   /// Replaces the standard headers.
   public func setStandardHeaders(_ headers: HTTPHeaders) { update { $0.setStandardHeaders(headers) } }
 
-  /// The header fields that the server gives a task's request: standard ones under computed ones.
+  /// The header fields that the server gives a task's request to its own origin: standard ones under computed ones.
   /// Throws what the closure that computes them throws.
   public nonisolated func standardHeaders(for task: some ServerTask) async throws -> HTTPHeaders {
     try await snapshot.standardHeaders(for: task)

@@ -17,6 +17,12 @@ public struct ServerConfiguration: Sendable {
     didSet { insecureHosts = Set(insecureHosts.map { $0.lowercased() }) }
   }
 
+  /// Origins beside the remote's to which this server's header fields go, such as `https://cdn.example.com`.
+  ///
+  /// ``standardHeaders`` and ``computedHeaders`` are for the remote's origin. A call to another one, by a ``URLTask`` or
+  /// by a path that is a whole URL, takes of them only `Accept`, `Accept-Language` and `User-Agent`, unless it is in this
+  /// list. What the task says itself goes wherever the task goes. An entry that is no origin matches nothing.
+  public var trustedOrigins: Set<String> = []
   /// The keys that hosts must show, beside a certificate that is trusted.
   public var pins = PublicKeyPins()
 
@@ -36,7 +42,8 @@ public struct ServerConfiguration: Sendable {
   public var defaultDecoder: any PayloadDecoder = JSONDecoder()
   /// Whether bodies are asked for compressed, and decoded on arrival, where the transport can.
   public var enableGZipDownloads = true
-  /// Whether a status that is not accepted is thrown as an error.
+  /// Whether a status that is not accepted is thrown as an error. Where it is not, the response is returned once there is
+  /// no further attempt, and a file that was to be replaced stays as it is.
   public var reportBadHTTPStatusAsError = true
   /// How much of the body of a refused response an error keeps, in bytes.
   public var maximumErrorBodySize = 1 << 20

@@ -4,9 +4,11 @@ package import Foundation
 package final class ServerSnapshot: Sendable {
   package let configuration: ServerConfiguration
   private let server: ObjectIdentifier
-  /// The remote's URL, ending in a slash; nil where there is none.
+  /// The remote's URL without its query, ending in a slash; nil where there is none.
   private let base: String?
-  /// Whether it is an absolute URL, so that what is added to it is one as well.
+  /// The remote's own query, which goes with every request below it; nil where there is none.
+  private let remoteQuery: String?
+  /// Whether the base is an absolute URL, so that what is added to it is one as well.
   private let isBaseSound: Bool
   /// What every request starts with: the standard headers and the user agent.
   let headers: HTTPHeaders
@@ -18,17 +20,26 @@ package final class ServerSnapshot: Sendable {
   let repeatableOptions: TransferOptions
   /// Where everything below the remote goes.
   private let origin: Origin?
+  /// Other origins to which the server's header fields go.
+  private let trustedOrigins: Set<Origin>
+  /// Whether the server has header fields that stay with its remote.
+  private let hasOwnHeaders: Bool
   /// The last path without a query that was asked for, and its URL: what is called often is often the same.
   private let lastURL = Lock<(path: String, url: URL)?>(nil)
 
   init(_ configuration: ServerConfiguration, of server: ObjectIdentifier) {
     self.configuration = configuration
     self.server = server
-    let address = configuration.remote.address
+    let (address, query) = configuration.remote.parts
     base = address.isEmpty ? nil : address.hasSuffix("/") ? address : address + "/"
+    remoteQuery = query
     let baseURL = base.flatMap { Self.absolute($0) }
-    isBaseSound = baseURL != nil
+    isBaseSound = baseURL != nil && configuration.remote.fragment == nil
     origin = baseURL.flatMap { Origin($0) }
+    trustedOrigins = Set(configuration.trustedOrigins.compactMap { URL(string: $0).flatMap { Origin($0) } })
+    hasOwnHeaders =
+      configuration.computedHeaders != nil
+      || !configuration.standardHeaders.allSatisfy { Self.publicHeaders.contains($0.name) }
     var headers = configuration.standardHeaders
     if !configuration.userAgent.isEmpty { headers.setDefault(configuration.userAgent, for: .userAgent) }
     self.headers = headers
@@ -53,13 +64,31 @@ package final class ServerSnapshot: Sendable {
     return origin
   }
 
+  /// Header fields that say nothing of whom the server knows: they go wherever a call goes.
+  private static let publicHeaders: Set<HTTPHeaderName> = [.accept, .acceptLanguage, .userAgent]
+
+  /// The fields that every request of a task to `url` starts with: standard ones under computed ones. An origin that is
+  /// neither the remote's nor trusted gets only those that anybody may see.
+  func headers(for task: any ServerTask, at url: URL) async throws -> HTTPHeaders {
+    guard hasOwnHeaders else { return headers }
+    let headers = try await standardHeaders(for: task)
+    guard !isHome(url) else { return headers }
+    return HTTPHeaders(headers.filter { Self.publicHeaders.contains($0.name) })
+  }
+
+  private func isHome(_ url: URL) -> Bool {
+    if origin(of: url) != nil { return true }
+    guard let target = Origin(url) else { return false }
+    return target == origin || trustedOrigins.contains(target)
+  }
+
   /// The URL for a path below the remote.
   ///
   /// One leading slash of the path is dropped; what a URL cannot hold is percent-encoded, escapes that are there stay.
-  /// A path that is a whole URL is taken as it is.
+  /// The remote's own query comes first. A path that is a whole URL is taken as it is.
   package func url(path: String, query: HTTPQuery) throws -> URL {
     if query.isEmpty, let last = lastURL.withLock({ $0 }), last.path.hasSameBytes(as: path) { return last.url }
-    let isWhole = path.hasPrefix("http://") || path.hasPrefix("https://")
+    let isWhole = Self.isWhole(path)
     let url = try makeURL(path, query, isWhole: isWhole)
     if query.isEmpty, !isWhole { lastURL.withLock { $0 = (path, url) } }
     return url
@@ -75,6 +104,7 @@ package final class ServerSnapshot: Sendable {
     // Or a path would become the host of a remote without one.
     guard isWhole || isBaseSound else { throw malformed(base) }
     var text = base + Self.escaped(path.hasPrefix("/") ? path.dropFirst() : path[...])
+    if !isWhole, let remoteQuery { text = Self.inserting(remoteQuery, in: text) }
     if !query.isEmpty { text += (text.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + query.encoded }
     // What begins with a sound base has its scheme and host.
     guard let url = isWhole ? Self.absolute(text) : URL(string: text, encodingInvalidCharacters: false) else {
@@ -132,8 +162,24 @@ package final class ServerSnapshot: Sendable {
     return url
   }
 
+  /// Whether a path is an absolute URL; schemes are the same in any case (RFC 3986 §3.1).
+  private static func isWhole(_ path: String) -> Bool {
+    func begins(_ scheme: String) -> Bool {
+      // The bit of the case leaves ":" and "/" as they are.
+      path.utf8.count > scheme.utf8.count && zip(path.utf8, scheme.utf8).allSatisfy { $0 | 0x20 == $1 }
+    }
+    return begins("http://") || begins("https://")
+  }
+
+  /// A URL with `query` before its own.
+  private static func inserting(_ query: String, in text: String) -> String {
+    let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    return parts[0] + "?" + query + (parts.count == 2 && !parts[1].isEmpty ? "&" + parts[1] : "")
+  }
+
   private func malformed(_ text: String) -> TaskError {
-    TaskError(
+    if let problem = configuration.remote.fragmentProblem { return problem }
+    return TaskError(
       .badURL,
       "'\(configuration.redaction(address: text))' of the remote '\(configuration.remote.name)' is no absolute URL: it needs a scheme, a host and no blanks",
       phase: .preparing)

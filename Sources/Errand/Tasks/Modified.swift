@@ -20,6 +20,7 @@ public struct Modified<Base: ServerTask>: ServerTask {
   public var plan: TaskPlan {
     var plan = base.plan
     for change in changes { change(&plan) }
+    plan.changes = changes
     return plan
   }
 

@@ -43,6 +43,8 @@ public struct TaskPlan: Sendable {
   public var recordingStyle: RecordingStyle
   /// Whether the request goes without the task's body: only the head of the answer is asked for.
   var omitsBody = false
+  /// The changes that modifiers made.
+  var changes: [@Sendable (inout TaskPlan) -> Void] = []
   /// Whoever holds the call from outside.
   var control: CallControl?
 
@@ -67,6 +69,15 @@ public struct TaskPlan: Sendable {
     context = task.context
     echoStyle = task.echoStyle
     recordingStyle = task.recordingStyle
+  }
+
+  /// The header fields as the task and its modifiers say them now; ``headers`` has them as they were when it was planned.
+  var presentHeaders: HTTPHeaders {
+    guard !changes.isEmpty else { return task.headers }
+    var plan = self
+    plan.headers = task.headers
+    for change in changes { change(&plan) }
+    return plan.headers
   }
 
   /// The name by which calls are cancelled together.

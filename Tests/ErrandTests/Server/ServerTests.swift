@@ -66,7 +66,8 @@ import Testing
       }
     }
     #expect(server.configuration.defaultTimeout == .seconds(3))
-    await server.setRemote("https://b.test")
+    try await server.setRemote("https://b.test")
+    await #expect(throws: TaskError.self) { try await server.setRemote("https://c.test#part") }
     await server.setStandardHeaders(["X": "1"])
     #expect(server.remote.address == "https://b.test")
     #expect(server.configuration.standardHeaders["X"] == "1")

@@ -92,4 +92,41 @@ import Testing
     let error = await #expect(throws: TaskError.self) { try await PlainTask().on(stub.server).run() }
     #expect(error?.code == .insecureScheme)
   }
+
+  @Test(arguments: ["HTTPS://other.test/x", "Https://other.test/x", "hTTp://localhost/x"])
+  func `a whole URL is one in any case`(path: String) async throws {
+    #expect(try await url(path) == path)
+  }
+
+  @Test(
+    arguments: [
+      ("https://shop.test/v1?key=k", "a", [:], "https://shop.test/v1/a?key=k"),
+      ("https://shop.test/v1/?key=k", "", [:], "https://shop.test/v1/?key=k"),
+      ("https://shop.test?key=k", "a", ["b": "1"], "https://shop.test/a?key=k&b=1"),
+      ("https://shop.test/v1?key=k&l", "a?x=1", ["b": "1"], "https://shop.test/v1/a?key=k&l&x=1&b=1"),
+      ("https://shop.test/v1?", "a", ["b": "1"], "https://shop.test/v1/a?b=1"),
+      ("https://shop.test/v1?key=k", "https://other.test/x", [:], "https://other.test/x"),
+    ] as [(Remote, String, HTTPQuery, String)])
+  func `the query of a remote goes with every request below it`(
+    remote: Remote, path: String, query: HTTPQuery, expected: String
+  ) async throws {
+    #expect(try await url(path, query: query, of: remote) == expected)
+  }
+
+  @Test func `a modifier adds to the query of the remote`() async throws {
+    let stub = StubServer(.status(.ok), remote: "https://shop.test/v1?key=k")
+    try await PlainTask(path: "a").query("b", "1").on(stub.server).run()
+    #expect(stub.urls == ["https://shop.test/v1/a?key=k&b=1"])
+  }
+
+  @Test func `a remote with a fragment is refused`() async {
+    let remote = Remote("https://shop.test/v1#part", name: "mine")
+    let stub = StubServer(.status(.ok), remote: remote)
+    let error = await #expect(throws: TaskError.self) { try await PlainTask(path: "a").on(stub.server).run() }
+    #expect(error?.code == .badURL)
+    for word in ["'mine'", "#part", "fragment"] {
+      #expect(error?.reason.contains(word) == true, "\(error?.reason ?? "")")
+    }
+    #expect(stub.requests.isEmpty)
+  }
 }

@@ -1,0 +1,135 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// What the second attempt, and a hedge, sends.
+@Suite struct RepeatedRequestTests {
+  private struct Sealing: PerCallStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      var request = request
+      request.body = .bytes(Data("sealed".utf8), type: .octetStream)
+      request.options.continueTimeout = .seconds(3)
+      request.options.pins.register("sha256/AAAA", for: "shop.test")
+      request.options.context[Mark.self] = "step"
+      request.headers.add("2", for: "X-Line")
+      request.headers["X-Gone"] = nil
+      return try await next(request)
+    }
+  }
+
+  private enum Mark: TaskContextKey { static let defaultValue = "" }
+
+  private struct Streaming: PerCallStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      var request = request
+      request.body = .stream(length: 6) {
+        AsyncStream {
+          $0.yield(Data("stream".utf8)); $0.finish()
+        }
+      }
+      return try await next(request)
+    }
+  }
+
+  private struct Passing: PerCallStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      var request = request
+      request.headers["X-Step"] = "1"
+      return try await next(request)
+    }
+  }
+
+  private struct Counting: ServerPUTTask {
+    let server: Server
+    let headersRead = Counter()
+    let bodiesRead = Counter()
+    var path: String { "a" }
+    var headers: HTTPHeaders {
+      headersRead.add()
+      return ["X-Count": "\(headersRead.count)"]
+    }
+    func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
+      bodiesRead.add()
+      return .bytes(Data("body \(bodiesRead.count)".utf8))
+    }
+  }
+
+  private func check(_ requests: [HTTPRequest]) throws {
+    try #require(requests.count == 2)
+    for request in requests {
+      #expect(request.body.data == Data("sealed".utf8))
+      #expect(request.options.continueTimeout == .seconds(3))
+      #expect(request.options.pins.pins(for: "shop.test") == ["AAAA"])
+      #expect(request.options.context[Mark.self] == "step")
+      #expect(request.headers.values(for: "X-Line") == ["1", "2"])
+      #expect(!request.headers.contains("X-Gone"))
+    }
+  }
+
+  private func sealed(_ stub: StubServer) -> Modified<PlainTask> {
+    PlainTask().on(stub.server).modified {
+      $0.httpMethod = .put
+      $0.headers = ["X-Line": "1", "X-Gone": "1"]
+    }
+  }
+
+  @Test func `a retry carries all that steps of the call changed`() async throws {
+    let stub = StubServer(.status(503), .status(.ok)) { $0.perCallSteps = [Sealing()] }
+    try await sealed(stub).run()
+    try check(stub.requests)
+  }
+
+  @Test func `a hedge carries all that steps of the call changed`() async throws {
+    let seen = Shared<[HTTPRequest]>([])
+    let shop = VirtualShop(
+      configure: { $0.perCallSteps = [Sealing()] },
+      answer: { number, request, clock in
+        seen.withLock { $0.append(request) }
+        if number == 1 { try await clock.sleep(for: .seconds(60)) }
+        return .ok(request)
+      })
+    let task = PlainTask().on(shop.server).hedged(after: .seconds(1)).modified {
+      $0.httpMethod = .put
+      $0.headers = ["X-Line": "1", "X-Gone": "1"]
+    }
+    let call = Task { try await task.run().status }
+    await shop.clock.pass(.seconds(1), sleepers: 2)
+    #expect(try await call.value == .ok)
+    try check(seen.withLock { $0 })
+  }
+
+  @Test func `a stream that a step has put in the place of the body is sent again`() async throws {
+    let stub = StubServer(.status(503), .status(.ok)) { $0.perCallSteps = [Streaming()] }
+    try await sealed(stub).run()
+    for request in stub.requests {
+      let body = Shared(Data())
+      try await request.body.forEachChunk { chunk in body.withLock { $0.append(chunk) } }
+      #expect(body.withLock { $0 } == Data("stream".utf8))
+    }
+    #expect(stub.requests.count == 2)
+  }
+
+  @Test func `headers and bodies that a task computes are computed anew, and so is what steps left alone`() async throws
+  {
+    let stub = StubServer(.status(503), .status(.ok)) {
+      $0.perCallSteps = [Passing()]
+      $0.preflight = { _, request in request.headers["X-Preflight"] = request.headers["X-Count"] }
+    }
+    let task = Counting(server: stub.server)
+    try await task.run()
+    let counts = stub.requests.map { $0.headers["X-Count"] }
+    #expect(counts == ["1", "2"])
+    #expect(stub.requests.map { $0.headers["X-Preflight"] } == counts)
+    #expect(stub.requests.map { $0.headers["X-Step"] } == ["1", "1"])
+    #expect(stub.requests.map { $0.body.data } == ["body 1", "body 2"].map { Data($0.utf8) })
+  }
+
+  @Test func `a modifier's header field stays over the computed one`() async throws {
+    let stub = StubServer(.status(503), .status(.ok))
+    try await Counting(server: stub.server).header("X-Own", "1").on(stub.server).run()
+    #expect(stub.requests.map { $0.headers["X-Own"] } == ["1", "1"])
+    #expect(Set(stub.requests.map { $0.headers["X-Count"] }).count == 2)
+  }
+}

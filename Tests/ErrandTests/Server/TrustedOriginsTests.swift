@@ -1,0 +1,73 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct TrustedOriginsTests {
+  private func shop(
+    remote: Remote = "https://shop.test/v1", _ configure: (inout ServerConfiguration) -> Void = { _ in }
+  )
+    -> StubServer
+  {
+    StubServer(.status(.ok), remote: remote) {
+      $0.standardHeaders = [.accept: "a", .acceptLanguage: "de", .authorization: "s3cret", "X-Key": "s3cret"]
+      $0.computedHeaders = { _ in ["X-Session": "s3cret", .acceptLanguage: "en"] }
+      configure(&$0)
+    }
+  }
+
+  @Test(arguments: [
+    "https://other.test/x", "https://shop.test:444/v1/x", "https://api.shop.test/v1/x",
+    "https://shop.test.evil.test/v1/x",
+    "https://shop.test@evil.test/v1/x", "http://localhost/v1/x",
+  ])
+  func `the server's header fields stay with its remote`(address: String) async throws {
+    let stub = shop()
+    try await URLTask(.known(address)).on(stub.server).run()
+    try await PlainTask(path: address).on(stub.server).run()
+    for request in stub.requests {
+      #expect(request.headers.map(\.name.rawName).sorted() == ["Accept", "Accept-Language", "User-Agent"])
+      #expect(request.headers[.acceptLanguage] == "en", "computed ones go before standard ones")
+    }
+    #expect(stub.requests.count == 2)
+  }
+
+  @Test(arguments: ["https://shop.test/x", "HTTPS://SHOP.test:443/v1/x", "https://user@shop.test/v2"])
+  func `another path of the same origin gets them all`(address: String) async throws {
+    let stub = shop()
+    try await URLTask(.known(address)).on(stub.server).run()
+    let headers = try #require(stub.requests.first).headers
+    #expect(headers[.authorization] == "s3cret" && headers["X-Session"] == "s3cret" && headers["X-Key"] == "s3cret")
+  }
+
+  @Test func `what a task says itself goes wherever the task goes`() async throws {
+    let stub = shop()
+    let url = URL.known("https://other.test/x")
+    try await URLTask(url, headers: [.authorization: "own"]).header("X-Own", "1").on(stub.server).run()
+    let headers = try #require(stub.requests.first).headers
+    #expect(headers.values(for: .authorization) == ["own"] && headers["X-Own"] == "1" && headers["X-Key"] == nil)
+  }
+
+  @Test func `origins that are trusted get them too, and no others`() async throws {
+    let stub = shop { $0.trustedOrigins = ["https://cdn.test", "HTTPS://Files.test:8443/", "no origin"] }
+    let addresses = [
+      "https://cdn.test/x", "https://cdn.test:443/y", "https://files.test:8443/x", "https://files.test/x",
+      "http://localhost/x",
+    ]
+    for address in addresses { try await URLTask(.known(address)).on(stub.server).run() }
+    #expect(stub.requests.map { $0.headers["X-Key"] } == ["s3cret", "s3cret", "s3cret", nil, nil])
+    #expect(stub.requests.map { $0.headers["X-Session"] } == ["s3cret", "s3cret", "s3cret", nil, nil])
+  }
+
+  @Test func `without a remote there is no place for them`() async throws {
+    let stub = shop(remote: .none)
+    try await URLTask(.known("https://other.test/x")).on(stub.server).run()
+    #expect(try #require(stub.requests.first).headers[.authorization] == nil)
+  }
+
+  @Test func `a retry is built under the same rule`() async throws {
+    let stub = StubServer(.status(503), .status(.ok)) { $0.standardHeaders = [.authorization: "s3cret"] }
+    try await URLTask(.known("https://other.test/x")).on(stub.server).run()
+    #expect(stub.requests.map { $0.headers[.authorization] } == [nil, nil])
+  }
+}
