@@ -91,4 +91,49 @@ import Testing
       #expect(try Data(contentsOf: file) == old)
     }
   }
+
+  private func mode(of file: URL) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+  }
+
+  @Test(arguments: [0o600, 0o640, 0o755]) func `a file keeps its mode when it is replaced`(mode: Int) async throws {
+    try await withFolder { folder in
+      let shop = try Shop()
+      let file = folder.appendingPathComponent("file")
+      try old.write(to: file)
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+      try await GetWidget().on(shop.server).download(to: file)
+      #expect(try Data(contentsOf: file) != old)
+      #expect(try self.mode(of: file) == mode)
+    }
+  }
+
+  @Test(arguments: [230, 255]) func `a name may be as long as names can be`(length: Int) async throws {
+    try await withFolder { folder in
+      let shop = try Shop()
+      let name = String(repeating: "n", count: length)
+      try await GetWidget().on(shop.server).download(to: folder.appendingPathComponent(name))
+      #expect(try files(in: folder) == [name])
+    }
+  }
+
+  @Test func `a failed download leaves no folders that it made, and those that were there`() async throws {
+    try await withFolder { folder in
+      let shop = try Shop()
+      let there = folder.appendingPathComponent("there")
+      try FileManager.default.createDirectory(at: there, withIntermediateDirectories: true)
+      shop.mock.enqueue(.truncated(body: Data(count: 1000), after: 10))
+      await #expect(throws: TaskError.self) {
+        try await PlainTask().on(shop.server).retry(.never).download(to: there.appendingPathComponent("a/b/file"))
+      }
+      #expect(try files(in: there) == [])
+      #expect(try files(in: folder) == ["there"])
+      let name = String(repeating: "n", count: 256)
+      let error = await #expect(throws: TaskError.self) {
+        try await GetWidget().on(shop.server).download(to: there.appendingPathComponent("a/\(name)"))
+      }
+      #expect(error?.code == .fileNotWritable)
+      #expect(try files(in: there) == [])
+    }
+  }
 }

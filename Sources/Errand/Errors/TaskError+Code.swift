@@ -75,6 +75,9 @@ extension TaskError {
 
     /// The status is not among the accepted ones.
     public static let badStatus = Code("badStatus")
+    /// The answer to a call that asks for a body was 304: the copy that the request names is still good, and no cache
+    /// has it.
+    public static let notModified = Code("notModified")
     /// The body could not be decoded.
     public static let decodingFailed = Code("decodingFailed")
     /// A file could not be written.

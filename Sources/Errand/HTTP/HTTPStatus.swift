@@ -61,6 +61,8 @@ extension HTTPStatus {
   public static let created: HTTPStatus = 201
   /// 204.
   public static let noContent: HTTPStatus = 204
+  /// 206: a part of what was asked for.
+  public static let partialContent: HTTPStatus = 206
   /// 304: the copy that the client holds is still good.
   public static let notModified: HTTPStatus = 304
   /// 400.

@@ -84,6 +84,7 @@ final class Attempt: Sendable {
       throw error
     }
     hold(slot, pass, until: response)
+    if response.status == .partialContent, !request.headers.contains(.range) { call.noteUnaskedPart() }
     return response
   }
 
@@ -139,10 +140,9 @@ final class Attempt: Sendable {
     if case .stream = call.delivery, call.accepts(response.status) { return streaming(response) }
     do {
       let body = try await call.collect(response)
-      let data = body.data
       let now = call.trace.note(.bodyReceived(bytes: body.count))
-      end(at: now, timings: response.body.timings, response: response, body: data)
-      response.body.refill(data)
+      end(at: now, timings: response.body.timings, response: response, body: body)
+      response.body.refill(body.data)
       return .response(response)
     } catch {
       response.body.cancel()
@@ -177,7 +177,7 @@ final class Attempt: Sendable {
 
   private func end(
     at time: Duration? = nil, timings: TransferTimings?, failure: String? = nil, response: HTTPResponse? = nil,
-    body: Data? = nil
+    body: Call.Collected? = nil
   ) {
     let now = time ?? call.trace.elapsed
     let record = state.withLock { state -> AttemptRecord? in

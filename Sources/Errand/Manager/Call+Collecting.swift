@@ -5,16 +5,21 @@ extension Call {
   struct Collected: Sendable {
     var data = Data()
     var count = 0
+    /// What an echo and a recording show of bytes that nobody keeps.
+    var shown: Data?
   }
 
   /// Reads a body to its end, where the call wants it.
   @inline(__always)
   func collect(_ response: HTTPResponse) async throws -> Collected {
     switch delivery {
-    case .file(let url) where accepts(response.status):
+    case .file(let url) where isSuccess(response.status) && isWhole(response):
       try verify(response)
-      return try await write(response.body, to: url)
-    case .discarded where accepts(response.status) && !isShown: return try await drain(response.body)
+      let collected = try await write(response.body, to: url)
+      noteStored(response.body)
+      return collected
+    case .file: return await excerpt(of: response.body, upTo: snapshot.configuration.maximumErrorBodySize)
+    case .discarded where accepts(response.status): return try await drain(response.body)
     default: return try await collectInMemory(response)
     }
   }
@@ -45,52 +50,34 @@ extension Call {
     return Collected(data: data, count: data.count)
   }
 
+  /// Reads a body that nobody wants. Where it is to be shown, it is kept up to the size that is shown, and no further.
   private func drain(_ body: HTTPResponseBody) async throws -> Collected {
-    var collected = Collected()
-    while let chunk = try await body.next() { collected.count += chunk.count }
+    var collected = Collected(shown: isShown ? Data() : nil)
+    while let chunk = try await body.next() {
+      collected.count += chunk.count
+      guard isShown else { continue }
+      let fits = collected.count <= snapshot.configuration.maxLoggedDownloadSize
+      if fits { collected.shown?.append(chunk) } else { collected.shown = Data() }
+    }
     return collected
   }
 
   /// Writes a body beside `url` and renames it once it is complete: what was there stays until then, and for good if
   /// anything fails.
-  @concurrent private func write(_ body: HTTPResponseBody, to url: URL) async throws -> Collected {
-    let partial = url.deletingLastPathComponent().appendingPathComponent(
-      ".\(url.lastPathComponent).\(UUID().uuidString)")
-    do {
-      try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-      try Data().write(to: partial)
-    } catch {
-      throw TaskError(.fileNotWritable, "\(url.path) cannot be written", phase: .finishing, underlying: error)
-    }
-    var isComplete = false
-    defer { if !isComplete { try? FileManager.default.removeItem(at: partial) } }  // the failure itself is thrown
-    let handle = try writing(url) { try FileHandle(forWritingTo: partial) }
+  @concurrent func write(_ body: HTTPResponseBody, to url: URL) async throws -> Collected {
+    let file = try PartialFile(for: url)
     var collected = Collected()
-    while let chunk = try await body.next() {
-      collected.count += chunk.count
-      try writing(url) { try handle.write(contentsOf: chunk) }
-    }
-    try writing(url) {
-      try handle.close()
-      try checkCancellation()
-      try Self.replace(url, with: partial)
-    }
-    isComplete = true
-    return collected
-  }
-
-  private func writing<Value>(_ url: URL, _ body: () throws -> Value) throws -> Value {
     do {
-      return try body()
+      while let chunk = try await body.next() {
+        collected.count += chunk.count
+        try file.write(chunk)
+      }
+      try checkCancellation()
     } catch {
-      throw TaskError(
-        .fileNotWritable, "\(url.path) cannot be written: \(error.localizedDescription)", phase: .finishing,
-        underlying: error)
+      file.discard()
+      throw error
     }
-  }
-
-  private static func replace(_ url: URL, with partial: URL) throws {
-    guard rename(partial.path, url.path) != 0 else { return }
-    throw CocoaError(.fileWriteUnknown)
+    try file.publish()
+    return collected
   }
 }

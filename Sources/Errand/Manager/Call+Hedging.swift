@@ -86,7 +86,7 @@ extension Call {
   /// Whether a result will do: any answer but one that a moment later might be better.
   private func isAcceptable(_ result: AttemptResult) -> Bool {
     guard case .response(let response) = result else { return false }
-    return accepts(response.status)
+    return isSuccess(response.status)
       || !(response.status.code >= 500 || RetryableStatuses.standard.contains(response.status))
   }
 }

@@ -12,7 +12,7 @@ extension Call {
     let error: TaskError
     switch result {
     case .response(let response):
-      guard !accepts(response.status) else { return nil }
+      guard !isSuccess(response.status) else { return nil }
       error = .badStatus(response, redaction: snapshot.configuration.redaction)
     case .failure(let failure):
       guard let failure = failure as? TaskError else { return nil }

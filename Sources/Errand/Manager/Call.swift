@@ -121,6 +121,16 @@ final class Call: Sendable {
     exchange?.withLock { $0.attempts.append(.init(number: attempt, request: request)) }
   }
 
+  func noteUnaskedPart() { state.withLock { $0.hasUnaskedPart = true } }
+
+  func noteStored(_ body: HTTPResponseBody) { state.withLock { $0.stored = body } }
+
+  /// Whether the body of a response is in the call's file.
+  func isStored(_ response: HTTPResponse) -> Bool {
+    guard case .file = delivery else { return false }
+    return state.withLock { $0.stored } === response.body
+  }
+
   func note(final response: HTTPResponse) {
     var head = response
     // A stream's body would hold the call that holds it.
@@ -128,11 +138,12 @@ final class Call: Sendable {
     state.withLock { $0.response = head }
   }
 
-  func note(_ attempt: Int, response: HTTPResponse?, body: Data?, failure: String?, duration: Duration) {
+  func note(_ attempt: Int, response: HTTPResponse?, body: Collected?, failure: String?, duration: Duration) {
     exchange?.withLock { exchange in
       guard let index = exchange.attempts.lastIndex(where: { $0.number == attempt }) else { return }
       exchange.attempts[index].response = response
-      exchange.attempts[index].body = body
+      exchange.attempts[index].body = body.flatMap { $0.shown ?? $0.data }
+      exchange.attempts[index].size = body?.count ?? 0
       exchange.attempts[index].failure = failure
       exchange.attempts[index].duration = duration
     }

@@ -13,6 +13,10 @@ struct CallState {
   /// The head of the last response.
   var response: HTTPResponse?
   var bytesSent = 0
+  /// Whether a request without Range was answered with a part.
+  var hasUnaskedPart = false
+  /// The body that was written to the call's file.
+  weak var stored: HTTPResponseBody?
 
   /// Whether the caller reads the body.
   private(set) var isHandedOver = false

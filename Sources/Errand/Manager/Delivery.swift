@@ -11,5 +11,11 @@ package enum Delivery: Sendable {
   /// Left to the caller, as it comes.
   case stream
 
-  var isFile: Bool { if case .file = self { true } else { false } }
+  /// Whether the call gives a body, so that a response without the whole of it will not do.
+  var wantsBody: Bool {
+    switch self {
+    case .memory, .file: true
+    case .discarded, .stream: false
+    }
+  }
 }

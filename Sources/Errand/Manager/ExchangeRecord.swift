@@ -6,7 +6,10 @@ struct ExchangeRecord: Sendable {
     let number: Int
     let request: HTTPRequest
     var response: HTTPResponse?
+    /// The body, where it is small enough to be shown.
     var body: Data?
+    /// The size of the body.
+    var size = 0
     var failure: String?
     var duration: Duration = .zero
   }
@@ -55,10 +58,13 @@ struct ExchangeRecord: Sendable {
     var lines = ["\(response.status) after \(time)"]
     if style.contains(.headers) { lines += fields(configuration.redaction(response.headers)) }
     if style.contains(.url), let failure = attempt.failure { lines.append(failure) }
-    guard style.contains(.download), let body = attempt.body, !body.isEmpty else { return lines }
-    return lines + [
-      "", configuration.redaction.body(body, type: response.mediaType, limit: configuration.maxLoggedDownloadSize),
-    ]
+    let limit = configuration.maxLoggedDownloadSize
+    guard style.contains(.download), let body = attempt.body else { return lines }
+    guard body.isEmpty else {
+      return lines + ["", configuration.redaction.body(body, type: response.mediaType, limit: limit)]
+    }
+    // Of a body that nobody wants, no more is kept than is shown.
+    return attempt.size > limit ? lines + ["", Redaction.placeholder(for: attempt.size, over: limit)] : lines
   }
 
   private func fields(_ headers: HTTPHeaders) -> [String] { headers.map { "\($0.name): \($0.value)" } }

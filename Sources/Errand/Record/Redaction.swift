@@ -56,7 +56,7 @@ public struct Redaction: Sendable {
   /// a placeholder for anything else, and in the place of what goes past `limit` bytes.
   public func body(_ data: Data, type: MediaType?, limit: Int) -> String {
     guard !data.isEmpty else { return "" }
-    guard data.count <= limit else { return "<\(data.count) bytes, more than the \(limit) that are logged>" }
+    guard data.count <= limit else { return Self.placeholder(for: data.count, over: limit) }
     guard type?.isText ?? true, let text = String(data: data, encoding: .utf8) else {
       return "<\(data.count) bytes of \(type?.essence ?? "data")>"
     }
@@ -64,6 +64,11 @@ public struct Redaction: Sendable {
     guard !fields.isEmpty else { return text }
     var redactor = JSONRedactor(text) { fields.contains($0.lowercased()) }
     return redactor.redacted()
+  }
+
+  /// What stands in the place of a body that is too large.
+  static func placeholder(for count: Int, over limit: Int) -> String {
+    "<\(count) bytes, more than the \(limit) that are logged>"
   }
 
   private func authority(of text: Substring) -> Substring {

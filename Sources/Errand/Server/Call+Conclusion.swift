@@ -15,7 +15,9 @@ extension Call {
   ) async throws -> Value {
     note(final: response)
     if !accepts(response.status) { throw await refusal(of: response) }
-    if !delivery.isFile { try verify(response) }
+    try refuseStandIn(response)
+    let isStored = isStored(response)
+    if !isStored { try verify(response) }
     if case .stream = delivery {
       do {
         try await plan.task.postProcess(response: response)
@@ -24,6 +26,10 @@ extension Call {
         response.body.cancel()  // the attempt ends before its call does
         throw error
       }
+    }
+    // An answer that came from a step is not in the file yet.
+    if case .file(let file) = delivery, !isStored, isSuccess(response.status) {
+      response.body.refill(try await write(response.body, to: file).data)
     }
     let data: Data
     if let inMemory = response.body.inMemory { data = inMemory } else { data = try await response.body.collect() }
@@ -46,8 +52,38 @@ extension Call {
     }
   }
 
+  /// Whether a response with this status is returned, rather than thrown as an error.
   func accepts(_ status: HTTPStatus) -> Bool {
-    plan.acceptedStatuses.contains(status, inherited: snapshot.configuration.reportBadHTTPStatusAsError)
+    isSuccess(status) || (plan.acceptedStatuses.isInherited && !snapshot.configuration.reportBadHTTPStatusAsError)
+  }
+
+  /// Whether a status is what the call wants: others are retried, and replace no file.
+  func isSuccess(_ status: HTTPStatus) -> Bool { plan.acceptedStatuses.contains(status) }
+
+  /// Whether the response has a body that is the thing itself: not a 304, which says that another copy is, nor a part that
+  /// nobody asked for (RFC 9110 §15.3.7: a 206 answers a request with Range).
+  func isWhole(_ response: HTTPResponse) -> Bool {
+    switch response.status {
+    case .notModified: false
+    case .partialContent: !state.withLock { $0.hasUnaskedPart }
+    default: true
+    }
+  }
+
+  /// Throws where a call that asks for a body got something in its place.
+  private func refuseStandIn(_ response: HTTPResponse) throws {
+    guard delivery.wantsBody, !isWhole(response) else { return }
+    response.body.cancel()
+    var error =
+      response.status == .notModified
+      ? TaskError(
+        .notModified, "\(response.status): there is no body, for the copy that the request names is still good",
+        phase: .finishing)
+      : TaskError(
+        .badStatus, "\(response.status): a part was sent, though the request has no Range", phase: .finishing)
+    error.status = response.status
+    error.headers = snapshot.configuration.redaction(response.headers)
+    throw error
   }
 
   /// The error for a response whose status is not accepted, with as much of its body as errors keep.

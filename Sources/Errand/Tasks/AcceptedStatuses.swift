@@ -7,7 +7,8 @@ public struct AcceptedStatuses: Sendable {
 
   private init() { accepts = nil }
 
-  /// As the server says: 2xx and 304, or every status where ``ServerConfiguration/reportBadHTTPStatusAsError`` is off.
+  /// 2xx and 304. Where ``ServerConfiguration/reportBadHTTPStatusAsError`` is off, others are returned as they are, but are
+  /// no success: they are retried as ever, and replace no file.
   public static let inherited = AcceptedStatuses()
   /// Every status.
   public static let all = AcceptedStatuses { _ in true }
@@ -17,7 +18,9 @@ public struct AcceptedStatuses: Sendable {
     return AcceptedStatuses { statuses.contains($0) }
   }
 
-  func contains(_ status: HTTPStatus, inherited: Bool) -> Bool {
-    accepts?(status) ?? (!inherited || status.isAccepted)
-  }
+  /// Whether a status is success.
+  func contains(_ status: HTTPStatus) -> Bool { accepts?(status) ?? status.isAccepted }
+
+  /// Whether these are the statuses that the server says.
+  var isInherited: Bool { accepts == nil }
 }

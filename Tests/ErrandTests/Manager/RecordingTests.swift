@@ -175,4 +175,21 @@ import Testing
       #expect(text.contains("<101 bytes, more than the 100 that are logged>"))
     }
   }
+
+  @Test func `an echo changes nothing of what happens`() async throws {
+    let lines = Shared<[String]>([])
+    let stub = StubServer(.data(Data(repeating: 0x61, count: 1000), .plainText)) {
+      $0.log = TextSink { line in lines.withLock { $0.append(line) } }
+      $0.maximumBodySize = 100
+      $0.maxLoggedDownloadSize = 10
+    }
+    let silent = try await GetWidget().on(stub.server).run()
+    let echoed = try await GetWidget().on(stub.server).echo().run()
+    let bodies = try await [silent.body.collect(), echoed.body.collect()]
+    #expect(bodies == [Data(), Data()])
+    #expect(lines.withLock { $0 }.joined().contains("<1000 bytes, more than the 10 that are logged>"))
+    await stub.server.update { $0.maxLoggedDownloadSize = 2000 }
+    try await GetWidget().on(stub.server).echo().run()
+    #expect(lines.withLock { $0 }.last?.contains(String(repeating: "a", count: 1000)) == true)
+  }
 }

@@ -1,0 +1,109 @@
+import Foundation
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// A file that is written beside its place under another name, and takes the place once it is complete.
+///
+/// It has the mode of the file that it replaces. End it with ``publish()`` or ``discard()``.
+struct PartialFile: Sendable {
+  private let place: String
+  private let path: String
+  private let descriptor: Int32
+  /// Folders that were made for it, the outermost first.
+  private let madeFolders: [String]
+
+  /// Makes the folders that are not there, and the file in the last of them.
+  /// Throws ``TaskError`` with code `.fileNotWritable` and leaves nothing behind when that fails.
+  init(for url: URL) throws {
+    place = url.path
+    let folder = url.deletingLastPathComponent().path
+    var mode = stat()
+    let isThere = stat(url.path, &mode) == 0 && mode.st_mode & S_IFMT == S_IFREG
+    let madeFolders = try Self.makeFolders(to: folder, for: url.path)
+    // Not named after the place, whose name may be as long as names can be.
+    let path = "\(folder)/.errand-\(UUID().uuidString)"
+    // Exclusively, so that nobody's link is followed; for nobody else to read until it has the mode of the old file.
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, isThere ? 0o600 : 0o666)
+    guard descriptor >= 0, !isThere || fchmod(descriptor, mode.st_mode & 0o7777) == 0 else {
+      let error = Self.failure(at: url.path)
+      if descriptor >= 0 { close(descriptor) }
+      unlink(path)  // it may never have been made
+      Self.remove(madeFolders)
+      throw error
+    }
+    self.path = path
+    self.descriptor = descriptor
+    self.madeFolders = madeFolders
+  }
+
+  /// Adds bytes at the end.
+  func write(_ data: Data) throws {
+    try data.withUnsafeBytes { bytes in
+      var rest = bytes
+      while !rest.isEmpty {
+        let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { throw Self.failure(at: place) }
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      }
+    }
+  }
+
+  /// Puts the file in its place, or leaves nothing behind where that throws.
+  func publish() throws {
+    // Some file systems say only now that a write failed.
+    guard close(descriptor) == 0, rename(path, place) == 0 else {  // a link in the place is replaced, not followed
+      let error = Self.failure(at: place)
+      remove()
+      throw error
+    }
+  }
+
+  /// Removes the file, and the folders that were made for it unless somebody uses them.
+  func discard() {
+    close(descriptor)
+    remove()
+  }
+
+  private func remove() {
+    unlink(path)
+    Self.remove(madeFolders)
+  }
+
+  private static func makeFolders(to folder: String, for place: String) throws -> [String] {
+    var missing: [String] = []
+    var next = URL(fileURLWithPath: folder)
+    while access(next.path, F_OK) != 0, errno == ENOENT, next.pathComponents.count > 1 {
+      missing.insert(next.path, at: 0)
+      next.deleteLastPathComponent()
+    }
+    var made: [String] = []
+    for folder in missing {
+      if mkdir(folder, 0o777) == 0 {
+        made.append(folder)
+      } else if errno != EEXIST {  // somebody else may have made it meanwhile
+        let error = failure(at: place)
+        remove(made)
+        throw error
+      }
+    }
+    return made
+  }
+
+  private static func remove(_ folders: [String]) {
+    for folder in folders.reversed() { rmdir(folder) }  // one that is not empty stays
+  }
+
+  private static func failure(at place: String) -> TaskError {
+    let underlying = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+    let reason = String(cString: strerror(errno))
+    return TaskError(
+      .fileNotWritable, "\(place) cannot be written: \(reason)", phase: .finishing, underlying: underlying)
+  }
+}

@@ -1,0 +1,120 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Answers that are not the thing that was asked for.
+@Suite struct StandInTests {
+  private let old = Data("old".utf8)
+
+  /// Runs `body` with a shop and a file that is there; the file has to be as it was afterwards, alone in its folder.
+  private func keepingFile(
+    _ answers: MockAnswer..., configure: (inout ServerConfiguration) -> Void = { _ in },
+    body: (Shop, URL) async throws -> Void
+  ) async throws {
+    try await withFolder { folder in
+      let shop = try Shop(configure: configure)
+      for answer in answers { shop.mock.enqueue(answer) }
+      let file = folder.appendingPathComponent("file")
+      try old.write(to: file)
+      try await body(shop, file)
+      #expect(try Data(contentsOf: file) == old)
+      #expect(try files(in: folder) == ["file"])
+      #expect(await eventually { shop.isQuiet })
+    }
+  }
+
+  private func refusal(_ body: () async throws -> Void) async -> TaskError? {
+    await #expect(throws: TaskError.self) { try await body() }
+  }
+
+  private static let part = MockAnswer.status(206, headers: [.contentRange: "bytes 0-4/10"], body: "01234")
+
+  @Test func `a 304 does not empty the file that it says is still good`() async throws {
+    try await keepingFile(.status(304, headers: [.eTag: "\"a\""])) { (shop, file) async throws in
+      let task = PlainTask().on(shop.server).header(.ifNoneMatch, "\"a\"")
+      let error = await #expect(throws: TaskError.self) { try await task.download(to: file) }
+      #expect(error?.code == .notModified && error?.status == 304)
+      #expect(error?.headers[.eTag] == "\"a\"")
+      #expect(shop.mock.requestCount == 1, "it is not tried again")
+    }
+  }
+
+  @Test func `a 304 is no body for those that ask for one, and an answer for those that do not`() async throws {
+    let shop = try Shop()
+    for _ in 0..<4 { shop.mock.enqueue(.status(304)) }
+    let task = GetWidget().on(shop.server).header(.ifNoneMatch, "\"a\"")
+    #expect(await refusal { _ = try await task.download() }?.code == .notModified)
+    #expect(await refusal { _ = try await task.response() }?.code == .notModified)
+    #expect(await refusal { _ = try await task.downloadData() }?.code == .notModified)
+    #expect(try await task.run().status == .notModified)
+  }
+
+  @Test func `a 206 that was not asked for is not the file`() async throws {
+    try await keepingFile(Self.part, Self.part, Self.part) { (shop, file) async throws in
+      let task = PlainTask().on(shop.server)
+      for isFile in [true, false] {
+        let error = await refusal {
+          if isFile { try await task.download(to: file) } else { _ = try await task.downloadData() }
+        }
+        #expect(error?.code == .badStatus && error?.status == 206)
+        let text = error?.description ?? ""
+        #expect(text.contains("Range"))
+      }
+      #expect(try await task.run().status == 206)
+    }
+  }
+
+  @Test func `a 206 that was asked for is what was asked for`() async throws {
+    try await withFolder { folder in
+      let shop = try Shop()
+      shop.mock.enqueue(Self.part)
+      shop.mock.enqueue(Self.part)
+      let file = folder.appendingPathComponent("file")
+      let task = PlainTask().on(shop.server).header(.range, "bytes=0-4")
+      #expect(try await task.downloadData() == Data("01234".utf8))
+      try await task.download(to: file)
+      #expect(try Data(contentsOf: file) == Data("01234".utf8))
+    }
+  }
+
+  @Test func `where refused statuses are not errors, their pages still replace no file`() async throws {
+    try await keepingFile(.status(500, body: "sorry"), configure: { $0.reportBadHTTPStatusAsError = false }) {
+      (shop, file) async throws in
+      let response = try await PlainTask().on(shop.server).download(to: file)
+      #expect(response.status == 500 && response.text == "sorry")
+    }
+  }
+
+  @Test func `where refused statuses are not errors, a 503 is still tried again`() async throws {
+    let shop = try Shop { $0.reportBadHTTPStatusAsError = false }
+    shop.mock.enqueue(.status(503))
+    #expect(try await GetWidget().on(shop.server).retry(upTo: 1, after: .zero).download() == Widget())
+    #expect(shop.mock.requestCount == 2)
+    shop.mock.enqueue(.status(503))
+    let response = try await PlainTask(path: "widgets/7").on(shop.server).retry(upTo: 1, after: .zero).stream()
+    #expect(response.status == .ok)
+    #expect(shop.mock.requestCount == 4)
+    for _ in 0..<2 { shop.mock.enqueue(.status(503, body: "busy")) }
+    let busy = try await PlainTask().on(shop.server).retry(upTo: 1, after: .zero).downloadData()
+    #expect(busy == Data("busy".utf8), "the last answer stands when there is no other")
+    #expect(shop.mock.requestCount == 6)
+  }
+
+  @Test func `an answer that a step gives goes to the file too`() async throws {
+    try await withFolder { folder in
+      let answer = Recovery(from: .offline) { request, _ in
+        HTTPResponse(.ok, url: request.url, body: HTTPResponseBody(Data("kept".utf8)))
+      }
+      var configuration = ServerConfiguration()
+      configuration.perCallSteps = [answer]
+      let transport = StubTransport { _ in
+        throw TaskError(.offline, "no network", phase: .connecting, isSurelyNotSent: true)
+      }
+      let server = Server(remote: "https://shop.test", configuration: configuration, transport: transport)
+      let file = folder.appendingPathComponent("file")
+      try await PlainTask().on(server).retry(.never).download(to: file)
+      #expect(try Data(contentsOf: file) == Data("kept".utf8))
+    }
+  }
+}
