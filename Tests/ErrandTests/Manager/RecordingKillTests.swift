@@ -42,7 +42,7 @@
         [RecordingEntry].self, from: Data(contentsOf: folder.appendingPathComponent("index.json")))
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [20, 5000])
+    @Test(.timeLimit(.minutes(10)), arguments: [20, 5000])
     func `a process that is killed while it records leaves no partial file, and an index that matches`(
       recordings: Int
     ) async throws {
