@@ -23,18 +23,54 @@ public protocol PerCallStep: Step {}
 public protocol PerAttemptStep: Step {}
 
 /// The rest of the way, as a step sees it.
+///
+/// A step has one response at a time: calling `next` again ends the body of the response before it, and so does returning
+/// another one. Their slots are free again, so that a step that sends twice needs no more than one.
 public struct Next: Sendable {
+  /// The body of the response that a step was given last.
+  private final class Given: Sendable {
+    private struct State {
+      weak var body: HTTPResponseBody?
+    }
+
+    private let state = Lock(State())
+
+    func keep(_ response: HTTPResponse) { state.withLock { $0.body = response.body } }
+
+    func release() { state.withLock { $0.body }?.cancel() }
+
+    /// The step has returned `response`. One that comes from elsewhere may still read what it was given.
+    func settle(for response: HTTPResponse) {
+      guard response.body.inMemory != nil, let body = state.withLock({ $0.body }), body !== response.body else {
+        return
+      }
+      body.cancel()
+    }
+  }
+
   private let steps: ArraySlice<any Step>
   private let last: @Sendable (HTTPRequest) async throws -> HTTPResponse
+  private let given = Given()
 
   package init(_ steps: ArraySlice<any Step>, last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
     self.steps = steps
     self.last = last
   }
 
-  /// Sends `request` the rest of the way. May be called again, with the same request or another.
+  /// Sends `request` the rest of the way. May be called again, with the same request or another; the response before is
+  /// released.
   public func callAsFunction(_ request: HTTPRequest) async throws -> HTTPResponse {
+    given.release()
+    let response = try await send(request)
+    given.keep(response)
+    return response
+  }
+
+  private func send(_ request: HTTPRequest) async throws -> HTTPResponse {
     guard let step = steps.first else { return try await last(request) }
-    return try await step.send(request, next: Next(steps.dropFirst(), last: last))
+    let next = Next(steps.dropFirst(), last: last)
+    let response = try await step.send(request, next: next)
+    next.given.settle(for: response)
+    return response
   }
 }
