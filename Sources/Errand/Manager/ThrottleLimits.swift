@@ -1,11 +1,12 @@
-/// How many attempts may be under way at once, and how those wait that may not; 0 is no limit.
+/// How many attempts may be under way at once, and how those wait that may not; 0 is no limit, and so
+/// is anything below.
 public struct ThrottleLimits: Sendable, Hashable {
   /// For one scheme, host and port.
-  public var perHost: Int
+  public var perHost: Int { didSet { perHost = max(0, perHost) } }
   /// For all of them together.
-  public var total: Int
+  public var total: Int { didSet { total = max(0, total) } }
   /// How many may wait; whoever comes then fails at once with code `.queueFull`.
-  public var maximumWaiting: Int
+  public var maximumWaiting: Int { didSet { maximumWaiting = max(0, maximumWaiting) } }
   /// How long a waiter waits until it counts as one priority higher, so that none waits for ever; 0 is never.
   public var ageing: Duration
   /// How many may begin in a time, for each host.
@@ -16,9 +17,9 @@ public struct ThrottleLimits: Sendable, Hashable {
     perHost: Int = 10, total: Int = 0, maximumWaiting: Int = 0, ageing: Duration = .seconds(10),
     rate: RateLimit = .none
   ) {
-    self.perHost = perHost
-    self.total = total
-    self.maximumWaiting = maximumWaiting
+    self.perHost = max(0, perHost)
+    self.total = max(0, total)
+    self.maximumWaiting = max(0, maximumWaiting)
     self.ageing = ageing
     self.rate = rate
   }

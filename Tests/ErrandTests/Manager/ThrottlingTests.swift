@@ -121,4 +121,16 @@ import Testing
     for call in calls { _ = try await call.value }
     #expect(shop.clock.now.offset == .seconds(4), "three at once, then one after another")
   }
+
+  @Test(arguments: [ThrottleLimits(perHost: -1), ThrottleLimits(total: -3), ThrottleLimits(maximumWaiting: -1)])
+  func `a negative limit is none, and strands nobody`(limits: ThrottleLimits) async throws {
+    let shop = VirtualShop(limits: limits) { _, request, _ in .ok(request) }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<20 { group.addTask { try await shop.task().deadline(.seconds(60)).run() } }
+      try await group.waitForAll()
+    }
+    var changed = ThrottleLimits()
+    (changed.perHost, changed.total, changed.maximumWaiting) = (-1, -1, -1)
+    #expect(changed == ThrottleLimits(perHost: 0, total: 0, maximumWaiting: 0))
+  }
 }
