@@ -16,11 +16,10 @@ extension Call {
   /// Runs the whole of the call, within reach of whoever wants to cancel it.
   @inline(__always)
   func cancellable<Value: Sendable>(_ body: @escaping @Sendable (Call) async throws -> Value) async throws -> Value {
-    try Task.checkCancellation()
-    manager.calls.enter(self)
     // A stream stays until its body has ended; it leaves by itself.
     defer { if !isHandedOver { manager.calls.leave(self) } }
     do {
+      try checkCancellation()
       let value = isDirect ? try await body(self) : try await inOwnTask { try await body(self) }
       try checkCancellation()
       return value
@@ -50,7 +49,7 @@ extension Call {
   }
 
   private func inOwnTask<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
-    let work = start(body)
+    let work = start(SerialQueues.joined(body))
     heed(work)
     return try await withTaskCancellationHandler {
       try await work.value

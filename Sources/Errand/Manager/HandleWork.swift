@@ -25,9 +25,14 @@ final class HandleWork<Value: Sendable>: Sendable {
   private static var unreadEvents: Int { 1000 }
 
   private let operation: Operation
+  private let mayWait: @Sendable () throws -> Void
   private let state = Lock(State())
 
-  init(_ operation: @escaping Operation) { self.operation = operation }
+  /// Work that `operation` does; `mayWait` throws where waiting for it would never end.
+  init(mayWait: @escaping @Sendable () throws -> Void = {}, _ operation: @escaping Operation) {
+    self.mayWait = mayWait
+    self.operation = operation
+  }
 
   var handleState: TaskHandleState { state.withLock { $0.progress.state } }
 
@@ -94,6 +99,7 @@ final class HandleWork<Value: Sendable>: Sendable {
 
   /// The value of the present round. Whoever is cancelled while waiting stops to wait; the round goes on.
   func value() async throws -> Value {
+    if state.withLock({ $0.result == nil }) { try mayWait() }
     let id = state.withLock { state in
       state.lastID += 1
       return state.lastID

@@ -11,10 +11,18 @@ final class SerialQueues: Sendable {
     var early: [Ticket: Bool] = [:]
   }
 
+  /// A queue that a call holds, and the Swift task in which it does. A task of the app's that the call started inherits
+  /// this, but nobody waits for it: it may wait its turn.
+  private struct Holding {
+    let queues: ObjectIdentifier
+    let name: String
+    let task: Int?
+  }
+
   private let state = Lock(State())
 
-  /// The queues that the surrounding call holds.
-  @TaskLocal private static var held: Set<String> = []
+  /// The queues that are held by the surrounding call, and by those that it is part of.
+  @TaskLocal private static var held: [Holding] = []
 
   /// Runs `body` alone in `queue`; at once where that is none.
   ///
@@ -31,15 +39,42 @@ final class SerialQueues: Sendable {
   }
 
   private func waitForTurn<Result>(_ name: String, _ body: () async throws -> Result) async throws -> Result {
-    guard !Self.held.contains(name) else {
-      throw TaskError(
-        .reentrantQueue, "the serial queue '\(name)' is held by the call that asks for it: it would wait for itself",
-        phase: .waiting)
-    }
+    try refuseIfHeld(name)
     if let ticket = enter(name) { try await wait(ticket, name) }
     defer { leave(name) }
-    return try await Self.$held.withValue(Self.held.union([name])) { try await body() }
+    let holding = Holding(queues: ObjectIdentifier(self), name: name, task: Self.currentTask)
+    return try await Self.$held.withValue(Self.heldHere + [holding]) { try await body() }
   }
+
+  /// Throws ``TaskError`` with code `.reentrantQueue` where the surrounding Swift task holds the queue.
+  func refuseIfHeld(_ name: String) throws {
+    guard Self.heldHere.contains(where: { $0.queues == ObjectIdentifier(self) && $0.name == name }) else { return }
+    throw TaskError(
+      .reentrantQueue, "the serial queue '\(name)' is held by the call that asks for it: it would wait for itself",
+      phase: .waiting)
+  }
+
+  /// `body` for a Swift task that the surrounding one waits for: what this one holds, that one holds too.
+  static func joined<Result>(
+    _ body: @escaping @Sendable () async throws -> Result
+  ) -> @Sendable () async throws -> Result {
+    guard !held.isEmpty else { return body }
+    let queues = heldHere
+    return {
+      let task = currentTask
+      return try await $held.withValue(queues.map { Holding(queues: $0.queues, name: $0.name, task: task) }) {
+        try await body()
+      }
+    }
+  }
+
+  private static var heldHere: [Holding] {
+    guard !held.isEmpty else { return [] }
+    let task = currentTask
+    return held.filter { $0.task == task }
+  }
+
+  private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 
   /// A place in line; nil where nobody holds the queue, which is then the caller's.
   private func enter(_ name: String) -> Ticket? {

@@ -52,7 +52,11 @@ extension TaskManager {
   ) -> TaskHandle<Value> {
     // A retry may come from anywhere: what is the default server here stays so.
     let scoped = ServerDefault.scoped
-    let work = HandleWork<Value> { control in
+    let (queue, server) = (task.plan.serialQueue, task.plan.server)
+    let mayWait = { @Sendable in
+      if let name = queue.name { try server.manager.serialQueues.refuseIfHeld(name) }
+    }
+    let work = HandleWork<Value>(mayWait: mayWait) { control in
       try await ServerDefault.$scoped.withValue(scoped) {
         var plan = task.plan
         plan.control = control

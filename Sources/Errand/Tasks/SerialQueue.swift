@@ -1,4 +1,8 @@
 /// A queue whose tasks run one at a time, in the order in which they came.
+///
+/// A call that a hook or a step of such a task awaits must not ask for the same queue: it would wait for itself, and fails
+/// with code `.reentrantQueue`. One that is started and not awaited takes its turn. Only the Swift task of the hook is
+/// checked: do not await calls of the same queue in child tasks (`async let`, task groups).
 public struct SerialQueue: Sendable, Hashable {
   /// The queue's name; nil is no queue.
   public let name: String?

@@ -34,6 +34,24 @@ import Testing
     #expect(asked.count == 0)
   }
 
+  @Test func `a call is within reach of cancelAll from its first hook on`() async throws {
+    struct Slow: ServerTask {
+      let (begun, gate): (Counter, Gate)
+      func willStart() async {
+        begun.add()
+        await gate.wait()
+      }
+    }
+    let (server, asked) = silent()
+    let slow = Slow(begun: Counter(), gate: Gate())
+    let call = Task { try await slow.on(server).run() }
+    await slow.begun.reached(1)
+    #expect(await server.manager.cancelAll() == 1)
+    slow.gate.open()
+    await #expect(throws: CancellationError.self) { try await call.value }
+    #expect(asked.count == 0 && server.manager.callCount == 0)
+  }
+
   @Test func `cancelAll ends every call and not those who await them`() async throws {
     let (server, asked) = silent(limits: ThrottleLimits(perHost: 2))
     let calls = (0..<5).map { _ in

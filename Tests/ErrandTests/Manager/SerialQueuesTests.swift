@@ -87,6 +87,62 @@ import Testing
     #expect(stub.requests.isEmpty)
   }
 
+  @Test func `a call that is started and not awaited takes its turn`() async throws {
+    let stub = StubServer(.status(.ok))
+    let server = stub.server
+    let started = Shared<[Task<HTTPResponse, any Error>]>([])
+    await server.update { configuration in
+      configuration.preflight = { task, _ in
+        guard task is GetWidget else { return }
+        let next = PlainTask().on(server).serialQueue(.named("sync"))
+        let plain = Task { try await next.run() }
+        let handle = server.manager.start(next)
+        started.withLock { $0 = [plain, Task { try await handle.value }] }
+        for _ in 0..<100 { await Task.yield() }  // so that they come while the queue is held
+      }
+    }
+    try await GetWidget().on(server).serialQueue(.named("sync")).run()
+    for call in started.withLock({ $0 }) { #expect(try await call.value.status == .ok) }
+    #expect(stub.requests.map(\.url.path) == ["/widgets/7", "/plain", "/plain"])
+  }
+
+  @Test func `a queue of the same name on another manager is another queue`() async throws {
+    let (stub, other) = (StubServer(.status(.ok)), StubServer(.status(.ok)))
+    await stub.server.update { configuration in
+      configuration.preflight = { _, _ in
+        try await PlainTask().on(other.server).serialQueue(.named("sync")).run()
+      }
+    }
+    try await GetWidget().on(stub.server).serialQueue(.named("sync")).run()
+    #expect(stub.requests.count == 1 && other.requests.count == 1)
+  }
+
+  @Test func `whatever the call awaits by structure is nested: children, other calls, their steps and hedges`()
+    async throws
+  {
+    struct Nesting: PerAttemptStep {
+      let nested: @Sendable () async throws -> Void
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        try await nested()
+        return try await next(request)
+      }
+    }
+    let stub = StubServer(.status(.ok))
+    let server = stub.server
+    await server.update { configuration in
+      configuration.retryPolicy = .never
+      configuration.perAttemptSteps = [
+        Nesting { try await URLTask(.known("https://shop.test/inner")).on(server).serialQueue(.named("a")).run() }
+      ]
+    }
+    // By a call of another queue, whose step asks for the first again.
+    let error = await taskError {
+      try await GetWidget().on(server).serialQueue(.named("b")).hedged(after: .seconds(1)).run()
+    }
+    #expect(error?.code == .reentrantQueue)
+    #expect(stub.requests.isEmpty)
+  }
+
   @Test(arguments: 1...10) func `cancelling at any moment strands nobody`(seed: UInt64) async throws {
     let queues = SerialQueues()
     var random = SeededGenerator(seed: seed)
