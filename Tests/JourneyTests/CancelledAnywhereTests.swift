@@ -36,7 +36,7 @@ import Testing
     shop.mock.route("/plain") { _ in .text("ok") }
     shop.mock.route("/hang", answer: .hang)
     shop.mock.route("/drip") { _ in .data(Data(count: 10)).throttled(bytes: 1, every: .seconds(3600)) }
-    shop.mock.route("/busy") { _ in .status(.serviceUnavailable).header("Retry-After", "3000") }
+    shop.mock.route("/busy") { _ in .status(.serviceUnavailable).header("Retry-After", "60") }
     var task: any ServerTask = PlainTask()
     switch moment {
     case .preflight: await shop.server.update { $0.preflight = { _, _ in try await wait() } }

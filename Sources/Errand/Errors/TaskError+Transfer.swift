@@ -12,4 +12,12 @@ extension TaskError {
     default: error
     }
   }
+
+  /// What a body threw that is read while it is sent. Whoever made it may have failed before it sent anything of its own:
+  /// that says nothing of this request.
+  static func ofUpload(_ error: any Error) -> any Error {
+    guard var error = ofTransfer(error) as? TaskError else { return error }
+    error.isSurelyNotSent = false
+    return error
+  }
 }

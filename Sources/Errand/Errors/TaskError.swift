@@ -20,6 +20,9 @@ public struct TaskError: Error, Sendable {
     var underlying: (any Error)?
     var record = FlightRecord()
     var elapsed: Duration = .zero
+    var retryRefusal: String?
+    var mostAttempts: Int?
+    var timings: TransferTimings?
   }
 
   private final class Box: Sendable {
@@ -73,7 +76,10 @@ public struct TaskError: Error, Sendable {
   public var code: Code { box.details.code }
 
   /// What went wrong in words: which field, which value, and what would be right.
-  public var reason: String { box.details.reason }
+  public package(set) var reason: String {
+    get { box.details.reason }
+    set { details.reason = newValue }
+  }
 
   /// Where in the life of the call it happened.
   public var phase: Phase { box.details.phase }
@@ -115,7 +121,10 @@ public struct TaskError: Error, Sendable {
   public var limit: Duration? { box.details.limit }
 
   /// Whether the server surely saw nothing of the request, so that any method may be repeated.
-  public var isSurelyNotSent: Bool { box.details.isSurelyNotSent }
+  public package(set) var isSurelyNotSent: Bool {
+    get { box.details.isSurelyNotSent }
+    set { details.isSurelyNotSent = newValue }
+  }
 
   /// The error that caused this one, where there is one.
   public var underlying: (any Error)? { box.details.underlying }
@@ -130,6 +139,26 @@ public struct TaskError: Error, Sendable {
   public package(set) var elapsed: Duration {
     get { box.details.elapsed }
     set { details.elapsed = newValue }
+  }
+
+  /// Why there was no further attempt though the retry policy would have made one, in words: the budget was used up, the
+  /// request may not be sent twice, the deadline came first, or `Retry-After` asked for too much. Nil where nothing but the
+  /// policy ended it.
+  public package(set) var retryRefusal: String? {
+    get { box.details.retryRefusal }
+    set { details.retryRefusal = newValue }
+  }
+
+  /// How many attempts the retry policy allowed, where it says.
+  package var mostAttempts: Int? {
+    get { box.details.mostAttempts }
+    set { details.mostAttempts = newValue }
+  }
+
+  /// What the transfer took until it failed, where it was measured.
+  package var timings: TransferTimings? {
+    get { box.details.timings }
+    set { details.timings = newValue }
   }
 
   /// The attempts that were made, the last included.
@@ -163,13 +192,17 @@ public struct TaskError: Error, Sendable {
 }
 
 extension TaskError: CustomStringConvertible, LocalizedError {
-  /// One line: method, URL, reason, and how many attempts it took.
+  /// One line: method, URL, reason, how many attempts it took, and why there was no further one.
   public var description: String {
     var parts: [String] = []
     if let method, let url { parts.append("\(method) \(url)") }
     parts.append(reason)
     let count = attempts.count
-    if count > 1 { parts.append("after \(count) attempts in \(elapsed.formattedSeconds)") }
+    if let retryRefusal {
+      parts.append("gave up after \(count) \(mostAttempts.map { "of \($0) " } ?? "")attempts: \(retryRefusal)")
+    } else if count > 1 {
+      parts.append("after \(count) attempts in \(elapsed.formattedSeconds)")
+    }
     return parts.joined(separator: ": ").replacingOccurrences(of: "\n", with: " ")
   }
 

@@ -14,6 +14,10 @@ final class Attempt: Sendable {
     var start: Duration
     /// Whether it had a slot.
     var isUnderWay = false
+    /// How many of its requests may have reached a server, one a hop.
+    var sent = 0
+    /// Whether its own admission or transport said that nothing of the last request was sent.
+    var saysNothingSent = false
     /// Whether its time was cut to what the call has left.
     var isCut = false
     var hasEnded = false
@@ -32,6 +36,16 @@ final class Attempt: Sendable {
   var isUnderWay: Bool { state.withLock { $0.isUnderWay } }
 
   func waitForSlot(_ host: Origin) async throws -> AdmissionSlot {
+    do {
+      return try await slot(for: host)
+    } catch {
+      note(error, hadSlot: false)
+      throw error
+    }
+  }
+
+  @inline(__always)
+  private func slot(for host: Origin) async throws -> AdmissionSlot {
     let desk = call.manager.admission
     // Who would be refused afterwards need not wait.
     try call.manager.circuits.check(host, call.snapshot.configuration.circuitBreaker)
@@ -57,6 +71,7 @@ final class Attempt: Sendable {
     let now = call.trace.elapsed
     let isFirstHop = state.withLock { state in
       defer { state.isUnderWay = true }
+      state.sent += 1
       state.start = now
       state.record.queued += queued ?? .zero
       return !state.isUnderWay
@@ -67,7 +82,12 @@ final class Attempt: Sendable {
 
   /// Leave of the host's circuit breaker; nil where there is none.
   func passCircuit(_ host: Origin) throws -> CircuitPass? {
-    try call.manager.circuits.pass(for: host, call.snapshot.configuration.circuitBreaker)
+    do {
+      return try call.manager.circuits.pass(for: host, call.snapshot.configuration.circuitBreaker)
+    } catch {
+      note(error, hadSlot: true)
+      throw error
+    }
   }
 
   // MARK: 9. Transport
@@ -103,6 +123,7 @@ final class Attempt: Sendable {
 
   @inline(never)
   private func report(_ error: any Error, to pass: CircuitPass?) {
+    note(error, hadSlot: true)
     pass?.end(isDeadline(error) ? ofDeadline() : Circuit.Result(error))
   }
 
@@ -153,11 +174,29 @@ final class Attempt: Sendable {
   func failed(_ error: any Error) -> AttemptResult { failed(error, response: nil) }
 
   private func failed(_ error: any Error, response: HTTPResponse?) -> AttemptResult {
-    var error = TaskError.ofTransfer(error)
+    var error = judged(TaskError.ofTransfer(error))
     if let cut = error as? TaskError, cut.timer == .attempt, isDeadline(cut) { error = call.expired(cut.phase) }
     let reason = (error as? TaskError)?.reason ?? "\(error)"
     end(timings: response?.body.timings, failure: error is CancellationError ? "cancelled" : reason, response: response)
     return .failure(error)
+  }
+
+  /// Notes that a request of this attempt surely did not reach the server; from its own admission and transport alone.
+  private func note(_ error: any Error, hadSlot: Bool) {
+    guard let error = TaskError.ofTransfer(error) as? TaskError, error.isSurelyNotSent else { return }
+    state.withLock { state in
+      state.saysNothingSent = true
+      if hadSlot { state.sent -= 1 }
+    }
+  }
+
+  /// An error of this attempt, which says that nothing was sent only where that is so: it may come from a step.
+  private func judged(_ error: any Error) -> any Error {
+    let isUnsent = state.withLock { $0.sent == 0 && $0.saysNothingSent }
+    if !isUnsent { call.state.withLock { $0.wasPerhapsSent = true } }
+    guard var error = error as? TaskError, error.isSurelyNotSent, !isUnsent else { return error }
+    error.isSurelyNotSent = false
+    return error
   }
 
   private func streaming(_ response: HTTPResponse) -> AttemptResult {

@@ -32,7 +32,8 @@ extension Call {
     var race = HedgeRace(hedging)
     var standing = AttemptResult.failure(CancellationError())
     return await withTaskGroup(of: HedgeEvent?.self) { group in
-      group.addTask { .ended(await self.run(first, request), isFirst: true) }
+      let attempt = joined { await self.run(first, request) }
+      group.addTask { .ended(await attempt(), isFirst: true) }
       group.addTask { await self.wait(delay) }
       while let event = await group.next() {
         switch event {
@@ -40,7 +41,8 @@ extension Call {
           let action = race.delayOver(isUnderWay: first.isUnderWay) { takeHedge(request) }
           if action == .launch {
             number += 1
-            group.addTask { [number] in .ended(await self.hedge(number, again), isFirst: false) }
+            let hedge = joined { [number] in await self.hedge(number, again) }
+            group.addTask { .ended(await hedge(), isFirst: false) }
           }
           if action != .stop { group.addTask { await self.wait(delay) } }
         case .ended(let result, let isFirst):
@@ -66,6 +68,14 @@ extension Call {
     }
   }
 
+  /// An attempt in a child task, which holds the serial queues of its call as well.
+  private func joined(_ attempt: @escaping @Sendable () async -> AttemptResult) -> @Sendable () async -> AttemptResult {
+    let attempt = SerialQueues.joined(attempt)
+    return {
+      do { return try await attempt() } catch { return .failure(error) }
+    }
+  }
+
   private func wait(_ delay: Duration) async -> HedgeEvent? {
     do {
       try await manager.clock.sleep(for: delay)
@@ -80,7 +90,7 @@ extension Call {
     guard !Task.isCancelled, let host = Origin(request.url) else { return false }
     let breaker = snapshot.configuration.circuitBreaker
     if !breaker.isOff, manager.circuits.circuit(of: host) != .closed { return false }
-    return spendRepetition(for: host)
+    return spendHedge(for: host)
   }
 
   /// Whether a result will do: any answer but one that a moment later might be better.

@@ -18,32 +18,51 @@ extension Call {
       guard let failure = failure as? TaskError else { return nil }
       error = failure
     }
-    guard request.body.isReplayable, error.isSurelyNotSent || request.isRepeatable(plan.idempotency) else { return nil }
     return isCancelled ? nil : error
   }
 
-  /// Asks the policy about a failed attempt, then the deadline and the host's budget.
+  /// Asks the policy about a failed attempt, then whether the request may be sent again, the deadline and the host's budget.
   func decide(_ error: TaskError, of request: HTTPRequest) async throws -> NextMove {
     let failure = RetryPolicy.Failure(
       request: request, attempts: trace.flightRecord.attempts, error: error,
       retryAfter: RetryAfter.delay(in: error.headers), random: manager.random.unit())
-    let decision = try await interruptible { [retryPolicy] in try await retryPolicy.decide(failure) }
-    guard case .retry(let delay) = decision else { return .stand }
-    if let remaining, delay >= remaining {
-      trace.note(
-        .retryRefused(reason: "the call's deadline comes before the delay of \(delay.formattedSeconds) is over"))
-      return .stand
+    switch try await interruptible({ [retryPolicy] in try await retryPolicy.verdict(failure) }) {
+    case .stand: return .stand
+    case .giveUp(let reason): return giveUp(reason)
+    case .retry(let delay):
+      if let obstacle = obstacle(to: request, after: error, delay: delay) { return giveUp(obstacle) }
+      return .retry(after: max(.zero, delay), reason: error.reason)
     }
-    if let host = Origin(request.url), !spendRepetition(for: host) { return .stand }
-    return .retry(after: max(.zero, delay), reason: error.reason)
   }
 
-  /// Takes what a repetition costs from the host's budget; false, and noted, where there is nothing left.
-  func spendRepetition(for host: Origin) -> Bool {
+  /// Why a request is not sent again that the policy would send; nil where it is.
+  private func obstacle(to request: HTTPRequest, after error: TaskError, delay: Duration) -> String? {
+    guard request.body.isReplayable else { return "its body comes once" }
+    guard error.isSurelyNotSent || request.isRepeatable(plan.idempotency) else {
+      return "a \(request.method) may not be sent twice, unless the task's idempotency allows it"
+    }
+    if let remaining, delay >= remaining {
+      return "the call's deadline comes before the delay of \(delay.formattedSeconds) is over"
+    }
+    // The server saw nothing of it, so that it is no load to the server either.
+    guard !error.isSurelyNotSent, let host = Origin(request.url) else { return nil }
+    return manager.retries.spend(for: host) ? nil : Self.exhausted(host)
+  }
+
+  private func giveUp(_ reason: String) -> NextMove {
+    trace.note(.retryRefused(reason: reason))
+    state.withLock { $0.refusal = (reason, retryPolicy.mostAttempts) }
+    return .stand
+  }
+
+  /// Takes what a hedge costs from the host's budget; false, and noted, where there is nothing left.
+  func spendHedge(for host: Origin) -> Bool {
     let isThere = manager.retries.spend(for: host)
-    if !isThere { trace.note(.retryRefused(reason: "the retry budget of \(host) is used up")) }
+    if !isThere { trace.note(.retryRefused(reason: Self.exhausted(host))) }
     return isThere
   }
+
+  private static func exhausted(_ host: Origin) -> String { "the retry budget for \(host.host) is used up" }
 
   /// Waits between two attempts; the end of the wait is noted whatever ends it.
   func wait(_ delay: Duration, reason: String) async throws {

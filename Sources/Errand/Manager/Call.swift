@@ -62,9 +62,20 @@ final class Call: Sendable {
     }
   }
 
+  /// What the call may wait for a network, all of its attempts together.
+  var connectivityAllowance: ConnectivityAllowance {
+    let limit = snapshot.configuration.connectivityTimeout
+    return state.withLock { state in
+      let allowance = state.connectivity ?? ConnectivityAllowance(limit)
+      state.connectivity = allowance
+      return allowance
+    }
+  }
+
   /// Runs `body` as this call: registered, so that it can be cancelled; under its deadline; begun and ended once.
   func run<Value: Sendable>(_ body: @escaping @Sendable (Call) async throws -> Value) async throws -> Value {
     trace.note(.callStarted, at: .zero)
+    manager.calls.enter(self)  // before the first hook: whoever cancels everything means this call as well
     await plan.task.willStart()
     let timer = startDeadline()
     let release = snapshot.configuration.keepAwake?(plan.task)
@@ -135,7 +146,10 @@ final class Call: Sendable {
     var head = response
     // A stream's body would hold the call that holds it.
     if case .stream = delivery { head.body = HTTPResponseBody() }
-    state.withLock { $0.response = head }
+    state.withLock { state in
+      state.response = head
+      state.wasPerhapsSent = true
+    }
   }
 
   func note(_ attempt: Int, response: HTTPResponse?, body: Collected?, failure: String?, duration: Duration) {
@@ -174,9 +188,12 @@ final class Call: Sendable {
     var error = error
     error.record = flightRecord
     error.elapsed = trace.elapsed
-    let (method, url) = state.withLock { ($0.method, $0.url) }
+    let (method, url, refusal, wasSent) = state.withLock { ($0.method, $0.url, $0.refusal, $0.wasPerhapsSent) }
     error.method = method
     error.url = url.map { snapshot.configuration.redaction($0) }
+    error.retryRefusal = refusal?.reason
+    error.mostAttempts = refusal?.mostAttempts
+    if wasSent, error.isSurelyNotSent { error.isSurelyNotSent = false }  // another call's, by a hook or a step
     return error
   }
 

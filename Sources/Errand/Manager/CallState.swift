@@ -7,6 +7,11 @@ struct CallState {
   var expired: TaskError.Phase?
   var deadline: Task<Void, Never>?
   var idempotencyKey: String?
+  var connectivity: ConnectivityAllowance?
+  /// Why there was no further attempt, and how many there might have been.
+  var refusal: (reason: String, mostAttempts: Int?)?
+  /// Whether the server may have seen a request of the call.
+  var wasPerhapsSent = false
   /// The method and the URL of the last request.
   var method: HTTPMethod?
   var url: URL?

@@ -33,14 +33,16 @@ public struct RetryPolicy: Sendable {
   public var statuses = RetryableStatuses.standard
   /// The upper bound of the first delay; it doubles with every attempt.
   public var baseDelay: Duration = .milliseconds(500)
-  /// What the bound grows to for requests without a body.
+  /// What the bound grows to for requests without a body. A `Retry-After` that asks for more ends the call.
   public var maximumDownloadDelay: Duration = .seconds(60)
-  /// What the bound grows to for requests with one.
+  /// What the bound grows to for requests with one. A `Retry-After` that asks for more ends the call.
   public var maximumUploadDelay: Duration = .seconds(600)
   /// Whether delays are drawn from zero up to the bound ("full jitter"), so that clients do not return in step.
   public var hasJitter = true
 
   private var decision: (@Sendable (Failure) async throws -> Decision)?
+  /// Whether every delay is the base.
+  private var isFixed = false
   let isInherited: Bool
 
   private init(isInherited: Bool = false) { self.isInherited = isInherited }
@@ -49,7 +51,8 @@ public struct RetryPolicy: Sendable {
   public static let inherited = RetryPolicy(isInherited: true)
 
   /// Three attempts; after 408, 429, 502, 503, 504 and transient transport errors; exponential with full jitter, or
-  /// what `Retry-After` asks for if that is longer.
+  /// what `Retry-After` asks for if that is longer: up to 60 seconds, for requests with a body up to 600. Where it asks for
+  /// more, the failure stands.
   public static let standard = RetryPolicy()
 
   /// One attempt.
@@ -66,8 +69,7 @@ public struct RetryPolicy: Sendable {
   public static func fixed(retries: Int, delay: Duration) -> RetryPolicy {
     var policy = attempts(min(max(0, retries), .max - 1) + 1)  // or the largest number would be a trap
     policy.baseDelay = delay
-    policy.maximumDownloadDelay = delay
-    policy.maximumUploadDelay = delay
+    policy.isFixed = true
     policy.hasJitter = false
     return policy
   }
@@ -79,9 +81,28 @@ public struct RetryPolicy: Sendable {
     return policy
   }
 
-  func decide(_ failure: Failure) async throws -> Decision {
-    if let decision { return try await decision(failure) }
-    guard failure.attempts.count < maximumAttempts, isWorthAnotherTry(failure.error) else { return .giveUp }
+  /// A decision, and where a failure stands that others would mend, why.
+  enum Verdict {
+    case stand
+    case giveUp(reason: String)
+    case retry(after: Duration)
+  }
+
+  /// How many attempts there may be; nil where that is not known beforehand.
+  var mostAttempts: Int? { decision == nil ? maximumAttempts : nil }
+
+  func verdict(_ failure: Failure) async throws -> Verdict {
+    if let decision {
+      guard case .retry(let delay) = try await decision(failure) else { return .stand }
+      return .retry(after: delay)
+    }
+    guard failure.attempts.count < maximumAttempts, isWorthAnotherTry(failure.error) else { return .stand }
+    let cap = cap(for: failure.request)
+    if let wait = failure.retryAfter, wait > cap {
+      return .giveUp(
+        reason:
+          "Retry-After asks for \(wait.formattedSeconds), more than the \(cap.formattedSeconds) of the retry policy")
+    }
     return .retry(after: max(failure.retryAfter ?? .zero, backoff(failure)))
   }
 
@@ -89,10 +110,14 @@ public struct RetryPolicy: Sendable {
     error.code == .badStatus ? error.status.map(statuses.contains) ?? false : error.isRetryable
   }
 
+  private func cap(for request: HTTPRequest) -> Duration {
+    let cap = request.body.isEmpty ? maximumDownloadDelay : maximumUploadDelay
+    return isFixed ? max(cap, baseDelay) : cap
+  }
+
   private func backoff(_ failure: Failure) -> Duration {
-    let cap = failure.request.body.isEmpty ? maximumDownloadDelay : maximumUploadDelay
-    let doublings = min(failure.attempts.count - 1, 30)
-    let bound = min(cap, baseDelay * (1 << doublings))
+    let doublings = isFixed ? 0 : min(failure.attempts.count - 1, 30)
+    let bound = min(cap(for: failure.request), baseDelay * (1 << doublings))
     return hasJitter ? bound * failure.random : bound
   }
 }

@@ -1,23 +1,61 @@
-/// Waits for a network where there is none, in the place of failing: what `waitsForConnectivity` installs.
+/// Waits for a network where there is none, instead of failing: what `waitsForConnectivity` installs.
 ///
-/// Only failures after which the server surely saw nothing are waited out, so that any method may be tried again. The
-/// time is limited by `limit`, and by the deadline of the call, which cancels it.
+/// Only failures after which the server surely saw nothing are waited out, so that any method may be tried again. All
+/// waits of a call share one allowance; when it is used up the failure stands.
 struct ConnectivityWait: PerAttemptStep {
   let reachability: any Reachability
-  let limit: Duration
+  let allowance: ConnectivityAllowance
   let clock: CallClock
 
   func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
-    let start = clock.now
     var failures = 0
     while true {
       do {
         return try await next(request)
       } catch let error as TaskError where error.isOffline && error.isSurelyNotSent {
-        guard let origin = Origin(request.url), clock.now - start < limit else { throw error }
+        guard let origin = Origin(request.url) else { throw error }
         failures += 1
-        try await reachability.waitUntilReachable(origin, failures: failures, clock: clock)
+        guard try await wait(for: origin, failures) else { throw allowance.exceeded(error) }
       }
     }
+  }
+
+  /// Waits for another try; false when the time is over.
+  private func wait(for origin: Origin, _ failures: Int) async throws -> Bool {
+    let left = allowance.left
+    guard left > .zero else { return false }
+    let start = clock.now
+    defer { allowance.spend(clock.now - start) }
+    return try await withThrowingTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        try await reachability.waitUntilReachable(origin, failures: failures, clock: clock)
+        return true
+      }
+      group.addTask {
+        try await clock.sleep(for: left)
+        return false
+      }
+      defer { group.cancelAll() }
+      return try await group.next() ?? false
+    }
+  }
+}
+
+/// How long a call may still wait for a network, whichever of its attempts it is.
+final class ConnectivityAllowance: Sendable {
+  private let limit: Duration
+  private let spent = Lock(Duration.zero)
+
+  init(_ limit: Duration) { self.limit = limit }
+
+  var left: Duration { limit - spent.withLock { $0 } }
+
+  func spend(_ time: Duration) { spent.withLock { $0 += time } }
+
+  /// The failure, with a word on why it is not waited out any longer.
+  func exceeded(_ error: TaskError) -> TaskError {
+    var error = error
+    error.reason += ", and no network came within the \(limit.formattedSeconds) of connectivityTimeout"
+    return error
   }
 }

@@ -15,7 +15,6 @@ extension Call {
   var waitingForConnectivity: (any PerAttemptStep)? {
     guard snapshot.configuration.waitsForConnectivity else { return nil }
     return ConnectivityWait(
-      reachability: snapshot.configuration.reachability, limit: snapshot.configuration.connectivityTimeout,
-      clock: manager.clock)
+      reachability: snapshot.configuration.reachability, allowance: connectivityAllowance, clock: manager.clock)
   }
 }

@@ -71,7 +71,7 @@ public struct ServerConfiguration: Sendable {
   public var waitsForConnectivity = false
   /// Knows when it is worth trying again.
   public var reachability: any Reachability = PollingReachability()
-  /// How long a call waits for a network.
+  /// How long a call waits for a network, all of its attempts together.
   public var connectivityTimeout: Duration = .seconds(60)
   /// Steps that see every call once, outermost first.
   public var perCallSteps: [any PerCallStep] = []

@@ -43,6 +43,8 @@ import Testing
     let log = TextSink { line in lines.withLock { $0.append(line) } }
     let transport = StubTransport { .status(503, headers: [.retryAfter: value], for: $0) }
     let server = Server(remote: "https://shop.test", transport: transport)
+    // The standard policy gives up; one of the app's own may wait.
+    await server.update { $0.retryPolicy = .decided { .retry(after: $0.retryAfter ?? .zero) } }
     await server.update {
       $0.logStyle = .steps
       $0.log = log

@@ -44,9 +44,10 @@ import Testing
     let shop = VirtualShop(.autoAdvancing, budget: RetryBudget(ratio: 0, capacity: 1)) { _, request, _ in
       .unavailable(request)
     }
-    let error = try #require(await taskError { try await shop.task().run() })
+    let error = try #require(await taskError { try await shop.task().retry(.attempts(6)).run() })
     #expect(error.code == .badStatus && error.attempts.count == 2)
-    #expect(error.record.description.contains("the retry budget of https://shop.test:443 is used up"))
+    #expect(error.description.contains("gave up after 2 of 6 attempts: the retry budget for shop.test is used up"))
+    #expect(error.record.description.contains("the retry budget for shop.test is used up"))
   }
 
   @Test func `without a budget the policy alone decides`() async throws {

@@ -29,6 +29,22 @@ import Testing
     #expect(error?.description.contains("after 3 attempts") == true)
   }
 
+  @Test func `an error says in its one line why there was no further attempt`() async throws {
+    let stub = StubServer(.status(503))
+    let post = try #require(await taskError { try await AddWidget().on(stub.server).retry(.attempts(6)).run() })
+    #expect(post.description.contains("gave up after 1 of 6 attempts"), "\(post)")
+    #expect(post.description.contains("a POST may not be sent twice"), "\(post)")
+    #expect(post.record.description.contains("a POST may not be sent twice"))
+    let body = HTTPBody.once(AsyncStream<Data> { $0.finish() })
+    let upload = URLTask(.known("https://shop.test/x"), method: .put, body: body).on(stub.server)
+    let once = try #require(await taskError { try await upload.run() })
+    #expect(once.description.contains("gave up after 1 of 3 attempts: its body comes once"), "\(once)")
+    // Where there was no more to be had, nothing needs to be said.
+    let missing = StubServer(.status(404))
+    let plain = try #require(await taskError { try await AddWidget().on(missing.server).run() })
+    #expect(!plain.description.contains("gave up"), "\(plain)")
+  }
+
   @Test func `a request that may have arrived is repeated only where that is harmless`() async throws {
     for (idempotency, count) in [(Idempotency.automatic, 1), (.safeToRepeat, 2), (.key, 2), (.neverRepeat, 1)] {
       let stub = StubServer(.lost, .widget)
@@ -89,8 +105,16 @@ import Testing
     policy.hasJitter = true
     _ = try? await GetWidget().on(stub.server).retry(policy).run()
     let jittered = recorder.delays.dropFirst(5)
+    #expect(jittered.count == 5 && Set(jittered).count == 5)
     #expect(zip(jittered, recorder.delays).allSatisfy { $0 < $1 && $0 >= .zero })
-    #expect(Set(jittered).count == 5)
+    // From zero up, and not from half of the bound: of many first delays some are in each quarter.
+    let many = StubServer(.status(503))
+    await many.server.update { $0.observers = [recorder] }
+    let single = RetryPolicy.attempts(2)
+    let before = recorder.delays.count
+    for _ in 0..<40 { _ = try? await GetWidget().on(many.server).retry(single).run() }
+    let quarters = recorder.delays.dropFirst(before).map { Int($0 / .milliseconds(125)) }
+    #expect(Set(quarters) == [0, 1, 2, 3])
   }
 
   @Test func `delays do not grow past what a request with or without a body may wait`() async throws {
@@ -108,11 +132,39 @@ import Testing
   }
 
   @Test func `the server's Retry-After is heeded where it is longer`() async throws {
-    let stub = StubServer(.status(503, [.retryAfter: "120"]), .status(429, [.retryAfter: "0"]), .widget)
+    let stub = StubServer(
+      .status(503, [.retryAfter: "45"]), .status(429, [.retryAfter: "0"]), .status(503, [.retryAfter: "2"]), .widget)
     let recorder = EventRecorder()
     await stub.server.update { $0.observers = [recorder] }
-    try await GetWidget().on(stub.server).retry(upTo: 2, after: .seconds(3)).run()
-    #expect(recorder.delays == [.seconds(120), .seconds(3)])
+    try await GetWidget().on(stub.server).retry(upTo: 3, after: .seconds(3)).run()
+    #expect(recorder.delays == [.seconds(45), .seconds(3), .seconds(3)])
+    // The requests were sent after these delays, and not only told of them.
+    #expect(stub.clock.now.offset == .seconds(51) && stub.requests.count == 4)
+  }
+
+  @Test(arguments: [("61", HTTPMethod.get, "60"), ("86400", .get, "60"), ("601", .put, "600")])
+  func `a Retry-After above the policy's cap ends the call, with the header's value in the error`(
+    value: String, method: HTTPMethod, cap: String
+  ) async throws {
+    let stub = StubServer(.status(503, [.retryAfter: value]), .widget)
+    let body = method == .put ? HTTPBody.text("x") : .empty
+    let task = URLTask(.known("https://shop.test/x"), method: method, body: body).on(stub.server)
+    let error = try #require(await taskError { try await task.run() })
+    #expect(error.status == 503 && error.elapsed == .zero && stub.requests.count == 1)
+    #expect(error.headers[.retryAfter] == value)
+    #expect(error.description.contains("gave up after 1 of 3 attempts"), "\(error)")
+    #expect(error.description.contains("Retry-After asks for \(value).000 s"), "\(error)")
+    #expect(error.description.contains("more than the \(cap).000 s"), "\(error)")
+    #expect(error.record.description.contains("Retry-After asks for \(value).000 s"))
+  }
+
+  @Test func `up to the cap a Retry-After is waited for`() async throws {
+    let stub = StubServer(.status(503, [.retryAfter: "60"]), .widget)
+    try await GetWidget().on(stub.server).run()
+    #expect(stub.clock.now.offset == .seconds(60))
+    let upload = StubServer(.status(503, [.retryAfter: "600"]), .widget)
+    try await AddWidget().on(upload.server).idempotency(.safeToRepeat).run()
+    #expect(upload.clock.now.offset == .seconds(600))
   }
 
   @Test func `no attempt is waited for past the deadline`() async throws {
@@ -199,8 +251,11 @@ import Testing
   @Test(arguments: [RetryPolicy.fixed(retries: .max, delay: .zero), .attempts(.min), .fixed(retries: -5, delay: .zero)])
   func `no number of attempts is a trap`(policy: RetryPolicy) async throws {
     let stub = StubServer(.status(503), .widget)
-    _ = try? await GetWidget().on(stub.server).retry(policy).run()
-    #expect(!stub.requests.isEmpty)
+    let response = try? await GetWidget().on(stub.server).retry(policy).run()
+    // The second answer is good: whoever may make two attempts gets it, the others made one.
+    #expect(stub.requests.count == (policy.maximumAttempts > 1 ? 2 : 1))
+    #expect((response != nil) == (policy.maximumAttempts > 1))
+    #expect(policy.maximumAttempts >= 1)
   }
 }
 

@@ -26,7 +26,7 @@
           try await body.forEachChunk { [self] in try await put($0) }
           unpauseIf(outgoing.state.withLock { $0.outbox.finish() })
         } catch {
-          unpauseIf(outgoing.state.withLock { $0.outbox.fail(error) })
+          unpauseIf(outgoing.state.withLock { $0.outbox.fail(TaskError.ofUpload(error)) })
         }
       }
       outgoing.state.withLock { $0.reader = reader }

@@ -43,7 +43,7 @@
         } catch is WritingEnded {
           return
         } catch {
-          self?.fail(TaskError.ofTransfer(error))
+          self?.fail(TaskError.ofUpload(error))
         }
       }
       let old = state.withLock { state -> Task<Void, Never>? in

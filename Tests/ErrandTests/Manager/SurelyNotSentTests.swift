@@ -1,0 +1,65 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// "Surely not sent" is said of an attempt by its own admission and transport, and by nobody else.
+@Suite struct SurelyNotSentTests {
+  private static let refused = TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true)
+
+  /// Sends the request, and afterwards runs another call, which fails before anything of it is sent.
+  private struct Reporting: PerAttemptStep {
+    let report: @Sendable () async throws -> Void
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      let response = try await next(request)
+      try await report()
+      return response
+    }
+  }
+
+  private func shop(_ configure: (inout ServerConfiguration) -> Void) -> VirtualShop {
+    VirtualShop(.autoAdvancing, configure: configure) { _, request, _ in .status(.created, for: request) }
+  }
+
+  @Test func `a POST that got its 201 is sent once, whatever a nested call of a step comes to`() async throws {
+    let other = StubServer(.refused)
+    let shop = shop { configuration in
+      configuration.perAttemptSteps = [Reporting { try await PlainTask().on(other.server).retry(.never).run() }]
+    }
+    let error = try #require(await taskError { try await shop.task(method: .post).run() })
+    #expect(shop.sentCount == 1 && error.code == .cannotConnect)
+    #expect(!error.isSurelyNotSent, "the request of this call was sent")
+  }
+
+  @Test func `nor does an error of postProcess say that nothing was sent`() async throws {
+    struct Failing: ServerPOSTTask {
+      let path = "orders"
+      func postProcess(response: HTTPResponse) async throws { throw SurelyNotSentTests.refused }
+    }
+    let shop = shop { _ in }
+    let error = try #require(await taskError { try await Failing().on(shop.server).run() })
+    #expect(shop.sentCount == 1 && !error.isSurelyNotSent)
+  }
+
+  @Test func `a step that fails by itself before it sends says nothing of the request either`() async throws {
+    struct Failing: PerAttemptStep {
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { throw SurelyNotSentTests.refused }
+    }
+    let shop = shop { $0.perAttemptSteps = [Failing()] }
+    let error = try #require(await taskError { try await shop.task(method: .post).run() })
+    #expect(shop.sentCount == 0 && error.attempts.count == 1)
+  }
+
+  @Test func `what was surely not sent costs the budget nothing`() async throws {
+    let shop = VirtualShop(.autoAdvancing, budget: RetryBudget(ratio: 0, capacity: 1)) { _, _, _ in
+      throw Self.refused
+    }
+    for _ in 0..<3 {
+      let error = try #require(await taskError { try await shop.task(method: .post).run() })
+      #expect(error.attempts.count == 3)
+    }
+    let host = try #require(Origin(.known("https://shop.test")))
+    #expect(shop.manager.retriesLeft(for: host) == 1)
+  }
+}

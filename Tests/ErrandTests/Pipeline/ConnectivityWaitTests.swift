@@ -1,0 +1,53 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite(.timeLimit(.minutes(1))) struct ConnectivityWaitTests {
+  private static let refused = TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true)
+
+  /// Says that it is never worth trying again.
+  private struct NeverReachable: Reachability {
+    func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws {
+      try await clock.sleep(for: .seconds(3600))
+    }
+  }
+
+  private func shop(_ reachability: any Reachability = NeverReachable()) -> VirtualShop {
+    VirtualShop(
+      configure: { configuration in
+        configuration.waitsForConnectivity = true
+        configuration.connectivityTimeout = .seconds(1)
+        configuration.reachability = reachability
+        configuration.retryPolicy = .fixed(retries: 2, delay: .seconds(5))
+      }, answer: { _, _, _ in throw Self.refused })
+  }
+
+  @Test func `the wait for a network ends with connectivityTimeout, once a call and not once an attempt`() async throws
+  {
+    let shop = shop()
+    let call = Task { try await shop.task().run() }
+    await shop.clock.sleepers(count: 2)  // the network is waited for, and the limit
+    shop.clock.advance(by: .seconds(1))
+    // What follows are the two delays of the policy, and no other wait.
+    for count in 1...2 {
+      while shop.moments(containing: "to retry").count < count { await Task.yield() }
+      await shop.clock.sleepers(count: 1)
+      #expect(shop.clock.sleeperCount == 1)
+      shop.clock.advance(by: .seconds(5))
+    }
+    let error = try #require(await taskError { _ = try await call.value })
+    #expect(error.code == .cannotConnect && error.elapsed == .seconds(11) && shop.sentCount == 3)
+    #expect(error.reason.contains("connectivityTimeout"), "\(error)")
+  }
+
+  @Test func `a wait of the poll is cut to what is left`() async throws {
+    let shop = shop(PollingReachability())
+    let call = Task { try await shop.task().retry(.never).run() }
+    await shop.clock.pass(.milliseconds(500), sleepers: 2)
+    await shop.clock.pass(.milliseconds(500), sleepers: 2)
+    let error = try #require(await taskError { _ = try await call.value })
+    #expect(error.elapsed == .seconds(1) && shop.sentCount == 2)
+  }
+}
