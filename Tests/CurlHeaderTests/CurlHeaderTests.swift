@@ -11,6 +11,20 @@
       #expect(header.firstDifference == nil)
     }
 
+    @Test(.enabled(if: Decoders.isExpected, "no header of zlib, brotli or zstd when CCurl was compiled"))
+    func `what is known of the decoders is what their own headers say`() {
+      let header = Decoders.check()
+      #expect(header.compared > 0, "no header, or DecoderHeaderCheck.c was compiled before it was installed")
+      #expect(header.firstDifference == nil)
+    }
+
+    @Test(arguments: [CDECODER_GZIP, CDECODER_ZLIB, CDECODER_DEFLATE, CDECODER_BROTLI, CDECODER_ZSTD, 99])
+    func `a decoder is there where its library is`(format: Int32) {
+      let decoder = cdecoder_create(format)
+      #expect((decoder != nil) == (cdecoder_is_available(format) != 0))
+      if let decoder { cdecoder_free(decoder) }
+    }
+
     @Test(.enabled(if: Library.isPresent, "no libcurl.so.4 of 7.85 or later on this machine"))
     func `the library on this machine loads`() throws {
       #expect(ccurl_load() == CCURL_LOADED)
@@ -48,6 +62,16 @@
     static func check() -> (compared: Int32, firstDifference: String?) {
       var difference: UnsafePointer<CChar>?
       let compared = ccurl_header_check(&difference)
+      return (compared, difference.map { String(cString: $0) })
+    }
+  }
+
+  private enum Decoders {
+    static var isExpected: Bool { check().compared > 0 }
+
+    static func check() -> (compared: Int32, firstDifference: String?) {
+      var difference: UnsafePointer<CChar>?
+      let compared = cdecoder_header_check(&difference)
       return (compared, difference.map { String(cString: $0) })
     }
   }

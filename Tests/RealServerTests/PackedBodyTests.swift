@@ -35,7 +35,7 @@
       return request
     }
 
-    // What 64 KiB of it decode to is more than libcurl holds for a reader who is slower than the wire.
+    // Ahead of the reader lies what came over the wire: all of it, for it is less than 512 KiB.
     @Test(arguments: [false, true])
     func `a slow reader gets the whole of it`(isLongLived: Bool) async throws {
       let (nginx, transport) = try await start { $0.maximumDecodingRatio = 2000 }

@@ -47,8 +47,8 @@ public struct ServerConfiguration: Sendable {
   public var reportBadHTTPStatusAsError = true
   /// How much of the body of a refused response an error keeps, in bytes.
   public var maximumErrorBodySize = 1 << 20
-  /// How large a body may be that is collected in memory, in bytes.
-  public var maximumBodySize = 1 << 30
+  /// How large a body may be that is collected in memory, in bytes, once it is unpacked; files and streams have no limit.
+  public var maximumBodySize = 256 << 20
 
   // MARK: How
 

@@ -78,9 +78,9 @@ extension TransportConformance {
     (
       "a compressed body is asked for and decoded where that is wanted",
       { trial in
-        let answer = MockAnswer.data(compressed).header(.contentEncoding, "gzip")
+        let answer = MockAnswer.data(PackedSample.gzip).header(.contentEncoding, "gzip")
         let (response, body) = try await trial.fetch(try trial.request { $0.decodesBody = true }, answer: answer)
-        try trial.equal(body, Data("hello, hello, hello, hello".utf8), "the body")
+        try trial.equal(body, PackedSample.text, "the body")
         try trial.equal(response.status, .ok, "the status")
         let accepted = try trial.received().headers[.acceptEncoding] ?? "nothing"
         try trial.holds(accepted.contains("gzip"), "gzip is accepted, but Accept-Encoding is \(accepted)")
@@ -89,14 +89,16 @@ extension TransportConformance {
     (
       "a compressed body stays as it is where decoding is not wanted",
       { trial in
-        let answer = MockAnswer.data(compressed).header(.contentEncoding, "gzip")
+        let answer = MockAnswer.data(PackedSample.gzip).header(.contentEncoding, "gzip")
         let (_, body) = try await trial.fetch(try trial.request(headers: ["Accept-Encoding": "gzip"]), answer: answer)
-        try trial.equal(body, compressed, "the body")
+        try trial.equal(body, PackedSample.gzip, "the body")
       }
     ),
     (
       "a body that grows beyond all measure while it is decoded is refused",
       { trial in
+        // Members that follow one another are one body (RFC 1952 §2.2).
+        let bomb = PackedSample.zeros + PackedSample.zeros + PackedSample.zeros
         trial.server.enqueue(.data(bomb).header(.contentEncoding, "gzip"))
         _ = try await trial.failure(of: try trial.request { $0.decodesBody = true }, .bodyTooLarge)
       }
@@ -109,15 +111,4 @@ extension TransportConformance {
       }
     ),
   ]
-
-  /// "hello, hello, hello, hello", as gzip.
-  private static let compressed = Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJ11HIwKQAVaOCdxoAAAA=") ?? Data()
-
-  /// 8,400,000 zeros in 8,174 bytes: gzip, made by zlib. Almost all of it is zeros too, each of which stands for 1032.
-  private static let bomb: Data = {
-    let start: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 0xED, 0xC1, 0x81, 0, 0, 0, 0, 0xC3, 0xA0, 0xF9]
-    let codes: [UInt8] = [0x53, 0x1F, 0xE1, 0x02, 0x55, 0x01]
-    let end: [UInt8] = [0xC0, 0x37, 0x59, 0x16, 0x01, 0xCC, 0x80, 0x2C, 0x80, 0]
-    return Data(start + codes) + Data(count: 8138) + Data(end)
-  }()
 }

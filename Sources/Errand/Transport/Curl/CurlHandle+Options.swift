@@ -6,7 +6,6 @@
     /// What tells one plain request's options from another's.
     struct Plain: Equatable {
       let method: HTTPMethod
-      let decodesBody: Bool
       let mayBeStream: Bool
       /// Whom the options of TLS are for; empty without it.
       let secureOrigin: String

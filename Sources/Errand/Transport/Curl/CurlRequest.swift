@@ -22,7 +22,6 @@
     /// Throws ``TaskError`` where the library cannot do what the request's safety rests on.
     func apply(to transfer: CurlTransfer) throws {
       let easy = transfer.handle.pointer
-      transfer.decodesBody = request.options.decodesBody && !request.headers.contains(.acceptEncoding)
       // Handles are used again: forget the last request, keep sessions and names. A plain request sets the same options
       // as the plain one before it, but for its address, its header and whom it calls back.
       let plain = isPlain ? self.plain(for: transfer) : nil
@@ -42,7 +41,7 @@
 
     private func plain(for transfer: CurlTransfer) -> CurlHandle.Plain {
       CurlHandle.Plain(
-        method: request.method, decodesBody: transfer.decodesBody, mayBeStream: transfer.mayBeStream,
+        method: request.method, mayBeStream: transfer.mayBeStream,
         secureOrigin: origin.isSecure ? origin.description : "",
         pins: origin.isSecure ? request.options.pins.pins(for: origin.host) : nil)
     }
@@ -63,10 +62,9 @@
       ccurl_easy_set_string(easy, CCOPT_PROXY, "")
       ccurl_easy_set_string(easy, CCOPT_NOPROXY, "")
       ccurl_easy_set_long(easy, CCOPT_SUPPRESS_CONNECT_HEADERS, 1)
-      // What was read is decoded at once, and held while the reader waits: 32 KiB of gzip are up to 34 MB. Of 64 KiB it
-      // would be more than the 64 MB that libcurl holds before it gives up.
-      let whole = request.options.isLongLived ? 256 << 10 : 64 << 10
-      ccurl_easy_set_long(easy, CCOPT_BUFFERSIZE, transfer.decodesBody ? 32 << 10 : whole)
+      // Packed bodies are unpacked by their readers: libcurl takes one that was cut for whole.
+      ccurl_easy_set_long(easy, CCOPT_HTTP_CONTENT_DECODING, 0)
+      ccurl_easy_set_long(easy, CCOPT_BUFFERSIZE, request.options.isLongLived ? 256 << 10 : 64 << 10)
       ccurl_easy_set_long(easy, CCOPT_PATH_AS_IS, 1)
       // The timers are the loop's own; libcurl's would answer for both with one code.
       ccurl_easy_set_long(easy, CCOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
@@ -85,9 +83,6 @@
       if request.method == .head { ccurl_easy_set_long(easy, CCOPT_NOBODY, 1) }
       let isImplied = request.method == .head || (request.method == .get && !transfer.sendsBody)
       if !isImplied { ccurl_easy_set_string(easy, CCOPT_CUSTOMREQUEST, request.method.rawValue) }
-      // Empty stands for all that the library can decode. What is sent is among the header fields, for libcurl writes its
-      // own twice.
-      if transfer.decodesBody { ccurl_easy_set_string(easy, CCOPT_ACCEPT_ENCODING, "") }
     }
 
     private func setMessage(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
@@ -105,7 +100,7 @@
         ccurl_easy_set_string(easy, CCOPT_PASSWORD, digest.password)
       }
       if transfer.mayBeStream { listen(easy, transfer) }
-      transfer.headerList = headerList(sendsBody: transfer.sendsBody, decodesBody: transfer.decodesBody)
+      transfer.headerList = headerList(sendsBody: transfer.sendsBody)
       ccurl_easy_set_slist(easy, CCOPT_HTTPHEADER, transfer.headerList)
     }
 
@@ -126,7 +121,7 @@
     }
 
     /// The header fields, and for what libcurl would add of its own accord, that it must not.
-    private func headerList(sendsBody: Bool, decodesBody: Bool) -> UnsafeMutablePointer<ccurl_slist>? {
+    private func headerList(sendsBody: Bool) -> UnsafeMutablePointer<ccurl_slist>? {
       var block: [UInt8] = []
       block.reserveCapacity(256)
       for field in request.headers {
@@ -138,8 +133,9 @@
         block.append(contentsOf: field.value.utf8)
         block.append(0)
       }
-      if decodesBody {
-        block.append(contentsOf: rules.acceptEncoding.utf8)
+      if request.unpacksBody {
+        block.append(contentsOf: "Accept-Encoding: ".utf8)
+        block.append(contentsOf: request.acceptEncoding.utf8)
         block.append(0)
       }
       if !request.headers.contains(.accept) { block.append(contentsOf: "Accept:\0".utf8) }

@@ -42,8 +42,6 @@
     // The loop's own.
     var headerList: UnsafeMutablePointer<ccurl_slist>?
     var resolveList: UnsafeMutablePointer<ccurl_slist>?
-    /// Whether libcurl was told to decode the body.
-    var decodesBody = false
     /// Whether it may be one stream of several; then libcurl is listened to for what becomes of it.
     let mayBeStream: Bool
     var stream: StreamFate?
@@ -61,8 +59,7 @@
     private var timers: TransferTimers
     private var head = HeadLines()
     private var pauses: Int32 = 0
-    private var decoded: Int64 = 0
-    private var failure: TaskError?
+    private var bodySize: Int64 = 0
 
     init(
       _ request: HTTPRequest, _ rules: CurlRules, handle: CurlHandle, shard: CurlShard, origin: Origin,
@@ -143,17 +140,13 @@
     /// A piece of the body; returns what libcurl is to be told: all was taken, it must wait, or it is too much.
     func receive(body: UnsafeRawBufferPointer) -> Int {
       timers.moved(at: loop.now)
-      if decodesBody {
-        failure = rules.decodingLimits.excess(after: decoded + Int64(body.count), of: handle.pointer)
-        if failure != nil { return 0 }
-      }
       let isTaken = incoming.withLock { $0.inbox.receive(body) }
       guard isTaken else {
         pauses |= CCPAUSE_RECV
         timers.isHeld = true
         return Int(CC_WRITEFUNC_PAUSE)
       }
-      decoded += Int64(body.count)
+      bodySize += Int64(body.count)
       loop.wake(self)
       return body.count
     }
@@ -205,7 +198,7 @@
 
     /// Lets the connection go on in both directions; libcurl may call back before this returns.
     ///
-    /// Returns its code: what it decoded while the transfer was paused is handed over here, and where that is refused it
+    /// Returns its code: what it held while the transfer was paused is handed over here, and where that is refused it
     /// says so only now. The transfer would go on, and end as if nothing were missing.
     func unpause(at now: UInt64) -> Int32 {
       guard pauses != 0 else { return CCE_OK }
@@ -223,11 +216,9 @@
       isMultiplexed = facts.version == .http2
       // A challenge that libcurl had no answer to is the response.
       if code == CCE_OK, head.completeAsItIs() { publishHead() }
-      if let failure = failure ?? (decodesBody ? DecodingLimits.failure(code, timers.phase) : nil) {
-        finish(.failure(failure))
-      } else if code == CCE_OK, head.isComplete {
+      if code == CCE_OK, head.isComplete {
         var timings = facts.timings
-        timings.bytesDecoded = decoded
+        timings.bytesDecoded = bodySize
         finish(.success(timings))
       } else {
         finish(

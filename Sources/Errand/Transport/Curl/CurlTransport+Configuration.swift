@@ -23,10 +23,10 @@
       public var idleLifetime: Duration = .seconds(118)
       /// How long a connection is used at all; nil is for ever.
       public var connectionLifetime: Duration?
-      /// How large a decoded body may be, in bytes.
+      /// How large a packed body may be once it is unpacked, in bytes.
       public var maximumDecodedSize: Int64 = 16 << 30
-      /// How many times larger than what came over the wire a decoded body may be, once it is larger than a megabyte.
-      public var maximumDecodingRatio = 1000
+      /// How many times larger than what came over the wire an unpacked body may be, once it is larger than 16 MB.
+      public var maximumDecodingRatio = 200
 
       /// The defaults.
       public init() {}

@@ -8,10 +8,14 @@
   /// needs nothing of it. All transports of the process share its threads, each has its own connections, and they close
   /// with the transport once its transfers are over.
   ///
-  /// A response is buffered up to 768 KiB ahead of its reader; beyond, the server waits. One that is decoded may hold what
-  /// the next 32 KiB decode to besides: at most 34 MB where they are gzip or deflate, 64 MB where br or zstd, past which it
-  /// fails; and for moments up to three times that, when its reader goes on and libcurl moves what it held. A request is
-  /// sent once; see ``TransferOptions/mayRepeat``.
+  /// A response is buffered up to 768 KiB ahead of its reader; beyond, the server waits. One that is packed lies there as it
+  /// came, and is unpacked as it is read: it holds a chunk of 64 KiB and the library's window besides, of 32 KiB for gzip and
+  /// deflate, up to 16 MB for br and 8 MB for zstd. A request is sent once; see ``TransferOptions/mayRepeat``.
+  ///
+  /// What `Accept-Encoding` names is what can be unpacked: gzip and deflate with the machine's `libz.so.1`, br with
+  /// `libbrotlidec.so.1`, zstd with `libzstd.so.1`. A body that is packed otherwise is handed over as it came, as are one to a
+  /// request with an `Accept-Encoding` of its own and the part of a body that a `Range` asked for, which is asked for plain.
+  /// One that is cut fails with `.truncatedBody`, one that is damaged or followed by other bytes with `.badResponse`.
   public final class CurlTransport: CancellableTransport {
     private let shards: [CurlShard]
     private let rules: CurlRules
@@ -82,11 +86,19 @@
         if rules.configuration.mayMultiplex(transfer.origin) { learn(head.version, of: transfer) }
         return HTTPResponse(
           head.status, url: request.url, headers: head.headers, version: head.version,
-          isConnectionReused: transfer.isConnectionReused, body: HTTPResponseBody(transfer))
+          isConnectionReused: transfer.isConnectionReused, body: body(of: request, head, from: transfer))
       } catch {
         transfer.cancel()
         throw error
       }
+    }
+
+    private func body(of request: HTTPRequest, _ head: ResponseHead, from transfer: CurlTransfer) -> HTTPResponseBody {
+      guard head.headers.contains(.contentEncoding), request.unpacksBody,
+        let unpacking = Unpacking.of(
+          head.headers, head.status, request.method, isFramed: head.version == .http2, rules.decodingLimits)
+      else { return HTTPResponseBody(transfer) }
+      return HTTPResponseBody(UnpackedBody(transfer, unpacking))
     }
 
     /// The connections as they are now, by origin.

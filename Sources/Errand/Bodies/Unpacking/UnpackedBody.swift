@@ -1,0 +1,60 @@
+#if os(Linux)
+  import Foundation
+
+  /// A body that is unpacked as it is read, by whoever reads it: ahead of them lie packed bytes only.
+  ///
+  /// It holds one packed piece, one chunk and the library's window besides: about 40 KB for gzip and deflate, up to 16 MB for
+  /// br and 8 MB for zstd.
+  final class UnpackedBody: HTTPBodySource {
+    private let packed: any HTTPBodySource
+    /// Locked while a chunk is unpacked, for a tenth of a millisecond: nobody but the one reader asks.
+    private let unpacking: Lock<Unpacking>
+
+    init(_ packed: any HTTPBodySource, _ unpacking: sending Unpacking) {
+      self.packed = packed
+      self.unpacking = Lock(unpacking)
+    }
+
+    func next() async throws -> Data? {
+      try await read { try $0.next() }
+    }
+
+    func collect(upTo limit: Int) async throws -> Data {
+      try await read { try $0.whole(upTo: limit) } ?? Data()
+    }
+
+    func cancel() {
+      packed.cancel()
+      unpacking.withLock { $0.fail(CancellationError()) }
+    }
+
+    var trailers: HTTPHeaders { packed.trailers }
+
+    var timings: TransferTimings? {
+      let (isOver, decoded) = unpacking.withLock { ($0.isOver, $0.decoded) }
+      guard isOver, var timings = packed.timings else { return nil }
+      timings.bytesDecoded = decoded
+      return timings
+    }
+
+    private func read(_ step: @Sendable (inout Unpacking) throws -> Unpacking.Step) async throws -> Data? {
+      do {
+        while true {
+          // A reader that never has to wait would never be told.
+          try Task.checkCancellation()
+          switch try unpacking.withLock({ unpacking in try step(&unpacking) }) {
+          case .take(let data): return data
+          case .end: return nil
+          case .wants:
+            let piece = try await packed.next()
+            unpacking.withLock { $0.feed(piece) }
+          }
+        }
+      } catch {
+        packed.cancel()
+        unpacking.withLock { $0.fail(error) }
+        throw error
+      }
+    }
+  }
+#endif

@@ -1,0 +1,45 @@
+#if os(Linux)
+  import Foundation
+  import Testing
+
+  @testable import Errand
+
+  @Suite struct ContentCodingTests {
+    private func list(_ values: String...) throws -> [ContentCoding]? {
+      try ContentCoding.list(HTTPHeaders(values.map { .init(.contentEncoding, $0) }))
+    }
+
+    @Test func `the field is a list, in any case, over several lines`() throws {
+      #expect(try list("gzip") == [.gzip])
+      #expect(try list("X-GZip") == [.gzip])
+      #expect(try list("deflate , GZIP") == [.deflate, .gzip])
+      #expect(try list("deflate", "gzip") == [.deflate, .gzip])
+    }
+
+    @Test func `identity is nothing, as is an empty place`() throws {
+      #expect(try list() == [])
+      #expect(try list("") == [])
+      #expect(try list("identity") == [])
+      #expect(try list(",gzip,, identity") == [.gzip])
+    }
+
+    @Test func `with one that is unknown nothing can be unpacked`() throws {
+      #expect(try list("aes128gcm") == nil)
+      #expect(try list("compress, gzip") == nil)
+      #expect(try list("utf-8") == nil)
+    }
+
+    @Test func `more than four are refused`() throws {
+      #expect(try list("gzip, gzip, gzip, gzip")?.count == 4)
+      let error = #expect(throws: TaskError.self) { try list("gzip, gzip, gzip, gzip, x") }
+      #expect(error?.code == .badResponse)
+    }
+
+    @Test func `only what can be unpacked is asked for`() {
+      let offered = ContentCoding.offer.split(separator: ", ").map(String.init)
+      for coding in ContentCoding.allCases {
+        #expect(offered.contains(coding.rawValue) == coding.isAvailable, "\(coding)")
+      }
+    }
+  }
+#endif

@@ -1,0 +1,99 @@
+#if os(Linux)
+  import ErrandTesting
+  import Foundation
+  import Testing
+
+  @testable import Errand
+
+  @Suite struct UnpackedBodyTests {
+    private struct Broken: Error {}
+
+    /// Packed bytes in pieces, then an end.
+    private final class Source: HTTPBodySource {
+      let state: Lock<(pieces: [Data], cancels: Int, asked: Int)>
+      let end: (any Error)?
+      let trailers: HTTPHeaders = ["X-Sum": "7"]
+
+      init(_ pieces: [Data], end: (any Error)? = nil) {
+        state = Lock((pieces, 0, 0))
+        self.end = end
+      }
+
+      func next() async throws -> Data? {
+        let piece = state.withLock { state in
+          state.asked += 1
+          return state.pieces.isEmpty ? nil : state.pieces.removeFirst()
+        }
+        if piece == nil, let end { throw end }
+        return piece
+      }
+
+      func cancel() { state.withLock { $0.cancels += 1 } }
+
+      var timings: TransferTimings? {
+        guard state.withLock({ $0.pieces.isEmpty }) else { return nil }
+        var timings = TransferTimings()
+        timings.bytesReceived = 233
+        return timings
+      }
+    }
+
+    private func body(_ source: Source) -> UnpackedBody {
+      let limits = DecodingLimits(maximumSize: 1 << 30, maximumRatio: 2000)
+      return UnpackedBody(source, Unpacking([.gzip], limits, mayBeEmpty: false))
+    }
+
+    @Test func `trailers and timings are the transfer's, but for what was unpacked`() async throws {
+      let body = body(Source([PackedSample.gzip]))
+      #expect(try await body.next() == PackedSample.text)
+      #expect(body.timings == nil, "its end was not seen yet")
+      #expect(try await body.next() == nil)
+      #expect(body.timings?.bytesDecoded == 504 && body.timings?.bytesReceived == 233)
+      #expect(body.trailers["X-Sum"] == "7")
+    }
+
+    @Test func `what was begun chunk by chunk can be collected`() async throws {
+      let body = body(Source([PackedSample.zeros, PackedSample.gzip]))
+      let first = try await body.next()?.count ?? 0
+      #expect(try await body.collect(upTo: .max).count + first == PackedSample.zerosCount + 504)
+    }
+
+    @Test func `no more is asked of the transfer than is read`() async throws {
+      let source = Source([PackedSample.zeros, PackedSample.zeros])
+      let body = body(source)
+      for _ in 0..<100 { #expect(try await body.next()?.count == 64 << 10) }
+      #expect(source.state.withLock { $0.asked } == 1)
+    }
+
+    @Test func `a transfer that fails is the failure`() async throws {
+      let source = Source([PackedSample.gzip.prefix(100)], end: Broken())
+      await #expect(throws: Broken.self) { try await body(source).collect(upTo: .max) }
+    }
+
+    @Test func `a body that cannot be unpacked ends its transfer`() async throws {
+      let source = Source([PackedSample.text, PackedSample.text])
+      await #expect(throws: TaskError.self) { try await body(source).next() }
+      #expect(source.state.withLock { $0.cancels } == 1)
+    }
+
+    @Test func `cancelling ends what could have been read without the transfer`() async throws {
+      let source = Source([PackedSample.zeros])
+      let body = body(source)
+      _ = try await body.next()
+      body.cancel()
+      #expect(source.state.withLock { $0.cancels } == 1)
+      await #expect(throws: CancellationError.self) { try await body.next() }
+    }
+
+    @Test func `a reader who is cancelled while there is enough to read is told`() async throws {
+      let source = Source([PackedSample.zeros])
+      let body = body(source)
+      let reader = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        _ = try await body.next()
+      }
+      await #expect(throws: CancellationError.self) { try await reader.value }
+      #expect(source.state.withLock { $0.cancels } == 1)
+    }
+  }
+#endif

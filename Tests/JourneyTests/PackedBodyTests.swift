@@ -1,0 +1,195 @@
+#if os(Linux)
+  import Errand
+  import ErrandTesting
+  import Foundation
+  import Testing
+
+  /// Packed bodies over sockets: whole, cut and too large.
+  @Suite(.timeLimit(.minutes(1)))
+  struct PackedBodyTests {
+    /// How the end of a body is told.
+    enum Framing: CaseIterable {
+      case length
+      case chunks
+      case close
+
+      /// An answer with this body.
+      func answer(_ body: Data, _ coding: String) -> MockAnswer {
+        var head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\n"
+        switch self {
+        case .length: head += "Content-Length: \(body.count)\r\n\r\n"
+        case .chunks: head += "Transfer-Encoding: chunked\r\n\r\n"
+        case .close: head += "Connection: close\r\n\r\n"
+        }
+        guard self == .chunks else { return .raw(Data(head.utf8) + body) }
+        let chunk = body.isEmpty ? Data() : Data("\(String(body.count, radix: 16))\r\n".utf8) + body + Data("\r\n".utf8)
+        return .raw(Data(head.utf8) + chunk + Data("0\r\n\r\n".utf8))
+      }
+    }
+
+    private static let samples: [(coding: String, packed: Data)] = [
+      ("gzip", PackedSample.gzip), ("deflate", PackedSample.zlib), ("deflate", PackedSample.deflate),
+      ("br", PackedSample.brotli), ("zstd", PackedSample.zstd),
+    ]
+
+    /// Those that the machine can unpack.
+    private func samples() async throws -> [(coding: String, packed: Data)] {
+      let accepted = try await acceptedCodings()
+      return Self.samples.filter { accepted.contains($0.coding) }
+    }
+
+    /// What a task asks for.
+    private func acceptedCodings(
+      _ task: some ServerTask = PlainTask(), configure: (inout ServerConfiguration) -> Void = { _ in }
+    ) async throws -> [String] {
+      let shop = try Shop(configure: configure)
+      shop.mock.enqueue(.text("plain"))
+      _ = try await task.on(shop.server).downloadData()
+      let field = shop.mock.requests.first?.headers[.acceptEncoding] ?? ""
+      return field.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
+    private func fetch(_ shop: Shop, _ answer: MockAnswer) async throws -> Data {
+      shop.mock.enqueue(answer)
+      return try await PlainTask().on(shop.server).retry(.never).downloadData()
+    }
+
+    @Test(arguments: Framing.allCases)
+    func `a packed body is unpacked, whatever its framing`(framing: Framing) async throws {
+      let shop = try Shop()
+      for (coding, packed) in try await samples() {
+        #expect(try await fetch(shop, framing.answer(packed, coding)) == PackedSample.text, "\(coding)")
+      }
+    }
+
+    @Test(arguments: Framing.allCases)
+    func `a packed body that is cut is truncated, whatever its framing`(framing: Framing) async throws {
+      let shop = try Shop()
+      for (coding, packed) in try await samples() {
+        for count in [1, 9, packed.count / 2, packed.count - 8, packed.count - 4, packed.count - 1] {
+          let error = await #expect(throws: TaskError.self) {
+            try await fetch(shop, framing.answer(packed.prefix(count), coding))
+          }
+          #expect(error?.code == .truncatedBody, "\(coding) after \(count) bytes: \(String(describing: error))")
+        }
+      }
+    }
+
+    @Test
+    func `a body of no bytes is whole where its framing says so, and truncated where it ends with the connection`()
+      async throws
+    {
+      let shop = try Shop()
+      #expect(try await fetch(shop, Framing.length.answer(Data(), "gzip")).isEmpty)
+      #expect(try await fetch(shop, Framing.chunks.answer(Data(), "gzip")).isEmpty)
+      let error = await #expect(throws: TaskError.self) { try await fetch(shop, Framing.close.answer(Data(), "gzip")) }
+      #expect(error?.code == .truncatedBody)
+    }
+
+    @Test func `the head of a packed body has none, nor has a 204`() async throws {
+      let shop = try Shop()
+      let head = Data("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 233\r\n\r\n".utf8)
+      shop.mock.enqueue(.raw(head))
+      #expect(try await PlainTask().on(shop.server).head().status == .ok)
+      shop.mock.enqueue(.raw(Data("HTTP/1.1 204 No Content\r\nContent-Encoding: gzip\r\n\r\n".utf8)))
+      #expect(try await PlainTask().on(shop.server).run().status == .noContent)
+    }
+
+    @Test(arguments: [
+      PackedSample.gzip.prefix(100), PackedSample.gzip.dropLast(), PackedSample.gzip + Data("and more".utf8),
+      PackedSample.gzip.prefix(200) + Data(repeating: 0xAA, count: 33),
+    ])
+    func `a body that was cut or damaged replaces no file`(packed: Data) async throws {
+      try await withFolder { folder in
+        let shop = try Shop()
+        let file = folder.appendingPathComponent("file")
+        try Data("old".utf8).write(to: file)
+        shop.mock.enqueue(Framing.close.answer(packed, "gzip"))
+        await #expect(throws: TaskError.self) {
+          try await PlainTask().on(shop.server).retry(.never).download(to: file)
+        }
+        #expect(try Data(contentsOf: file) == Data("old".utf8))
+        #expect(try files(in: folder) == ["file"])
+      }
+    }
+
+    @Test func `a stream of a body that was cut has no end`() async throws {
+      let shop = try Shop()
+      shop.mock.enqueue(Framing.close.answer(PackedSample.gzip.dropLast(4), "gzip"))
+      let body = try await PlainTask().on(shop.server).stream().body
+      let error = await #expect(throws: TaskError.self) { while try await body.next() != nil {} }
+      #expect(error?.code == .truncatedBody)
+    }
+
+    @Test func `a part is asked for plain, and is handed over as it comes`() async throws {
+      #expect(try await acceptedCodings(PlainTask().header(.range, "bytes=10-")) == ["identity"])
+      let transport = try CurlTransport()
+      let server = try MockServer()
+      server.enqueue(.data(PackedSample.gzip.dropFirst(10), status: 206).header(.contentEncoding, "gzip"))
+      var request = HTTPRequest(.get, server.url, headers: ["Range": "bytes=10-"])
+      request.options.decodesBody = true
+      let body = try await transport.send(request).body
+      #expect(try await body.collect() == PackedSample.gzip.dropFirst(10))
+    }
+
+    @Test func `with downloads of packed bodies off none is asked for, and none is unpacked`() async throws {
+      #expect(try await acceptedCodings { $0.enableGZipDownloads = false }.isEmpty)
+      let shop = try Shop { $0.enableGZipDownloads = false }
+      #expect(try await fetch(shop, Framing.length.answer(PackedSample.gzip, "gzip")) == PackedSample.gzip)
+    }
+
+    @Test func `what is packed in a way that nobody knows is handed over as it comes`() async throws {
+      let shop = try Shop()
+      for coding in ["aes128gcm", "gzip, compress", "utf-8", "identity"] {
+        #expect(try await fetch(shop, Framing.length.answer(PackedSample.gzip, coding)) == PackedSample.gzip)
+      }
+    }
+
+    @Test func `the page of a refused status is unpacked, and what is wrong with it does not hide the status`()
+      async throws
+    {
+      let shop = try Shop()
+      for (packed, text) in [(PackedSample.gzip, PackedSample.text), (PackedSample.text, Data())] {
+        let answer = MockAnswer.data(packed, status: 404).header(.contentEncoding, "gzip")
+        let error = await #expect(throws: TaskError.self) { try await fetch(shop, answer) }
+        #expect(error?.code == .badStatus && error?.body == text)
+      }
+    }
+
+    @Test func `a small answer that unpacks to gigabytes fails soon`() async throws {
+      let shop = try Shop()
+      var bomb = Data()
+      for _ in 0..<130 { bomb += PackedSample.zeros }
+      let error = await #expect(throws: TaskError.self) { try await fetch(shop, Framing.length.answer(bomb, "gzip")) }
+      #expect(error?.code == .bodyTooLarge && error?.reason.contains("maximumDecodingRatio") == true)
+    }
+
+    @Test func `a body in memory has the limit of the configuration, which its error names`() async throws {
+      #expect(ServerConfiguration().maximumBodySize == 256 << 20)
+      let shop = try Shop { $0.maximumBodySize = 1 << 20 }
+      let error = await #expect(throws: TaskError.self) {
+        try await fetch(shop, Framing.length.answer(PackedSample.zeros, "gzip"))
+      }
+      #expect(error?.code == .bodyTooLarge && error?.reason.contains("maximumBodySize") == true)
+    }
+
+    @Test func `a reader who reads no more makes the server wait, packed as the body is`() async throws {
+      let server = try MockServer()
+      var configuration = CurlTransport.Configuration()
+      configuration.maximumDecodingRatio = 2000
+      let transport = try CurlTransport(configuration)
+      server.enqueue(.endless(chunk: PackedSample.zeros).header(.contentEncoding, "gzip"))
+      server.route("/tick", answer: .status(204))
+      var request = HTTPRequest(.get, server.url)
+      request.options.decodesBody = true
+      let body = try await transport.send(request).body
+      #expect(try await body.next()?.count == 64 << 10)
+      // A clock of sorts: a server that is not held back has sent hundreds of megabytes by then.
+      for _ in 0..<500 {
+        _ = try await transport.send(HTTPRequest(.get, server.url.appendingPathComponent("tick"))).body.collect()
+      }
+      #expect(server.bytesSent < 16 << 20, "the kernel's buffers and 768 KiB")
+      body.cancel()
+    }
+  }
+#endif
