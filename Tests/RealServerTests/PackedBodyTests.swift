@@ -8,7 +8,7 @@
     .enabled(if: Nginx.isExpected && LocalServer.isExpected("gzip"), "nginx or gzip is not installed"),
     .timeLimit(.minutes(1)))
   struct PackedBodyTests {
-    private static let size = 256 << 20
+    private static let size = 64 << 20
 
     /// So many zeros, as gzip packs them.
     private static let zeros = Result {
