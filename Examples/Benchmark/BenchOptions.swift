@@ -10,21 +10,31 @@ struct BenchOptions {
   private(set) var requests: Int
   private(set) var concurrency: Int
   private(set) var file: URL?
-  private(set) var authorities: URL?
+  var authorities: URL?
   /// How many recordings a folder keeps.
   private(set) var recordings = 1000
+  /// What chance is drawn from.
+  private(set) var seed = 1
+  /// How long a run may take.
+  private(set) var seconds = 3600
+  /// The number of the first exchange.
+  private(set) var first = 0
+  /// The kinds of mutations that are left out, and those that alone are not, with commas between them.
+  private(set) var without = ""
+  private(set) var only = ""
 
   static let scenarios: [String: any Scenario] = [
     "transport": TransportScenario(), "task": TaskScenario(), "stream": StreamScenario(), "file": FileScenario(),
     "upload": UploadScenario(), "storm": StormScenario(), "soak": SoakScenario(), "crowd": CrowdScenario(),
-    "serve": ServeScenario(),
+    "serve": ServeScenario(), "fuzz": FuzzScenario(), "soak-closing": ClosingSoakScenario(),
     "manager": ManagerScenario(), "record": RecordScenario(),
   ]
 
   static var usage: String {
     "errand-bench \(scenarios.keys.sorted().joined(separator: "|")) --url URL [--requests N] [--concurrency C] "
-      + "[--file PATH] [--ca PEM] [--recordings N]; storm, soak, crowd, manager and record bring their own server and need "
-      + "no URL"
+      + "[--file PATH] [--ca PEM] [--recordings N]; fuzz [--seed S] [--seconds N] [--exchanges N] [--first N] "
+      + "[--without KINDS] [--only KINDS]; storm, soak, soak-closing, crowd, fuzz, manager and record bring their own "
+      + "server and need no URL"
   }
 
   init(_ arguments: [String]) throws {
@@ -37,10 +47,15 @@ struct BenchOptions {
       guard let value = rest.popFirst() else { throw BenchError("\(option) needs a value; \(Self.usage)") }
       switch option {
       case "--url": url = URL(string: value)
-      case "--requests": requests = try Self.count(value, for: option)
+      case "--requests", "--exchanges", "--calls": requests = try Self.count(value, for: option)
       case "--concurrency": concurrency = try Self.count(value, for: option)
       case "--file": file = URL(fileURLWithPath: value)
       case "--recordings": recordings = try Self.count(value, for: option)
+      case "--seed": seed = try Self.count(value, for: option)
+      case "--seconds": seconds = try Self.count(value, for: option)
+      case "--first": first = value == "0" ? 0 : try Self.count(value, for: option)
+      case "--without": without = value
+      case "--only": only = value
       case "--ca": authorities = URL(fileURLWithPath: value)
       default: throw BenchError("unknown option \(option); \(Self.usage)")
       }

@@ -25,6 +25,19 @@ struct ProcessFootprint: Sendable {
     trimAllocator()
     return now
   }
+
+  /// The footprint once loops and servers have closed what they are to close.
+  static func settled(atMost descriptors: Int) async -> ProcessFootprint {
+    var footprint = ProcessFootprint.trimmed
+    for _ in 0..<40 {
+      try? await Task.sleep(for: .milliseconds(50))  // nobody cancels this one
+      let next = ProcessFootprint.trimmed
+      let isSteady = next.descriptors == footprint.descriptors
+      footprint = next
+      if next.descriptors <= descriptors || (descriptors == 0 && isSteady) { break }
+    }
+    return footprint
+  }
 }
 
 extension ProcessFootprint {

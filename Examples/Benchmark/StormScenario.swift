@@ -15,27 +15,14 @@ struct StormScenario: Scenario {
     // The first storm, as long as the second, fills the pools and caches of the process, and spreads its heap; what is
     // there after it must not grow.
     _ = try await Storm(options).blow()
-    let before = await Self.settled(atMost: 0)
+    let before = await ProcessFootprint.settled(atMost: 0)
     let start = ContinuousClock.now
     var report = try await Storm(options).blow()
     report.seconds = (ContinuousClock.now - start) / .seconds(1)
-    let after = await Self.settled(atMost: before.descriptors)
+    let after = await ProcessFootprint.settled(atMost: before.descriptors)
     report.descriptorsLost = after.descriptors - before.descriptors
     report.megabytesGrown = after.residentMegabytes - before.residentMegabytes
     return report
-  }
-
-  /// The footprint once the loop and the server's threads have closed what they are to close.
-  private static func settled(atMost descriptors: Int) async -> ProcessFootprint {
-    var footprint = ProcessFootprint.trimmed
-    for _ in 0..<40 {
-      try? await Task.sleep(for: .milliseconds(50))  // nobody cancels this one
-      let next = ProcessFootprint.trimmed
-      let isSteady = next.descriptors == footprint.descriptors
-      footprint = next
-      if next.descriptors <= descriptors || (descriptors == 0 && isSteady) { break }
-    }
-    return footprint
   }
 }
 

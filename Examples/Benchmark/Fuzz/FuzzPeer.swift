@@ -1,0 +1,110 @@
+import Errand
+import Foundation
+
+/// The server that misbehaves, in a process of its own: `Tests/Fuzzing/Peer`. Ended with ``stop()``, or with this process.
+final class FuzzPeer: Sendable {
+  /// How it is spoken to.
+  enum Line: String, CaseIterable, Sendable {
+    case tcp, tls, h2
+  }
+
+  private struct Ports: Decodable {
+    let tcp, tls, h2, closing, control: Int
+  }
+
+  /// Its certificate's authority, and what a run leaves to look at when it crashes.
+  let folder: URL
+  private let ports: Ports
+  private let process: Process
+  private let input = Pipe()
+
+  init(_ options: BenchOptions) throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-fuzz-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try Self.makeCertificates(in: folder)
+    process = Process()
+    process.executableURL = URL(fileURLWithPath: try Self.interpreter())
+    process.arguments =
+      ["-B", Self.program, "\(options.seed)", folder.path] + ["--without", options.without, "--only", options.only]
+    let output = Pipe()
+    process.standardInput = input
+    process.standardOutput = output
+    let log = folder.appendingPathComponent("peer.log")
+    try Data().write(to: log)
+    process.standardError = try FileHandle(forWritingTo: log)
+    try process.run()
+    let line = output.fileHandleForReading.availableData
+    guard let ports = try? JSONDecoder().decode(Ports.self, from: line) else {
+      throw BenchError("the peer said '\(String(decoding: line, as: UTF8.self))' instead of its ports: see \(log.path)")
+    }
+    self.ports = ports
+  }
+
+  /// The lines that it offers: HTTP/2 is there where Python has the package `hpack`.
+  var lines: [Line] { ports.h2 > 0 ? Line.allCases : [.tcp, .tls] }
+
+  /// Where an exchange goes.
+  func url(_ line: Line, _ path: String) throws -> URL {
+    switch line {
+    case .tcp: try Self.url("http", ports.tcp, path)
+    case .tls: try Self.url("https", ports.tls, path)
+    case .h2: try Self.url("https", ports.h2, path)
+    }
+  }
+
+  /// Where connections end at random moments, over TLS.
+  func closing(_ path: String) throws -> URL { try Self.url("https", ports.closing, path) }
+
+  /// Where it answers as it ought to.
+  func control(_ path: String) throws -> URL { try Self.url("http", ports.control, path) }
+
+  func stop() {
+    try? input.fileHandleForWriting.close()  // where it is closed already the peer has ended
+    process.waitUntilExit()
+    try? FileManager.default.removeItem(at: folder)  // it is below the temporary folder
+  }
+
+  private static func url(_ scheme: String, _ port: Int, _ path: String) throws -> URL {
+    guard let url = URL(string: "\(scheme)://127.0.0.1:\(port)/\(path)") else { throw BenchError("no URL for \(path)") }
+    return url
+  }
+
+  private static var program: String {
+    var root = URL(fileURLWithPath: #filePath)
+    for _ in 0..<4 { root.deleteLastPathComponent() }
+    return root.appendingPathComponent("Tests/Fuzzing/Peer").path
+  }
+
+  /// A Python with the package for HTTP/2's headers, or else any.
+  private static func interpreter() throws -> String {
+    let folders =
+      (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init) + ["/usr/bin"]
+    let found = folders.map { "\($0)/python3" }.filter { FileManager.default.isExecutableFile(atPath: $0) }
+    let best = try found.first { try run("exec '\($0)' -c 'import hpack' 2>/dev/null", in: nil) == 0 }
+    guard let interpreter = best ?? found.first else { throw BenchError("no python3 is installed") }
+    return interpreter
+  }
+
+  private static func makeCertificates(in folder: URL) throws {
+    let script = """
+      exec 2>openssl.log && set -e
+      openssl ecparam -name prime256v1 -genkey -noout -out ca.key
+      openssl req -x509 -new -key ca.key -subj "/CN=errand-bench" -days 2 -out ca.pem
+      openssl ecparam -name prime256v1 -genkey -noout -out server.key
+      openssl req -new -key server.key -subj "/CN=127.0.0.1" -out server.csr
+      printf 'subjectAltName=IP:127.0.0.1' >server.ext
+      openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile server.ext -out server.pem
+      """
+    guard try run(script, in: folder) == 0 else { throw BenchError("no certificates: see \(folder.path)/openssl.log") }
+  }
+
+  private static func run(_ script: String, in folder: URL?) throws -> Int32 {
+    let shell = Process()
+    shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+    shell.arguments = ["-c", script]
+    if let folder { shell.currentDirectoryURL = folder }
+    try shell.run()
+    shell.waitUntilExit()
+    return shell.terminationStatus
+  }
+}

@@ -1,0 +1,123 @@
+import Errand
+import ErrandTesting
+import Foundation
+
+/// Answers that are mutated by a seed, over TCP, TLS and HTTP/2, for data, streams and files, against the transport and
+/// the whole stack. None may crash or hang, be taken for another's or for whole where it is not, or fail as `.internal`;
+/// afterwards, slots and descriptors are back.
+///
+///     errand-bench fuzz --seed 7 --seconds 60
+///     errand-bench fuzz --seed 7 --first 4096 --exchanges 16 --concurrency 1   # once more, where something was found
+///
+/// `--without folded,cut` leaves kinds of mutations out, `--only` leaves the others out.
+struct FuzzScenario: Scenario {
+  let defaultRequests = Int.max
+  let defaultConcurrency = 4
+  let isEmbedded = true
+
+  func run(_ options: BenchOptions) async throws -> any BenchReport {
+    // Or the first server of the run would be the default one, and stay.
+    _ = Server(remote: "https://bench.test", transport: StubTransport { HTTPResponse(url: $0.url) })
+    let peer = try FuzzPeer(options)
+    defer { peer.stop() }
+    var secure = options
+    secure.authorities = peer.folder.appendingPathComponent("ca.pem")
+    try await Self.warmUp(secure, peer)
+    let before = await ProcessFootprint.settled(atMost: 0).descriptors
+    let run = FuzzRun(secure, peer, try FuzzWatch(in: peer.folder))
+    Self.say("the trail of a crash is in \(peer.folder.path)/trail")
+    try await run.go()
+    var report = run.report
+    let after = await ProcessFootprint.settled(atMost: before + 1).descriptors
+    report.descriptorsLost = max(0, after - before - 1)  // the trail
+    return report
+  }
+
+  /// The threads, files and libraries that the process has for good.
+  private static func warmUp(_ options: BenchOptions, _ peer: FuzzPeer) async throws {
+    let transport = try options.transport()
+    for line in peer.lines {
+      let exchange = FuzzExchange(0, seed: options.seed, line: line, isFirst: true)
+      let response = try await transport.send(HTTPRequest(.get, peer.url(line, exchange.path)))
+      _ = try await response.body.collect()
+    }
+  }
+
+  static func say(_ text: String) {
+    FileHandle.standardError.write(Data("errand-bench: \(text)\n".utf8))
+  }
+}
+
+/// The blocks of a run, a few at a time, until the time is over or all are done.
+final class FuzzRun: Sendable {
+  private let options: BenchOptions
+  private let peer: FuzzPeer
+  private let watch: FuzzWatch
+  private let judge: Shared<FuzzJudge?>
+  private let state: Shared<State>
+
+  private struct State {
+    var report: FuzzReport
+    var nextBlock: Int
+    var workers: Int
+    var failure: (any Error)?
+  }
+
+  init(_ options: BenchOptions, _ peer: FuzzPeer, _ watch: FuzzWatch) {
+    self.options = options
+    self.peer = peer
+    self.watch = watch
+    judge = Shared(nil)
+    state = Shared(
+      State(
+        report: FuzzReport(seed: options.seed), nextBlock: options.first / FuzzBlock.size, workers: options.concurrency)
+    )
+  }
+
+  var report: FuzzReport {
+    var report = state.withLock { $0.report }
+    report.slotsLost = watch.slotsLost
+    report.findings += watch.notes + watch.hung.map { "seed \(options.seed), exchange \($0): hung" }
+    return report
+  }
+
+  /// Goes on until the end, or until something hangs.
+  func go() async throws {
+    let start = ContinuousClock.now
+    let end = start + .seconds(options.seconds)
+    let last = options.first + min(options.requests, .max - options.first)
+    let shared = FuzzJudge(peer: peer, transport: try options.transport())
+    judge.withLock { $0 = shared }
+    for _ in 0..<options.concurrency { Task { await work(until: end, before: last) } }
+    while state.withLock({ $0.workers > 0 }), watch.hung.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+    judge.withLock { $0 = nil }  // its connections close
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    try state.withLock { state in
+      state.report.seconds = seconds
+      if let failure = state.failure { throw failure }
+    }
+  }
+
+  private func work(until end: ContinuousClock.Instant, before last: Int) async {
+    defer { state.withLock { $0.workers -= 1 } }
+    while ContinuousClock.now < end {
+      let index = state.withLock { state in
+        defer { state.nextBlock += 1 }
+        return state.nextBlock
+      }
+      guard index * FuzzBlock.size < last else { return }
+      do {
+        let block = FuzzBlock(index, seed: options.seed, lines: peer.lines)
+        try await block.run(peer, over: try options.transport(), watch) { [self] in try await report($0) }
+      } catch {
+        return state.withLock { $0.failure = error }
+      }
+    }
+  }
+
+  private func report(_ outcome: FuzzOutcome) async throws {
+    guard let judge = judge.withLock({ $0 }) else { return }
+    let verdict = try await judge.verdict(on: outcome)
+    if let finding = state.withLock({ $0.report.add(outcome, verdict) }) { FuzzScenario.say(finding) }
+  }
+}

@@ -1,0 +1,63 @@
+import ErrandTesting
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Knows which exchanges are under way: those that hang are found, and a crash leaves a trail.
+final class FuzzWatch: Sendable {
+  private struct State {
+    var running: [Int: (exchange: FuzzExchange, start: ContinuousClock.Instant)] = [:]
+    var slotsLost = 0
+    var notes: [String] = []
+  }
+
+  private let state = Shared(State())
+  private let trail: FileHandle
+
+  /// Writes the beginning and the end of every exchange to a file in `folder`.
+  init(in folder: URL) throws {
+    let file = folder.appendingPathComponent("trail")
+    try Data().write(to: file)
+    trail = try FileHandle(forWritingTo: file)
+  }
+
+  func begin(_ exchange: FuzzExchange) {
+    state.withLock { $0.running[exchange.number] = (exchange, .now) }
+    leave("begin \(exchange.description)\n")
+  }
+
+  func end(_ exchange: FuzzExchange) {
+    state.withLock { $0.running[exchange.number] = nil }
+    leave("end \(exchange.number)\n")
+  }
+
+  func lose(slots: Int, in block: Int) {
+    state.withLock { state in
+      state.slotsLost += slots
+      state.notes.append("\(slots) slots or calls were not given back after the exchanges from \(block)")
+    }
+  }
+
+  var slotsLost: Int { state.withLock { $0.slotsLost } }
+  var notes: [String] { state.withLock { $0.notes } }
+
+  /// Those that take so much longer than their limits that they will not end.
+  var hung: [String] {
+    state.withLock { state in
+      state.running.values.filter { ContinuousClock.now - $0.start > $0.exchange.limit + .seconds(30) }
+        .map { $0.exchange.description }
+    }
+  }
+
+  private func leave(_ text: String) {
+    // At once: what is in a buffer is lost with the process.
+    var text = text
+    text.withUTF8 { _ = write(trail.fileDescriptor, $0.baseAddress, $0.count) }
+  }
+}

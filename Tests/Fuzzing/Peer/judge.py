@@ -1,0 +1,90 @@
+"""Says of the outcome of an exchange, as the client saw it, whether it may be."""
+
+import answers
+import reading
+import streams
+from plans import Ledger
+
+
+class Outcome:
+    """What the client saw: `status` and `body` of a success, `code` and `text` of an error."""
+
+    def __init__(self, fields, body):
+        self.protocol = fields["X-Protocol"]
+        self.method = fields["X-Method"]
+        self.is_wild = fields["X-Wild"] == "true"
+        self.is_after_wild = fields["X-After-Wild"] == "true"
+        self.decodes = fields["X-Decodes"] == "true"
+        self.started = int(fields["X-Started"])
+        self.status = int(fields["X-Status"])
+        self.answer_id = fields["X-Answer-Id"].encode("latin-1", "replace")
+        self.error = fields["X-Error"]
+        self.body = body
+
+    @property
+    def is_success(self):
+        return self.status > 0
+
+
+class Judge:
+    def __init__(self, plans, ledger: Ledger):
+        self.plans, self.ledger = plans, ledger
+
+    def verdict(self, number, outcome):
+        """The name of the mutation, a verdict (good, collateral, finding), and a word on it."""
+        entry = self.ledger.entry(number)
+        expected, name, once = self._expected(entry, number, outcome)
+        verdict = ("good", "")
+        if outcome.is_success:
+            verdict = self._success(number, outcome, expected)
+        elif name is None and not outcome.is_wild:
+            verdict = self._failure(entry, outcome, expected)
+        if once and outcome.method == "POST" and len(entry.connections) > 1:
+            verdict = ("finding", "sent twice: the POST was read %d times" % len(entry.connections))
+        self.ledger.forget(number - 5000)
+        return (name or "none",) + verdict
+
+    def _expected(self, entry, number, outcome):
+        """How it is to be read, the name of the mutation, and whether it must not have been sent again."""
+        if outcome.protocol == "h2":
+            course, name = self.plans.http2(number, outcome.method, outcome.is_wild)
+            sent = entry.connections[-1].sent if entry.connections else b""
+            return streams.read(sent, course, outcome.method, outcome.decodes, entry.stream), name, course.is_processed
+        course, name = self.plans.http1(number, outcome.method, outcome.is_wild)
+        data, is_closed = b"", False
+        for what, value in course.steps:
+            if what == "send" or (what == "raw" and outcome.protocol == "tcp"):
+                data += value
+            elif what == "raw":
+                break
+            elif what == "close" or (what == "cut" and outcome.protocol == "tcp"):
+                is_closed = True
+        return reading.read(data, is_closed, outcome.method, outcome.decodes, course.packed), name, True
+
+    def _success(self, number, outcome, expected):
+        for data in (outcome.answer_id, outcome.body[:200]):
+            other = answers.marked(self.plans.seed, data)
+            if other is not None and other != number:
+                # What was on its way when the request began cannot be told from its answer.
+                if outcome.started < self.ledger.entry(answers.origin(other)).sent_at:
+                    return ("collateral", "the answer of %d came while the request was sent" % other)
+                return ("finding", "crossed: this is the answer of %d" % other)
+        if expected.refusal:
+            if outcome.is_after_wild and not outcome.is_wild:
+                return ("collateral", "")
+            return ("finding", "taken for whole: %s, and it is %d with %d bytes" % (
+                expected.refusal, outcome.status, len(outcome.body)))
+        if expected.body is not None and (expected.status, expected.body) != (outcome.status, outcome.body):
+            return ("finding", "read otherwise: %d with %d bytes, and it is %d with %d bytes" % (
+                expected.status, len(expected.body), outcome.status, len(outcome.body)))
+        return ("good", "")
+
+    def _failure(self, entry, outcome, expected):
+        """A valid answer failed."""
+        if outcome.error.startswith(("badStatus:", "notModified:")) and not 200 <= expected.status < 300:
+            return ("good", "")  # a call throws for these
+        if any(not connection.is_tainted for connection in entry.connections):
+            return ("finding", "a valid answer failed: %s" % outcome.error)
+        if outcome.is_after_wild:
+            return ("collateral", "")
+        return ("finding", "a valid exchange failed: %s" % outcome.error)

@@ -1,0 +1,190 @@
+"""How an answer over HTTP/1.1 must be read: what a client may take for whole, and what it must refuse."""
+
+import re
+
+import packing
+
+
+class Reading:
+    """`refusal` where it must not be taken for whole; `body` where it may, and None where any may."""
+
+    def __init__(self, refusal=None, status=None, body=None):
+        self.refusal, self.status, self.body = refusal, status, body
+
+
+class _Refused(Exception):
+    pass
+
+
+class _Unclear(Exception):
+    """It is wrong in a way that a client may overlook."""
+
+
+class _Cut(_Refused):
+    pass
+
+
+def read(data, is_closed, method, decodes, packed=b""):
+    """What `data` is as the answer to a request with `method`.
+
+    `is_closed` where it ends with an orderly close; `packed` is the body that was not cut, where it is packed.
+    """
+    try:
+        cursor = _Cursor(data)
+        status, fields = _final_head(cursor)
+        body = _body(status, fields, cursor, is_closed, method)
+        return Reading(status=status, body=_decoded(fields, body, packed) if decodes else body)
+    except _Refused as refusal:
+        return Reading(refusal=str(refusal))
+    except _Unclear:
+        return Reading()
+
+
+def decoded(status, fields, body, packed):
+    """The same for an answer whose framing is another's."""
+    try:
+        return Reading(status=status, body=_decoded(fields, body, packed))
+    except _Refused as refusal:
+        return Reading(refusal=str(refusal))
+    except _Unclear:
+        return Reading()
+
+
+class _Cursor:
+    """Bytes that are read from the front: without a copy of the rest, of which floods have much."""
+
+    def __init__(self, data):
+        self.data, self.place = data, 0
+
+    @property
+    def left(self):
+        return len(self.data) - self.place
+
+    def line(self):
+        """The next line with its CR, if it has one, and without its LF."""
+        end = self.data.find(b"\n", self.place)
+        if end < 0:
+            raise _Cut("it is cut in the head, its chunks or its trailers")
+        line, self.place = self.data[self.place : end], end + 1
+        return line
+
+    def field_line(self):
+        line = self.line()
+        return line[:-1] if line.endswith(b"\r") else line
+
+    def take(self, count):
+        taken = self.data[self.place : self.place + count]
+        self.place += len(taken)
+        return taken
+
+
+def _final_head(cursor):
+    while True:
+        status, fields = _head(cursor)
+        if status == 101:
+            raise _Refused("101 was not asked for")
+        if status >= 200:
+            return status, fields
+
+
+def _head(cursor):
+    line = cursor.field_line()
+    lines = []
+    while field := cursor.field_line():
+        lines.append(field)
+    status = _status(line)
+    fields, is_odd = [], False
+    for field in lines:
+        if field[:1] in (b" ", b"\t"):
+            # RFC 9112 §5.2: it goes on with the line before, or the answer is refused.
+            if not fields:
+                is_odd = True
+            else:
+                fields[-1] = (fields[-1][0], (fields[-1][1] + b" " + field.strip()).strip())
+            continue
+        name, colon, value = field.partition(b":")
+        if not colon or not name:
+            is_odd = True
+            continue
+        if re.search(rb"[ \t\r]", name):
+            raise _Refused("a name has a blank in it or after it")
+        if b"\r" in value:
+            raise _Refused("a bare CR is in a value")
+        fields.append((name.lower(), value.strip(b" \t")))
+    if is_odd:
+        raise _Unclear()
+    return status, fields
+
+
+def _status(line):
+    exact = re.fullmatch(rb"HTTP/1\.[01] ([0-9]{3})( [^\r]*)?", line)
+    if not exact:
+        if re.match(rb"HTTP/1\.[01][ \t]+[0-9]{3}([^0-9]|$)", line) and b"\r" not in line:
+            raise _Unclear()
+        raise _Refused("it does not begin with a status line")
+    status = int(exact[1])
+    if status < 100:
+        raise _Refused("there is no such status")
+    return status
+
+
+def _body(status, fields, cursor, is_closed, method):
+    lengths = [value for name, value in fields if name == b"content-length"]
+    codings = [value for name, value in fields if name == b"transfer-encoding"]
+    if method == "HEAD" or status in (204, 304):
+        return b""
+    if codings:
+        if len(codings) > 1 or codings[0].lower() != b"chunked":
+            raise _Refused("the transfer coding is %r" % codings)
+        return _chunked(cursor)
+    if lengths:
+        if len(set(lengths)) > 1 or not re.fullmatch(rb"[0-9]+", lengths[0]):
+            parts = {part.strip() for value in lengths for part in value.split(b",")}
+            if len(parts) == 1 and re.fullmatch(rb"[0-9]+", next(iter(parts))):
+                raise _Unclear()  # RFC 9110 §8.6: the same one repeated may be taken for one
+            raise _Refused("the lengths are %r" % lengths[:3])
+        length = int(lengths[0])
+        if length >= 1 << 63:
+            raise _Refused("the length is %d" % length)
+        if cursor.left < length:
+            raise _Cut("%d of %d bytes are there" % (cursor.left, length))
+        return cursor.take(length)
+    if not is_closed:
+        raise _Cut("its end is that of the connection, which was not closed in order")
+    return cursor.take(cursor.left)
+
+
+def _chunked(cursor):
+    pieces = []
+    while True:
+        line = cursor.line()
+        if not re.fullmatch(rb"[0-9a-fA-F]{1,15}(;[^\r\n]*)?\r", line):
+            raise _Unclear()
+        size = int(line[:-1].split(b";")[0], 16)
+        if size == 0:
+            break
+        pieces.append(cursor.take(size))
+        end = cursor.take(2)
+        if not b"\r\n".startswith(end):
+            raise _Unclear()
+        if len(end) < 2:
+            raise _Cut("it is cut in a chunk")
+    while cursor.field_line():
+        pass
+    return b"".join(pieces)
+
+
+def _decoded(fields, body, packed):
+    codings = [part.strip() for name, value in fields if name == b"content-encoding" for part in value.split(b",")]
+    codings = [coding.lower().decode("latin-1") for coding in codings if coding not in (b"", b"identity")]
+    if not codings or not body:
+        return body
+    if len(codings) > 1 or codings[0] not in ("gzip", "x-gzip", "deflate", "br", "zstd"):
+        raise _Unclear()
+    try:
+        return packing.unpack(codings[0], body)
+    except packing.Cut:
+        raise _Cut("the packed body is cut") from None
+    except packing.Damaged:
+        is_cut = len(body) < len(packed) and packed.startswith(body)
+        raise _Refused("the packed body is %s" % ("cut" if is_cut else "damaged")) from None

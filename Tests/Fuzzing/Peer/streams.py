@@ -1,0 +1,189 @@
+"""The peer over HTTP/2: reads requests, and does what is planned for each, every stream on a thread of its own."""
+
+import threading
+import time
+
+import reading
+from frames import (CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PADDED, PING, RST_STREAM, SETTINGS,
+                    WINDOW_UPDATE, Frame)
+from plans import Connection
+from wire import Gone
+
+try:
+    import hpack
+
+    IS_POSSIBLE = True
+except ImportError:
+    IS_POSSIBLE = False
+
+
+def frames(more):
+    """Frame after frame from the bytes that `more` gives: type, flags, stream and payload."""
+    buffer = b""
+
+    def take(count):
+        nonlocal buffer
+        while len(buffer) < count:
+            buffer += more()
+        taken, buffer = buffer[:count], buffer[count:]
+        return taken
+
+    while True:
+        head = take(9)
+        payload = take(int.from_bytes(head[:3], "big"))
+        yield head[3], head[4], int.from_bytes(head[5:], "big") & 0x7FFFFFFF, payload
+
+
+def bare(kind, flags, payload):
+    """The payload without padding and priority; None where there is less of it than that."""
+    if flags & PADDED:
+        if not payload or payload[0] >= len(payload):
+            return None
+        payload = payload[1 : len(payload) - payload[0]]
+    if kind == HEADERS and flags & 0x20:
+        payload = payload[5:] if len(payload) >= 5 else None
+    return payload
+
+
+class Session:
+    """One connection."""
+
+    def __init__(self, wire, plans, ledger):
+        self.wire, self.plans, self.ledger = wire, plans, ledger
+        self.connection = Connection()
+        self.requests = {}
+
+    def serve(self):
+        preface = b""
+        while len(preface) < 24:
+            preface += self.wire.receive(24 - len(preface))
+        self._send(Frame(SETTINGS, 0, b"\0\3\0\0\0\x64", stream=None).data(0))
+        decoder, block = hpack.Decoder(), b""
+        for kind, flags, stream, payload in frames(self.wire.receive):
+            if kind in (HEADERS, CONTINUATION):
+                block += bare(kind, flags, payload) if kind == HEADERS else payload
+                if flags & END_HEADERS:
+                    self._begin(stream, dict(decoder.decode(block)), bool(flags & END_STREAM))
+                    block = b""
+            elif kind == DATA and payload:
+                more = len(payload).to_bytes(4, "big")
+                self._send(Frame(WINDOW_UPDATE, 0, more, None).data(0) + Frame(WINDOW_UPDATE, 0, more).data(stream))
+            elif kind == SETTINGS and not flags & 1:
+                self._send(Frame(SETTINGS, 1, b"", stream=None).data(0))
+            elif kind == PING and not flags & 1:
+                self._send(Frame(PING, 1, payload, stream=None).data(0))
+            elif kind == RST_STREAM:
+                self.requests.pop(stream, None)
+            if kind == DATA and flags & END_STREAM:
+                self._answer(stream)
+
+    def _send(self, data):
+        # In one order: a frame whose length is wrong takes bytes of other streams for its own.
+        with self.wire.lock:
+            self.connection.sent += data
+            self.wire.send(data)
+
+    def _begin(self, stream, fields, is_over):
+        words = fields[":path"].split("?")[0].strip("/").split("/")
+        number, is_wild = int(words[1]), words[0] == "wild"
+        course, name = self.plans.http2(number, fields[":method"], is_wild)
+        self.requests[stream] = (number, course, name)
+        if is_over or course.is_early:
+            self._answer(stream)
+
+    def _answer(self, stream):
+        if stream in self.requests:
+            number, course, name = self.requests.pop(stream)
+            self.connection.is_tainted |= name is not None
+            self.ledger.seen(number, self.connection, stream)
+            threading.Thread(target=self._perform, args=(stream, number, course), daemon=True).start()
+
+    def _perform(self, stream, number, course):
+        try:
+            for what, value in course.steps(stream):
+                if what == "send":
+                    self._send(value)
+                elif what == "raw":
+                    self.wire.send_raw(value)
+                elif what == "pause":
+                    time.sleep(value)
+                elif what == "reset":
+                    self.wire.reset()
+                else:
+                    self.wire.close(notify=what == "close")
+        except (Gone, OSError, ValueError):
+            pass  # the client has closed
+        finally:
+            self.ledger.sent(number)
+
+
+def talk(wire, plans, ledger):
+    """One connection, to its end."""
+    try:
+        Session(wire, plans, ledger).serve()
+    except (Gone, OSError, ValueError, hpack.HPACKError):
+        pass
+    finally:
+        try:
+            wire.sock.close()
+        except OSError:
+            pass
+
+
+def read(sent, course, method, decodes, own):
+    """How a stream must be read, of all that was sent over its connection."""
+    data = bytes(sent)
+
+    def more():
+        nonlocal data
+        if not data:
+            raise Gone()
+        taken, data = data, b""
+        return taken
+
+    try:
+        status, fields, body = _message(frames(more), own)
+    except Gone:
+        return reading.Reading(refusal="its stream does not end")
+    except Exception:  # the package has many for a block that cannot be read
+        return reading.Reading()
+    lengths = {value for name, value in fields if name == b"content-length"}
+    if method != "HEAD" and status not in (204, 304) and lengths and lengths != {b"%d" % len(body)}:
+        return reading.Reading(refusal="its length is %r, and it has %d bytes" % (sorted(lengths), len(body)))
+    return reading.decoded(status, fields, body, course.packed) if decodes else reading.Reading(None, status, body)
+
+
+def _message(frames, own):
+    """Status, fields and body; raises ValueError where it is wrong otherwise than by being cut."""
+    status, fields, body, block = None, [], b"", None
+    ends = False
+    for kind, flags, stream, payload in frames:
+        if (kind == CONTINUATION) != (block is not None):
+            raise ValueError()
+        if stream != own:
+            if block is not None or len(payload) > 16_384:
+                raise ValueError()
+            continue
+        if kind in (HEADERS, CONTINUATION):
+            block = (block or b"") + (_checked(bare(kind, flags, payload)) if kind == HEADERS else payload)
+            ends = ends or (kind == HEADERS and bool(flags & END_STREAM))
+            if flags & END_HEADERS:
+                pairs = hpack.Decoder().decode(block, raw=True)
+                block = None
+                if status is None or status < 200:
+                    status, fields = int(dict(pairs)[b":status"]) if b":status" in dict(pairs) else 0, pairs
+        elif kind == DATA:
+            if status is None:
+                raise ValueError()
+            body += _checked(bare(kind, flags, payload))
+            ends = ends or bool(flags & END_STREAM)
+        elif kind == RST_STREAM:
+            raise Gone()
+        if ends and block is None:
+            return status, fields, body
+
+
+def _checked(payload):
+    if payload is None:
+        raise ValueError()
+    return payload
