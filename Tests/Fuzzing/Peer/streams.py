@@ -158,12 +158,12 @@ def _message(frames, own):
     status, fields, body, block = None, [], b"", None
     ends = False
     for kind, flags, stream, payload in frames:
-        if (kind == CONTINUATION) != (block is not None):
+        if len(payload) > 16_384 or (stream != own and block is not None):
             raise ValueError()
         if stream != own:
-            if block is not None or len(payload) > 16_384:
-                raise ValueError()
             continue
+        if (kind == CONTINUATION) != (block is not None):
+            raise ValueError()
         if kind in (HEADERS, CONTINUATION):
             block = (block or b"") + (_checked(bare(kind, flags, payload)) if kind == HEADERS else payload)
             ends = ends or (kind == HEADERS and bool(flags & END_STREAM))
