@@ -21,9 +21,11 @@ struct RecordScenario: Scenario {
     let server = Server(
       remote: Remote(options.url), transport: transport, manager: TaskManager(limits: .unlimited), environment: [:])
     try await server.recordTaskPath(to: folder, limits: RecordingLimits(count: options.recordings))
-    return try await BenchResult.measure("record", options) {
+    let result = try await BenchResult.measure("record", options) {
       try await GetPage(server: server, path: "pages").run()
       return text.utf8.count
     }
+    await server.endTaskPathRecording()
+    return result
   }
 }

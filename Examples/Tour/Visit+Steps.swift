@@ -87,6 +87,7 @@ extension Visit {
       """
       let folder = try await server.manager.recordTaskPath()
       try await URLTask(url).run()
+      await server.manager.endTaskPathRecording()
       """
     ) { page in
       let folder = try await server.manager.recordTaskPath()

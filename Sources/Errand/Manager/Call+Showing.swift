@@ -4,7 +4,7 @@ extension Call {
   /// Echoes and records what went over the wire, where that is wanted.
   func show(
     _ exchange: ExchangeRecord, _ outcome: CallOutcome, _ method: HTTPMethod, _ url: URL?, _ status: HTTPStatus?
-  ) async {
+  ) {
     let configuration = snapshot.configuration
     let text = exchange.text(plan, configuration, flightRecord, outcome)
     if isEchoed { configuration.log.write(text) }
@@ -12,6 +12,6 @@ extension Call {
     let url = url.map { configuration.redaction($0) }
     let entry = exchange.entry(plan, method, url, status, outcome, trace.elapsed)
     let recording = Recording(text: text, name: plan.recordingName(method: method), entry: entry)
-    if let problem = await recorder.record(recording) { configuration.log.write(problem) }
+    recorder.record(recording, log: configuration.log)
   }
 }

@@ -211,7 +211,7 @@ final class Call: Sendable {
     let counts = trace.end(outcome)
     manager.board.note(outcome, counts, bytesSent: ended.bytesSent, of: type(of: plan.task))
     if let exchange = exchange?.withLock({ $0 }) {
-      await show(exchange, outcome, ended.method ?? plan.httpMethod, ended.url, ended.response?.status)
+      show(exchange, outcome, ended.method ?? plan.httpMethod, ended.url, ended.response?.status)
     }
     if let error {
       await plan.task.didFail(with: error)

@@ -25,9 +25,32 @@ struct RecordingEntry: Codable, Sendable, Equatable {
   func numbered(_ number: Int, name: String, bytes: Int) -> RecordingEntry {
     var entry = self
     entry.number = number
-    entry.file = "\(Self.padded(number)). \(name).txt"
+    entry.file = "\(Self.padded(number)). \(Self.plain(name)).txt"
     entry.bytes = bytes
     return entry
+  }
+
+  /// A name as a part of a file's: letters, digits, blanks, hyphens and underscores, cut to fit into the 255 bytes that a
+  /// file's name may have.
+  private static func plain(_ name: String) -> String {
+    var result = ""
+    for character in name where character.isLetter || character.isNumber || " -_".contains(character) {
+      guard result.utf8.count + String(character).utf8.count <= 200 else { break }
+      result.append(character)
+    }
+    return result
+  }
+
+  /// The number of a recording by the name of its file, whether or not we know it; nil for any other name.
+  static func number(of name: String) -> Int? {
+    let digits = name.prefix { $0.isASCII && $0.isNumber }
+    return name.dropFirst(digits.count).hasPrefix(". ") && name.hasSuffix(".txt") ? Int(digits) : nil
+  }
+
+  /// Whether the entry is one that we may have written: its file has its number, and is in the folder itself.
+  var isPlain: Bool {
+    number > 0 && Self.number(of: file) == number && file.utf8.count <= 255 && bytes >= 0
+      && !file.unicodeScalars.contains { $0 == "/" || $0 == "\\" || $0.value == 0 }
   }
 
   static func padded(_ number: Int) -> String {

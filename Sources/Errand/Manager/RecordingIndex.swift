@@ -8,9 +8,20 @@ struct RecordingIndex {
 
   init() {}
 
-  /// Reads an index; what is none, because somebody edited it, counts as empty.
+  /// Reads an index; what is none, because somebody edited it, counts as empty. An entry that is none, or names a file
+  /// that no recording can have, is left out.
   init(_ data: Data) {
-    for entry in (try? JSONDecoder().decode([RecordingEntry].self, from: data)) ?? [] { append(entry) }
+    for entry in (try? JSONDecoder().decode([Line].self, from: data)) ?? [] {
+      if let entry = entry.entry, entry.isPlain, entry.number > lastNumber { append(entry) }
+    }
+  }
+
+  /// An element of the index, whatever it is.
+  private struct Line: Decodable {
+    let entry: RecordingEntry?
+
+    // One that is none is left out.
+    init(from decoder: any Decoder) throws { entry = try? RecordingEntry(from: decoder) }
   }
 
   var lastNumber: Int { entries.last?.number ?? 0 }

@@ -77,10 +77,12 @@ public actor TaskManager {
   /// `index.json`.
   ///
   /// Numbers follow the order in which calls end. Other sessions, and other processes, may record to the same folder at
-  /// the same time. A disk that is full or goes away is said once on the log, and fails no call.
+  /// the same time. No call waits for its recording, and none fails with it: a disk that is full or goes away is said once
+  /// on the log. ``endTaskPathRecording()`` waits until all is written.
   ///
   /// - Parameters:
-  ///   - folder: Where to; made if it is not there. A new folder below the temporary one unless given.
+  ///   - folder: Where to; made if it is not there, for this user alone. A folder of another user, or one that everybody
+  ///     may write to, is refused. A new folder below the temporary one unless given.
   ///   - limits: How many recordings are kept, those included that are there already.
   /// - Returns: The folder.
   /// - Throws: ``TaskError`` with code `.fileNotWritable` when the folder cannot be made or written to.
@@ -89,8 +91,9 @@ public actor TaskManager {
     try startRecording(to: folder, limits)
   }
 
-  /// Stops recording. Calls under way are not recorded any more.
-  public func endTaskPathRecording() { stopRecording() }
+  /// Stops recording, and returns when all calls that have ended are written, or cannot be. Calls under way are not
+  /// recorded any more.
+  public func endTaskPathRecording() async { await stopRecording() }
 
   /// Where calls are recorded; nil while they are not.
   public nonisolated var taskPathURL: URL? { recorder?.url }
@@ -104,14 +107,16 @@ public actor TaskManager {
     return recorder.url
   }
 
-  nonisolated func stopRecording() { setRecorder(nil) }
+  nonisolated func stopRecording() async { await setRecorder(nil)?.finish() }
 
-  private nonisolated func setRecorder(_ recorder: TaskRecorder?) {
+  @discardableResult
+  private nonisolated func setRecorder(_ recorder: TaskRecorder?) -> TaskRecorder? {
     let former = recorderBox.withLock { box in
       defer { box = recorder }
       return box
     }
     former?.end()
+    return former
   }
 
   // MARK: Statistics

@@ -1,4 +1,13 @@
+import Dispatch
 import Foundation
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
 
 /// A call as it is recorded.
 struct Recording: Sendable {
@@ -10,20 +19,42 @@ struct Recording: Sendable {
 
 /// Writes each call as a numbered text file, `0001. GET Widget.txt`, and keeps an index of them, `index.json`.
 ///
-/// Calls that end at the same time are written together, in the order in which they ended.
-actor TaskRecorder {
+/// It has a thread of its own while there is something to write, and no call waits for it: a folder on which somebody else
+/// sits delays nothing but the recordings. Calls that end at the same time are written together, in the order in which
+/// they ended.
+final class TaskRecorder: Sendable {
   private struct Queue {
     var recordings: [Recording] = []
+    var bytes = 0
+    /// How many found no room.
+    var dropped = 0
+    var isWriting = false
     var isEnded = false
+    /// Who wants to know that all is written.
+    var waiters: [CheckedContinuation<Void, Never>] = []
+    /// What went wrong is said once, until it goes well again.
+    var hasFailed = false
   }
 
-  nonisolated let url: URL
-  private nonisolated let queue = Lock(Queue())
+  /// How many bytes of text wait at most while the folder cannot be written to.
+  static let room = 64 << 20
+
+  let url: URL
   private let limits: RecordingLimits
-  private var folder: RecordingFolder
-  private var hasFailed = false
+  private let queue = Lock(Queue())
+  private let folder: Lock<RecordingFolder>
+  private let thread = DispatchQueue(label: "errand.recorder", qos: .utility)
+
+  /// How many recorders write just now.
+  private static let writers = Lock(0)
+  /// A process that ends waits a second for them, or a tool that makes one call would never have it recorded.
+  private static let waitsAtExit: Bool =
+    atexit {
+      for _ in 0..<1000 where TaskRecorder.writers.withLock({ $0 }) > 0 { usleep(1000) }
+    } == 0
 
   init(folder url: URL, limits: RecordingLimits) throws {
+    _ = Self.waitsAtExit
     self.url = url
     self.limits = limits
     var folder = RecordingFolder(url)
@@ -31,42 +62,110 @@ actor TaskRecorder {
       try folder.open()
     } catch {
       throw TaskError(
-        .fileNotWritable, "the folder for recordings, \(url.path), cannot be written to", phase: .preparing,
-        underlying: error)
+        .fileNotWritable, "the folder for recordings, \(url.path), cannot be written to: \(Self.words(of: error))",
+        phase: .preparing, underlying: error)
     }
-    self.folder = folder
+    self.folder = Lock(folder)
   }
 
-  /// A folder below the temporary one that no other session has.
+  /// A folder below the temporary one that no other session has, and whose name nobody can guess.
   static func newFolder() -> URL {
-    FileManager.default.temporaryDirectory
-      .appendingPathComponent("errand-recordings").appendingPathComponent(UUID().uuidString)
+    FileManager.default.temporaryDirectory.appendingPathComponent("errand-recordings-\(UUID().uuidString)")
   }
 
-  /// Writes one call, and returns when it is written; returns what went wrong, the first time that something does.
-  nonisolated func record(_ recording: Recording) async -> String? {
-    let isWanted = queue.withLock { queue in
-      if !queue.isEnded { queue.recordings.append(recording) }
-      return !queue.isEnded
+  /// Has one call written, and returns at once; what goes wrong is said on `log`, once.
+  func record(_ recording: Recording, log: TextSink) {
+    let isIdle = queue.withLock { queue -> Bool in
+      guard !queue.isEnded else { return false }
+      let size = recording.text.utf8.count
+      guard queue.recordings.isEmpty || queue.bytes + size <= Self.room else {
+        queue.dropped += 1
+        return false
+      }
+      queue.recordings.append(recording)
+      queue.bytes += size
+      defer { queue.isWriting = true }
+      return !queue.isWriting
     }
-    return isWanted ? await writeQueue() : nil
+    guard isIdle else { return }
+    Self.writers.withLock { $0 += 1 }
+    thread.async { self.writeAll(log) }
   }
 
   /// Nothing more is recorded.
-  nonisolated func end() { queue.withLock { $0.isEnded = true } }
+  func end() { queue.withLock { $0.isEnded = true } }
 
-  private func writeQueue() -> String? {
-    let recordings = queue.withLock { queue in
-      defer { queue.recordings = [] }
-      return queue.recordings
+  /// Returns when all that was recorded is written, or cannot be.
+  func finish() async {
+    await withCheckedContinuation { continuation in
+      let isDone = queue.withLock { queue in
+        if queue.isWriting { queue.waiters.append(continuation) }
+        return !queue.isWriting
+      }
+      if isDone { continuation.resume() }
     }
-    guard !recordings.isEmpty else { return nil }  // somebody else has written ours with theirs
+  }
+
+  private func writeAll(_ log: TextSink) {
+    while let recordings = next() { write(recordings, log) }
+    Self.writers.withLock { $0 -= 1 }
+  }
+
+  /// What is to be written; nil, and everybody is told, where there is nothing.
+  private func next() -> [Recording]? {
+    let (recordings, waiters) = queue.withLock { queue -> ([Recording], [CheckedContinuation<Void, Never>]) in
+      let recordings = queue.recordings
+      queue.recordings = []
+      queue.bytes = 0
+      guard recordings.isEmpty else { return (recordings, []) }
+      queue.isWriting = false
+      defer { queue.waiters = [] }
+      return ([], queue.waiters)
+    }
+    for waiter in waiters { waiter.resume() }
+    return recordings.isEmpty ? nil : recordings
+  }
+
+  private func write(_ recordings: [Recording], _ log: TextSink) {
     do {
-      try folder.write(recordings, limits)
-      return nil
+      switch try folder.withLock({ try $0.write(recordings, limits) }) {
+      case .written: succeed(log)
+      case .incomplete(let error): fail(Self.words(of: error), log)
+      case .locked:
+        fail("somebody else holds its lock", log)
+        putBack(recordings)
+      }
     } catch {
-      defer { hasFailed = true }
-      return hasFailed ? nil : "recording to \(url.path) fails: \(error.localizedDescription)"
+      fail(Self.words(of: error), log)
     }
+  }
+
+  /// Keeps what could not be written for another try; not once nothing more is recorded.
+  private func putBack(_ recordings: [Recording]) {
+    queue.withLock { queue in
+      guard !queue.isEnded else { return }
+      queue.recordings = recordings + queue.recordings
+      queue.bytes += recordings.reduce(0) { $0 + $1.text.utf8.count }
+    }
+  }
+
+  private func succeed(_ log: TextSink) {
+    let dropped = queue.withLock { queue in
+      defer { (queue.dropped, queue.hasFailed) = (0, false) }
+      return queue.dropped
+    }
+    if dropped > 0 { log.write("recording to \(url.path): \(dropped) calls found no room and are missing") }
+  }
+
+  private func fail(_ reason: String, _ log: TextSink) {
+    let isFirst = queue.withLock { queue in
+      defer { queue.hasFailed = true }
+      return !queue.hasFailed
+    }
+    if isFirst { log.write("recording to \(url.path) fails: \(reason)") }
+  }
+
+  private static func words(of error: any Error) -> String {
+    (error as? PrivateFolder.Refusal)?.description ?? error.localizedDescription
   }
 }

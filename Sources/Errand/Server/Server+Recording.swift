@@ -14,7 +14,7 @@ extension Server {
   }
 
   /// Stops recording; see ``TaskManager/endTaskPathRecording()``.
-  public func endTaskPathRecording() { manager.stopRecording() }
+  public func endTaskPathRecording() async { await manager.stopRecording() }
 
   /// Where calls are recorded; nil while they are not.
   public nonisolated var taskPathURL: URL? { manager.taskPathURL }

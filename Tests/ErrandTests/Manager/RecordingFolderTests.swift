@@ -32,6 +32,7 @@ import Testing
         return try await task.download()
       }
       _ = try? await cancelled.value
+      await stub.server.recorded()
       let index = try index(in: folder)
       #expect(index.map(\.file) == (try recordings(in: folder)))
       #expect(index.map(\.number) == [1, 2, 3] && index.map(\.outcome) == ["succeeded", "failed", "cancelled"])
@@ -49,6 +50,7 @@ import Testing
       try await stub.server.recordTaskPath(to: folder)
       let task = GetWidget().on(stub.server).query("a", "s3cret").tagged("s3cret").comment("s3cret").recording(.hidden)
       _ = try? await task.run()
+      await stub.server.recorded()
       #expect(try index(in: folder).map(\.url) == [nil])
       for file in try files(in: folder) {
         let text = try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
@@ -62,6 +64,7 @@ import Testing
       let stub = StubServer(.widget)
       try await stub.server.recordTaskPath(to: folder, limits: RecordingLimits(count: 3))
       for _ in 0..<5 { _ = try await GetWidget().on(stub.server).download() }
+      await stub.server.recorded()
       #expect(try index(in: folder).map(\.number) == [3, 4, 5])
       #expect(try recordings(in: folder) == ["0003. GET Widget.txt", "0004. GET Widget.txt", "0005. GET Widget.txt"])
     }
@@ -72,7 +75,7 @@ import Testing
     defer { try? FileManager.default.removeItem(at: url) }
     var folder = RecordingFolder(url)
     try folder.open()
-    try folder.write((0..<10).map { _ in recording() }, RecordingLimits(count: 4))
+    _ = try folder.write((0..<10).map { _ in recording() }, RecordingLimits(count: 4))
     #expect(try index(in: url).map(\.number) == [7, 8, 9, 10])
     #expect(try files(in: url).count == 6, "four recordings, the index and the lock")
   }
@@ -86,6 +89,7 @@ import Testing
           for _ in 0..<20 { group.addTask { _ = try? await GetWidget().on(shop.server).download() } }
         }
       }
+      for shop in shops { await shop.server.recorded() }
       let index = try index(in: folder)
       #expect(index.map(\.number) == Array(1...60))
       #expect(index.map(\.file) == (try recordings(in: folder)))
@@ -97,6 +101,7 @@ import Testing
       let stub = StubServer(.widget)
       try await stub.server.recordTaskPath(to: folder)
       for number in 0..<5 { _ = try await GetWidget(id: number).on(stub.server).download() }
+      await stub.server.recorded()
       #expect(try index(in: folder).map(\.url) == (0..<5).map { "https://shop.test/widgets/\($0)" })
     }
   }
@@ -109,6 +114,7 @@ import Testing
         let stub = StubServer(.widget)
         try await stub.server.recordTaskPath(to: folder)
         _ = try await GetWidget().on(stub.server).download()
+        await stub.server.recorded()
       }
       #expect(try index(in: folder).map(\.number) == [42, 43])
       #expect(try String(contentsOf: folder.appendingPathComponent("0041. GET Mine.txt"), encoding: .utf8) == "mine")
@@ -120,7 +126,7 @@ import Testing
     defer { try? FileManager.default.removeItem(at: url) }
     var folder = RecordingFolder(url)
     try folder.open()
-    try folder.write((0..<4).map { _ in recording() }, .unlimited)
+    _ = try folder.write((0..<4).map { _ in recording() }, .unlimited)
     let names = try recordings(in: url)
     // Killed before the second was renamed, after the third was removed, and while a fifth was written.
     try FileManager.default.moveItem(
@@ -142,11 +148,15 @@ import Testing
       // A folder in the place of the file that is renamed to the index: nothing can be committed.
       let obstacle = folder.appendingPathComponent(".index.partial/x")
       try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
-      for _ in 0..<3 { _ = try await GetWidget().on(stub.server).download() }
+      for _ in 0..<3 {
+        _ = try await GetWidget().on(stub.server).download()
+        await stub.server.recorded()
+      }
       #expect(lines.withLock { $0.count } == 1 && lines.withLock { $0 }.first?.contains(folder.path) == true)
       #expect(try recordings(in: folder).isEmpty && !(try files(in: folder)).contains(".0001.partial"))
       try FileManager.default.removeItem(at: folder.appendingPathComponent(".index.partial"))
       _ = try await GetWidget().on(stub.server).download()
+      await stub.server.recorded()
       #expect(try index(in: folder).map(\.file) == (try recordings(in: folder)))
       #expect(try recordings(in: folder).count == 1)
     }

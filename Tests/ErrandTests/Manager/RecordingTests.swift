@@ -29,6 +29,7 @@ import Testing
       try await stub.server.manager.recordTaskPath(to: folder.appendingPathComponent("new"))
       for _ in 0..<2 { _ = try await GetWidget().on(stub.server).download() }
       try await AddWidget().on(stub.server).upload()
+      await stub.server.recorded()
       let path = try #require(stub.server.manager.taskPathURL)
       #expect(try recordings(in: path) == ["0001. GET Widget.txt", "0002. GET Widget.txt", "0003. POST AddWidget.txt"])
       let text = try text(path, "0001. GET Widget.txt")
@@ -43,6 +44,7 @@ import Testing
       try await stub.server.manager.recordTaskPath(to: folder)
       try await Login().on(stub.server).run()
       _ = try? await Login().on(stub.server).run()
+      await stub.server.recorded()
       let names = try recordings(in: folder)
       #expect(names.count == 2)
       for name in names {
@@ -60,6 +62,7 @@ import Testing
         .failure(TaskError(.badResponse, "s3cret", phase: .receiving)))
       try await stub.server.manager.recordTaskPath(to: folder)
       for _ in 0..<3 { _ = try? await SecretTask().on(stub.server).run() }
+      await stub.server.recorded()
       let names = try recordings(in: folder)
       #expect(names.count == 3)
       for name in names {
@@ -88,6 +91,7 @@ import Testing
           }
         }
       }
+      for stub in stubs { await stub.server.endTaskPathRecording() }
       let names = try recordings(in: folder)
       #expect(names.count == 100)
       #expect(Set(names.map { $0.prefix(4) }).count == 100, "every number once")
@@ -116,7 +120,10 @@ import Testing
       let path = folder.appendingPathComponent("gone")
       try await stub.server.manager.recordTaskPath(to: path)
       try FileManager.default.removeItem(at: path)
-      for _ in 0..<3 { _ = try await GetWidget().on(stub.server).download() }
+      for _ in 0..<3 {
+        _ = try await GetWidget().on(stub.server).download()
+        await stub.server.recorded()
+      }
       #expect(lines.withLock { $0 }.count == 1)
       #expect(lines.withLock { $0 }.first?.contains(path.path) == true)
     }
@@ -170,6 +177,7 @@ import Testing
       try await stub.server.manager.recordTaskPath(to: folder)
       let task = URLTask(.known("https://shop.test/x"), body: .text(String(repeating: "b", count: 11)))
       _ = try await task.on(stub.server).download()
+      await stub.server.recorded()
       let text = try text(folder, try #require(try recordings(in: folder).first))
       #expect(text.contains("<11 bytes, more than the 10 that are logged>"))
       #expect(text.contains("<101 bytes, more than the 100 that are logged>"))

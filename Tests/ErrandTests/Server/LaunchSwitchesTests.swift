@@ -49,6 +49,7 @@ import Testing
       let server = server(["ERRAND_RECORD": path.path])
       #expect(server.taskPathURL?.path == path.path)
       _ = try await GetWidget().on(server).download()
+      await server.recorded()
       #expect(try files(in: path).filter { !$0.hasPrefix(".") } == ["0001. GET Widget.txt", "index.json"])
     }
   }

@@ -71,6 +71,7 @@ private enum Attempts: TaskContextKey { static let defaultValue = 0 }
       try await ShelfTask().on(stub.server).run()
       try await PlainTask().on(stub.server).comment("because").run()
       try await PlainTask().on(stub.server).comment("s3cret").recording(.hidden).run()
+      await stub.server.recorded()
       let echoes = lines.withLock { $0 }
       #expect(echoes.count == 3 && echoes[0].contains("why not") && echoes[1].contains("because"))
       let files = try files(in: folder).filter { $0.hasSuffix(".txt") || $0.hasSuffix(".json") }

@@ -1,0 +1,12 @@
+import Errand
+
+func recordOneCall(of shop: Server) async throws {
+  let folder = try await shop.recordTaskPath()
+  _ = try await GetWidget(id: 7).download()
+  await shop.endTaskPathRecording()  // returns when all is written
+  _ = folder
+}
+
+func hidePins(of shop: Server) async {
+  await shop.update { $0.redaction.fields.insert("pin") }
+}

@@ -1,0 +1,168 @@
+import Foundation
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// A folder for files that nobody else is to read or to put in our way: its own are 0600, made exclusively, and no link is
+/// followed.
+///
+/// All of it goes by the folder's descriptor, so that a folder that is exchanged meanwhile gets nothing.
+struct PrivateFolder: ~Copyable {
+  /// What tells a file that was written by somebody else from the one that we wrote.
+  struct Stamp: Equatable {
+    let inode: UInt64
+    let size: Int64
+    let seconds: Int
+    let nanoseconds: Int
+  }
+
+  /// Why a folder is not used.
+  enum Refusal: Error, CustomStringConvertible {
+    case foreign(String)
+    case writableByOthers(String)
+    case notPlain(String)
+
+    var description: String {
+      switch self {
+      case .foreign(let name): "\(name) belongs to another user"
+      case .writableByOthers(let name): "\(name) can be written to by everybody: chmod it to 700"
+      case .notPlain(let name): "\(name) is no plain file"
+      }
+    }
+  }
+
+  private let descriptor: Int32
+
+  /// Makes the folder, and those around it that are missing, for nobody else to enter; one that is there stays as it is.
+  static func make(_ url: URL) throws {
+    var missing: [String] = []
+    var next = url.standardizedFileURL
+    while access(next.path, F_OK) != 0, errno == ENOENT, next.pathComponents.count > 1 {
+      missing.append(next.path)
+      next.deleteLastPathComponent()
+    }
+    for path in missing.reversed() where mkdir(path, 0o700) != 0 && errno != EEXIST { throw failure() }
+  }
+
+  /// Opens a folder. Throws where it is missing, another user's, or open for everybody to write to.
+  init(_ url: URL) throws {
+    let opened = open(url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard opened >= 0 else { throw Self.failure() }
+    var status = stat()
+    var link = stat()
+    let isKnown = fstat(opened, &status) == 0 && lstat(url.path, &link) == 0
+    let refusal: (any Error)? =
+      !isKnown
+      ? Self.failure()
+      : status.st_uid != geteuid() || link.st_uid != geteuid()
+        ? Refusal.foreign(url.path) : status.st_mode & 0o002 != 0 ? Refusal.writableByOthers(url.path) : nil
+    if let refusal {
+      close(opened)
+      throw refusal
+    }
+    descriptor = opened
+  }
+
+  deinit { close(descriptor) }
+
+  /// Makes a file with this content; one of that name that was left behind is removed, not written to.
+  func create(_ name: String, _ data: Data) throws {
+    unlinkat(descriptor, name, 0)  // mostly there is none
+    let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw Self.failure() }
+    var isWhole = data.withUnsafeBytes { bytes in
+      var rest = bytes
+      while !rest.isEmpty {
+        let count = Foundation.write(file, rest.baseAddress, rest.count)
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return false }
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      }
+      return true
+    }
+    let problem = errno
+    if close(file) != 0 { isWhole = false }
+    guard isWhole else {
+      unlinkat(descriptor, name, 0)
+      throw Self.failure(problem)
+    }
+  }
+
+  /// The content of a plain file of our own; nil where there is none.
+  func read(_ name: String) throws -> Data? {
+    // Without waiting for the other end of a pipe that somebody has put there.
+    let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard file >= 0 else {
+      if errno == ENOENT { return nil }
+      throw Self.failure()
+    }
+    defer { close(file) }
+    try Self.check(file, name)
+    var data = Data()
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      let count = Foundation.read(file, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw Self.failure() }
+      guard count > 0 else { return data }
+      data.append(contentsOf: buffer[..<count])
+    }
+  }
+
+  func rename(_ from: String, to name: String) throws {
+    guard renameat(descriptor, from, descriptor, name) == 0 else { throw Self.failure() }
+  }
+
+  func remove(_ name: String) {
+    unlinkat(descriptor, name, 0)  // it may be gone, which is what we want
+  }
+
+  func stamp(of name: String) -> Stamp? {
+    var status = stat()
+    guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+    #if canImport(Darwin)
+      let time = status.st_mtimespec
+    #else
+      let time = status.st_mtim
+    #endif
+    return Stamp(
+      inode: UInt64(status.st_ino), size: Int64(status.st_size), seconds: time.tv_sec, nanoseconds: time.tv_nsec)
+  }
+
+  /// Runs `body` while nobody else holds the lock of that name; nil where somebody does for longer than `patience`
+  /// milliseconds. The system releases it when a process dies.
+  func locked<Result>(_ name: String, patience: Int, _ body: (borrowing PrivateFolder) throws -> Result) throws
+    -> Result?
+  {
+    let file = openat(descriptor, name, O_CREAT | O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw Self.failure() }
+    defer { close(file) }
+    try Self.check(file, name)
+    var waited = 0
+    while true {
+      if flock(file, LOCK_EX | LOCK_NB) == 0 { return try body(self) }
+      guard errno == EWOULDBLOCK || errno == EINTR else { throw Self.failure() }
+      guard waited < patience else { return nil }
+      // Others hold it for a millisecond. One that was stopped while it did is not to keep a processor busy.
+      let pause = min(1 + waited / 4, 50)
+      usleep(UInt32(pause) * 1000)
+      waited += pause
+    }
+  }
+
+  private static func check(_ file: Int32, _ name: String) throws {
+    var status = stat()
+    guard fstat(file, &status) == 0 else { throw failure() }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw Refusal.notPlain(name) }
+    guard status.st_uid == geteuid() else { throw Refusal.foreign(name) }
+  }
+
+  private static func failure(_ code: Int32 = errno) -> any Error {
+    POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
+  }
+}

@@ -1,0 +1,160 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// What others can read of recordings, put in their way, or hold up.
+@Suite struct RecordingSafetyTests {
+  private func mode(_ url: URL) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
+  }
+
+  private func recording(_ name: String = "GET Widget", _ text: String = "text\n") -> Recording {
+    Recording(
+      text: text, name: name,
+      entry: RecordingEntry(
+        task: "GetWidget", method: "GET", outcome: "succeeded", startedAt: Date().formatted(RecordingEntry.dateFormat),
+        seconds: 0, attempts: 1))
+  }
+
+  private func recordings(in folder: URL) throws -> [String] { try files(in: folder).filter { $0.hasSuffix(".txt") } }
+
+  private func index(in folder: URL) throws -> [RecordingEntry] {
+    try JSONDecoder().decode([RecordingEntry].self, from: Data(contentsOf: folder.appendingPathComponent("index.json")))
+  }
+
+  @Test func `folders and files are for nobody else`() async throws {
+    try await withFolder { folder in
+      let path = folder.appendingPathComponent("a/b")
+      let stub = StubServer(.widget)
+      try await stub.server.recordTaskPath(to: path)
+      _ = try await GetWidget().on(stub.server).download()
+      await stub.server.endTaskPathRecording()
+      #expect(try mode(path) == 0o700 && mode(path.deletingLastPathComponent()) == 0o700)
+      let names = try files(in: path)
+      #expect(names.count == 3)
+      for name in names { #expect(try mode(path.appendingPathComponent(name)) == 0o600, "\(name)") }
+    }
+    let made = try await TaskManager().recordTaskPath()
+    #expect(
+      try mode(made) == 0o700 && made.deletingLastPathComponent().path == FileManager.default.temporaryDirectory.path)
+    try FileManager.default.removeItem(at: made)
+  }
+
+  @Test func `an entry that names a file elsewhere writes there as little as anywhere`() async throws {
+    try await withFolder { folder in
+      let victim = folder.appendingPathComponent("victim.txt")
+      try Data("mine".utf8).write(to: victim)
+      let path = folder.appendingPathComponent("recordings")
+      var recordings = RecordingFolder(path)
+      try recordings.open()
+      _ = try recordings.write([recording(), recording()], .unlimited)
+      let index = path.appendingPathComponent("index.json")
+      let text = try String(contentsOf: index, encoding: .utf8)
+      let good = text.split(separator: "\n").dropFirst().dropLast().joined(separator: "\n")
+      let bad = ["../victim.txt", "/etc/x", "0005. a/../../victim.txt", ".lock", "index.json", "0004. x.txt\\u0000"].map
+      {
+        #"{"attempts":1,"bytes":1,"file":"\#($0)","method":"GET","number":5,"outcome":"failed","seconds":0,"startedAt":"2026-01-01T00:00:00.000Z","task":"A"}"#
+      }
+      try Data("[\n\(good),\n7,\nnull,\n{},\n\(bad.joined(separator: ",\n"))\n]\n".utf8).write(to: index)
+      try Data("evil".utf8).write(to: path.appendingPathComponent(".0005.partial"))
+      var next = RecordingFolder(path)
+      try next.open()
+      _ = try next.write([recording()], RecordingLimits(count: 2))
+      #expect(try String(contentsOf: victim, encoding: .utf8) == "mine")
+      #expect(try self.index(in: path).map(\.number) == [2, 3])
+      #expect(try files(in: path) == [".lock", "0002. GET Widget.txt", "0003. GET Widget.txt", "index.json"])
+    }
+  }
+
+  @Test(arguments: [".lock", ".index.partial", ".0001.partial", "index.json", "0001. GET Widget.txt"])
+  func `no link is followed, whatever name it has`(name: String) async throws {
+    try await withFolder { folder in
+      let victim = folder.appendingPathComponent("victim")
+      try Data("mine".utf8).write(to: victim)
+      let path = folder.appendingPathComponent("recordings")
+      try FileManager.default.createDirectory(at: path, withIntermediateDirectories: true)
+      try FileManager.default.createSymbolicLink(
+        at: path.appendingPathComponent(name), withDestinationURL: victim)
+      let lines = Shared<[String]>([])
+      let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+      _ = try? await stub.server.recordTaskPath(to: path)
+      _ = try await GetWidget().on(stub.server).download()
+      await stub.server.endTaskPathRecording()
+      #expect(try String(contentsOf: victim, encoding: .utf8) == "mine")
+      if name == ".lock" { #expect(stub.server.taskPathURL == nil) } else { #expect(lines.withLock { $0 } == []) }
+    }
+  }
+
+  @Test func `a folder that everybody may write to, or another user's, is refused`() async throws {
+    try await withFolder { folder in
+      try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
+      let error = await #expect(throws: TaskError.self) { try await TaskManager().recordTaskPath(to: folder) }
+      #expect(error?.code == .fileNotWritable && error?.reason.contains("everybody") == true)
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
+      guard geteuid() == 0, chown(folder.path, 12345, 12345) == 0 else { return }  // only root can give away a folder
+      let foreign = await #expect(throws: TaskError.self) { try await TaskManager().recordTaskPath(to: folder) }
+      #expect(foreign?.reason.contains("another user") == true)
+    }
+  }
+
+  @Test func `a name of any length and with any sign makes a plain file`() async throws {
+    try await withFolder { folder in
+      let url = folder.appendingPathComponent("recordings")
+      var recordings = RecordingFolder(url)
+      try recordings.open()
+      let long = String(repeating: "é", count: 300)
+      _ = try recordings.write([recording("GET \(long)"), recording("../../x GET"), recording()], .unlimited)
+      let names = try self.recordings(in: url)
+      #expect(names.count == 3 && names.allSatisfy { $0.utf8.count <= 255 })
+      #expect(names.contains { $0.hasPrefix("0001. GET éééé") } && names.contains("0002. x GET.txt"))
+      #expect(try index(in: url).map(\.file) == names)
+      #expect(try files(in: folder) == ["recordings"])
+    }
+  }
+
+  @Test func `one that cannot be written does not keep the others`() async throws {
+    try await withFolder { folder in
+      var recordings = RecordingFolder(folder)
+      try recordings.open()
+      let obstacle = folder.appendingPathComponent(".0002.partial/x")
+      try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+      guard case .incomplete = try recordings.write((0..<3).map { _ in recording() }, .unlimited) else {
+        Issue.record("the second was written")
+        return
+      }
+      #expect(try index(in: folder).map(\.number) == [1, 3])
+      #expect(try self.recordings(in: folder) == ["0001. GET Widget.txt", "0003. GET Widget.txt"])
+    }
+  }
+
+  @Test(.timeLimit(.minutes(5))) func `a lock that somebody holds delays no call`() async throws {
+    try await withFolder { folder in
+      let lines = Shared<[String]>([])
+      let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+      try await stub.server.recordTaskPath(to: folder)
+      let lock = open(folder.appendingPathComponent(".lock").path, O_RDWR | O_CLOEXEC)
+      try #require(flock(lock, LOCK_EX) == 0)
+      // Not one of them would end: each has to be back before the lock is released.
+      for id in 0..<20 { _ = try await GetWidget(id: id).on(stub.server).download() }
+      #expect(try recordings(in: folder) == [])
+      close(lock)
+      await stub.server.recorded()
+      #expect(try index(in: folder).map(\.url) == (0..<20).map { "https://shop.test/widgets/\($0)" })
+      // Nor does it keep the end of the recording for ever.
+      let again = open(folder.appendingPathComponent(".lock").path, O_RDWR | O_CLOEXEC)
+      try #require(flock(again, LOCK_EX) == 0)
+      _ = try await GetWidget().on(stub.server).download()
+      await stub.server.endTaskPathRecording()
+      #expect(try recordings(in: folder).count == 20 && lines.withLock { $0 }.last?.contains("lock") == true)
+      close(again)
+    }
+  }
+}
