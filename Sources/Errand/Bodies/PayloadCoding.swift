@@ -21,8 +21,16 @@ enum PayloadCoding {
   }
 
   /// The payload that `data` describes.
+  ///
+  /// - Parameters:
+  ///   - type: The payload's type.
+  ///   - data: The body.
+  ///   - mediaType: The type that the header declares.
+  ///   - decoder: Decodes all but bytes and text.
+  ///   - redaction: Hides secrets in what the error shows of the body; where it is nil, the error shows nothing of it.
   static func decode<Payload: Decodable & Sendable>(
-    _ type: Payload.Type, from data: Data, mediaType: @autoclosure () -> MediaType?, with decoder: any PayloadDecoder
+    _ type: Payload.Type, from data: Data, mediaType: @autoclosure () -> MediaType?, with decoder: any PayloadDecoder,
+    redaction: @autoclosure () -> Redaction?
   ) throws -> Payload {
     if type == Data.self, let payload = data as? Payload { return payload }
     if type == String.self, let payload = text(data, mediaType()) as? Payload { return payload }
@@ -35,10 +43,24 @@ enum PayloadCoding {
       if data.isEmpty, let payload = try? Payload(from: NothingDecoder()) { return payload }
       return try decoder.decode(type, from: data)
     } catch {
+      let mediaType = mediaType()
+      let excerpt = redaction()?.excerpt(of: data, type: mediaType, count: 100) ?? ""
+      let origin = mediaType.map { "of \($0.essence)" } ?? "without a content type"
       throw TaskError(
-        .decodingFailed, "the body of \(data.count) bytes is no \(Payload.self): \(explain(error))",
+        .decodingFailed,
+        "can't decode \(Payload.self) from \(data.count) bytes \(origin): \(explain(error, excerpt, mediaType))",
         phase: .finishing, underlying: error)
     }
+  }
+
+  /// Where decoding failed, and why. What is not in the format at all is shown: a page says more than a parser.
+  private static func explain(_ error: any Error, _ excerpt: String, _ mediaType: MediaType?) -> String {
+    guard !excerpt.isEmpty else { return explain(error) }
+    if mediaType?.essence == "text/html" { return excerpt }
+    guard case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty else {
+      return explain(error)
+    }
+    return "\(explain(error)) It begins with: \(excerpt)"
   }
 
   /// The body as text: in the charset that the header declares, else in UTF-8, unreadable bytes replaced.

@@ -121,14 +121,3 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral {
     fields = elements.map { Field($0, $1) }
   }
 }
-
-extension HTTPHeaders: CustomStringConvertible {
-  /// One line a field, secrets hidden.
-  public var description: String {
-    fields.map { "\($0.name): \(HTTPHeaders.isSecret($0.name) ? "<redacted>" : $0.value)" }.joined(separator: "\n")
-  }
-
-  private static func isSecret(_ name: HTTPHeaderName) -> Bool {
-    name == .authorization || name == .cookie || name == .proxyAuthorization || name == .setCookie
-  }
-}

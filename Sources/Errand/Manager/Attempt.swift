@@ -176,7 +176,7 @@ final class Attempt: Sendable {
   private func failed(_ error: any Error, response: HTTPResponse?) -> AttemptResult {
     var error = judged(TaskError.ofTransfer(error))
     if let cut = error as? TaskError, cut.timer == .attempt, isDeadline(cut) { error = call.expired(cut.phase) }
-    let reason = (error as? TaskError)?.reason ?? "\(error)"
+    let reason = (error as? TaskError)?.reason ?? call.words(of: error)
     end(timings: response?.body.timings, failure: error is CancellationError ? "cancelled" : reason, response: response)
     return .failure(error)
   }
@@ -206,7 +206,7 @@ final class Attempt: Sendable {
     response.body.onEnd { [self, head] ending in
       // The body cannot be asked here: it is on its way out.
       if case .failed(let error) = ending {
-        end(timings: nil, failure: "\(error)", response: head)
+        end(timings: nil, failure: call.words(of: error), response: head)
       } else {
         end(timings: nil, response: head)
       }

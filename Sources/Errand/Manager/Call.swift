@@ -90,7 +90,7 @@ final class Call: Sendable {
     } catch {
       timer?.cancel()
       let error = explained(error)
-      await end(error is CancellationError ? .cancelled : .failed("\(error)"), error)
+      await end(error is CancellationError ? .cancelled : .failed(words(of: error)), error)
       throw error
     }
   }
@@ -110,7 +110,7 @@ final class Call: Sendable {
         switch ending {
         case .complete, .dropped: .succeeded(status)
         case .failed(is CancellationError): .cancelled
-        case .failed(let error): .failed("\(error)")
+        case .failed(let error): .failed(words(of: error))
         }
       Task { [self] in await end(outcome, ending.error.map(explained)) }
     }
@@ -182,6 +182,11 @@ final class Call: Sendable {
     if error is CancellationError { return error }
     if let error = error as? TaskError { return completed(error) }
     return error
+  }
+
+  /// An error in words, secrets hidden also where it is the app's own.
+  func words(of error: any Error) -> String {
+    error is TaskError ? "\(error)" : snapshot.configuration.redaction(text: "\(error)")
   }
 
   private func completed(_ error: TaskError) -> TaskError {

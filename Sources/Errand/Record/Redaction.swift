@@ -1,69 +1,126 @@
 public import Foundation
 
-/// What is kept out of everything that a person may read: echo, logs, errors, recordings, exports.
+/// The one policy of what is kept out of everything that a person may read: echo, logs, errors, recordings, exports.
 ///
-/// There is one policy and it is on by default. Names are compared without regard to case.
+/// It is on by default. A name is the same with and without `-`, `_` and capitals; `accessToken`, `access_token` and
+/// `X-Access-Token` are all secret because they contain `token`.
 public struct Redaction: Sendable {
   /// Header fields whose values are hidden.
   public var headers: Set<HTTPHeaderName>
-  /// Names in queries, forms and JSON bodies whose values are hidden.
-  public var fields: Set<String>
+  /// Names in headers, queries, forms and JSON bodies whose values are hidden.
+  public var fields: Set<String> { didSet { names = Set(fields.map(Self.folded)) } }
+  /// Parts of such names.
+  public var fragments: Set<String> { didSet { parts = fragments.map(Self.folded) } }
 
-  /// Hides the given names only.
-  public init(headers: Set<HTTPHeaderName>, fields: Set<String>) {
+  private var names: Set<String>
+  private var parts: [String]
+
+  /// Hides what has these names, or names with these parts, and nothing else but users and passwords in URLs.
+  public init(headers: Set<HTTPHeaderName>, fields: Set<String>, fragments: Set<String> = []) {
     self.headers = headers
-    self.fields = Set(fields.map { $0.lowercased() })
+    self.fields = fields
+    self.fragments = fragments
+    names = Set(fields.map(Self.folded))
+    parts = fragments.map(Self.folded)
   }
 
   /// Credentials, cookies, keys, tokens and passwords.
   public static let standard = Redaction(
     headers: [
-      .authorization, .proxyAuthorization, .cookie, .setCookie, "X-API-Key", "Api-Key", "X-Auth-Token",
-      "X-Amz-Security-Token", "X-CSRF-Token", "Authentication-Info",
+      .authorization, .proxyAuthorization, .cookie, .setCookie, "Cookie2", "Set-Cookie2", "Authentication-Info",
+      "Proxy-Authentication-Info", "X-Auth", "X-Auth-Key",
     ],
     fields: [
-      "password", "passwd", "secret", "client_secret", "token", "access_token", "refresh_token", "id_token",
-      "api_key", "apikey", "key", "signature", "sig", "code", "assertion", "authorization", "credential",
+      "key", "sig", "code", "assertion", "auth", "pwd", "pass", "jwt", "otp", "sid", "cookie", "cookies", "hmac",
+      "code_verifier",
+    ],
+    fragments: [
+      "token", "secret", "passw", "passphrase", "signature", "api_key", "access_key", "private_key", "session",
+      "credential", "authorization",
     ])
 
-  /// Hides nothing.
+  /// Hides nothing but users and passwords in URLs.
   public static let none = Redaction(headers: [], fields: [])
 
   /// What stands in the place of a hidden value.
   public static let mark = "<redacted>"
 
-  /// The fields with the values of secret ones hidden.
-  public func callAsFunction(_ headers: HTTPHeaders) -> HTTPHeaders {
-    HTTPHeaders(headers.map { self.headers.contains($0.name) ? .init($0.name, Self.mark) : $0 })
+  /// Whether the value that has this name is hidden.
+  package func isSecret(_ name: String) -> Bool {
+    guard !names.isEmpty || !parts.isEmpty else { return false }
+    let name = Self.folded(name)
+    return names.contains(name) || parts.contains { name.contains($0) }
   }
 
-  /// The URL without its user and password, the values of secret names in its query hidden.
+  /// The same in running text, where a word alone says less: "code: 42" is none.
+  func isSecretInProse(_ name: String) -> Bool {
+    guard !parts.isEmpty else { return false }
+    let name = Self.folded(name)
+    return parts.contains { name.contains($0) }
+  }
+
+  /// The fields with the values of secret ones hidden, and secrets in the URLs that stand in others.
+  public func callAsFunction(_ headers: HTTPHeaders) -> HTTPHeaders {
+    HTTPHeaders(headers.map { .init($0.name, value(of: $0)) })
+  }
+
+  func value(of field: HTTPHeaders.Field) -> String {
+    headers.contains(field.name) || isSecret(field.name.rawName) ? Self.mark : self(text: field.value)
+  }
+
+  /// The URL without its user and password, the values of secret names in its query and fragment hidden.
   public func callAsFunction(_ url: URL) -> String { self(address: url.absoluteString) }
 
   /// The same for text that is perhaps no URL.
   package func callAsFunction(address text: String) -> String {
-    guard text.utf8.contains(where: { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "?") }) else { return text }
-    var parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    if let at = authority(of: parts[0]).lastIndex(of: "@") {
-      let start = authority(of: parts[0]).startIndex
-      parts[0] = Substring(parts[0][..<start] + Self.mark + parts[0][at...])
-    }
-    guard parts.count == 2, !fields.isEmpty else { return parts.joined(separator: "?") }
-    return parts[0] + "?" + pairs(String(parts[1]))
+    guard text.utf8.contains(where: { "@=?#".utf8.contains($0) }) else { return text }
+    let whole = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+    let parts = (whole.first ?? "").split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    var result = hidingUser(in: parts.first ?? "")
+    if parts.count == 2 { result += "?" + pairs(parts[1]) }
+    if whole.count == 2 { result += "#" + pairs(whole[1]) }
+    return result
   }
 
-  /// A body for people to read: as text where its type is one, the values of secret names in JSON and forms hidden;
-  /// a placeholder for anything else, and in the place of what goes past `limit` bytes.
+  /// Text of any kind with the users and passwords of URLs hidden, and the values of secret names wherever they stand.
+  package func callAsFunction(text: String) -> String { shown(text, depth: 0) }
+
+  private func shown(_ text: String, depth: Int) -> String {
+    guard text.utf8.contains(where: { "@=:<".utf8.contains($0) }) else { return text }
+    var redactor = TextRedactor(text, redaction: self, depth: depth)
+    return redactor.redacted()
+  }
+
+  /// A body for people to read: as text where its type is one, the values of secret names hidden; a placeholder for
+  /// anything else, and in the place of what goes past `limit` bytes.
   public func body(_ data: Data, type: MediaType?, limit: Int) -> String {
     guard !data.isEmpty else { return "" }
     guard data.count <= limit else { return Self.placeholder(for: data.count, over: limit) }
     guard type?.isText ?? true, let text = String(data: data, encoding: .utf8) else {
       return "<\(data.count) bytes of \(type?.essence ?? "data")>"
     }
-    if type?.essence == MediaType.form.rawValue { return pairs(text) }
-    guard !fields.isEmpty else { return text }
-    var redactor = JSONRedactor(text) { fields.contains($0.lowercased()) }
-    return redactor.redacted()
+    return shown(text, type)
+  }
+
+  /// The beginning of a body on one line, at most `count` characters of it; empty where it is no text.
+  package func excerpt(of data: Data, type: MediaType?, count: Int) -> String {
+    guard type?.isText ?? true else { return "" }
+    // A name stands before what it names, so that the part can be redacted without the rest; four bytes are a character.
+    let part = data.prefix(count * 16)
+    guard let text = (0..<4).lazy.compactMap({ String(data: part.dropLast($0), encoding: .utf8) }).first else {
+      return ""
+    }
+    // Neither a line break nor an escape sequence gets into a log.
+    let words = shown(text, type).split { $0.isWhitespace || $0.unicodeScalars.contains { $0.value < 32 } }
+    let line = words.joined(separator: " ")
+    return line.count > count ? line.prefix(count) + "…" : line
+  }
+
+  private func shown(_ text: String, _ type: MediaType?) -> String {
+    if type?.essence == MediaType.form.rawValue { return pairs(text[...]) }
+    guard !names.isEmpty || !parts.isEmpty else { return text }
+    var json = JSONRedactor(text) { isSecret($0) }
+    return self(text: json.redacted())
   }
 
   /// What stands in the place of a body that is too large.
@@ -71,16 +128,43 @@ public struct Redaction: Sendable {
     "<\(count) bytes, more than the \(limit) that are logged>"
   }
 
-  private func authority(of text: Substring) -> Substring {
-    guard let start = text.range(of: "://")?.upperBound else { return text.prefix(0) }
-    return text[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+  /// Scheme, authority and path, the user hidden. What has no scheme may be an authority that somebody wrote alone.
+  private func hidingUser(in text: Substring) -> String {
+    let start = text.range(of: "//")?.upperBound ?? text.startIndex
+    let authority = text[start...].prefix { $0 != "/" && $0 != "\\" }
+    let path = text[authority.endIndex...]
+    let shownPath = path.utf8.contains(UInt8(ascii: "=")) ? self(text: String(path)) : String(path)
+    guard let at = authority.lastIndex(of: "@") else { return text[..<authority.endIndex] + shownPath }
+    return text[..<start] + Self.mark + authority[at...] + shownPath
   }
 
-  private func pairs(_ text: String) -> String {
+  /// `name=value` pairs, the values of secret names hidden, and those that hold pairs with such names themselves.
+  func pairs(_ text: Substring) -> String {
     text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
       let name = pair.prefix { $0 != "=" }
-      let plain = name.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? String(name)
-      return fields.contains(plain.lowercased()) ? "\(name)=\(Self.mark)" : String(pair)
+      if isSecret(Self.unescaped(name)) { return "\(name)=\(Self.mark)" }
+      return holdsSecret(pair.dropFirst(name.count + 1), depth: 0) ? "\(name)=\(Self.mark)" : String(pair)
     }.joined(separator: "&")
+  }
+
+  /// Whether an escaped value is a URL with a secret in it, at so many values within values.
+  func holdsSecret(_ value: Substring, depth: Int) -> Bool {
+    // Whoever sends this decides how deep it is, and each level costs four passes.
+    guard depth < 2, value.utf8.contains(where: { "%@=".utf8.contains($0) }) else { return false }
+    var plain = String(value)
+    for _ in 0..<4 {  // escaped as often as that, it is not for people to read
+      if shown(plain, depth: depth + 1) != plain { return true }
+      guard plain.contains("%"), let next = plain.removingPercentEncoding, next != plain else { return false }
+      plain = next
+    }
+    return true
+  }
+
+  static func unescaped(_ name: Substring) -> String {
+    String(name).replacing("+", with: " ").removingPercentEncoding ?? String(name)
+  }
+
+  private static func folded(_ name: String) -> String {
+    name.lowercased().filter { $0 != "-" && $0 != "_" }
   }
 }

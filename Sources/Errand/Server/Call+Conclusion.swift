@@ -86,20 +86,56 @@ extension Call {
     throw error
   }
 
+  /// Hides secrets in what an error's line shows of a body; nil where the task has its bodies shown nowhere.
+  var shownRedaction: Redaction? {
+    plan.recordingStyle.contains(.download) ? snapshot.configuration.redaction : nil
+  }
+
   /// The error for a response whose status is not accepted, with as much of its body as errors keep.
   private func refusal(of response: HTTPResponse) async -> TaskError {
-    var error = TaskError.badStatus(response, redaction: snapshot.configuration.redaction)
-    error.body = await excerpt(of: response.body, upTo: snapshot.configuration.maximumErrorBodySize).data
-    return error
+    let configuration = snapshot.configuration
+    let body = await excerpt(of: response.body, upTo: configuration.maximumErrorBodySize).data
+    let summary = shownRedaction?.summary(of: body, type: response.mediaType) ?? ""
+    return TaskError.badStatus(response, redaction: configuration.redaction, summary: summary)
+      .with(response, body, configuration)
   }
 }
 
 extension TaskError {
   /// A response whose status is not accepted.
-  static func badStatus(_ response: HTTPResponse, redaction: Redaction) -> TaskError {
-    var error = TaskError(.badStatus, "\(response.status)", phase: .finishing)
+  ///
+  /// - Parameters:
+  ///   - response: The response.
+  ///   - redaction: Hides secrets in its header.
+  ///   - summary: The server's own words, secrets hidden.
+  static func badStatus(_ response: HTTPResponse, redaction: Redaction, summary: String = "") -> TaskError {
+    let reason = summary.isEmpty ? "\(response.status)" : "\(response.status): \(summary)"
+    var error = TaskError(.badStatus, reason, phase: .finishing)
     error.status = response.status
     error.headers = redaction(response.headers)
     return error
+  }
+
+  /// The error with the response that it is about, and the beginning of its body.
+  func with(_ response: HTTPResponse, _ body: Data, _ configuration: ServerConfiguration) -> TaskError {
+    var error = self
+    error.status = response.status
+    error.headers = configuration.redaction(response.headers)
+    error.body = body.prefix(configuration.maximumErrorBodySize)
+    return error
+  }
+}
+
+extension Redaction {
+  /// The words of a server for its refusal, on one line: title and detail of a problem (RFC 9457), or the first 200
+  /// characters of a text.
+  func summary(of body: Data, type: MediaType?) -> String {
+    if type?.essence == MediaType.problem.rawValue,
+      let problem = try? JSONDecoder().decode(ProblemDetails.self, from: body)  // a malformed problem is a text
+    {
+      let words = [problem.title, problem.detail].compactMap { $0 }.joined(separator: ": ")
+      if !words.isEmpty { return excerpt(of: Data(words.utf8), type: .plainText, count: 500) }
+    }
+    return excerpt(of: body, type: type, count: 200)
   }
 }

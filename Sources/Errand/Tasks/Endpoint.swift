@@ -40,6 +40,14 @@ public struct Endpoint<Upload: Sendable, Download: Sendable>: UploadingTask {
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { try await body(encoder) }
 }
 
+extension Endpoint: CustomStringConvertible {
+  /// Method, path and query, secrets hidden.
+  public var description: String {
+    let address = query.isEmpty ? path : "\(path)?\(query.encoded)"
+    return "Endpoint(\(httpMethod) \(Redaction.standard(address: address)))"
+  }
+}
+
 extension Endpoint: PayloadDownloadingTask where Download: Decodable {
   /// What comes down.
   public typealias DownloadPayload = Download

@@ -59,10 +59,15 @@ extension PayloadDownloadingTask {
 extension Outcome {
   func decoded<Payload: Decodable & Sendable>(_ type: Payload.Type) throws -> Payload {
     let decoder = call.plan.decoder
-    let payload = try PayloadCoding.decode(
-      type, from: data, mediaType: response.mediaType,
-      with: decoder is InheritedCoding ? call.snapshot.configuration.defaultDecoder : decoder)
-    call.trace.note(.decoded)
-    return payload
+    do {
+      let payload = try PayloadCoding.decode(
+        type, from: data, mediaType: response.mediaType,
+        with: decoder is InheritedCoding ? call.snapshot.configuration.defaultDecoder : decoder,
+        redaction: call.shownRedaction)
+      call.trace.note(.decoded)
+      return payload
+    } catch let error as TaskError {
+      throw error.with(response, data, call.snapshot.configuration)
+    }
   }
 }

@@ -26,3 +26,8 @@ public struct URLTask: PayloadDownloadingTask, UploadingTask {
   /// The body that was given.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { body }
 }
+
+extension URLTask: CustomStringConvertible {
+  /// Method and URL, secrets hidden.
+  public var description: String { "URLTask(\(httpMethod) \(Redaction.standard(url)))" }
+}

@@ -29,13 +29,16 @@ public struct TLSSettings: Sendable {
   }
 
   /// A certificate of one's own and its private key, both PEM.
-  public struct Identity: Sendable {
+  public struct Identity: Sendable, CustomStringConvertible {
     /// The certificate, perhaps followed by those that lead to its authority.
     public var certificate: Data
     /// The private key.
     public var key: Data
     /// What the key is encrypted with; nil where it is not.
     public var password: String?
+
+    /// Nothing that is secret.
+    public var description: String { "Identity(<redacted>)" }
 
     /// A certificate and its key.
     public init(certificate: Data, key: Data, password: String? = nil) {

@@ -32,7 +32,7 @@ import Testing
     #expect(try await download(Widget?.self, Data(#"{"id":1,"name":"a"}"#.utf8))?.id == 1)
     let error = await #expect(throws: TaskError.self) { try await download(Widget.self, Data()) }
     #expect(error?.code == .decodingFailed)
-    #expect(error?.description.contains("0 bytes is no Widget") == true)
+    #expect(error?.description.contains("can't decode Widget from 0 bytes of application/json: ") == true)
   }
 
   @Test(
@@ -56,8 +56,9 @@ import Testing
     ] {
       let error = await #expect(throws: TaskError.self) { try await download(Order.self, Data(body.utf8)) }
       #expect(error?.code == .decodingFailed)
-      #expect(error?.reason.contains("is no Order: \(place)") == true, "\(error?.reason ?? "")")
-      #expect(error?.status == nil || error?.status == 200)
+      let start = "can't decode Order from \(body.utf8.count) bytes of application/json: \(place)"
+      #expect(error?.reason.hasPrefix(start) == true, "\(error?.reason ?? "")")
+      #expect(error?.status == 200 && error?.bodyText == body)
       #expect(error?.underlying is DecodingError)
     }
   }
@@ -102,5 +103,27 @@ import Testing
     let error = await #expect(throws: TaskError.self) { try await PlainTask().on(stub.server).downloadData() }
     #expect(error?.code == .bodyTooLarge)
     #expect(error?.description.contains("maximumBodySize") == true)
+  }
+
+  @Test func `a page in the place of a payload is shown, as far as a line goes`() async {
+    let page = "<html>\r\n <body>\u{1B}[31mtoken=s3cret " + String(repeating: "é", count: 300) + "</body></html>"
+    let error = await #expect(throws: TaskError.self) {
+      try await download(Widget.self, Data(page.utf8), "text/html; charset=utf-8")
+    }
+    let expected = "<html> <body> [31mtoken=<redacted> " + String(repeating: "é", count: 65) + "…"
+    #expect(error?.reason == "can't decode Widget from \(page.utf8.count) bytes of text/html: \(expected)")
+    let broken = await #expect(throws: TaskError.self) { try await download(Widget.self, Data("sorry".utf8)) }
+    #expect(broken?.reason.hasSuffix(" It begins with: sorry") == true, "\(broken?.reason ?? "")")
+    let bytes = await #expect(throws: TaskError.self) {
+      try await download(Widget.self, Data([0xFF, 0xFE]), "image/png")
+    }
+    #expect(bytes?.reason.contains("from 2 bytes of image/png: ") == true && bytes?.reason.contains("begins") == false)
+  }
+
+  @Test func `of a task that hides its bodies an error's line shows nothing of them`() async {
+    let stub = StubServer(.data(Data("<html>hidden</html>".utf8), "text/html"))
+    let task = GetWidget().on(stub.server).recording([.url, .headers])
+    let error = await #expect(throws: TaskError.self) { try await task.download() }
+    #expect(error?.description.contains("text/html") == true && error?.description.contains("hidden") == false)
   }
 }

@@ -25,7 +25,12 @@ import Testing
     ("https://a.test/?%74oken=s3cret", "https://a.test/?%74oken=<redacted>"),
     ("https://a.test/?q=1&key", "https://a.test/?q=1&key=<redacted>"),
     ("https://a.test/x", "https://a.test/x"),
-    ("https://u:s3cret@a.test?sig=s3cret#f", "https://<redacted>@a.test?sig=<redacted>"),
+    ("https://u:s3cret@a.test?sig=s3cret#f", "https://<redacted>@a.test?sig=<redacted>#f"),
+    ("https://a.test/cb#access_token=s3cret&state=1", "https://a.test/cb#access_token=<redacted>&state=1"),
+    ("https://a.test/x;jsessionid=s3cret", "https://a.test/x;jsessionid=<redacted>"),
+    ("https://a.test/?next=https%3A%2F%2Fb.test%2F%3Ftoken%3Ds3cret&p=1", "https://a.test/?next=<redacted>&p=1"),
+    ("https://a.test/?next=https%253A%252F%252Fb.test%253Fkey%253Ds3cret", "https://a.test/?next=<redacted>"),
+    ("https://a.test/?q=100%25&r=a%20b", "https://a.test/?q=100%25&r=a%20b"),
   ])
   func `user, password and secret query values are hidden in a URL`(url: String, expected: String) throws {
     #expect(redaction(try #require(URL(string: url))) == expected)
@@ -75,13 +80,74 @@ import Testing
     #expect(own.body(Data(#"{"pin":1}"#.utf8), type: .json, limit: 100) == #"{"pin":"<redacted>"}"#)
   }
 
-  @Test func `nothing is hidden where that was asked for, but for the password in a URL`() {
+  @Test func `nothing is hidden where that was asked for, but for the password in a URL`() throws {
     #expect(Redaction.none(["Authorization": "a"])["Authorization"] == "a")
     #expect(Redaction.none.body(Data(#"{"password":"a"}"#.utf8), type: .json, limit: 100) == #"{"password":"a"}"#)
+    let url = try #require(URL(string: "https://u:s3cret@a.test/?token=b#key=c"))
+    #expect(Redaction.none(url) == "https://<redacted>@a.test/?token=b#key=c")
+    #expect(Redaction.none([.location: url.absoluteString])[.location] == "https://<redacted>@a.test/?token=b#key=c")
   }
 
-  @Test func `a large body is redacted in time that grows with its size`() {
-    let body = "{" + (0..<20_000).map { "\"name\($0)\":\"value\"" }.joined(separator: ",") + ",\"password\":\"s3cret\"}"
-    #expect(!text(body).contains("s3cret"))
+  /// The least time of three that a body takes.
+  private func time(_ body: String) -> Duration {
+    (0..<3).map { _ in ContinuousClock().measure { #expect(!text(body).contains("s3cret")) } }.min() ?? .zero
   }
+
+  @Test(arguments: [
+    "\"a\":\"b=c https://a.test/?q=1\",", "a=%3D", ":", "=", "a=\"", "<token", "a:", "://", "%25", "a=&",
+  ])
+  func `a large body is redacted in time that grows with its size`(piece: String) {
+    let end = " \"password\":\"s3cret\""
+    let small = time(String(repeating: piece, count: 1000) + end)
+    let large = time(String(repeating: piece, count: 16_000) + end)
+    // 16 times as much; what grows with the square of the size takes 256 times as long.
+    #expect(large < max(small, .microseconds(100)) * 100, "\(small) and \(large)")
+  }
+
+  @Test(arguments: [
+    "accessToken", "refresh_token", "refresh-token", "REFRESHTOKEN", "clientSecret", "newPassword", "X-Session-Token",
+    "X-Amz-Signature", "X-Goog-Api-Key", "apiKey", "aws_secret_access_key", "sessionId", "credentials", "passwd",
+    "X-Authorization", "privateKey", "Api_Key", "id-token",
+  ])
+  func `a name is secret in any spelling, wherever it stands`(name: String) throws {
+    #expect(redaction([HTTPHeaderName(name): "s3cret"]).first?.value == "<redacted>")
+    #expect(HTTPHeaders([.init(HTTPHeaderName(name), "s3cret")]).description == "\(name): <redacted>")
+    let url = try #require(URL(string: "https://a.test/?\(name)=s3cret"))
+    #expect(redaction(url) == "https://a.test/?\(name)=<redacted>")
+    #expect(text(#"{"\#(name)":"s3cret"}"#) == #"{"\#(name)":"<redacted>"}"#)
+    #expect(text("a=b&\(name)=s3cret", .form) == "a=b&\(name)=<redacted>")
+    #expect(text("see \(name)=s3cret, or <\(name)>s3cret</\(name)>", .plainText).contains("s3cret") == false)
+  }
+
+  @Test(
+    arguments: [
+      (HTTPHeaderName.location, "https://admin:hunter2@a.test/x", "https://<redacted>@a.test/x"),
+      (.location, "/cb?code=s3cret&state=1", "/cb?code=<redacted>&state=1"),
+      (.location, "//admin:hunter2@a.test/x", "//<redacted>@a.test/x"),
+      (
+        .link, "<https://a.test/?p=2&api_key=s3cret>; rel=\"next\"",
+        "<https://a.test/?p=2&api_key=<redacted>>; rel=\"next\""
+      ),
+      ("Referer", "https://a.test/?q=1&sessionId=s3cret#x", "https://a.test/?q=1&sessionId=<redacted>#x"),
+      ("Via", "1.1 admin:hunter2@proxy.test", "1.1 <redacted>@proxy.test"),
+      ("Refresh", "0; url=https://a.test/?token=s3cret", "0; url=https://a.test/?token=<redacted>"),
+      ("X-Forwarded", "a;token=\"s3\";b=c", "a;token=\"<redacted>\";b=c"),
+      (.date, "Wed, 21 Oct 2026 07:28:00 GMT", "Wed, 21 Oct 2026 07:28:00 GMT"),
+      (.cacheControl, "max-age=60, private", "max-age=60, private"),
+    ] as [(HTTPHeaderName, String, String)])
+  func `URLs are redacted wherever they stand in a header`(name: HTTPHeaderName, value: String, expected: String) {
+    #expect(redaction([name: value])[name] == expected)
+    #expect(HTTPHeaders([.init(name, value)]).description == "\(name): \(expected)")
+  }
+
+  @Test(arguments: [
+    "admin:hunter2@db.test", "cannot reach https:\\/\\/admin:hunter2@db.test\\/x", "invalid token: hunter2",
+    "<Password>hunter2</Password>", "<a href='https://a.test/?secret=hunter2'>x</a>", "Api-Key: hunter2\r\nA: b",
+  ])
+  func `text of any kind is redacted`(words: String) {
+    #expect(!text(words, .plainText).contains("hunter2"), "\(text(words, .plainText))")
+  }
+
+  @Test(arguments: ["status code: 42", "a:b", "12:30:05", "x < y", "a = b", "", "http://a.test/a:b", "key: value"])
+  func `text without secrets stays as it is`(words: String) { #expect(text(words, .plainText) == words) }
 }

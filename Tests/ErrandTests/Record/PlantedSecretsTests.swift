@@ -1,0 +1,112 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Secrets in every place where one can stand, and a search of every output.
+@Suite struct PlantedSecretsTests {
+  private static let names = [
+    "Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "X-Goog-Api-Key", "X-Session-Token", "X-Auth-Token",
+    "X-Amz-Signature", "X-Amz-Security-Token", "X-Client-Secret", "X-CSRF-Token", "Private-Token",
+  ]
+  private static let parameters = [
+    "access_token", "accessToken", "refresh-token", "client_secret", "clientSecret", "newPassword", "api_key", "sig",
+    "X-Amz-Credential", "code", "session_id", "id_token",
+  ]
+  private static let urls = [
+    "https://admin:planted40@b.test/", "https://b.test/?token=planted41", "/cb#access_token=planted42",
+    "https://b.test/?next=https%3A%2F%2Fc.test%2F%3Fpassword%3Dplanted43",
+  ]
+
+  private struct Leaky: ServerPOSTTask, PayloadDownloadingTask, EchoingTask {
+    typealias DownloadPayload = Widget
+    let server: Server
+    var path: String { "login;jsessionid=planted50" }
+    var query: HTTPQuery { HTTPQuery(parameters.enumerated().map { .init($1, "planted\($0 + 12)") }) }
+    var headers: HTTPHeaders {
+      var headers = HTTPHeaders(names.enumerated().map { .init(HTTPHeaderName($1), "planted\($0)") })
+      for url in urls { headers.add(url, for: "Referer") }
+      return headers
+    }
+    func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
+      let pairs = parameters.enumerated().map { "\($1)=planted\($0 + 24)" }
+      return .bytes(Data(pairs.joined(separator: "&").utf8), type: .form)
+    }
+  }
+
+  private static func answer(_ request: HTTPRequest, status: HTTPStatus, type: MediaType) -> HTTPResponse {
+    var headers: HTTPHeaders = [.setCookie: "a=planted44", "X-Refresh-Token": "planted45", .contentType: type.rawValue]
+    for url in urls {
+      headers.add(url, for: .location)
+      headers.add("<\(url)>; rel=\"next\"", for: .link)
+    }
+    let body =
+      type == .form
+      ? "user=a&newPassword=planted46"
+      : #"{"accessToken":"planted46","a":{"clientSecret":["planted47"]},"next":"https://x:planted48@b.test/?sig=planted49"}"#
+    return HTTPResponse(status, url: request.url, headers: headers, body: HTTPResponseBody(Data(body.utf8)))
+  }
+
+  private struct AppError: Error { let url = "https://admin:planted51@b.test/?token=planted52" }
+
+  @Test func `no output shows any of them`() async throws {
+    try await withFolder { folder in
+      let output = Shared<[String]>([])
+      let events = EventRecorder()
+      let number = Counter()
+      var configuration = ServerConfiguration()
+      configuration.log = TextSink { text in output.withLock { $0.append(text) } }
+      configuration.logStyle = .steps
+      configuration.observers = [events]
+      configuration.userAgent = "tests"
+      let transport = StubTransport { request in
+        number.add()
+        output.withLock { $0.append("\(request)\n\(request.headers)\n\(String(reflecting: request.headers))") }
+        switch number.count {
+        case 1: return Self.answer(request, status: 401, type: .json)
+        case 2: return Self.answer(request, status: 422, type: .form)
+        case 3: return Self.answer(request, status: .ok, type: .plainText)
+        case 4: throw AppError()
+        default: return Self.answer(request, status: .ok, type: .json)
+        }
+      }
+      let server = Server(
+        remote: "https://admin:planted53@shop.test/v1?key=planted54", configuration: configuration, transport: transport
+      )
+      try await server.recordTaskPath(to: folder)
+      let task = Leaky(server: server).retry(.never)
+      for _ in 0..<4 {
+        do {
+          _ = try await task.download()
+        } catch {
+          guard let error = error as? TaskError else { continue }  // an app's own error is the app's
+          output.withLock { $0.append("\(error)\n\(error.localizedDescription)") }
+          let parts =
+            "\(error.headers) \(error.url ?? "") \(error.record) \(error.attempts.map(\.outcome)) \(error.reason)"
+          output.withLock { $0.append(parts + error.headers.map(\.value).joined(separator: "\n")) }
+        }
+      }
+      let response = try await task.run()
+      output.withLock { $0.append("\(response) \(String(reflecting: response)) \(response.headers) \(server.remote)") }
+      let plain = URLTask(try #require(URL(string: "https://a:planted55@b.test/?token=planted56")))
+      let endpoint = Endpoint<Void, Widget>.get("a", query: ["token": "planted57"])
+      output.withLock {
+        $0.append("\(plain) \(endpoint) \(endpoint.query) \(Credential(user: "u", password: "planted58"))")
+      }
+      await server.endTaskPathRecording()
+      output.withLock { $0 += events.moments().map { "\($0)" } }
+      for name in try files(in: folder) {
+        output.withLock { $0.append(name) }
+        let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+        output.withLock { $0.append(text) }
+      }
+      let all = output.withLock { $0 }
+      #expect(all.count > 20)
+      for text in all {
+        let found = text.matches(of: /planted\d+/).map { String($0.0) }
+        #expect(found.isEmpty, "\(found) in \(text.prefix(3000))")
+      }
+      #expect(all.joined().contains(Redaction.mark))
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// What the error for a refused status says.
+@Suite struct RefusalTests {
+  private func refusal(_ body: String, _ type: MediaType, of task: Modified<PlainTask>? = nil) async -> TaskError? {
+    let transport = StubTransport { request in
+      HTTPResponse(
+        422, url: request.url, headers: [.contentType: type.rawValue], body: HTTPResponseBody(Data(body.utf8)))
+    }
+    let server = Server(remote: "https://shop.test", transport: transport)
+    return await #expect(throws: TaskError.self) { try await (task ?? PlainTask().retry(.never)).on(server).run() }
+  }
+
+  @Test func `a problem is told by its title and its detail`() async {
+    let problem = #"{"title":"Out of stock","detail":"widget 7,\nsee https://shop.test/?token=s3cret","status":422}"#
+    let error = await refusal(problem, "application/problem+json; charset=utf-8")
+    let words = "Out of stock: widget 7, see https://shop.test/?token=<redacted>"
+    #expect(error?.reason == "422 Unprocessable Content: \(words)")
+    #expect(error?.problem?.title == "Out of stock" && error?.bodyText == problem)
+    #expect(await refusal(#"{"detail":"d"}"#, .problem)?.reason == "422 Unprocessable Content: d")
+    #expect(await refusal("torn", .problem)?.reason == "422 Unprocessable Content: torn")
+  }
+
+  @Test func `a text is told by its first 200 characters, secrets hidden, on one line`() async {
+    #expect(
+      await refusal("no\n such  widget, password=s3cret", .plainText)?.description
+        == "GET https://shop.test/plain: 422 Unprocessable Content: no such widget, password=<redacted>")
+    #expect(
+      await refusal(#"{"error":"no","password":"s3cret"}"#, .json)?.reason
+        == #"422 Unprocessable Content: {"error":"no","password":"<redacted>"}"#)
+    let long = await refusal(String(repeating: "é", count: 5000), .plainText)
+    #expect(long?.reason == "422 Unprocessable Content: \(String(repeating: "é", count: 200))…")
+  }
+
+  @Test func `what is no text, or is not to be shown, is not told`() async {
+    #expect(await refusal("x", "image/png")?.reason == "422 Unprocessable Content")
+    #expect(await refusal("", .plainText)?.reason == "422 Unprocessable Content")
+    let hidden = PlainTask().retry(.never).recording([.url])
+    #expect(await refusal("x", .plainText, of: hidden)?.reason == "422 Unprocessable Content")
+  }
+}
