@@ -1,7 +1,8 @@
-import Errand
 import ErrandTesting
 import Foundation
 import Testing
+
+@testable import Errand
 
 @Suite struct ModifiedTests {
   private struct Login: ServerGETTask, PayloadDownloadingTask {
@@ -58,18 +59,49 @@ import Testing
     #expect(try await limits(Login().timeout(.inherited)).attempt == .seconds(30))
   }
 
-  @Test func `every modifier changes what it says`() throws {
-    let task = PlainTask()
-      .deadline(.seconds(60)).header("A", "1").header("A", "2").idempotency(.key).serialQueue(.named("q"))
-      .accepting(.only(404)).echo().recording(.hidden).decoder(JSONDecoder())
-    let plan = task.plan
-    #expect(plan.timeouts.call == .seconds(60))
-    #expect(plan.headers.values(for: "A") == ["2"])
-    #expect(plan.idempotency == .key)
-    #expect(plan.serialQueue == .named("q"))
-    #expect(plan.echoStyle == .full)
-    #expect(plan.recordingStyle == .hidden)
-    #expect(plan.task is PlainTask)
-    #expect(plan.taskName == "PlainTask")
+  private struct Plain: PayloadDecoder {
+    func decode<Payload: Decodable>(_ type: Payload.Type, from data: Data) throws -> Payload {
+      try JSONDecoder().decode(type, from: Data(#"{"id":1,"name":"decoded"}"#.utf8))
+    }
+  }
+
+  private enum Mark: TaskContextKey { static let defaultValue = "" }
+
+  private func check(_ task: Modified<Login>, _ says: (TaskPlan) -> Bool, line: Int = #line) {
+    #expect(says(task.plan), "line \(line)")
+    #expect(!says(Login().plan), "the task says so by itself, line \(line)")
+    #expect(task.plan.task is Login && task.plan.taskName == "Login")
+  }
+
+  @Test func `every modifier changes what it says, and was needed for it`() {
+    let server = StubServer(.widget).server
+    let task = Login()
+    check(task.on(server)) { $0.server === server }
+    check(task.timeout(.seconds(5))) { $0.timeouts.attempt == .seconds(5) }
+    check(task.deadline(.seconds(60))) { $0.timeouts.call == .seconds(60) }
+    check(task.timeouts(Timeouts(queue: .seconds(1)))) { $0.timeouts.queue == .seconds(1) }
+    check(task.header("A", "1").header("A", "2")) { $0.headers.values(for: "A") == ["2"] }
+    check(task.query("q", "1")) { $0.addedQuery == ["q": "1"] }
+    check(task.retry(.attempts(7))) { $0.retryPolicy.maximumAttempts == 7 }
+    check(task.retry(upTo: 4, after: .zero)) { $0.retryPolicy.maximumAttempts == 5 && !$0.retryPolicy.hasJitter }
+    check(task.hedged(after: .seconds(1))) { !$0.hedging.isInherited && $0.hedging.delay == .seconds(1) }
+    check(task.idempotency(.key)) { $0.idempotency == .key }
+    check(task.priority(.urgent)) { $0.priority == .urgent }
+    check(task.serialQueue(.named("q"))) { $0.serialQueue == .named("q") }
+    check(task.accepting(.only(404))) { $0.acceptedStatuses.contains(404) && !$0.acceptedStatuses.contains(200) }
+    check(task.tagged("t")) { $0.taskTag == "t" }
+    check(task.comment("c")) { $0.comment == "c" }
+    check(task.context(Mark.self, "m")) { $0.context[Mark.self] == "m" }
+    check(task.echo()) { $0.echoStyle == .full }
+    check(task.echo(.none)) { $0.echoStyle == .none }
+    check(task.recording(.hidden)) { $0.recordingStyle == .hidden }
+    check(task.decoder(Plain())) { $0.decoder is Plain }
+  }
+
+  @Test func `a modifier's decoder decodes, and its statuses are success`() async throws {
+    let stub = StubServer(.status(404), .status(404))
+    let task = Login().on(stub.server).accepting(.only(404))
+    #expect(try await task.decoder(Plain()).download() == Widget(id: 1, name: "decoded"))
+    await #expect(throws: TaskError.self) { try await task.download() }
   }
 }
