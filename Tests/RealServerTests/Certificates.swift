@@ -1,6 +1,7 @@
 import Foundation
 
-/// An authority of the tests' own, and what it has signed: a server's certificate for 127.0.0.1, and a client's.
+/// An authority of the tests' own, and what it has signed: a server's certificate for 127.0.0.1, localhost and
+/// shop.test, and a client's.
 struct Certificates: Sendable {
   struct Pair: Sendable {
     let certificate: Data
@@ -20,11 +21,12 @@ struct Certificates: Sendable {
 
   private static let made = Result { try Certificates() }
 
-  private init() throws {
+  /// Others, whose authority has this name: `/CN=Somebody`.
+  init(authorityNamed subject: String = "/CN=Errand tests") throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-ca-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
-    try Self.run(in: folder)
+    try Self.run(Self.script(subject), in: folder)
     func file(_ name: String) throws -> Data { try Data(contentsOf: folder.appendingPathComponent(name)) }
     authority = try file("ca.pem")
     server = Pair(certificate: try file("server.pem"), key: try file("server.key"))
@@ -32,7 +34,8 @@ struct Certificates: Sendable {
     serverPin = String(decoding: try file("server.pin"), as: UTF8.self).trimmingCharacters(in: .newlines)
   }
 
-  private static let script = """
+  private static func script(_ subject: String) -> String {
+    """
     set -e
     newkey() { openssl ecparam -name prime256v1 -genkey -noout -out "$1.key"; }
     signed() {
@@ -42,14 +45,15 @@ struct Certificates: Sendable {
       openssl x509 -req -in "$1.csr" -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile "$1.ext" -out "$1.pem"
     }
     newkey ca
-    openssl req -x509 -new -key ca.key -subj "/CN=Errand tests" -days 2 -out ca.pem
-    signed server 127.0.0.1 "subjectAltName=IP:127.0.0.1,DNS:localhost"
+    openssl req -x509 -new -key ca.key -subj '\(subject)' -days 2 -out ca.pem
+    signed server 127.0.0.1 "subjectAltName=IP:127.0.0.1,DNS:localhost,DNS:shop.test"
     signed client somebody "extendedKeyUsage=clientAuth"
     openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary |
       openssl base64 > server.pin
     """
+  }
 
-  private static func run(in folder: URL) throws {
+  private static func run(_ script: String, in folder: URL) throws {
     let errors = folder.appendingPathComponent("errors")
     let status = Shell.run("cd '\(folder.path)' && exec 2> errors\n\(script)")
     guard status == 0 else {

@@ -56,6 +56,7 @@ final class Nginx: Sendable {
       uwsgi_temp_path \(folder)/uwsgi;
       scgi_temp_path \(folder)/scgi;
       gzip_types *;
+      large_client_header_buffers 4 128k;
       server {
         listen 127.0.0.1:\(port) \(security == nil ? "" : "ssl http2");
         \(security == nil ? "listen unix:\(folder)/socket;" : "")
@@ -65,6 +66,7 @@ final class Nginx: Sendable {
         location /swallow { client_max_body_size 100m; return 204; }
         location /packed { gzip on; }
         location /packed/ { alias \(folder)/root/; gzip_static always; }
+        location /echo/name { return 200 "$http_host $ssl_server_name\\n"; }
         location /echo/host { return 200 "$server_addr $host\\n"; }
       }
     }

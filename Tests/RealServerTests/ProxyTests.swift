@@ -20,13 +20,18 @@
       return try CurlTransport(configuration)
     }
 
+    /// The same place by a name that only the proxy, or a transport that is told, can look up.
+    private func named(_ url: URL, _ path: String = "") throws -> URL {
+      try #require(URL(string: "\(url.scheme ?? "")://shop.test:\(url.port ?? 0)/\(path)"))
+    }
+
     private func secureOrigin() async throws -> Nginx {
       try await Nginx(files: ["hello": Data("hello\n".utf8)], security: .init(certificates: Certificates.shared()))
     }
 
     @Test func `a plain request is handed to the proxy whole`() async throws {
       let squid = try await Squid()
-      let response = try await transport(by: squid.proxy).send(HTTPRequest(.get, mock.url.appending(path: "a")))
+      let response = try await transport(by: squid.proxy).send(HTTPRequest(.get, named(mock.url, "a")))
       #expect(try await response.body.collect() == Data("from the origin".utf8))
       #expect(response.headers["Via"]?.contains("errand-squid") == true)
       #expect(mock.requests.first?.headers["Via"]?.contains("errand-squid") == true)
@@ -34,16 +39,60 @@
 
     @Test func `a host among the exceptions is reached directly`() async throws {
       let squid = try await Squid()
-      let transport = try transport(by: squid.proxy, except: ["127.0.0.1"])
-      #expect(try await transport.send(HTTPRequest(.get, mock.url)).headers["Via"] == nil)
-      #expect(mock.requests.first?.headers["Via"] == nil)
+      var configuration = CurlTransport.Configuration()
+      configuration.addresses = ["shop.test:\(mock.url.port ?? 0)": "127.0.0.1"]
+      for (exceptions, isDirect) in [(["SHOP.test."], true), ([".test"], true), (["other.test"], false)] {
+        configuration.proxies = .all(squid.proxy, except: exceptions)
+        let response = try await CurlTransport(configuration).send(HTTPRequest(.get, named(mock.url)))
+        #expect((response.headers["Via"] == nil) == isDirect)
+        #expect((mock.requests.last?.headers["Via"] == nil) == isDirect)
+      }
+    }
+
+    @Test func `what goes to this machine goes through no proxy, whatever the rules`() async throws {
+      let squid = try await Squid()
+      var configuration = CurlTransport.Configuration()
+      configuration.proxies = .environment(["http_proxy": "http://127.0.0.1:\(squid.proxy.port)"])
+      let port = mock.url.port ?? 0
+      for host in ["127.0.0.1", "localhost", "LOCALHOST.", "127.1"] {
+        configuration.addresses = ["localhost:\(port)": "127.0.0.1"]
+        for transport in [try CurlTransport(configuration), try transport(by: squid.proxy)] {
+          let url = try #require(URL(string: "http://\(host):\(port)/a"))
+          let response = try await transport.send(HTTPRequest(.get, url, headers: [.authorization: "Bearer secret"]))
+          #expect(response.headers["Via"] == nil, "\(host)")
+          #expect(mock.requests.last?.headers["Via"] == nil, "\(host)")
+        }
+      }
+    }
+
+    @Test func `an environment says which proxy, its credential and the exceptions`() async throws {
+      let squid = try await Squid(asksForCredential: true)
+      var environment = ["http_proxy": "http://somebody:open%20sesame@127.0.0.1:\(squid.proxy.port)"]
+      var configuration = CurlTransport.Configuration()
+      configuration.addresses = ["shop.test:\(mock.url.port ?? 0)": "127.0.0.1"]
+      configuration.proxies = .environment(environment)
+      let request = HTTPRequest(.get, try named(mock.url))
+      #expect(try await CurlTransport(configuration).send(request).headers["Via"]?.contains("errand-squid") == true)
+      environment["NO_PROXY"] = "other.test, shop.test:\(mock.url.port ?? 0)"
+      configuration.proxies = .environment(environment)
+      #expect(try await CurlTransport(configuration).send(request).headers["Via"] == nil)
+    }
+
+    @Test(arguments: [("some\r\nX-Evil: 1", "word"), ("somebody", "wo\0rd"), ("some:body", "word")])
+    func `a proxy's credential that would be another one is refused`(user: String, password: String) async throws {
+      var proxy = Proxy(host: "127.0.0.1", port: 9)
+      proxy.credential = Credential(user: user, password: password)
+      let error = await #expect(throws: TaskError.self) {
+        try await transport(by: proxy).send(HTTPRequest(.get, named(mock.url)))
+      }
+      #expect(error?.code == .badRequest && error?.isSurelyNotSent == true, "\(String(describing: error))")
     }
 
     @Test(.enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"))
     func `https goes through a tunnel, its certificate checked as ever`() async throws {
       let squid = try await Squid()
       let nginx = try await secureOrigin()
-      let request = HTTPRequest(.get, nginx.url.appendingPathComponent("hello"))
+      let request = HTTPRequest(.get, try named(nginx.url, "hello"))
       let response = try await transport(by: squid.proxy).send(request)
       #expect(response.headers["Via"] == nil && response.version == .http2)
       #expect(try await response.body.collect() == Data("hello\n".utf8))
@@ -56,7 +105,7 @@
     @Test func `a proxy that asks for a credential and gets none is an error of its own`() async throws {
       let squid = try await Squid(asksForCredential: true)
       let error = await #expect(throws: TaskError.self) {
-        try await transport(by: squid.proxy).send(HTTPRequest(.post, mock.url, body: .text("x")))
+        try await transport(by: squid.proxy).send(HTTPRequest(.post, named(mock.url), body: .text("x")))
       }
       #expect(error?.code == .proxyAuthenticationRequired && error?.isSurelyNotSent == true)
       #expect(mock.requestCount == 0)
@@ -66,7 +115,7 @@
       let squid = try await Squid(asksForCredential: true)
       var proxy = squid.proxy
       proxy.credential = Squid.credential
-      let response = try await transport(by: proxy).send(HTTPRequest(.get, mock.url))
+      let response = try await transport(by: proxy).send(HTTPRequest(.get, named(mock.url)))
       #expect(response.status == .ok)
       #expect(mock.requests.first?.headers[.proxyAuthorization] == nil, "it is the proxy's alone")
     }
@@ -75,7 +124,7 @@
     func `a refused credential is renewed, for a tunnel as well`() async throws {
       let squid = try await Squid(asksForCredential: true)
       let nginx = try await secureOrigin()
-      for url in [mock.url, nginx.url.appendingPathComponent("hello")] {
+      for url in [try named(mock.url), try named(nginx.url, "hello")] {
         let refused = Refused()
         var proxy = squid.proxy
         proxy.credential = Credential(user: "somebody", password: "wrong")
@@ -91,7 +140,7 @@
       let squid = try await Squid(asksForCredential: true)
       let nginx = try await secureOrigin()
       let error = await #expect(throws: TaskError.self) {
-        try await transport(by: squid.proxy).send(HTTPRequest(.get, nginx.url))
+        try await transport(by: squid.proxy).send(HTTPRequest(.get, named(nginx.url)))
       }
       #expect(
         error?.code == .proxyAuthenticationRequired && error?.isSurelyNotSent == true, "\(String(describing: error))")

@@ -1,7 +1,8 @@
 import Errand
 import Foundation
 
-/// A squid of the test's own: a proxy on 127.0.0.1, for everybody or for one user.
+/// A squid of the test's own: a proxy on 127.0.0.1, for everybody or for one user. It reaches `shop.test` on 127.0.0.1,
+/// for what goes to this machine by its own names never goes through a proxy.
 final class Squid: Sendable {
   static let isExpected = LocalServer.isExpected("squid")
   static let credential = Credential(user: "somebody", password: "open sesame")
@@ -15,10 +16,12 @@ final class Squid: Sendable {
   init(asksForCredential: Bool = false) async throws {
     // "open sesame", as `openssl passwd -apr1 -salt errandxx` writes it.
     let users = Data("somebody:$apr1$errandxx$oAQHTdKQFd117KuRa6aF0.\n".utf8)
-    server = try await LocalServer("squid", files: ["users": users]) { port, folder in
+    server = try await LocalServer("squid", files: ["users": users, "hosts": Data("127.0.0.1 shop.test\n".utf8)]) {
+      port, folder in
       """
       http_port 127.0.0.1:\(port)
       visible_hostname errand-squid
+      hosts_file \(folder)/hosts
       pid_filename none
       access_log none
       cache_log \(folder)/error.log

@@ -192,10 +192,11 @@ public struct TaskError: Error, Sendable {
 }
 
 extension TaskError: CustomStringConvertible, LocalizedError {
-  /// One line: method, URL, reason, how many attempts it took, and why there was no further one.
+  /// One line: method, the first 200 characters of the URL, reason, how many attempts it took, and why there was no
+  /// further one.
   public var description: String {
     var parts: [String] = []
-    if let method, let url { parts.append("\(method) \(url)") }
+    if let method, let url { parts.append("\(method.description.shortened) \(url.shortened)") }
     parts.append(reason)
     let count = attempts.count
     if let retryRefusal {

@@ -16,6 +16,9 @@ public struct HTTPHeaders: Sendable, Hashable {
       self.name = name
       self.value = value
     }
+
+    /// How many bytes it may be over the wire, as nghttp2 reckons: 12 are for what frames it.
+    package var size: Int { name.rawName.utf8.count + value.utf8.count + 12 }
   }
 
   /// The fields in the order in which they were received, or will be sent.
@@ -94,6 +97,9 @@ public struct HTTPHeaders: Sendable, Hashable {
       !field.name.isValid || !field.value.hasOnlyBytes { $0 != 0x0D && $0 != 0x0A && $0 != 0 }
     }
   }
+
+  /// How many bytes they may be over the wire.
+  package var size: Int { fields.reduce(0) { $0 + $1.size } }
 
   package mutating func reserve(_ count: Int) { fields.reserveCapacity(count) }
 

@@ -40,7 +40,11 @@ public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral 
   ///   - expiry: When the key stops to count; nil is never.
   public mutating func register(_ key: String, for host: String, until expiry: Date? = nil) {
     let bare = key.hasPrefix("sha256/") ? String(key.dropFirst("sha256/".count)) : key
-    pins[host.lowercased(), default: []].append(Pin(key: bare, expiry: expiry))
+    pins[Self.normal(host), default: []].append(Pin(key: bare, expiry: expiry))
+  }
+
+  private static func normal(_ host: String) -> String {
+    host.hasPrefix("*.") ? "*.\(HostName.normal(String(host.dropFirst(2))))" : HostName.normal(host)
   }
 
   /// Whether there are none.
@@ -58,7 +62,7 @@ public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral 
   /// do.
   package func pins(for host: String, at now: Date = Date()) -> Set<String>? {
     guard !pins.isEmpty else { return nil }
-    let host = host.lowercased()
+    let host = HostName.normal(host)
     var found = pins[host]
     if found == nil, let dot = host.firstIndex(of: ".") { found = pins["*\(host[dot...])"] }
     return found.map { pins in Set(pins.filter { $0.expiry.map { $0 > now } ?? true }.map(\.key)) }

@@ -1,6 +1,9 @@
 /// Strings as the bytes that go over the wire: a view's iterator takes several times longer than their storage, and two
 /// strings are equal to Swift that are not the same bytes.
 extension String {
+  /// Its first 200 characters and how many bytes it has, where that is more: for errors, which are lines to read.
+  var shortened: String { utf8.count <= 200 ? self : "\(prefix(200))… (\(utf8.count) bytes)" }
+
   /// Whether all its bytes as UTF-8 are `allowed`.
   @inline(__always)
   func hasOnlyBytes(where allowed: (UInt8) -> Bool) -> Bool {

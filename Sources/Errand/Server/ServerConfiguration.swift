@@ -14,7 +14,7 @@ public struct ServerConfiguration: Sendable {
   public var disabled = false
   /// Hosts to which plain http is allowed; loopback hosts always are.
   public var insecureHosts: Set<String> = [] {
-    didSet { insecureHosts = Set(insecureHosts.map { $0.lowercased() }) }
+    didSet { insecureHosts = Set(insecureHosts.map { HostName.normal($0) }) }
   }
 
   /// Origins beside the remote's to which this server's header fields go, such as `https://cdn.example.com`.

@@ -98,7 +98,7 @@ package final class ServerSnapshot: Sendable {
     guard let base = isWhole ? "" : base else {
       throw TaskError(
         .noRemote,
-        "there is no remote to add the path '\(configuration.redaction(address: path))' to: make a Server with one, or set it",
+        "there is no remote to add the path '\(configuration.redaction(address: path).shortened)' to: make a Server with one, or set it",
         phase: .preparing)
     }
     // Or a path would become the host of a remote without one.
@@ -181,7 +181,7 @@ package final class ServerSnapshot: Sendable {
     if let problem = configuration.remote.fragmentProblem { return problem }
     return TaskError(
       .badURL,
-      "'\(configuration.redaction(address: text))' of the remote '\(configuration.remote.name)' is no absolute URL: it needs a scheme, a host and no blanks",
+      "'\(configuration.redaction(address: text).shortened)' of the remote '\(configuration.remote.name)' is no absolute URL: it needs a scheme, a host and no blanks",
       phase: .preparing)
   }
 

@@ -1,32 +1,81 @@
+import Foundation
+
 extension HTTPRequest {
+  /// How large the head of a request may be, in bytes: its method, its URL, and each header field with 12 more than its
+  /// name and value.
+  ///
+  /// Servers take less, most of them 8 to 32 KiB. The HTTP/2 that libcurl speaks sends no block above 64 KiB, counted so,
+  /// and over TLS no head above 128 KiB ever goes out.
+  public static let maximumHeadSize = 60 << 10
+
   /// Where the request goes.
-  /// Throws ``TaskError`` when it cannot be sent: a method or a header field that would break the message, or no origin.
+  /// Throws ``TaskError`` when it cannot be sent: a method, a header field or a credential that would break the message, a
+  /// body that its method does not have, a head that is too large, or no origin.
   package func checkedOrigin() throws -> Origin {
     try check()
     return try origin()
   }
 
-  /// Throws what is wrong with the method or the header.
+  /// Throws what is wrong with the method, the header or what is to be sent with them.
   package func check() throws {
-    if method == .connect {
-      throw TaskError(.badRequest, "CONNECT is what proxies are asked, not a request of its own", phase: .preparing)
-    }
-    if !method.isValid {
-      throw TaskError(.badRequest, "the method \(method.rawValue.debugDescription) is no token", phase: .preparing)
-    }
+    try checkMethod()
+    let size =
+      method.rawValue.utf8.count + url.absoluteString.utf8.count + headers.size + (options.digest?.user.utf8.count ?? 0)
+    if size > Self.maximumHeadSize { throw tooLarge(size) }
     if let field = headers.firstInvalid {
-      throw TaskError(
-        .badRequest,
-        "the header field \(field.name.rawName.debugDescription) has a line break, or a name that is no token",
-        phase: .preparing)
+      throw refusal(
+        "the header field \(field.name.rawName.shortened.debugDescription) has a line break, or a name that is no token"
+      )
     }
+    if let digest = options.digest { try digest.check(for: "Digest") }
+  }
+
+  private func checkMethod() throws {
+    if method == .connect { throw refusal("CONNECT is what proxies are asked, not a request of its own") }
+    if !method.isValid {
+      throw refusal("the method \(method.rawValue.shortened.debugDescription) is no token")
+    }
+    // RFC 9113 §3.4: with it a connection of HTTP/2 begins.
+    if method.rawValue == "PRI" { throw refusal("PRI is no method of a request: it is how HTTP/2 begins") }
+    // RFC 9110 §9.3.2 and §9.3.8. libcurl would send a PUT in the place of HEAD.
+    if !body.isEmpty, method == .head || method == .trace {
+      throw refusal("a \(method) request has no body: leave it out, or use another method")
+    }
+  }
+
+  private func refusal(_ reason: String) -> TaskError {
+    TaskError(.badRequest, reason, phase: .preparing, isSurelyNotSent: true)
+  }
+
+  private func tooLarge(_ size: Int) -> TaskError {
+    let length = url.absoluteString.utf8.count
+    let field = headers.max { $0.size < $1.size }
+    let isURL = length >= field?.size ?? 0
+    let largest = isURL ? "the URL" : "the header field \((field?.name.rawName ?? "").shortened.debugDescription)"
+    return TaskError(
+      isURL ? .badURL : .badRequest,
+      "the head of the request is \(size) bytes, and at most \(Self.maximumHeadSize) are sent; the largest part is \(largest) with \(isURL ? length : field?.size ?? 0): send it in the body",
+      phase: .preparing, isSurelyNotSent: true)
   }
 
   /// Where it goes.
   package func origin() throws -> Origin {
-    guard let origin = Origin(url) else {
-      throw TaskError(.badURL, "'\(Redaction.standard(url))' is no absolute http or https URL", phase: .preparing)
+    switch Origin.reading(url) {
+    case .success(let origin): return origin
+    case .failure(let refusal):
+      throw TaskError(
+        .badURL, "'\(Redaction.standard(url).shortened)' names no server to send to: \(refusal.rawValue)",
+        phase: .preparing,
+        isSurelyNotSent: true)
     }
-    return origin
+  }
+
+  /// The same request with the host of its URL in the form of `origin`, which is its own.
+  func addressed(to origin: Origin) -> HTTPRequest {
+    let address = origin.address(of: url)
+    guard address != url.absoluteString, let url = URL(string: address) else { return self }
+    var request = self
+    request.url = url
+    return request
   }
 }

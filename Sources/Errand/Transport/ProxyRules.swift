@@ -1,9 +1,12 @@
 public import Foundation
 
 /// Which requests go through a proxy, and which.
+///
+/// What goes to this machine never does, whatever the rules: `localhost`, `*.localhost`, 127.0.0.0/8 and `[::1]` are
+/// reached directly.
 public struct ProxyRules: Sendable {
   private let proxies: [String: Proxy]
-  private let exceptions: [String]
+  private let exceptions: [Exception]
 
   /// No proxy, whatever the environment says.
   public static let none = ProxyRules([:], except: [])
@@ -28,7 +31,7 @@ public struct ProxyRules: Sendable {
 
   private init(_ proxies: [String: Proxy], except exceptions: [String]) {
     self.proxies = proxies
-    self.exceptions = exceptions.map { $0.lowercased() }
+    self.exceptions = exceptions.compactMap { Exception($0) }
   }
 
   /// Whether a proxy asks the app for credentials.
@@ -36,22 +39,41 @@ public struct ProxyRules: Sendable {
 
   /// The proxy for an origin; nil where it is reached directly.
   public func proxy(for origin: Origin) -> Proxy? {
-    guard let proxy = proxies[origin.scheme], !exceptions.contains(where: { Self.matches($0, origin) }) else {
-      return nil
-    }
+    // What is for this machine is plain http as a rule, and no business of another one.
+    guard !origin.isLoopback, let proxy = proxies[origin.scheme], !exceptions.contains(where: { $0.matches(origin) })
+    else { return nil }
     return proxy
   }
 
   /// `*`, a host, a domain with or without a leading dot for all hosts in it, each perhaps with a port.
-  private static func matches(_ exception: String, _ origin: Origin) -> Bool {
-    if exception == "*" { return true }
-    var name = exception[...]
-    if let colon = name.lastIndex(of: ":"), let port = Int(name[name.index(after: colon)...]), !name.hasSuffix("]") {
-      guard port == origin.port else { return false }
-      name = name[..<colon]
+  private struct Exception: Sendable {
+    /// Nil is every host.
+    private let host: String?
+    private let port: Int?
+
+    /// Nil where it names no host.
+    init?(_ text: String) {
+      guard text != "*" else {
+        (host, port) = (nil, nil)
+        return
+      }
+      var name = text[...]
+      var port: Int?
+      let isBareAddress = name.hasSuffix("]") || (!name.hasPrefix("[") && name.count { $0 == ":" } > 1)
+      if !isBareAddress, let colon = name.lastIndex(of: ":"), let number = Int(name[name.index(after: colon)...]) {
+        port = number
+        name = name[..<colon]
+      }
+      while name.hasPrefix(".") || name.hasPrefix("*") { name.removeFirst() }
+      guard !name.isEmpty else { return nil }
+      host = HostName.normal(String(name))
+      self.port = port
     }
-    while name.hasPrefix(".") || name.hasPrefix("*") { name.removeFirst() }
-    guard !name.isEmpty else { return false }
-    return origin.host == name || origin.host.hasSuffix(".\(name)")
+
+    func matches(_ origin: Origin) -> Bool {
+      guard let host else { return true }
+      guard port == nil || port == origin.port else { return false }
+      return origin.host == host || origin.host.hasSuffix(".\(host)")
+    }
   }
 }

@@ -37,16 +37,57 @@ import Testing
     #expect(Origin(.known("https://a.test")) != Origin(.known("http://a.test:443")))
   }
 
-  @Test(arguments: ["localhost", "LOCALHOST", "shop.localhost", "127.0.0.1", "127.255.0.9", "[::1]"])
+  @Test(arguments: [
+    "localhost", "LOCALHOST", "shop.localhost", "127.0.0.1", "127.255.0.9", "[::1]", "127.1",
+    "0x7f.0.0.1", "2130706433", "017700000001", "127.0.0.1.", "localhost.", "loc%61lhost", "LOCALHOS%54", "[0:0::1]",
+    "[::ffff:127.0.0.1]", "[0:0:0:0:0:0:0:1]", "%6c.localhost",
+  ])
   func `this machine is loopback`(host: String) throws {
     #expect(try #require(Origin(.known("http://\(host):81/"))).isLoopback)
   }
 
   @Test(arguments: [
-    "example.com", "127.0.0.1.example.com", "localhost.example.com", "notlocalhost", "128.0.0.1", "127.evil.0.1",
-    "[::2]", "10.0.0.1", "localhost@example.com",
+    "example.com", "127.0.0.1.example.com", "localhost.example.com", "notlocalhost", "128.0.0.1", "127.0.0.1.evil",
+    "127-0-0-1",
+    "[::2]", "[::]", "0.0.0.0", "0x7f000001.example.com", "[::ffff:128.0.0.1]", "localhost.evil", "xlocalhost",
+    "10.0.0.1", "localhost@example.com",
   ])
   func `other hosts are not`(host: String) throws {
     #expect(try #require(Origin(.known("http://\(host)/"))).isLoopback == false)
+  }
+
+  @Test(arguments: [
+    ("https://loc%61lhost/x", "https://localhost:443"), ("https://EXAMPLE.com./x", "https://example.com:443"),
+    ("https://%45xample.com:8443", "https://example.com:8443"), ("https://127.1/", "https://127.0.0.1:443"),
+    ("https://0x7F.1/", "https://127.0.0.1:443"), ("https://2130706433:1/", "https://127.0.0.1:1"),
+    ("https://0177.0.0.1/", "https://127.0.0.1:443"), ("https://10.0.258/", "https://10.0.1.2:443"),
+    ("https://%31%32%37.0.0.1/", "https://127.0.0.1:443"), ("https://192.168.000.1/", "https://192.168.0.1:443"),
+    ("https://[2001:DB8:0:0:0:0:0:1]/", "https://[2001:db8::1]:443"),
+    ("https://[fe80::1%25eth0]/", "https://[fe80::1%25eth0]:443"),
+    ("https://my_service.corp/", "https://my_service.corp:443"), ("https://1.example/", "https://1.example:443"),
+    ("https://4chan.3com/", "https://4chan.3com:443"), ("https://u:p@EXAMPLE.com./", "https://example.com:443"),
+  ])
+  func `a host has one form, however it is written`(text: String, origin: String) throws {
+    #expect(Origin(try #require(URL(string: text)))?.description == origin)
+  }
+
+  @Test(arguments: [
+    "127.999.1.1", "127.evil.0.1", "256.1.1.1", "1.2.3.4.5", "08.1.1.1", "4294967296", "0xffffffff1", "127.0.0.1..",
+    "example.com..", "a..b", ".localhost", ".", "a%2Fb", "a%00b", "a%20b", "a%0d%0ab", "a%3A80", "a%40b", "a%2561",
+    "a%3Fb", "a%23b", "a%5Bb", "a%5Cb", "b%C3%BCcher.de", "a%", "a%zz", "[::1%25]", "[::g]", "[v1.x]", "a!b", "a,b",
+    "0x",
+  ])
+  func `a host whose meaning decoding would change, or that is none, is refused`(host: String) {
+    // Some are no URLs to Foundation either.
+    for url in [URL(string: "http://\(host)/"), URL(string: "http://\(host)/", encodingInvalidCharacters: false)] {
+      if let url { #expect(Origin(url) == nil, "\(url.absoluteString)") }
+    }
+  }
+
+  @Test(arguments: [
+    "http://a.test:+80/", "http://a.test:65536/", "http://a.test:8%30/", "http://a.test:99999999999999999999/",
+  ])
+  func `a port that is no number has no origin`(text: String) {
+    if let url = URL(string: text) { #expect(Origin(url) == nil) }
   }
 }

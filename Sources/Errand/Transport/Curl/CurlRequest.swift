@@ -28,13 +28,13 @@
       if plain == nil || plain != transfer.handle.plain {
         transfer.handle.reset()
         try setRules(easy, transfer)
-        setRoute(easy, transfer)
+        try setRoute(easy, transfer)
         if origin.isSecure { try setSecurity(easy) }
         setMethod(easy, transfer)
       }
       transfer.handle.plain = plain
       setCallbacks(easy, transfer)
-      let address = request.url.absoluteString
+      let address = origin.address(of: request.url)
       if plain == nil || !transfer.handle.setParsed(address) { ccurl_easy_set_string(easy, CCOPT_URL, address) }
       setMessage(easy, transfer)
     }
@@ -129,8 +129,9 @@
         if field.name == .contentLength || field.name == .transferEncoding { continue }
         block.append(contentsOf: field.name.rawName.utf8)
         // libcurl takes "Name:" for the wish to leave a header out; a semicolon sends it empty.
-        block.append(contentsOf: field.value.isEmpty ? ";".utf8 : ": ".utf8)
-        block.append(contentsOf: field.value.utf8)
+        let isBlank = field.value.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        block.append(contentsOf: isBlank ? ";".utf8 : ": ".utf8)
+        if !isBlank { block.append(contentsOf: field.value.utf8) }
         block.append(0)
       }
       if request.unpacksBody {
@@ -156,6 +157,8 @@
       // Wait for a connection that may carry many, rather than open one for each.
       ccurl_easy_set_long(easy, CCOPT_PIPEWAIT, 1)
       let tls = configuration.tls
+      // Or the authorities that the library was built to find in a folder would be trusted besides.
+      if tls.authorities != .system { ccurl_easy_set_string(easy, CCOPT_CAPATH, nil) }
       switch tls.authorities {
       case .system: break
       case .file(let url): try require(ccurl_easy_set_string(easy, CCOPT_CAINFO, url.path), "read authorities")
@@ -200,7 +203,7 @@
         phase: .preparing, isSurelyNotSent: true)
     }
 
-    private func setRoute(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
+    private func setRoute(_ easy: OpaquePointer, _ transfer: CurlTransfer) throws {
       switch configuration.version {
       case .automatic: if origin.isSecure { ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_2TLS)) }
       case .http1: ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_1_1))
@@ -213,13 +216,14 @@
         ccurl_easy_set_long(easy, CCOPT_MAXLIFETIME_CONN, max(1, Int(lifetime.components.seconds)))
       }
       if let path = configuration.unixSocket { ccurl_easy_set_string(easy, CCOPT_UNIX_SOCKET_PATH, path) }
-      if let address = configuration.addresses["\(origin.host):\(origin.port)"] {
+      if let address = rules.addresses["\(origin.host):\(origin.port)"] {
         transfer.resolveList = ccurl_slist_append(nil, "\(origin.host):\(origin.port):\(address)")
         ccurl_easy_set_slist(easy, CCOPT_RESOLVE, transfer.resolveList)
       }
       guard let proxy else { return }
       ccurl_easy_set_string(easy, CCOPT_PROXY, proxy.address)
       if let credential = proxy.credential {
+        try credential.check(for: "the proxy \(proxy.address)", isBasic: proxy.kind != .socks5)
         ccurl_easy_set_string(easy, CCOPT_PROXYUSERNAME, credential.user)
         ccurl_easy_set_string(easy, CCOPT_PROXYPASSWORD, credential.password)
         ccurl_easy_set_long(easy, CCOPT_PROXYAUTH, Int(CCAUTH_BASIC))

@@ -71,7 +71,7 @@ public final class URLSessionTransport: Transport {
     let origin = try request.checkedOrigin()
     if let refusal = trust.refusal(ofHost: origin.host, adding: request.options.pins) { throw refusal }
     let lane = request.options.waitsForConnectivity ? patient : ordinary
-    let exchange = URLSessionExchange(request, clock: clock)
+    let exchange = URLSessionExchange(request.addressed(to: origin), clock: clock)
     let head = try await lane.begin(exchange)
     let measurements = exchange.measurements
     return HTTPResponse(

@@ -1,0 +1,155 @@
+/// A host in the one form in which it is connected to, pinned and compared.
+package struct HostName: Equatable, Sendable {
+  /// In lower case, without escapes and a trailing dot; an IPv6 address in its brackets.
+  package let text: String
+  /// Whether it is this machine.
+  package let isLoopback: Bool
+
+  /// Why a URL, or a host, has no such form.
+  package enum Refusal: String, Error, Sendable {
+    case notHTTP = "it is no absolute http or https URL"
+    case port = "its port is no number up to 65535"
+    case empty = "its host is empty, or has an empty label"
+    case escape = "its host has a percent sign that is not before two hexadecimal digits"
+    case character = "its host has a blank, a control character or a delimiter, perhaps as an escape"
+    case notASCII = "its host has letters beyond ASCII: write it as it is looked up, which begins with xn--"
+    case address = "its host ends in a number, and is no IPv4 address"
+    case bracketed = "its host is in brackets, and is no IPv6 address"
+  }
+
+  /// The host that is written so in a URL.
+  package init(_ written: [UInt8]) throws(Refusal) {
+    if written.first == UInt8(ascii: "[") {
+      guard let address = IPv6Address(written) else { throw .bracketed }
+      self.init(text: address.description, isLoopback: address.isLoopback)
+      return
+    }
+    var bytes = try Self.decoded(written)
+    if bytes.last == Self.dot { bytes.removeLast() }
+    // Here is the place where names beyond ASCII would be turned into those that are looked up.
+    if bytes.contains(where: { $0 >= 0x80 }) { throw .notASCII }
+    guard bytes.allSatisfy({ Self.isNameByte($0) || $0 == Self.dot || $0 == UInt8(ascii: "~") }) else {
+      throw .character
+    }
+    let labels = bytes.split(separator: Self.dot, omittingEmptySubsequences: false)
+    guard let last = labels.last, labels.allSatisfy({ !$0.isEmpty }) else { throw .empty }
+    if IPv4Address.isNumber(last) {
+      guard let address = IPv4Address(labels) else { throw .address }
+      self.init(text: address.description, isLoopback: address.isLoopback)
+    } else {
+      self.init(
+        text: String(decoding: bytes, as: UTF8.self), isLoopback: bytes.withUnsafeBufferPointer(Self.isLoopback))
+    }
+  }
+
+  private init(text: String, isLoopback: Bool) {
+    self.text = text
+    self.isLoopback = isLoopback
+  }
+
+  /// The form of a host that an app writes into its settings, for comparison; one that has none stays as it is, in lower
+  /// case, and equals no host.
+  package static func normal(_ text: String) -> String {
+    let isBareAddress = text.utf8.filter { $0 == UInt8(ascii: ":") }.count > 1 && text.utf8.first != UInt8(ascii: "[")
+    do {
+      return try HostName(Array((isBareAddress ? "[\(text)]" : text).utf8)).text
+    } catch {
+      return text.lowercased()
+    }
+  }
+
+  // RFC 3986 §3.2.2: percent-encoded octets of a name are decoded once.
+  private static func decoded(_ written: [UInt8]) throws(Refusal) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(written.count)
+    var index = 0
+    while index < written.count {
+      var byte = written[index]
+      index += 1
+      if byte == UInt8(ascii: "%") {
+        guard index + 1 < written.count, let high = written[index].hexadecimalDigit,
+          let low = written[index + 1].hexadecimalDigit
+        else { throw .escape }
+        byte = high << 4 | low
+        index += 2
+      }
+      bytes.append(byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte)
+    }
+    return bytes
+  }
+}
+
+/// What almost every host is, told without an allocation.
+extension HostName {
+  private static let dot = UInt8(ascii: ".")
+
+  /// Whether a host needs no more than lower case: a name of letters, digits and dashes between dots, or four numbers.
+  static func isPlain(_ host: UnsafeBufferPointer<UInt8>) -> Bool {
+    var label = 0
+    for index in 0..<host.count {
+      if host[index] == dot {
+        if index == label { return false }
+        label = index + 1
+      } else if !isNameByte(host[index]) {
+        return false
+      }
+    }
+    guard label < host.count else { return false }
+    // Or it may be an address in one of its odd forms.
+    return !isDigit(host[label]) || isQuad(host)
+  }
+
+  /// Four numbers up to 255 without leading zeros.
+  private static func isQuad(_ host: UnsafeBufferPointer<UInt8>) -> Bool {
+    var (dots, digits, number) = (0, 0, 0)
+    for byte in host {
+      if byte == dot {
+        dots += 1
+        (digits, number) = (0, 0)
+      } else {
+        guard isDigit(byte), digits == 0 || number > 0 else { return false }
+        digits += 1
+        number = number * 10 + Int(byte - UInt8(ascii: "0"))
+        if number > 255 { return false }
+      }
+    }
+    return dots == 3
+  }
+
+  /// Whether a host in its one form, other than an IPv6 address, is this machine.
+  static func isLoopback(_ host: UnsafeBufferPointer<UInt8>) -> Bool {
+    if host.count > 6, host[0] == UInt8(ascii: "1"), host[1] == UInt8(ascii: "2"), host[2] == UInt8(ascii: "7"),
+      isQuad(host)
+    {
+      return true
+    }
+    let name: StaticString = "localhost"
+    let count = name.utf8CodeUnitCount
+    guard host.count >= count, host.last == UInt8(ascii: "t") else { return false }
+    let start = host.count - count
+    return (start == 0 || host[start - 1] == dot) && name.withUTF8Buffer { $0.elementsEqual(host[start...]) }
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+
+  private static func isNameByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+}
+
+extension UInt8 {
+  /// What it stands for as a hexadecimal digit; nil where it is none.
+  var hexadecimalDigit: UInt8? {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}

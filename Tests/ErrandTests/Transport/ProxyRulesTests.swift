@@ -1,0 +1,64 @@
+import Errand
+import Foundation
+import Testing
+
+@Suite struct ProxyRulesTests {
+  private func proxy(_ environment: [String: String], for url: String) throws -> String? {
+    let origin = try #require(URL(string: url).flatMap { Origin($0) })
+    return ProxyRules.environment(environment).proxy(for: origin)?.address
+  }
+
+  @Test func `an environment names a proxy for each scheme, or one for all`() throws {
+    let both = ["http_proxy": "a.test:1", "HTTPS_PROXY": "https://b.test:2", "all_proxy": "socks5h://c.test"]
+    #expect(try proxy(both, for: "http://shop.test") == "http://a.test:1")
+    #expect(try proxy(both, for: "https://shop.test") == "https://b.test:2")
+    #expect(try proxy(["ALL_PROXY": "socks5://c.test"], for: "https://shop.test") == "socks5h://c.test:1080")
+    #expect(
+      try proxy(["https_proxy": "a.test:1", "HTTPS_PROXY": "b.test:2"], for: "https://shop.test") == "http://a.test:1")
+    #expect(try proxy(["http_proxy": "", "all_proxy": "c.test:3"], for: "http://shop.test") == "http://c.test:3")
+    #expect(try proxy([:], for: "http://shop.test") == nil)
+  }
+
+  @Test func `HTTP_PROXY in upper case is what a CGI program is given by its clients`() throws {
+    #expect(try proxy(["HTTP_PROXY": "evil.test:1"], for: "http://shop.test") == nil)
+  }
+
+  @Test func `a proxy's credential is read from its URL`() throws {
+    let origin = try #require(Origin(.known("https://shop.test")))
+    let rules = ProxyRules.environment(["https_proxy": "http://some%40body:open%20sesame@p.test:3128"])
+    #expect(rules.proxy(for: origin)?.credential == Credential(user: "some@body", password: "open sesame"))
+  }
+
+  @Test(arguments: [
+    "*", "shop.test", ".test", "*.test", "shop.test:443", "other.test, SHOP.test", "shop.test.", "test",
+  ])
+  func `a host among the exceptions is reached directly`(exceptions: String) throws {
+    for name in ["no_proxy", "NO_PROXY"] {
+      #expect(try proxy(["https_proxy": "p.test:1", name: exceptions], for: "https://Shop.test./x") == nil)
+    }
+  }
+
+  @Test(arguments: ["", "op.test", "shop.test:80", "shop", "shop.test.evil", "est", ".", "10.0.0.1"])
+  func `other hosts are not`(exceptions: String) throws {
+    #expect(try proxy(["https_proxy": "p.test:1", "no_proxy": exceptions], for: "https://shop.test") != nil)
+  }
+
+  @Test(arguments: [
+    ("10.1", "10.0.0.1", true), ("10.0.0.1", "10.1", true), ("2001:db8::5", "[2001:DB8:0::5]", true),
+    ("[2001:db8::5]", "[2001:db8::5]", true), ("[2001:db8::5]:443", "[2001:db8::5]", true),
+    ("[2001:db8::5]:80", "[2001:db8::5]", false), ("0.0.1", "10.0.0.1", false),
+  ])
+  func `addresses are compared as addresses`(exception: String, host: String, isDirect: Bool) throws {
+    let address = try proxy(["https_proxy": "p.test:1", "no_proxy": exception], for: "https://\(host)")
+    #expect((address == nil) == isDirect)
+  }
+
+  @Test(arguments: ["localhost", "shop.localhost", "127.0.0.1", "127.1", "[::1]", "LOCALHOST.", "[::ffff:127.0.0.1]"])
+  func `this machine is never reached through a proxy`(host: String) throws {
+    for scheme in ["http", "https"] {
+      #expect(try proxy(["all_proxy": "p.test:1"], for: "\(scheme)://\(host):8080/x") == nil)
+      let origin = try #require(Origin(.known("\(scheme)://\(host)/")))
+      #expect(ProxyRules.all(Proxy(host: "p.test", port: 1)).proxy(for: origin) == nil)
+    }
+  }
+}

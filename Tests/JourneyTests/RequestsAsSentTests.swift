@@ -1,0 +1,150 @@
+#if os(Linux)
+  import Errand
+  import ErrandTesting
+  import Foundation
+  import Testing
+
+  /// What a server reads is what was asked for, or nothing.
+  @Suite(.timeLimit(.minutes(1)))
+  struct RequestsAsSentTests {
+    private let mock: MockServer
+    private let transport: CurlTransport
+
+    init() throws {
+      mock = try MockServer()
+      mock.route("/*", answer: .text("answer"))
+      transport = try CurlTransport()
+    }
+
+    private func body(_ kind: String) -> HTTPBody {
+      switch kind {
+      case "bytes": .text("hello")
+      case "no bytes": .bytes(Data())
+      case "stream":
+        .stream {
+          AsyncStream {
+            $0.yield(Data("hello".utf8)); $0.finish()
+          }
+        }
+      default: .empty
+      }
+    }
+
+    @Test(
+      arguments: [
+        "GET", "HEAD", "OPTIONS", "TRACE", "DELETE", "POST", "PUT", "PATCH", "QUERY", "CONNECT", "PRI", "PURGE",
+        "M-SEARCH",
+        "get", "head", "post", "connect",
+      ], ["nothing", "no bytes", "bytes", "stream"])
+    func `a method and a body arrive as they are, or are refused before anything is sent`(
+      method: String, kind: String
+    ) async throws {
+      let isRefused =
+        method == "CONNECT" || method == "PRI" || (["HEAD", "TRACE"].contains(method) && kind != "nothing")
+      let request = HTTPRequest(HTTPMethod(method), mock.url.appendingPathComponent("x"), body: body(kind))
+      do {
+        let response = try await transport.send(request)
+        #expect(try await response.body.collect() == Data((method == "HEAD" ? "" : "answer").utf8))
+        #expect(!isRefused)
+      } catch let error as TaskError {
+        #expect(isRefused && error.code == .badRequest && error.isSurelyNotSent, "\(error)")
+      }
+      #expect(mock.connectionCount == (isRefused ? 0 : 1))
+      #expect(mock.requests.map(\.method.rawValue) == (isRefused ? [] : [method]))
+      guard !isRefused else { return }
+      #expect(mock.requests.first?.body == Data((kind == "bytes" || kind == "stream" ? "hello" : "").utf8))
+      // The connection is in order: the next answer is for the next request.
+      let next = try await transport.send(HTTPRequest(.get, mock.url.appendingPathComponent("y")))
+      #expect(next.isConnectionReused)
+      #expect(mock.requests.map(\.target) == ["/x", "/y"])
+    }
+
+    @Test func `fields without a value, or with blanks alone, are sent empty`() async throws {
+      let headers: HTTPHeaders = ["X-Empty": "", "X-Blank": "  ", "X-Tab": "\t", "X-Full": "a"]
+      _ = try await transport.send(HTTPRequest(.get, mock.url, headers: headers))
+      let seen = try #require(mock.requests.first?.headers)
+      for (name, value) in [("X-Empty", ""), ("X-Blank", ""), ("X-Tab", ""), ("X-Full", "a")] {
+        #expect(seen[HTTPHeaderName(name)] == value, "\(name)")
+      }
+    }
+
+    @Test func `a head of the largest size arrives, and one byte more is refused before a connection is made`()
+      async throws
+    {
+      let field = HTTPHeaders.Field("X-Large", "")
+      let room = HTTPRequest.maximumHeadSize - "GET".utf8.count - mock.url.absoluteString.utf8.count - field.size
+      func request(_ count: Int) -> HTTPRequest {
+        HTTPRequest(.get, mock.url, headers: ["X-Large": String(repeating: "v", count: count)])
+      }
+      #expect(try await transport.send(request(room)).status == .ok)
+      #expect(mock.requests.first?.headers["X-Large"]?.utf8.count == room)
+      let fresh = try CurlTransport()
+      for large in [room + 1, 1 << 20, 10 << 20] {
+        let error = await #expect(throws: TaskError.self) { try await fresh.send(request(large)) }
+        #expect(error?.code == .badRequest && error?.isSurelyNotSent == true, "\(String(describing: error?.code))")
+        #expect(error?.reason.contains("X-Large") == true && error?.description.utf8.count ?? 0 < 500)
+      }
+      #expect(mock.connectionCount == 1)
+    }
+
+    @Test(arguments: [100_000, 1 << 20, 9 << 20])
+    func `a URL that is too long is an error of the URL's`(count: Int) async throws {
+      let url = try #require(URL(string: "\(mock.url)/?q=\(String(repeating: "x", count: count))"))
+      let error = await #expect(throws: TaskError.self) { try await transport.send(HTTPRequest(.get, url)) }
+      #expect(error?.code == .badURL && error?.isSurelyNotSent == true, "\(String(describing: error?.code))")
+      #expect(error?.description.utf8.count ?? 0 < 500)
+      #expect(mock.connectionCount == 0)
+    }
+
+    @Test(arguments: [
+      ("127.1", "127.0.0.1"), ("0x7f.0.0.1", "127.0.0.1"), ("2130706433", "127.0.0.1"), ("LOCALHOST.", "localhost"),
+      ("loc%61lhost", "localhost"), ("127.0.0.1.", "127.0.0.1"), ("user:word@Localhost", "localhost"),
+    ])
+    func `a host goes out in its one form, over the connection that is there`(written: String, form: String)
+      async throws
+    {
+      let port = try #require(mock.url.port)
+      var configuration = CurlTransport.Configuration()
+      configuration.addresses = ["localhost:\(port)": "127.0.0.1"]
+      let transport = try CurlTransport(configuration)
+      for (index, host) in [form, written, form].enumerated() {
+        let url = URL(string: "http://\(host):\(port)/a?b=c", encodingInvalidCharacters: false)
+        let response = try await transport.send(HTTPRequest(.get, try #require(url)))
+        // libcurl does not share a connection between users.
+        #expect(response.isConnectionReused == (index > 0) || written.contains("@"))
+      }
+      #expect(mock.requests.map { $0.headers[.host] } == Array(repeating: "\(form):\(port)", count: 3))
+      #expect(mock.requests.map(\.target) == Array(repeating: "/a?b=c", count: 3))
+    }
+
+    @Test(arguments: ["127.999.1.1", "127.0.0.1%00.evil.test", "localhost%2Fx", "localhost%0d%0aX-Evil:1"])
+    func `a host that is none reaches nobody, plain http least of all`(host: String) async throws {
+      let port = try #require(mock.url.port)
+      guard let url = URL(string: "http://\(host):\(port)/", encodingInvalidCharacters: false) else { return }
+      let error = await #expect(throws: TaskError.self) { try await transport.send(HTTPRequest(.get, url)) }
+      #expect(error?.code == .badURL && error?.isSurelyNotSent == true, "\(String(describing: error))")
+      #expect(mock.connectionCount == 0)
+    }
+
+    @Test(arguments: ["some\r\nX-Evil: 1", "some\nbody", "some\0body"], [false, true])
+    func `a Digest credential writes no line of its own`(evil: String, isPassword: Bool) async throws {
+      mock.enqueue(.status(401, headers: [.wwwAuthenticate: #"Digest realm="r", nonce="n", qop="auth""#]))
+      var request = HTTPRequest(.get, mock.url)
+      request.options.digest = Credential(user: isPassword ? "somebody" : evil, password: isPassword ? evil : "word")
+      let error = await #expect(throws: TaskError.self) { try await transport.send(request) }
+      #expect(error?.code == .badRequest && error?.isSurelyNotSent == true, "\(String(describing: error))")
+      #expect(error?.description.contains("Evil") == false && mock.connectionCount == 0)
+    }
+
+    @Test func `a connection is used no longer than its lifetime`() async throws {
+      var configuration = CurlTransport.Configuration()
+      configuration.connectionLifetime = .seconds(1)
+      let transport = try CurlTransport(configuration)
+      let start = ContinuousClock.now
+      while mock.connectionCount < 2, ContinuousClock.now - start < .seconds(30) {
+        _ = try await transport.send(HTTPRequest(.get, mock.url)).body.collect()
+      }
+      #expect(mock.connectionCount == 2)
+    }
+  }
+#endif

@@ -1,0 +1,58 @@
+#if os(Linux)
+  import Errand
+  import ErrandTesting
+  import Foundation
+  import Testing
+
+  @Suite(.enabled(if: SocksProxy.isExpected, "python3 is not installed"), .timeLimit(.minutes(1)))
+  struct SocksProxyTests {
+    private let mock: MockServer
+
+    init() throws {
+      mock = try MockServer()
+      mock.route("/*", answer: .text("from the origin"))
+    }
+
+    private func transport(by proxy: Proxy) throws -> CurlTransport {
+      var configuration = CurlTransport.Configuration()
+      configuration.proxies = .all(proxy)
+      return try CurlTransport(configuration)
+    }
+
+    private func request() throws -> (HTTPRequest, port: Int) {
+      let port = try #require(mock.url.port)
+      return (HTTPRequest(.get, try #require(URL(string: "http://shop.test:\(port)/a"))), port)
+    }
+
+    @Test func `a request goes through it, and the proxy looks up the name`() async throws {
+      let socks = try await SocksProxy()
+      let (request, port) = try request()
+      let response = try await transport(by: socks.proxy).send(request)
+      #expect(try await response.body.collect() == Data("from the origin".utf8))
+      #expect(socks.seen == ["name shop.test \(port)"])
+      #expect(mock.requests.first?.headers[.host] == "shop.test:\(port)")
+    }
+
+    @Test func `a credential that is right opens it, and no credential or a wrong one does not`() async throws {
+      let socks = try await SocksProxy(asksForCredential: true)
+      var proxy = socks.proxy
+      proxy.credential = SocksProxy.credential
+      #expect(try await transport(by: proxy).send(request().0).status == .ok)
+      for credential in [nil, Credential(user: "somebody", password: "open barley")] {
+        proxy.credential = credential
+        let error = await #expect(throws: TaskError.self) { try await transport(by: proxy).send(request().0) }
+        #expect(error?.isSurelyNotSent == true && error?.code == .cannotConnect, "\(String(describing: error))")
+      }
+      #expect(mock.requestCount == 1)
+    }
+
+    @Test func `an environment that names it is heeded`() async throws {
+      let socks = try await SocksProxy(asksForCredential: true)
+      let url = "socks5h://somebody:open%20sesame@127.0.0.1:\(socks.proxy.port)"
+      var configuration = CurlTransport.Configuration()
+      configuration.proxies = .environment(["ALL_PROXY": url])
+      #expect(try await CurlTransport(configuration).send(request().0).status == .ok)
+      #expect(socks.seen.count == 1)
+    }
+  }
+#endif
