@@ -42,7 +42,7 @@ struct ManagerScenario: Scenario {
 
   private func tasks(_ count: Int, on server: Server) async throws {
     let tasks = repeatElement(Trivial(server: server), count: count)
-    let answered = await server.manager.withResults(of: tasks, limit: Self.window) { results in
+    let answered = try await server.manager.withResults(of: tasks, limit: Self.window) { results in
       await results.reduce(0) { count, element in
         if case .success(Self.body) = element.result { count + 1 } else { count }
       }

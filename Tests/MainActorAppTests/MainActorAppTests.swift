@@ -72,7 +72,7 @@ struct MainActorAppTests {
 
   @Test func `a lazy sequence, and one that is waited for, are read away from it`() async throws {
     let lazy = [7, 7, 8].lazy.map { @Sendable in GetWidget(id: $0) }
-    #expect(await Server.shop.manager.withResults(of: lazy) { await $0.reduce(0) { count, _ in count + 1 } } == 3)
+    #expect(try await Server.shop.manager.withResults(of: lazy) { await $0.reduce(0) { count, _ in count + 1 } } == 3)
     let stream = AsyncStream { continuation in
       for _ in 1...3 { continuation.yield(GetWidget(id: 7)) }
       continuation.finish()

@@ -52,7 +52,7 @@
       let first = try await Fetch(path: "hello").on(server).response()
       #expect(first.response.version == .http2 && first.payload == Data("hello\n".utf8))
       let tasks = (0..<200).map { _ in Fetch(path: "hello").on(server) }
-      let count = await server.manager.withResults(of: tasks, limit: 50) { results in
+      let count = try await server.manager.withResults(of: tasks, limit: 50) { results in
         await results.reduce(0) { $0 + ((try? $1.result.get())?.count == 6 ? 1 : 0) }
       }
       #expect(count == 200)

@@ -80,7 +80,8 @@ struct NginxTests {
 
   @Test func `two hundred tasks go through a window over few connections`() async throws {
     let (nginx, server) = try await make()
-    let count = await server.manager.withResults(of: (0..<200).map { _ in Fetch().on(server) }, limit: 8) { results in
+    let count = try await server.manager.withResults(of: (0..<200).map { _ in Fetch().on(server) }, limit: 8) {
+      results in
       await results.reduce(0) { $0 + ((try? $1.result.get()) == "hello\n" ? 1 : 0) }
     }
     #expect(count == 200)

@@ -10,20 +10,20 @@ extension TaskManager {
   ///   - order: In which order the results come.
   ///   - body: Reads the results; what `tasks` throws comes after the last of them.
   /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws.
+  /// - Throws: What `body` throws, and `CancellationError` where it was cancelled before all results were read.
   public nonisolated func withResults<Tasks: AsyncSequence & SendableMetatype, Value: Sendable>(
     of tasks: sending Tasks, limit: Int = 8, order: ResultOrder = .finished,
     _ body: @Sendable (ThrowingTaskResults<Tasks.Element>) async throws -> Value
-  ) async rethrows -> Value where Tasks.Element: PayloadDownloadingTask {
+  ) async throws -> Value where Tasks.Element: PayloadDownloadingTask {
     let desk = TaskWindowDesk<Tasks.Element, any Error>(TaskWindow(limit: limit, order: order))
-    async let _ = desk.run(TaskSource(tasks))  // cancelled and awaited when this scope is left
-    defer { desk.close() }
-    return try await body(ThrowingTaskResults(desk: desk, driver: nil))
+    let driver = TaskResultsDriver(Task { await desk.run(TaskSource(tasks)) })
+    return try await driver.scoped(desk) { try await body(ThrowingTaskResults(desk: desk, driver: driver)) }
   }
 
   /// The results of many tasks that come one after the other, a window of them at a time.
   ///
-  /// Leaving the loop cancels what is under way.
+  /// Leaving the loop cancels what is under way. A loop that is cancelled is told: what is under way comes as
+  /// `.failure(CancellationError())`, at least one result.
   ///
   /// - Parameters:
   ///   - tasks: The tasks, taken one by one.

@@ -1,7 +1,7 @@
 extension TaskManager {
   /// Runs many tasks, a window of them at a time, and hands their results over.
   ///
-  ///     let total = await shop.manager.withResults(of: orders.map(GetOrder.init), limit: 8) { results in
+  ///     let total = try await shop.manager.withResults(of: orders.map(GetOrder.init), limit: 8) { results in
   ///       await results.reduce(0) { $0 + ((try? $1.result.get())?.total ?? 0) }
   ///     }
   ///
@@ -15,23 +15,23 @@ extension TaskManager {
   ///   - order: In which order the results come.
   ///   - body: Reads the results.
   /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws.
+  /// - Throws: What `body` throws, and `CancellationError` where it was cancelled before all results were read.
   public nonisolated func withResults<Tasks: Sequence & SendableMetatype, Value: Sendable>(
     of tasks: sending Tasks, limit: Int = 8, order: ResultOrder = .finished,
     _ body: @Sendable (TaskResults<Tasks.Element>) async throws -> Value
-  ) async rethrows -> Value where Tasks.Element: PayloadDownloadingTask {
+  ) async throws -> Value where Tasks.Element: PayloadDownloadingTask {
     let desk = TaskWindowDesk<Tasks.Element, Never>(
       TaskWindow(limit: limit, order: order, expected: tasks.underestimatedCount))
-    async let _ = desk.run(TaskSource(tasks))  // cancelled and awaited when this scope is left
-    defer { desk.close() }
-    return try await body(TaskResults(desk: desk, driver: nil))
+    let driver = TaskResultsDriver(Task { await desk.run(TaskSource(tasks)) })
+    return try await driver.scoped(desk) { try await body(TaskResults(desk: desk, driver: driver)) }
   }
 
   /// The results of many tasks, a window of them at a time.
   ///
   ///     for await (task, result) in shop.manager.results(of: (1...500).map(GetWidget.init), limit: 8) { … }
   ///
-  /// Leaving the loop cancels what is under way. Where it matters that everything has ended by then, use
+  /// Leaving the loop cancels what is under way. A loop that is cancelled is told: what is under way comes as
+  /// `.failure(CancellationError())`, at least one result. Where it matters that everything has ended by then, use
   /// `withResults(of:limit:order:_:)`.
   ///
   /// - Parameters:

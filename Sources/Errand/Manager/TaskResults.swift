@@ -18,9 +18,15 @@ public struct TaskResults<Described: PayloadDownloadingTask>: AsyncSequence, Sen
   public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
     let results: TaskResults
 
-    /// The next result; nil when all have come, or when the surrounding task was cancelled.
+    /// The next result; nil when all have come. When the surrounding task is cancelled,
+    /// those under way come as `.failure(CancellationError())`, at least one, and then nil.
     public mutating func next() async -> Element? {
-      await results.desk.next().map { ($0.task, $0.result) }
+      let outcome = await withTaskCancellationHandler {
+        await results.desk.next()
+      } onCancel: { [driver = results.driver] in
+        driver?.cancel()
+      }
+      return outcome.map { ($0.task, $0.result) }
     }
   }
 

@@ -33,7 +33,7 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
   private var handedOver = 0
   private var isSourceOver = false
   private var failure: Failure?
-  private var isClosed = false
+  private(set) var isClosed = false
 
   /// A window before anything was taken; `expected` is 0 where the source does not say how many it has.
   init(limit: Int, order: ResultOrder, sourceFailure: SourceFailure = .last, expected: Int = 0) {
@@ -72,7 +72,7 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
   /// The source has no more, or has failed.
   mutating func endSource(_ failure: Failure? = nil) {
     isSourceOver = true
-    self.failure = failure
+    self.failure = failure ?? self.failure
   }
 
   /// Nobody reads any more.

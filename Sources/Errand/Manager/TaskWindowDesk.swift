@@ -17,6 +17,10 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
     var taker: Waiter?
     var readers: [Int: Waiter] = [:]
     var nextReader = 0
+    /// Whether a cancellation ended it before all results were read.
+    var isCut = false
+    /// How many tasks came to a cancellation.
+    var cancelled = 0
 
     /// Removes the taker if it may go on.
     mutating func takerToWake() -> Waiter? {
@@ -37,6 +41,9 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
 
   var progress: TaskBatchProgress { state.withLock { $0.window.progress } }
 
+  /// Whether a cancellation ended it before all results were read.
+  var isCut: Bool { state.withLock { $0.isCut } }
+
   // MARK: Running
 
   /// Takes tasks as there is room, and runs them; returns when the last has ended. A cancel ends that.
@@ -44,22 +51,44 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
     let limit = state.withLock { $0.window.limit }
     await withTaskGroup(of: Void.self) { group in
       var running = 0
+      var isExhausted = false
       do throws(Failure) {
         while await waitForRoom() {
           if running == limit {
             await group.next()
             running -= 1
           }
-          guard !Task.isCancelled, let task = try await source.next() else { break }
+          guard !Task.isCancelled else { break }
+          guard let task = try await source.next() else {
+            isExhausted = true
+            break
+          }
           running += 1
           let place = state.withLock { $0.window.take() }
           group.addTask { await self.run(task, at: place) }
         }
-        endSource(nil)
+        if isExhausted, !Task.isCancelled { endSource(nil) }
+        await group.waitForAll()
+        endSource(Task.isCancelled ? try await cut(isExhausted ? nil : source) : nil)
       } catch {
         endSource(error)
       }
     }
+  }
+
+  /// A cancel has ended it, before the source did where that is given; all that ran has ended. Whoever reads is told by at
+  /// least one task, or by the error that is returned.
+  private func cut(_ source: TaskSource<Described, Failure>?) async throws(Failure) -> Failure? {
+    let isTold = state.withLock { state in
+      let isTold = state.cancelled > 0 || state.window.isClosed
+      state.isCut = !state.window.isClosed && (source != nil || state.cancelled > 0)
+      return isTold
+    }
+    if isTold { return nil }
+    guard let source, let task = try await source.next() else { return CancellationError() as? Failure }
+    let place = state.withLock { $0.window.take() }
+    finish(Outcome(place: place, task: task, result: .failure(CancellationError())), isFailed: true)
+    return nil
   }
 
   private func run(_ task: Described, at place: Int) async {
@@ -73,6 +102,7 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
   private func finish(_ outcome: Outcome, isFailed: Bool) {
     let reader = state.withLock { state in
       state.window.finish(outcome.place, outcome, isFailed: isFailed)
+      if case .failure(let error) = outcome.result, error is CancellationError { state.cancelled += 1 }
       return state.readers.popFirst()?.value
     }
     reader?.resume()
@@ -110,7 +140,8 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
 
   // MARK: Reading
 
-  /// The next outcome; nil at the end, or when the surrounding task was cancelled. Throws the failure of the source.
+  /// The next outcome; nil at the end. Throws the failure of the source. A cancelled reader has the tasks cancelled, and reads
+  /// what came of them: they end at once.
   func next() async throws(Failure) -> Outcome? {
     while true {
       let (step, taker, readers) = state.withLock { state -> (Window.Step, Waiter?, [Waiter]) in
@@ -128,9 +159,7 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
       case .outcome(let outcome): return outcome
       case .failure(let failure): throw failure
       case .over: return nil
-      case .wait:
-        if Task.isCancelled { return nil }
-        await waitForOutcome()
+      case .wait: await waitForOutcome()
       }
     }
   }
@@ -153,17 +182,13 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
       state.nextReader += 1
       return state.nextReader
     }
-    await withTaskCancellationHandler {
-      await withUnsafeContinuation { (waiter: Waiter) in
-        let mayGoOn = state.withLock { state in
-          guard !state.window.hasStep, !Task.isCancelled else { return true }
-          state.readers[number] = waiter
-          return false
-        }
-        if mayGoOn { waiter.resume() }
+    await withUnsafeContinuation { (waiter: Waiter) in
+      let mayGoOn = state.withLock { state in
+        guard !state.window.hasStep else { return true }
+        state.readers[number] = waiter
+        return false
       }
-    } onCancel: {
-      state.withLock { $0.readers.removeValue(forKey: number) }?.resume()
+      if mayGoOn { waiter.resume() }
     }
   }
 

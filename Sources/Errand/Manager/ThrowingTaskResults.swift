@@ -18,10 +18,16 @@ public struct ThrowingTaskResults<Described: PayloadDownloadingTask>: AsyncSeque
   public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
     let results: ThrowingTaskResults
 
-    /// The next result; nil when all have come, or when the surrounding task was cancelled.
+    /// The next result; nil when all have come. When the surrounding task is cancelled,
+    /// those under way come as `.failure(CancellationError())`, at least one, and then nil.
     /// Throws what the source of the tasks has thrown.
     public mutating func next() async throws -> Element? {
-      try await results.desk.next().map { ($0.task, $0.result) }
+      let outcome = try await withTaskCancellationHandler {
+        try await results.desk.next()
+      } onCancel: { [driver = results.driver] in
+        driver?.cancel()
+      }
+      return outcome.map { ($0.task, $0.result) }
     }
   }
 

@@ -23,7 +23,7 @@ import Testing
   @Test func `every task has its result, a window of them at a time`() async throws {
     let peak = Shared((now: 0, most: 0))
     let server = counting(peak)
-    let ids = await server.manager.withResults(of: (1...100).map { GetWidget(id: $0).on(server) }, limit: 8) {
+    let ids = try await server.manager.withResults(of: (1...100).map { GetWidget(id: $0).on(server) }, limit: 8) {
       results in
       var ids: [Int] = []
       for await (task, result) in results {
@@ -44,7 +44,7 @@ import Testing
   @Test func `what the reader leaves is cancelled and has ended when it returns`() async throws {
     let peak = Shared((now: 0, most: 0))
     let server = counting(peak)
-    await server.manager.withResults(of: (1...1000).map { GetWidget(id: $0).on(server) }, limit: 4) {
+    try await server.manager.withResults(of: (1...1000).map { GetWidget(id: $0).on(server) }, limit: 4) {
       for await _ in $0 { break }
     }
     #expect(server.manager.callCount == 0)
@@ -83,7 +83,7 @@ import Testing
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1...1000)
-    await server.manager.withResults(of: shop.tasks(1...1000, on: server), limit: 4, order: order) { results in
+    try await server.manager.withResults(of: shop.tasks(1...1000, on: server), limit: 4, order: order) { results in
       var reader = results.makeAsyncIterator()
       for read in 0..<20 {
         await shop.taken.reached(read + 8)
@@ -113,7 +113,7 @@ import Testing
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1)
-    await server.manager.withResults(of: shop.tasks(1...1000, on: server), limit: 4) { results in
+    try await server.manager.withResults(of: shop.tasks(1...1000, on: server), limit: 4) { results in
       for await _ in results { break }
       await shop.began.reached(5)  // the next took the place of the first, and will never be answered
     }
@@ -135,18 +135,70 @@ import Testing
     #expect(shop.inside.withLock { $0.now } == 0 && server.manager.callCount == 0)
   }
 
-  @Test func `cancelling the reader ends everything`() async throws {
+  @Test func `cancelling the reader ends everything, and tells it`() async throws {
     let shop = GatedShop()
     let server = shop.server()
+    let seen = Shared<[Bool]>([])
     let work = Task {
-      await server.manager.withResults(of: shop.tasks(1...1000, on: server), limit: 4) { results in
-        await results.reduce(into: []) { $0.append($1.task.base.id) }
+      try await server.manager.withResults(of: shop.tasks(1...1000, on: server), limit: 4) { results in
+        for await (_, result) in results { seen.withLock { $0.append(result.isCancellation) } }
       }
     }
     await shop.began.reached(4)
     work.cancel()
-    #expect(await work.value.count <= 4)
+    await #expect(throws: CancellationError.self) { try await work.value }
+    #expect(seen.withLock { $0 } == [true, true, true, true])
     #expect(shop.taken.count == 4 && shop.inside.withLock { $0.now } == 0 && server.manager.callCount == 0)
+  }
+
+  @Test func `a loop that is cancelled is told by those under way, and does not end in silence`() async throws {
+    let shop = GatedShop()
+    let server = shop.server()
+    shop.open(1...2)
+    let read = Counter()
+    let work = Task {
+      var results: [Bool] = []
+      for await (_, result) in server.manager.results(of: shop.tasks(1...1000, on: server), limit: 4) {
+        results.append(result.isCancellation)
+        read.add()
+      }
+      return results
+    }
+    await read.reached(2)
+    await shop.began.reached(6)
+    work.cancel()
+    let results = await work.value
+    #expect(results.prefix(2) == [false, false] && results.dropFirst(2).allSatisfy(\.self) && results.count == 6)
+    #expect(server.manager.callCount == 0)
+  }
+
+  @Test func `where nothing is under way the next task says it`() async throws {
+    let shop = GatedShop()
+    let server = shop.server()
+    shop.open(1...1000)
+    let work = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      var results: [Bool] = []
+      for await (_, result) in server.manager.results(of: shop.tasks(1...1000, on: server)) {
+        results.append(result.isCancellation)
+      }
+      return results
+    }
+    #expect(await work.value.contains(true))
+  }
+
+  @Test func `results that were all read are whole, cancelled or not`() async throws {
+    let shop = GatedShop()
+    let server = shop.server()
+    shop.open(1...10)
+    let work = Task {
+      try await server.manager.withResults(of: shop.tasks(1...10, on: server)) { results in
+        let count = await results.reduce(0) { count, _ in count + 1 }
+        withUnsafeCurrentTask { $0?.cancel() }
+        return count
+      }
+    }
+    #expect(try await work.value == 10)
   }
 
   @Test func `results that nobody reads any more are cancelled`() async throws {
@@ -181,4 +233,8 @@ import Testing
     for await _ in results {}
     #expect("\(results.progress)" == "4 of 4 finished, 1 failed")
   }
+}
+
+extension Result where Failure == any Error {
+  fileprivate var isCancellation: Bool { if case .failure(is CancellationError) = self { true } else { false } }
 }
