@@ -1,5 +1,6 @@
 #if os(Linux)
   import ErrandTesting
+  import Foundation
   import Testing
 
   @testable import Errand
@@ -12,6 +13,16 @@
       }
       #expect(transport.name == "curl")
       #expect(complaints.withLock { $0.isEmpty })
+    }
+
+    @Test func `a server that is given no transport sends by libcurl`() async throws {
+      let mock = try MockServer()
+      mock.route("/x", answer: .text("x"))
+      let server = Server(remote: Remote(mock.url), environment: [:])
+      #expect((server.transport as? PlatformTransport)?.name == "curl")
+      let response = try await URLTask(mock.url.appendingPathComponent("x")).on(server).response()
+      // URLSession on Linux tells of no address.
+      #expect(response.metrics.timings?.remoteAddress == "127.0.0.1")
     }
 
     @Test func `without libcurl it is URLSession, and the complaint says why`() {
