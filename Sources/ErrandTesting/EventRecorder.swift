@@ -29,6 +29,9 @@ public final class EventRecorder: TaskObserver, Sendable {
   /// A recorder that has seen nothing.
   public init() {}
 
+  /// At once, so that a test sees what has happened by then.
+  public var delivery: ObserverDelivery { .inline }
+
   /// Keeps the event.
   public func observe(_ event: TaskEvent) {
     let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in

@@ -22,6 +22,8 @@ extension TaskError {
     public static let badURL = Code("badURL")
     /// Plain http to a host for which it is not allowed.
     public static let insecureScheme = Code("insecureScheme")
+    /// A time limit of nothing or less.
+    public static let badLimit = Code("badLimit")
     /// A method or header that cannot be sent.
     public static let badRequest = Code("badRequest")
     /// A payload could not be encoded.

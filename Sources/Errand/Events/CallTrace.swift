@@ -6,14 +6,14 @@ package final class CallTrace: Sendable {
   private let taskType: Any.Type
   private let clock: CallClock
   private let start: Duration
-  private let observers: [any TaskObserver]
+  private let observers: [ObserverQueue]
   private let logStyle: LogStyle
   private let log: TextSink
   private let context: TaskContext
   private let record: Lock<FlightRecord>
 
   package init(
-    call: Int, taskType: Any.Type, clock: CallClock, observers: [any TaskObserver],
+    call: Int, taskType: Any.Type, clock: CallClock, observers: [ObserverQueue],
     logStyle: LogStyle, log: TextSink, context: TaskContext = TaskContext()
   ) {
     self.call = call
@@ -39,7 +39,7 @@ package final class CallTrace: Sendable {
     record.withLock { $0.note(moment, at: time) }
     guard !observers.isEmpty || logStyle != .none else { return time }
     let event = TaskEvent(call: call, task: "\(taskType)", time: time, moment: moment, context: context)
-    for observer in observers { observer.observe(event) }
+    for observer in observers { observer.tell(event) }
     if logStyle.includes(moment) { log.write("#\(call) \(event.task) \(time.formattedSeconds): \(moment)") }
     return time
   }

@@ -10,4 +10,6 @@ public struct TaskEvent: Sendable {
   public let moment: CallMoment
   /// What the task gave to its observers.
   public let context: TaskContext
+  /// How many events were dropped before this one because the observer was too slow; see ``ObserverDelivery/queued``.
+  public package(set) var missed = 0
 }

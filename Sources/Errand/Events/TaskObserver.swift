@@ -2,6 +2,23 @@
 ///
 /// Install observers in ``ServerConfiguration/observers``. Where there is none, events cost nothing.
 public protocol TaskObserver: Sendable {
-  /// Something happened. Called where it happens, so return at once: hand anything slow to a queue of your own.
+  /// How the observer is told; ``ObserverDelivery/queued`` unless stated.
+  var delivery: ObserverDelivery { get }
+
+  /// Something happened.
   func observe(_ event: TaskEvent)
+}
+
+extension TaskObserver {
+  /// On a queue of its own.
+  public var delivery: ObserverDelivery { .queued }
+}
+
+/// How an observer is told of events.
+public enum ObserverDelivery: Sendable, Hashable {
+  /// On a queue of its own, shortly after: no call waits for the observer, however slow it is. Up to 1,000 events wait;
+  /// those that come then are dropped, and the next one says how many in ``TaskEvent/missed``.
+  case queued
+  /// Where it happens: the call goes on when the observer returns. For those that only take a note.
+  case inline
 }

@@ -14,6 +14,8 @@ public struct HTTPResponse: Sendable {
   public var isConnectionReused: Bool
   /// The body, which is read once.
   public var body: HTTPResponseBody
+  /// What made it, and knows how.
+  package var maker: (any AnyObject & Sendable)?
 
   /// A response by its parts.
   public init(

@@ -25,18 +25,21 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     }
   }
 
+  /// What is to be done when a body has ended: it is told how, and where the body came from.
+  package typealias EndAction = @Sendable (_ ending: Ending, _ source: (any HTTPBodySource)?) -> Void
+
   /// What is to be done when a body has ended: mostly one thing, which is kept without an array.
   private struct EndActions {
-    private var first: (@Sendable (Ending) -> Void)?
-    private var others: [@Sendable (Ending) -> Void] = []
+    private var first: EndAction?
+    private var others: [EndAction] = []
 
-    mutating func add(_ action: @escaping @Sendable (Ending) -> Void) {
+    mutating func add(_ action: @escaping EndAction) {
       if first == nil { first = action } else { others.append(action) }
     }
 
-    func run(_ ending: Ending) {
-      first?(ending)
-      for action in others { action(ending) }
+    func run(_ ending: Ending, _ source: (any HTTPBodySource)?) {
+      first?(ending, source)
+      for action in others { action(ending, source) }
     }
   }
 
@@ -51,6 +54,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     var onEnd = EndActions()
     /// What a reader is to see in the place of a cancellation.
     var cause: (any Error)?
+    /// Makes of what went wrong what a reader sees.
+    var explain: (@Sendable (any Error) -> any Error)?
     /// Told how many bytes were read, chunk by chunk.
     var onChunk: (@Sendable (Int) -> Void)?
   }
@@ -74,9 +79,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
       if let chunk { count(chunk) } else { end(.complete) }
       return chunk
     } catch {
-      let error = state.withLock { $0.cause } ?? error
-      end(.failed(error))
-      throw error
+      throw failed(error)
     }
   }
 
@@ -92,9 +95,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
       return data
     } catch {
       source?.cancel()
-      let error = state.withLock { $0.cause } ?? error
-      end(.failed(error))
-      throw error
+      throw failed(error)
     }
   }
 
@@ -109,6 +110,14 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     state.withLock { $0.cause = $0.cause ?? error }
     source?.cancel()
     end(.failed(error))
+  }
+
+  /// Notes that reading failed; returns what the reader sees.
+  private func failed(_ error: any Error) -> any Error {
+    let (cause, explain) = state.withLock { ($0.cause, $0.explain) }
+    let error = cause ?? error
+    end(.failed(error))
+    return explain?(error) ?? error  // with the end noted: it may be part of the explanation
   }
 
   private var source: (any HTTPBodySource)? { state.withLock { $0.source } }
@@ -138,12 +147,17 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   public var timings: TransferTimings? { source?.timings }
 
   /// Has `action` called once when the body has ended or was let go; at once if that is so already.
-  package func onEnd(_ action: @escaping @Sendable (Ending) -> Void) {
-    let past = state.withLock { state -> Ending? in
+  package func onEnd(_ action: @escaping EndAction) {
+    let (past, source) = state.withLock { state -> (Ending?, (any HTTPBodySource)?) in
       if state.ending == nil { state.onEnd.add(action) }
-      return state.ending
+      return (state.ending, state.source)
     }
-    if let past { action(past) }
+    if let past { action(past, source) }
+  }
+
+  /// Has readers see what `explain` makes of what goes wrong.
+  package func explainFailures(_ explain: @escaping @Sendable (any Error) -> any Error) {
+    state.withLock { $0.explain = explain }
   }
 
   /// Has `action` told how many bytes were read, chunk by chunk.
@@ -152,13 +166,13 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   private func count(_ chunk: Data) { state.withLock { $0.onChunk }?(chunk.count) }
 
   private func end(_ ending: Ending) {
-    let actions = state.withLock { state -> EndActions? in
-      guard state.ending == nil else { return nil }
+    let (actions, source) = state.withLock { state -> (EndActions?, (any HTTPBodySource)?) in
+      guard state.ending == nil else { return (nil, nil) }
       state.ending = ending
       defer { state.onEnd = EndActions() }
-      return state.onEnd
+      return (state.onEnd, state.source)
     }
-    actions?.run(ending)
+    actions?.run(ending, source)
   }
 
   private func takeBuffered() throws -> Data? {

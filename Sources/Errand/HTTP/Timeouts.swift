@@ -1,4 +1,11 @@
-/// How long each part of a call may take. Nil is no limit.
+extension Duration {
+  /// No limit, as a value: `shop.defaultTimeout = .unlimited`.
+  public static let unlimited = Duration(secondsComponent: .max, attosecondsComponent: 0)
+}
+
+/// How long each part of a call may take. Nil is no limit; in those of a task, the server's. `.unlimited` is none in either.
+///
+/// A limit of nothing, or less, is refused: calls fail with code `.badLimit`. ``call`` may be, and has passed then.
 public struct Timeouts: Sendable, Hashable {
   /// Waiting for a slot, and where the transport limits connections, for one of those. It never eats the attempt's time.
   public var queue: Duration?
@@ -8,7 +15,7 @@ public struct Timeouts: Sendable, Hashable {
   public var firstByte: Duration?
   /// Without a byte in either direction while a body is under way.
   public var idle: Duration?
-  /// One attempt, from the slot to the last byte.
+  /// One attempt, from the slot to the last byte, wherever its bodies go to or come from.
   public var attempt: Duration?
   /// The whole call: waiting, all attempts and the delays between them.
   public var call: Duration?
@@ -48,4 +55,16 @@ public struct Timeouts: Sendable, Hashable {
       queue: queue ?? others.queue, connect: connect ?? others.connect, firstByte: firstByte ?? others.firstByte,
       idle: idle ?? others.idle, attempt: attempt ?? others.attempt, call: call ?? others.call)
   }
+
+  /// These limits without those that are `.unlimited`.
+  package var bounded: Timeouts {
+    Timeouts(
+      queue: queue?.orNil, connect: connect?.orNil, firstByte: firstByte?.orNil, idle: idle?.orNil,
+      attempt: attempt?.orNil, call: call?.orNil)
+  }
+}
+
+extension Duration {
+  /// Nil where it is no limit.
+  package var orNil: Duration? { self == .unlimited ? nil : self }
 }

@@ -1,11 +1,13 @@
 /// Hands out slots: the owner of an ``Admission``.
 ///
 /// Nothing that awaits another call holds a slot: it is asked for last, just before the transport, and given back when
-/// the body of the response has ended or was let go.
+/// the body of the response has ended or was let go, or with its head where the caller reads the body.
 final class AdmissionDesk: Sendable {
   private struct State {
     var admission: Admission
     var nextTicket = 0
+    /// The bodies that callers read, by host.
+    var streams: [Origin: Int] = [:]
     var waiters: [Admission.Ticket: UnsafeContinuation<Bool, Never>] = [:]
     /// Tickets that were decided on before their owner began to wait: admitted, or given up.
     var early: [Admission.Ticket: Bool] = [:]
@@ -73,9 +75,12 @@ final class AdmissionDesk: Sendable {
   var waiting: Int { state.withLock { $0.admission.waiting } }
 
   var snapshot: ThrottleSnapshot {
-    let admission = state.withLock { $0.admission }
+    let (admission, streams) = state.withLock { ($0.admission, $0.streams) }
+    var hosts = admission.counts
+    for (host, count) in streams { hosts[host, default: .init()].streams = count }
     return ThrottleSnapshot(
-      limits: admission.limits, running: admission.running, waiting: admission.waiting, hosts: admission.counts)
+      limits: admission.limits, running: admission.running, waiting: admission.waiting,
+      streams: streams.values.reduce(0, +), hosts: hosts)
   }
 
   /// Waits in line for a slot.
@@ -110,6 +115,20 @@ final class AdmissionDesk: Sendable {
 
   /// A slot of `host` is free again.
   func leave(_ host: Origin) { change { $0.leave(host: host, at: $1) } }
+
+  /// A slot of `host` is free again, and a stream open in its place.
+  func beginStream(_ host: Origin) {
+    state.withLock { $0.streams[host, default: 0] += 1 }
+    leave(host)
+  }
+
+  /// A stream of `host` has ended.
+  func endStream(_ host: Origin) {
+    state.withLock { state in
+      let count = state.streams[host] ?? 0
+      state.streams[host] = count > 1 ? count - 1 : nil
+    }
+  }
 
   /// Changes the admission, and starts those who may.
   private func change(_ change: (inout Admission, Duration) -> [Admission.Ticket]) {

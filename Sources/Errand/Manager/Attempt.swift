@@ -18,6 +18,8 @@ final class Attempt: Sendable {
     var sent = 0
     /// Whether its own admission or transport said that nothing of the last request was sent.
     var saysNothingSent = false
+    /// The slot of the last request, where the body may be handed to the caller.
+    weak var slot: AdmissionSlot?
     /// Whether its time was cut to what the call has left.
     var isCut = false
     var hasEnded = false
@@ -49,22 +51,33 @@ final class Attempt: Sendable {
     let desk = call.manager.admission
     // Who would be refused afterwards need not wait.
     try call.manager.circuits.check(host, call.snapshot.configuration.circuitBreaker)
-    let slot: AdmissionSlot
     var queued: Duration?
+    var permit: AdmissionSlot?
+    if case .stream = call.delivery { permit = try await place(at: call.manager.streams, for: host, &queued) }
+    let slot = try await place(at: desk, for: host, &queued)
+    if let permit { slot.keep(permit) }
+    begin(at: host, after: queued)
+    return slot
+  }
+
+  /// A place at a desk, waited for where there is none; `queued` is how long that and the wait before took.
+  @inline(__always)
+  private func place(at desk: AdmissionDesk, for host: Origin, _ queued: inout Duration?) async throws -> AdmissionSlot
+  {
     switch try desk.enter(host, priority: call.plan.priority) {
-    case .slot(let free): slot = free
+    case .slot(let free): return free
     case .line(let ticket):
       let start = call.trace.elapsed
       call.trace.note(.queued)
-      slot = try await call.interruptible { [call] in
-        try await call.manager.clock.limiting(call.timeouts.queue, .queue, phase: .waiting) {
+      let limit = call.timeouts.queue.map { max(.zero, $0 - (queued ?? .zero)) }
+      let slot = try await call.interruptible { [call] in
+        try await call.manager.clock.limiting(limit, .queue, phase: .waiting) {
           try await desk.wait(ticket, host)
         }
       }
-      queued = call.trace.elapsed - start
+      queued = (queued ?? .zero) + call.trace.elapsed - start
+      return slot
     }
-    begin(at: host, after: queued)
-    return slot
   }
 
   private func begin(at host: Origin, after queued: Duration?) {
@@ -130,7 +143,8 @@ final class Attempt: Sendable {
   @inline(never)
   private func hold(_ slot: AdmissionSlot, _ pass: CircuitPass?, until response: HTTPResponse) {
     // Not the response: its body would keep itself alive. The slot goes with what is called at the body's end.
-    response.body.onEnd { [status = response.status, slot] ending in
+    if case .stream = call.delivery { state.withLock { $0.slot = slot } }
+    response.body.onEnd { [status = response.status, slot] ending, _ in
       withExtendedLifetime(slot) { pass?.end(Circuit.Result(status, ending)) }
     }
     call.trace.note(.responded(response.status, isConnectionReused: response.isConnectionReused))
@@ -176,8 +190,8 @@ final class Attempt: Sendable {
   private func failed(_ error: any Error, response: HTTPResponse?) -> AttemptResult {
     var error = judged(TaskError.ofTransfer(error))
     if let cut = error as? TaskError, cut.timer == .attempt, isDeadline(cut) { error = call.expired(cut.phase) }
-    let reason = (error as? TaskError)?.reason ?? call.words(of: error)
-    end(timings: response?.body.timings, failure: error is CancellationError ? "cancelled" : reason, response: response)
+    let timings = response?.body.timings ?? (error as? TaskError)?.timings
+    end(timings: timings, failure: reason(error), response: response)
     return .failure(error)
   }
 
@@ -200,18 +214,19 @@ final class Attempt: Sendable {
   }
 
   private func streaming(_ response: HTTPResponse) -> AttemptResult {
+    state.withLock { $0.slot }?.becomeStream()
     // Without the body, which would hold itself and never be let go.
     var head = response
     head.body = HTTPResponseBody()
-    response.body.onEnd { [self, head] ending in
-      // The body cannot be asked here: it is on its way out.
-      if case .failed(let error) = ending {
-        end(timings: nil, failure: call.words(of: error), response: head)
-      } else {
-        end(timings: nil, response: head)
-      }
+    response.body.onEnd { [self, head] ending, source in
+      let timings = source?.timings ?? (ending.error as? TaskError)?.timings
+      end(timings: timings, failure: ending.error.map { reason($0) }, response: head)
     }
     return .response(response)
+  }
+
+  private func reason(_ error: any Error) -> String {
+    error is CancellationError ? "cancelled" : (error as? TaskError)?.reason ?? call.words(of: error)
   }
 
   private func end(

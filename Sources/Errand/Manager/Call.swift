@@ -32,14 +32,16 @@ final class Call: Sendable {
       number += 1
       return number
     }
-    timeouts = plan.timeouts.orElse(snapshot.timeouts)
+    timeouts =
+      plan.hasLimits
+      ? Timeouts.ofAttempts(plan.timeout, plan.timeouts, snapshot.configuration) : snapshot.timeouts
     recorder = manager.recorder
     isEchoed = snapshot.configuration.echoes(plan)
     exchange = recorder != nil || isEchoed ? Lock(ExchangeRecord()) : nil
     isDirect = plan.server.cancellableTransport != nil && plan.isUnattended && snapshot.isStraight
     trace = CallTrace(
       call: number, taskType: type(of: plan.task), clock: manager.clock,
-      observers: plan.control.map { snapshot.configuration.observers + [$0] } ?? snapshot.configuration.observers,
+      observers: plan.control.map { snapshot.observers + [ObserverQueue($0)] } ?? snapshot.observers,
       logStyle: snapshot.configuration.logStyle,
       log: snapshot.configuration.log, context: plan.context)
     self.plan = plan
@@ -49,6 +51,9 @@ final class Call: Sendable {
   var isShown: Bool { exchange != nil }
 
   var retryPolicy: RetryPolicy { plan.retryPolicy.isInherited ? snapshot.configuration.retryPolicy : plan.retryPolicy }
+
+  /// The limits of the call where a body goes to or comes from a file or a stream.
+  var streamTimeouts: Timeouts { Timeouts.ofStreams(plan.timeout, plan.timeouts, snapshot.configuration) }
 
   /// What is left until the deadline; nil where there is none.
   var remaining: Duration? { timeouts.call.map { $0 - trace.elapsed } }
@@ -78,8 +83,10 @@ final class Call: Sendable {
     manager.calls.enter(self)  // before the first hook: whoever cancels everything means this call as well
     await plan.task.willStart()
     let timer = startDeadline()
-    let release = snapshot.configuration.keepAwake?(plan.task)
-    defer { release?() }
+    if let keepAwake = snapshot.configuration.keepAwake {
+      let release = keepAwake(plan.task)
+      state.withLock { $0.release = release }
+    }
     if let timer { state.withLock { $0.deadline = timer } }
     do {
       let value = try await cancellable(body)
@@ -103,7 +110,8 @@ final class Call: Sendable {
     let reading = HandedOverBody(call: self, body: body)
     let (mayGoOn, _) = state.withLock { $0.handOver(reading) }
     // Captures nothing that holds the body: it would never be let go.
-    body.onEnd { [self] ending in
+    body.explainFailures { [self] in explained(TaskError.ofTransfer($0)) }
+    body.onEnd { [self] ending, _ in
       manager.calls.leave(self)
       state.withLock { $0.deadline }?.cancel()
       let outcome: CallOutcome =
@@ -223,6 +231,7 @@ final class Call: Sendable {
     } else if let response = ended.response {
       await plan.task.didComplete(with: response)
     }
+    ended.release?()
   }
 
   private func startDeadline() -> Task<Void, Never>? {

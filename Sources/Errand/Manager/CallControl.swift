@@ -7,6 +7,8 @@ final class CallControl: TaskObserver {
 
   init(_ onEvent: @escaping @Sendable (TaskEvent) -> Void) { self.onEvent = onEvent }
 
+  var delivery: ObserverDelivery { .inline }
+
   func observe(_ event: TaskEvent) { onEvent(event) }
 }
 

@@ -18,6 +18,8 @@ struct CallState {
   /// The head of the last response.
   var response: HTTPResponse?
   var bytesSent = 0
+  /// What lets the machine sleep again.
+  var release: (@Sendable () -> Void)?
   /// Whether a request without Range was answered with a part.
   var hasUnaskedPart = false
   /// The body that was written to the call's file.
@@ -58,6 +60,7 @@ struct CallState {
     let url: URL?
     let response: HTTPResponse?
     let bytesSent: Int
+    let release: (@Sendable () -> Void)?
   }
 
   /// What the call waited for, which it lets go of: a task has its result for as long as somebody holds it, and that may
@@ -72,6 +75,6 @@ struct CallState {
     guard !hasEnded else { return nil }
     hasEnded = true
     defer { response = nil }  // the call may live as long as what it gave
-    return Ended(method: method, url: url, response: response, bytesSent: bytesSent)
+    return Ended(method: method, url: url, response: response, bytesSent: bytesSent, release: release)
   }
 }

@@ -5,6 +5,8 @@ public import Foundation
 /// Every server has one of its own unless it is given one to share; limits are then shared too.
 public actor TaskManager {
   nonisolated let admission: AdmissionDesk
+  /// Where calls ask that hand their body to the caller, before they ask for a slot.
+  nonisolated let streams: AdmissionDesk
   nonisolated let calls = CallRegistry()
   nonisolated let serialQueues = SerialQueues()
   nonisolated let clock: CallClock
@@ -25,6 +27,7 @@ public actor TaskManager {
     random: CallRandom = .system
   ) {
     admission = AdmissionDesk(limits: limits, clock: clock)
+    streams = AdmissionDesk(limits: limits.ofStreams, clock: clock)
     retries = RetryBank(retryBudget)
     circuits = CircuitBoard(clock: clock)
     self.clock = clock
@@ -37,10 +40,15 @@ public actor TaskManager {
   public nonisolated var limits: ThrottleLimits { admission.limits }
 
   /// Sets other limits. They hold at once: raised ones start those who wait, lowered ones let the running finish.
-  public func setLimits(_ limits: ThrottleLimits) { admission.setLimits(limits) }
+  public func setLimits(_ limits: ThrottleLimits) {
+    streams.setLimits(limits.ofStreams)
+    admission.setLimits(limits)
+  }
 
   /// Who runs and who waits, overall and by host.
-  public nonisolated var throttle: ThrottleSnapshot { admission.snapshot }
+  public nonisolated var throttle: ThrottleSnapshot {
+    admission.snapshot.adding(waitingForStreams: streams.snapshot)
+  }
 
   /// What the circuit breaker of a host is at; closed where there is none.
   public nonisolated func circuit(of host: Origin) -> CircuitBreaker.State { circuits.circuit(of: host) }
@@ -51,8 +59,8 @@ public actor TaskManager {
   /// The number of attempts that hold a slot.
   public nonisolated var runningCount: Int { admission.running }
 
-  /// The number of attempts that wait for one.
-  public nonisolated var waitingCount: Int { admission.waiting }
+  /// The number of attempts that wait for one, or for a stream.
+  public nonisolated var waitingCount: Int { admission.waiting + streams.waiting }
 
   /// The number of calls under way, whatever they are doing.
   public nonisolated var callCount: Int { calls.count }

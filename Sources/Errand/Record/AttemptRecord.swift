@@ -17,6 +17,9 @@ public struct AttemptRecord: Sendable {
 
   package init(number: Int) { self.number = number }
 
+  /// Whether a pooled connection turned out dead and the request went out once more on a fresh one.
+  public var wasResent: Bool { timings?.wasResent ?? false }
+
   /// The status or the failure, in words.
   public var outcome: String { failure ?? status?.description ?? "no response" }
 }

@@ -50,7 +50,8 @@ extension CallMoment: CustomStringConvertible {
     case .admitted(let wait): "admitted after \(wait.formattedSeconds)"
     case .responded(let status, let isReused): "\(status)\(isReused ? ", reused connection" : "")"
     case .bodyReceived(let bytes): "body of \(bytes) bytes"
-    case .attemptEnded(let number, let record): "attempt \(number) ended: \(record.outcome)"
+    case .attemptEnded(let number, let record):
+      "attempt \(number) ended: \(record.outcome)\(record.wasResent ? ", sent again on a fresh connection" : "")"
     case .delayStarted(let delay, let reason): "waiting \(delay.formattedSeconds) to retry: \(reason)"
     case .delayEnded: "wait over"
     case .retryRefused(let reason): "no other attempt: \(reason)"

@@ -38,9 +38,17 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
     }
   }
 
-  /// The attempts, in order.
+  /// The attempts, in order, each with the delay after it.
   public var attempts: [AttemptRecord] {
-    entries.compactMap { if case .attemptEnded(_, let record) = $0.moment { record } else { nil } }
+    var attempts: [AttemptRecord] = []
+    for entry in entries {
+      switch entry.moment {
+      case .attemptEnded(_, let record): attempts.append(record)
+      case .delayStarted(let delay, _) where !attempts.isEmpty: attempts[attempts.count - 1].delay = delay
+      default: break
+      }
+    }
+    return attempts
   }
 
   /// The title, then one line a moment.

@@ -2,6 +2,8 @@ import Foundation
 
 extension Call {
   func refuseIfDisabled() throws {
+    if let problem = snapshot.problem { throw problem }
+    if plan.hasLimits, let problem = plan.timeouts.problem(timeout: plan.timeout, named: "timeout") { throw problem }
     guard snapshot.configuration.disabled else { return }
     throw TaskError(
       .disabled, "the server at '\(snapshot.configuration.remote.name)' is disabled, so nothing is sent",
@@ -37,6 +39,7 @@ extension Call {
     // Most calls share these: each change is a copy.
     let mayRepeat = body.isReplayable && plan.idempotency.allowsRepetition(of: method, headers)
     var options = mayRepeat ? snapshot.repeatableOptions : snapshot.options
+    let timeouts = isOfStreams(body) ? streamTimeouts : timeouts
     if timeouts != options.timeouts { options.timeouts = timeouts }
     if !plan.context.isEmpty { options.context = plan.context }
     switch delivery {
@@ -44,6 +47,14 @@ extension Call {
     case .memory, .discarded: break
     }
     return options
+  }
+
+  /// Whether a body goes to or comes from a file or a stream.
+  private func isOfStreams(_ body: HTTPBody) -> Bool {
+    switch (delivery, body.storage) {
+    case (.stream, _), (.file, _), (_, .file), (_, .stream): true
+    default: false
+    }
   }
 
   /// Refuses what must not, or cannot, be sent; returns where the request goes.

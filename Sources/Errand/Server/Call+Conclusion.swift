@@ -13,6 +13,14 @@ extension Call {
   func conclude<Value: Sendable>(
     _ response: HTTPResponse, finish: @Sendable (Outcome) async throws -> Value
   ) async throws -> Value {
+    var response = response
+    response.maker = self
+    return try await conclude(made: response, finish: finish)
+  }
+
+  private func conclude<Value: Sendable>(
+    made response: HTTPResponse, finish: @Sendable (Outcome) async throws -> Value
+  ) async throws -> Value {
     note(final: response)
     if !accepts(response.status) { throw await refusal(of: response) }
     try refuseStandIn(response)

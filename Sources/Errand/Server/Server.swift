@@ -6,7 +6,8 @@ public import Foundation
 ///     await shop.update { $0.defaultTimeout = .seconds(10) }
 ///
 /// A server owns its manager, or is given one to share, and its transport with all connections. There is nothing to
-/// shut down: calls that somebody awaits finish, and the connections close with the last reference.
+/// shut down: calls that somebody awaits finish, and the connections close with the last reference. The default server
+/// lives as long as it is the default.
 public actor Server {
   /// Runs the tasks of this server: throttling, cancellation, recording.
   public nonisolated let manager: TaskManager
@@ -53,6 +54,7 @@ public actor Server {
     try change(&configuration)
     let snapshot = ServerSnapshot(configuration, of: ObjectIdentifier(self))
     state.withLock { $0 = snapshot }
+    if let problem = snapshot.problem { configuration.log.write("every call will fail: \(problem)") }
   }
 
   /// Where paths begin.

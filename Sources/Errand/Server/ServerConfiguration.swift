@@ -52,7 +52,8 @@ public struct ServerConfiguration: Sendable {
 
   // MARK: How
 
-  /// How long one attempt may take.
+  /// How long one attempt may take; `.unlimited` is as long as it likes. Where a body goes to or comes from a file or a stream,
+  /// how long the head of the response may take, and how long that body may stand still.
   public var defaultTimeout: Duration = .seconds(30)
   /// Limits for the other parts of a call.
   public var timeouts = Timeouts(connect: .seconds(10))
@@ -85,7 +86,7 @@ public struct ServerConfiguration: Sendable {
   /// Sees the head of a response whose status was accepted, after the task's own verification; what it throws fails
   /// the call before anything is stored.
   public var verify: (@Sendable (_ task: any ServerTask, _ response: HTTPResponse) throws -> Void)?
-  /// Told when a call has succeeded, after the task's own postflight.
+  /// Told when there is a result, after the task's own postflight and before the call ends; what it throws fails the call.
   public var postflight: (@Sendable (_ task: any ServerTask, _ response: HTTPResponse) async throws -> Void)?
 
   /// Called when a call begins; what it returns is called when the call has ended. Wire it to whatever keeps the app

@@ -10,6 +10,10 @@ package final class ServerSnapshot: Sendable {
   private let remoteQuery: String?
   /// Whether the base is an absolute URL, so that what is added to it is one as well.
   private let isBaseSound: Bool
+  /// Those who are told what happens.
+  let observers: [ObserverQueue]
+  /// What is wrong with the configuration, so that every call fails; nil where nothing is.
+  let problem: TaskError?
   /// What every request starts with: the standard headers and the user agent.
   let headers: HTTPHeaders
   /// The limits of calls that state none.
@@ -43,8 +47,9 @@ package final class ServerSnapshot: Sendable {
     var headers = configuration.standardHeaders
     if !configuration.userAgent.isEmpty { headers.setDefault(configuration.userAgent, for: .userAgent) }
     self.headers = headers
-    var timeouts = configuration.timeouts
-    timeouts.attempt = timeouts.attempt ?? configuration.defaultTimeout
+    observers = configuration.observers.map { ObserverQueue($0) }
+    problem = configuration.timeouts.problem(timeout: configuration.defaultTimeout, named: "defaultTimeout")
+    let timeouts = Timeouts.ofAttempts(.inherited, Timeouts(), configuration)
     self.timeouts = timeouts
     var options = TransferOptions()
     options.timeouts = timeouts

@@ -2,9 +2,14 @@ extension ServerTask {
   /// The task on another server.
   public func on(_ server: Server) -> Modified<Unmodified> { modified { $0.server = server } }
 
-  /// The task with one attempt limited to `timeout`; with `.inherited`, to what the server says.
+  /// The task with one attempt limited to `timeout`; with `.inherited`, to what the server says, with `.unlimited` to nothing.
+  /// Where a body goes to or comes from a file or a stream, the limit ends with the head, and bounds how long that body may
+  /// stand still.
   public func timeout(_ timeout: Duration) -> Modified<Unmodified> {
-    modified { $0.timeouts.attempt = timeout == .inherited ? nil : timeout }
+    modified {
+      $0.timeout = timeout
+      $0.timeouts.attempt = nil
+    }
   }
 
   /// The task with the whole call, waiting and retries included, limited to `limit`.

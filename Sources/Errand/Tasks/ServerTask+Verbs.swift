@@ -29,7 +29,8 @@ extension ServerTask {
   ///     let response = try await Export().stream()
   ///     for try await chunk in response.body { … }
   ///
-  /// The slot of the call is held until the body ended or was let go. A slow reader makes the server wait.
+  /// The slot of the call is given back with the head; from then on it counts as an open stream, see
+  /// ``ThrottleLimits/streamsPerHost``. A slow reader makes the server wait.
   public func stream() async throws -> HTTPResponse {
     try await Server.perform(plan, .stream) { outcome in
       outcome.call.handOver(outcome.response)

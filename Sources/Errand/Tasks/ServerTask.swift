@@ -42,7 +42,8 @@ public protocol ServerTask: Sendable {
 
   // MARK: How
 
-  /// How long one attempt may take; the server's ``ServerConfiguration/defaultTimeout`` unless stated.
+  /// How long one attempt may take; where a body goes to or comes from a file or a stream, how long the head of the
+  /// response may, and how long that body may stand still. The server's ``ServerConfiguration/defaultTimeout`` unless stated.
   var timeout: Duration { get }
   /// Limits for the other parts of the call; where one is nil, the server's counts.
   var timeouts: Timeouts { get }
@@ -82,7 +83,8 @@ public protocol ServerTask: Sendable {
   /// Told when the request is built and both preflights have seen it, before the first attempt is made. Once a call, but
   /// never for one that ends before that.
   func didStart(_ request: HTTPRequest) async
-  /// Told before every attempt but the first, with what came of those before it. Once a retry; the wait of `delay` follows.
+  /// Told before every attempt but the first, with what came of those before it. Once a retry, and the wait of `delay`
+  /// follows; once a hedge, which follows at once.
   func willRetry(after delay: Duration, attempts: [AttemptRecord]) async
   /// Told last of all, when the call has failed: with `CancellationError` where it was cancelled. Once a call, unless
   /// ``didComplete(with:)`` is.
@@ -97,7 +99,8 @@ public protocol ServerTask: Sendable {
   func verify(_ response: HTTPResponse) throws
   /// Sees the response once its status was accepted and its body is there; what it throws fails the call.
   func postProcess(response: HTTPResponse) async throws
-  /// Told last of all, when the call has succeeded; not for a stream, whose caller sees the end itself.
+  /// Told when there is a result, before the call ends: what it throws fails the call, and ``didComplete(with:)`` follows
+  /// where nothing does. Not for a stream, whose caller sees the end itself.
   func postflight(response: HTTPResponse) async throws
 
   /// All aspects as one value, which is read once a call. Not to be implemented.

@@ -17,6 +17,8 @@ public struct TaskPlan: Sendable {
   public var encoder: any BodyEncoder
   /// Decodes payloads.
   public var decoder: any PayloadDecoder
+  /// How long one attempt may take, or where a body goes to or comes from a file or a stream, the head and every stand-still.
+  public var timeout: Duration
   /// Limits; where one is nil, the server's counts.
   public var timeouts: Timeouts
   /// What is done about failures.
@@ -56,9 +58,8 @@ public struct TaskPlan: Sendable {
     headers = task.headers
     encoder = task.encoder
     decoder = task.decoder
+    timeout = task.timeout
     timeouts = task.timeouts
-    let timeout = task.timeout
-    if timeout != .inherited { timeouts.attempt = timeout }
     retryPolicy = task.retryPolicy
     idempotency = task.idempotency
     priority = task.priority
@@ -79,6 +80,9 @@ public struct TaskPlan: Sendable {
     for change in changes { change(&plan) }
     return plan.headers
   }
+
+  /// Whether the task says something of its time limits.
+  var hasLimits: Bool { timeout != .inherited || timeouts != Timeouts() }
 
   /// The name by which calls are cancelled together.
   public var taskTag: String { tag ?? task.taskTag }

@@ -19,6 +19,7 @@ private enum Attempts: TaskContextKey { static let defaultValue = 0 }
   /// Keeps what it sees.
   private final class Spy: PerAttemptStep, TaskObserver {
     let seen = Shared<[String]>([])
+    var delivery: ObserverDelivery { .inline }
 
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       seen.withLock {

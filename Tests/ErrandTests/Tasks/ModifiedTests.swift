@@ -77,7 +77,7 @@ import Testing
     let server = StubServer(.widget).server
     let task = Login()
     check(task.on(server)) { $0.server === server }
-    check(task.timeout(.seconds(5))) { $0.timeouts.attempt == .seconds(5) }
+    check(task.timeout(.seconds(5))) { $0.timeout == .seconds(5) }
     check(task.deadline(.seconds(60))) { $0.timeouts.call == .seconds(60) }
     check(task.timeouts(Timeouts(queue: .seconds(1)))) { $0.timeouts.queue == .seconds(1) }
     check(task.header("A", "1").header("A", "2")) { $0.headers.values(for: "A") == ["2"] }

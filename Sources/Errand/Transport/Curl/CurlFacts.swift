@@ -126,4 +126,13 @@
       return value
     }
   }
+
+  extension CurlTransfer {
+    /// The error with what the transfer took until then.
+    func timed(_ error: any Error) -> any Error {
+      guard lastMulti != nil, var error = error as? TaskError else { return error }
+      error.timings = CurlFacts(handle.pointer, goes: goes, isSurelyNotSent: isSurelyNotSent).timings
+      return error
+    }
+  }
 #endif

@@ -228,13 +228,14 @@
     }
 
     func finish(_ outcome: Result<TransferTimings, any Error>) {
+      let outcome = outcome.mapError { timed($0) }
       end()
       incoming.withLock { $0.inbox.finish(outcome) }
     }
 
     func abandon(_ error: any Error) {
       end()
-      incoming.withLock { $0.inbox.abandon(error) }
+      incoming.withLock { [error = timed(error)] in $0.inbox.abandon(error) }
     }
 
     /// Before the reader knows, who may begin the next at once.

@@ -1,0 +1,54 @@
+import Dispatch
+
+/// Tells one observer what happens, in order; on a queue of its own unless it wants to be told at once.
+///
+/// Not in a Swift task: an observer that blocks would hold one of the few threads that run the calls.
+package final class ObserverQueue: Sendable {
+  private struct State {
+    var events: [TaskEvent] = []
+    /// How many were dropped since the last that was kept.
+    var missed = 0
+    var isBusy = false
+  }
+
+  /// How many events wait at most, beside those that are being told.
+  package static let capacity = 1000
+
+  private let observer: any TaskObserver
+  private let state = Lock(State())
+  private let queue: DispatchQueue?
+
+  package init(_ observer: any TaskObserver) {
+    self.observer = observer
+    queue = observer.delivery == .queued ? DispatchQueue(label: "errand.observer") : nil
+  }
+
+  func tell(_ event: TaskEvent) {
+    guard let queue else { return observer.observe(event) }
+    let begins = state.withLock { state in
+      guard state.events.count < Self.capacity else {
+        state.missed += 1
+        return false
+      }
+      var event = event
+      event.missed = state.missed
+      state.missed = 0
+      state.events.append(event)
+      defer { state.isBusy = true }
+      return !state.isBusy
+    }
+    if begins { queue.async { self.tellAll() } }
+  }
+
+  private func tellAll() {
+    while true {
+      let events = state.withLock { state in
+        defer { state.events = [] }
+        state.isBusy = !state.events.isEmpty
+        return state.events
+      }
+      if events.isEmpty { return }
+      for event in events { observer.observe(event) }
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import Dispatch
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite(.timeLimit(.minutes(1))) struct ObserverQueueTests {
+  /// Takes no event before it is let.
+  private final class Slow: TaskObserver {
+    let gate = DispatchSemaphore(value: 0)
+    let seen = Shared<[TaskEvent]>([])
+    let counter = Counter()
+
+    func observe(_ event: TaskEvent) {
+      gate.wait()
+      gate.signal()
+      seen.withLock { $0.append(event) }
+      counter.add()
+    }
+  }
+
+  @Test func `a slow observer slows no call, gets what is kept in order, and is told what was dropped`() async throws {
+    let slow = Slow()
+    let stub = StubServer(.widget) { $0.observers = [slow] }
+    let each = 7  // events of a call without a retry
+    let calls = 2 * ObserverQueue.capacity / each
+    for _ in 0..<calls { _ = try await GetWidget().on(stub.server).download() }
+    #expect(slow.seen.withLock { $0.isEmpty }, "all calls are over, and the observer has seen nothing yet")
+    slow.gate.signal()
+    await slow.counter.reached(ObserverQueue.capacity)
+    // What comes now says how many did not.
+    while !slow.seen.withLock({ $0.contains { $0.missed > 0 } }) {
+      _ = try await GetWidget().on(stub.server).download()
+      await Task.yield()
+    }
+    let events = slow.seen.withLock { $0 }
+    #expect(zip(events, events.dropFirst()).allSatisfy { $0.call <= $1.call })
+    let missed = events.reduce(0) { $0 + $1.missed }
+    #expect(missed >= calls * each - 2 * ObserverQueue.capacity && missed < calls * each)
+  }
+
+  @Test func `one that says so is told at once`() async throws {
+    let recorder = EventRecorder()
+    let stub = StubServer(.widget) { $0.observers = [recorder] }
+    _ = try await GetWidget().on(stub.server).download()
+    #expect(recorder.delivery == .inline && recorder.isBalanced)
+  }
+}
+
+@Suite struct ToldTests {
+  /// Notes by which hooks it is told.
+  private struct Told: ServerGETTask {
+    let log: Shared<[String]>
+    var path: String { "told" }
+    func willRetry(after delay: Duration, attempts: [AttemptRecord]) async {
+      log.withLock { $0.append("willRetry after \(delay.formattedSeconds)") }
+    }
+    func postProcess(response: HTTPResponse) async throws { log.withLock { $0.append("postProcess") } }
+    func postflight(response: HTTPResponse) async throws { log.withLock { $0.append("postflight") } }
+    func didComplete(with response: HTTPResponse) async {
+      log.withLock { $0.append("didComplete, \(response.record.attempts.count) attempts") }
+    }
+  }
+
+  @Test func `postflight comes before the end of the call, and didComplete after it`() async throws {
+    let log = Shared<[String]>([])
+    let stub = StubServer(.status(.ok)) {
+      $0.postflight = { _, _ in log.withLock { $0.append("the server's postflight") } }
+      $0.observers = [Inline { event in if case .callEnded = event.moment { log.withLock { $0.append("ended") } } }]
+    }
+    try await Told(log: log).on(stub.server).run()
+    #expect(
+      log.withLock { $0 } == [
+        "postProcess", "postflight", "the server's postflight", "ended", "didComplete, 1 attempts",
+      ])
+  }
+
+  private struct Inline: TaskObserver {
+    let tell: @Sendable (TaskEvent) -> Void
+    var delivery: ObserverDelivery { .inline }
+    func observe(_ event: TaskEvent) { tell(event) }
+  }
+
+  @Test func `willRetry is told of a hedge as well`() async throws {
+    let log = Shared<[String]>([])
+    let shop = VirtualShop { number, request, clock in
+      if number == 1 { try await CallClock(clock).sleep(for: .seconds(1000)) }
+      return .ok(request)
+    }
+    let call = Task { try await Told(log: log).on(shop.server).hedged(after: .seconds(1)).run() }
+    await shop.clock.pass(.seconds(1), sleepers: 2)
+    _ = try await call.value
+    #expect(log.withLock { $0.first } == "willRetry after 0.000 s")
+  }
+
+  @Test func `the record of an attempt says how long the call waited after it`() async throws {
+    let stub = StubServer(.status(503), .status(.ok))
+    let error = GetWidget().on(stub.server).retry(upTo: 1, after: .seconds(2))
+    let response = try await error.run()
+    #expect(response.record.attempts.map(\.delay) == [.seconds(2), nil])
+  }
+
+  @Test func `a resend on a stale connection is in the printed record`() {
+    var record = AttemptRecord(number: 1)
+    record.status = .ok
+    record.timings = TransferTimings()
+    #expect("\(CallMoment.attemptEnded(1, record))" == "attempt 1 ended: 200 OK")
+    record.timings?.wasResent = true
+    #expect("\(CallMoment.attemptEnded(1, record))" == "attempt 1 ended: 200 OK, sent again on a fresh connection")
+  }
+}

@@ -1,0 +1,104 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Bodies that the caller reads hold no slot.
+@Suite(.timeLimit(.minutes(2))) struct OpenStreamsTests {
+  private static let endless = MockAnswer.endless(chunk: Data(count: 1000))
+
+  @Test func `open streams stop nothing else, and are counted apart`() async throws {
+    let shop = try Shop(limits: ThrottleLimits(perHost: 2, total: 3))
+    shop.mock.route("/plain", answer: Self.endless)
+    var streams: [HTTPResponse] = []
+    for _ in 0..<10 { streams.append(try await PlainTask().on(shop.server).stream()) }
+    #expect(try await GetWidget().on(shop.server).download() == Widget())
+    let throttle = shop.server.manager.throttle
+    #expect(throttle.running == 0 && throttle.streams == 10)
+    #expect(throttle.hosts.values.map(\.streams) == [10])
+    for stream in streams { stream.body.cancel() }
+    #expect(shop.server.manager.throttle.streams == 0 && shop.server.manager.throttle.hosts.isEmpty)
+    try await shop.mock.waitForOpenConnections(1)  // that of the widget, which is kept
+  }
+
+  @Test func `a limit on streams has others wait until one has ended, and plain calls do not`() async throws {
+    let shop = try Shop(limits: ThrottleLimits(streamsPerHost: 1))
+    shop.mock.route("/plain", answer: Self.endless)
+    let first = try await PlainTask().on(shop.server).stream()
+    let second = Task { try await PlainTask().on(shop.server).stream() }
+    #expect(await eventually { shop.server.manager.waitingCount == 1 })
+    #expect(try await GetWidget().on(shop.server).download() == Widget())
+    #expect(shop.server.manager.throttle.streams == 1)
+    first.body.cancel()
+    let response = try await second.value
+    #expect(shop.server.manager.throttle.streams == 1 && shop.server.manager.waitingCount == 0)
+    response.body.cancel()
+    #expect(await eventually { shop.isQuiet })
+  }
+
+  @Test func `whoever waits for a stream is cancelled, and limited by the queue's timer`() async throws {
+    let shop = try Shop(limits: ThrottleLimits(streamsPerHost: 1))
+    shop.mock.route("/plain", answer: Self.endless)
+    let first = try await PlainTask().on(shop.server).stream()
+    let task = PlainTask().on(shop.server).timeouts(Timeouts(queue: .milliseconds(50)))
+    let error = await #expect(throws: TaskError.self) { try await task.stream() }
+    #expect(error?.timer == .queue)
+    let second = Task { try await PlainTask().on(shop.server).stream() }
+    #expect(await eventually { shop.server.manager.waitingCount == 1 })
+    second.cancel()
+    await #expect(throws: CancellationError.self) { try await second.value }
+    first.body.cancel()
+    #expect(await eventually { shop.isQuiet })
+  }
+
+  @Test func `an error while a stream is read has method, URL, record and timings`() async throws {
+    let shop = try Shop()
+    shop.mock.enqueue(.truncated(body: Data(count: 1000), after: 400))
+    let response = try await PlainTask().on(shop.server).stream()
+    let error = try #require(await #expect(throws: TaskError.self) { try await response.body.collect() })
+    #expect(error.code == .truncatedBody && error.method == .get)
+    #expect(error.url == shop.url("plain").absoluteString)
+    #expect(error.record.title == "GET \(shop.url("plain").absoluteString)")
+    #expect(error.attempts.count == 1 && error.attempts.first?.failure != nil && error.elapsed > .zero)
+    #expect(try #require(error.attempts.first?.timings).remotePort == shop.mock.url.port)
+  }
+
+  @Test func `a stream that was read has timings, and its response the record`() async throws {
+    let shop = try Shop()
+    shop.mock.enqueue(.text("0123456789"))
+    let response = try await PlainTask().on(shop.server).stream()
+    #expect(try await response.body.collect().count == 10)
+    #expect(response.record.title == "GET \(shop.url("plain").absoluteString)")
+    let timings = try #require(response.record.attempts.first?.timings)
+    #expect(timings.firstByte > .zero && timings.bytesReceived > 10)
+    #expect(try await PlainTask().on(shop.server).accepting(.all).run().record.attempts.map(\.status) == [404])
+  }
+
+  @Test func `an attempt that failed has timings`() async throws {
+    let shop = try Shop()
+    shop.mock.enqueue(.drop)
+    shop.mock.enqueue(.hang)
+    let task = PlainTask().on(shop.server).retry(.never).idempotency(.neverRepeat)
+    for task in [task, task.timeouts(Timeouts(firstByte: .milliseconds(50)))] {
+      let error = try #require(await #expect(throws: TaskError.self) { try await task.run() })
+      #expect(try #require(error.attempts.first?.timings).remotePort == shop.mock.url.port, "\(error)")
+    }
+  }
+
+  @Test func `the machine is kept awake until the end of a stream`() async throws {
+    let log = Shared<[String]>([])
+    let shop = try Shop {
+      $0.keepAwake = { _ in
+        log.withLock { $0.append("awake") }
+        return { log.withLock { $0.append("asleep") } }
+      }
+    }
+    shop.mock.enqueue(.text("0123456789"))
+    let response = try await PlainTask().on(shop.server).stream()
+    #expect(log.withLock { $0 } == ["awake"])
+    _ = try await response.body.collect()
+    #expect(await eventually { log.withLock { $0.count == 2 } })
+    _ = try await GetWidget().on(shop.server).download()
+    #expect(log.withLock { $0 } == ["awake", "asleep", "awake", "asleep"])
+  }
+}

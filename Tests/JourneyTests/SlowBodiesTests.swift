@@ -1,0 +1,84 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Where a body goes to or comes from a file or a stream, `timeout` ends with the head and bounds how long the body stands
+/// still. The bodies here take several times the limit, and never stand still for a large part of it.
+@Suite(.timeLimit(.minutes(2))) struct SlowBodiesTests {
+  private static let limit = Duration.milliseconds(1500)
+  private static let slow = MockAnswer.data(Data(count: 200)).throttled(bytes: 1, every: .milliseconds(20))
+
+  @Test func `a slow body reaches a file and a reader whole, and in memory is cut`() async throws {
+    let shop = try Shop { $0.defaultTimeout = Self.limit }
+    shop.mock.route("/plain", answer: Self.slow)
+    let task = PlainTask().on(shop.server).retry(.never)
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("slow")
+      try await task.download(to: file)
+      #expect(try Data(contentsOf: file).count == 200)
+    }
+    #expect(try await task.stream().body.collect().count == 200)
+    #expect(try await task.timeout(Self.limit).stream().body.collect().count == 200)
+    let error = await #expect(throws: TaskError.self) { try await task.downloadData() }
+    #expect(error?.timer == .attempt)
+    #expect(try await task.timeout(.unlimited).downloadData().count == 200)
+  }
+
+  @Test func `a slow upload from a stream is not cut either`() async throws {
+    let shop = try Shop { $0.defaultTimeout = Self.limit }
+    let body = HTTPBody.stream(length: 40) { Dripping() }
+    let task = URLTask(shop.url("echo/x"), method: .put, body: body).on(shop.server).retry(.never)
+    #expect(try await task.downloadData().count == 40)
+  }
+
+  private struct Dripping: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    var left = 40
+    mutating func next() async throws -> Data? {
+      guard left > 0 else { return nil }
+      left -= 1
+      try await Task.sleep(for: .milliseconds(75))
+      return Data(count: 1)
+    }
+    func makeAsyncIterator() -> Dripping { self }
+  }
+
+  @Test func `a body that stands still ends, and so does a wait for the head`() async throws {
+    let shop = try Shop { $0.defaultTimeout = .milliseconds(200) }
+    shop.mock.enqueue(.text("0123456789").bodyAfter(.seconds(3600)))
+    let response = try await PlainTask().on(shop.server).stream()
+    let idle = await #expect(throws: TaskError.self) { try await response.body.collect() }
+    #expect(idle?.timer == .idle && idle?.limit == .milliseconds(200))
+    shop.mock.enqueue(.hang)
+    let head = await #expect(throws: TaskError.self) { try await PlainTask().on(shop.server).retry(.never).stream() }
+    #expect(head?.isTimeout == true && head?.limit == .milliseconds(200))
+  }
+
+  @Test func `an explicit limit of the attempt holds for streams as well`() async throws {
+    let shop = try Shop()
+    shop.mock.route("/plain", answer: Self.slow)
+    let task = PlainTask().on(shop.server).retry(.never).timeouts(Timeouts(attempt: .milliseconds(500)))
+    let error = await #expect(throws: TaskError.self) { try await task.stream().body.collect() }
+    #expect(error?.timer == .attempt)
+  }
+
+  @Test(arguments: [Duration.zero, .seconds(-1)])
+  func `a limit that leaves no time is refused, by a server and by a task`(limit: Duration) async throws {
+    let shop = try Shop()
+    let task = await #expect(throws: TaskError.self) { try await GetWidget().on(shop.server).timeout(limit).run() }
+    #expect(task?.code == .badLimit && task?.reason.contains("timeout is") == true)
+    let idle = GetWidget().on(shop.server).timeouts(Timeouts(idle: limit))
+    #expect(await #expect(throws: TaskError.self) { try await idle.run() }?.code == .badLimit)
+    let lines = Shared<[String]>([])
+    await shop.server.update {
+      $0.log = TextSink { line in lines.withLock { $0.append(line) } }
+      $0.defaultTimeout = limit
+    }
+    #expect(lines.withLock { $0.count } == 1, "it is said when it is set")
+    let server = await #expect(throws: TaskError.self) { try await GetWidget().on(shop.server).run() }
+    #expect(server?.code == .badLimit && server?.reason.contains("defaultTimeout is") == true)
+    #expect(shop.mock.requestCount == 0)
+    await shop.server.update { $0.defaultTimeout = .unlimited }
+    #expect(try await GetWidget().on(shop.server).download() == Widget())
+  }
+}
