@@ -44,6 +44,9 @@ static struct {
 #undef FIELD
 } curl;
 
+// OpenSSL's, by way of libcurl; null where that uses another library.
+static int (*ssl_pending)(const void *);
+
 static const struct ccurl_version_data *version_data;
 static int32_t load_outcome;
 static pthread_once_t load_guard = PTHREAD_ONCE_INIT;
@@ -66,6 +69,7 @@ static int32_t load(void) {
   if (library == NULL) return CCURL_MISSING_LIBRARY;
   int32_t resolved = resolve_symbols(library);
   if (resolved != CCURL_LOADED) return resolved;
+  ssl_pending = (__typeof__(ssl_pending))dlsym(library, "SSL_pending");
   version_data = curl.version_info(0);
   if (version_data->version_num < oldest_version) return CCURL_TOO_OLD;
   if (curl.global_init(CC_GLOBAL_ALL) != CCE_OK) return CCURL_INIT_FAILED;
@@ -134,6 +138,7 @@ CALLBACK_SETTER(seek, ccurl_seek_function, SEEK)
 CALLBACK_SETTER(prereq, ccurl_prereq_function, PREREQ)
 CALLBACK_SETTER(resolver_start, ccurl_resolver_start_function, RESOLVER_START_)
 CALLBACK_SETTER(sockopt, ccurl_sockopt_function, SOCKOPT)
+CALLBACK_SETTER(opensocket, ccurl_opensocket_function, OPENSOCKET)
 CALLBACK_SETTER(closesocket, ccurl_closesocket_function, CLOSESOCKET)
 CALLBACK_SETTER(debug, ccurl_debug_function, DEBUG)
 
@@ -157,6 +162,13 @@ int32_t ccurl_easy_get_pointer(ccurl_easy *easy, int32_t info, void **value) {
 
 int32_t ccurl_easy_get_certinfo(ccurl_easy *easy, const ccurl_certinfo **value) {
   return curl.easy_getinfo(easy, CCINFO_CERTINFO, value);
+}
+
+int ccurl_easy_tls_pending(ccurl_easy *easy) {
+  struct ccurl_tls_session *session = NULL;
+  if (ssl_pending == NULL || curl.easy_getinfo(easy, CCINFO_TLS_SSL_PTR, &session) != CCE_OK) return 0;
+  if (session == NULL || session->backend != CCSSLBACKEND_OPENSSL || session->internals == NULL) return 0;
+  return ssl_pending(session->internals);
 }
 
 // MARK: Multi handles

@@ -23,6 +23,11 @@ struct ccurl_message {
   } data;
 };
 
+struct ccurl_tls_session {
+  int32_t backend;
+  void *internals;
+};
+
 // The beginning of what curl_version_info points to; later fields depend on the library's age.
 struct ccurl_version_data {
   int32_t age;

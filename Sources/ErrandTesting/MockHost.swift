@@ -31,8 +31,9 @@ final class MockHost: Sendable {
     }
   }
 
-  /// Ends all threads, and waits for them: a second at most, because a handler of a route may take its time.
-  func stop() {
+  /// Ends all threads. Where it waits for them it does so for a second at most, because a handler of a route may take
+  /// its time.
+  func stop(waits: Bool) {
     let arrivals = ledger.withLock { ledger -> [MockLedger.Arrival]? in
       let arrivals = ledger.stop()
       // Under the lock, because a socket that has left the ledger may have been closed, and its number used again.
@@ -43,7 +44,7 @@ final class MockHost: Sendable {
     MockSocket(descriptor: listener.wakeUp).release()
     script.withLock { $0.removeAll() }
     for arrival in arrivals { arrival.continuation.resume(throwing: MockServerError.stopped) }
-    if Self.served != ObjectIdentifier(self) { _ = threads.wait(timeout: .now() + 1) }
+    if waits, Self.served != ObjectIdentifier(self) { _ = threads.wait(timeout: .now() + 1) }
   }
 
   /// Notes that a request was read.

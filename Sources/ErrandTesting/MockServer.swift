@@ -31,20 +31,21 @@ public final class MockServer: Sendable {
     host = try MockHost(requestLimit: requestLimit)
     guard let url = URL(string: "http://127.0.0.1:\(host.port)") else {
       host.start()
-      host.stop()
+      host.stop(waits: true)
       throw MockServerError("no URL for port \(host.port)")
     }
     self.url = url
     host.start()
   }
 
-  deinit { host.stop() }
+  // Without waiting: the last reference may go on one of Swift's threads, of which there are few.
+  deinit { host.stop(waits: false) }
 
   /// Closes the listening socket and every connection, whatever they are at, and forgets the routes.
   ///
   /// What was received can still be read. Whoever waits for something gets a ``MockServerError``. Returns when every
   /// thread has ended, or after a second where a route's closure takes longer.
-  public func stop() { host.stop() }
+  public func stop() { host.stop(waits: true) }
 }
 
 // MARK: What it answers

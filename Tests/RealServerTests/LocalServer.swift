@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 #if canImport(Darwin)
@@ -65,15 +66,22 @@ final class LocalServer: Sendable {
         self.process = process
         return
       }
-      Self.end(process)  // somebody else took the port in between
+      Self.end(process) {}  // somebody else took the port in between
     }
     let log = (try? String(contentsOf: folder.appendingPathComponent("error.log"), encoding: .utf8)) ?? ""
     throw Failure(reason: "\(name) did not start: \(log)")
   }
 
   deinit {
-    Self.end(process)
-    try? FileManager.default.removeItem(at: folder)  // it is below the temporary folder
+    let folder = folder
+    Self.end(process) { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+  }
+
+  /// Leaves the thread to others for a few milliseconds.
+  private static func moment() async {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(5)) { continuation.resume() }
+    }
   }
 
   /// A port that was free a moment ago.
@@ -136,7 +144,7 @@ final class LocalServer: Sendable {
       var status: Int32 = 0
       if waitpid(process, &status, WNOHANG) == process { return false }
       if connects(to: port) { return true }
-      await Task.yield()
+      await moment()
     }
     return false
   }
@@ -150,18 +158,24 @@ final class LocalServer: Sendable {
     }
   }
 
-  private static func end(_ process: Int32) {
-    var status: Int32 = 0
+  /// Ends a process in order, so that it ends its own children, then calls `finish`.
+  ///
+  /// The wait is on a thread of its own: of those that tests run on there are two. Nobody waits for ever for a test's
+  /// server.
+  private static func end(_ process: Int32, finish: @escaping @Sendable () -> Void) {
     kill(process, SIGTERM)
-    // In order, so that it ends its own children; but nobody waits for ever for a test's server.
-    let limit = ContinuousClock.now + .seconds(5)
-    while waitpid(process, &status, WNOHANG) == 0 {
-      if ContinuousClock.now > limit {
-        kill(process, SIGKILL)
-        waitpid(process, &status, 0)
-        return
+    Thread.detachNewThread {
+      var status: Int32 = 0
+      let limit = ContinuousClock.now + .seconds(5)
+      while waitpid(process, &status, WNOHANG) == 0 {
+        if ContinuousClock.now > limit {
+          kill(process, SIGKILL)
+          waitpid(process, &status, 0)
+          break
+        }
+        usleep(2000)
       }
-      usleep(2000)
+      finish()
     }
   }
 }

@@ -18,6 +18,8 @@ final class Nginx: Sendable {
     var asksForCertificate = false
     /// How many requests a connection may carry.
     var requestsPerConnection = 100_000
+    /// How long it keeps an idle connection, in seconds.
+    var keepAlive = 75
   }
 
   /// Starts it with these files, by path; with TLS and HTTP/2 where that is asked for.
@@ -49,6 +51,7 @@ final class Nginx: Sendable {
     events { worker_connections 1024; }
     http {
       access_log off;
+      keepalive_timeout \(security?.keepAlive ?? 75)s;
       keepalive_requests \(security?.requestsPerConnection ?? 100_000);
       client_body_temp_path \(folder)/body;
       proxy_temp_path \(folder)/proxy;

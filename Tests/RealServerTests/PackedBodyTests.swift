@@ -6,7 +6,7 @@
   /// Bodies that are a thousand times as large as what comes over the wire.
   @Suite(
     .enabled(if: Nginx.isExpected && LocalServer.isExpected("gzip"), "nginx or gzip is not installed"),
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(5)))
   struct PackedBodyTests {
     private static let size = 64 << 20
 

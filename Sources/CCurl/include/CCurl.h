@@ -72,6 +72,8 @@ typedef int (*ccurl_prereq_function)(
 typedef int (*ccurl_resolver_start_function)(
     void *_Nullable resolver, void *_Nullable reserved, void *_Nullable data);
 typedef int (*ccurl_sockopt_function)(void *_Nullable data, int descriptor, int32_t purpose);
+/// Returns a descriptor, or CC_SOCKET_BAD. What it is given last is the address.
+typedef int (*ccurl_opensocket_function)(void *_Nullable data, int32_t purpose, void *_Nullable address);
 typedef int (*ccurl_closesocket_function)(void *_Nullable data, int descriptor);
 /// `kind` is CCINFO_TEXT, CCINFO_HEADER_IN, …; the bytes do not end in NUL.
 typedef int (*ccurl_debug_function)(
@@ -115,6 +117,7 @@ int32_t ccurl_easy_set_prereq(ccurl_easy *easy, ccurl_prereq_function _Nullable 
 int32_t ccurl_easy_set_resolver_start(
     ccurl_easy *easy, ccurl_resolver_start_function _Nullable function, void *_Nullable data);
 int32_t ccurl_easy_set_sockopt(ccurl_easy *easy, ccurl_sockopt_function _Nullable function, void *_Nullable data);
+int32_t ccurl_easy_set_opensocket(ccurl_easy *easy, ccurl_opensocket_function _Nullable function, void *_Nullable data);
 /// The pointer must outlive the connection, hence the multi: an idle connection is closed long after its transfer.
 int32_t ccurl_easy_set_closesocket(
     ccurl_easy *easy, ccurl_closesocket_function _Nullable function, void *_Nullable data);
@@ -132,6 +135,9 @@ int32_t ccurl_easy_get_string(ccurl_easy *easy, int32_t info, const char *_Nulla
 int32_t ccurl_easy_get_pointer(ccurl_easy *easy, int32_t info, void *_Nullable *_Nonnull value);
 /// CCINFO_CERTINFO, filled while CCOPT_CERTINFO is 1; lives as long as the strings above.
 int32_t ccurl_easy_get_certinfo(ccurl_easy *easy, const ccurl_certinfo *_Nullable *_Nonnull value);
+
+/// How many bytes of the transfer's connection lie decrypted in OpenSSL and were not read; 0 with another TLS library.
+int ccurl_easy_tls_pending(ccurl_easy *easy);
 
 // MARK: Multi handles; those that return a number return a CCM_… code
 

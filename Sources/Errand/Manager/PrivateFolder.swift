@@ -17,8 +17,7 @@ struct PrivateFolder: ~Copyable {
   struct Stamp: Equatable {
     let inode: UInt64
     let size: Int64
-    let seconds: Int
-    let nanoseconds: Int
+    let written: Data
   }
 
   /// Why a folder is not used.
@@ -130,8 +129,9 @@ struct PrivateFolder: ~Copyable {
     #else
       let time = status.st_mtim
     #endif
-    return Stamp(
-      inode: UInt64(status.st_ino), size: Int64(status.st_size), seconds: time.tv_sec, nanoseconds: time.tv_nsec)
+    // As bytes: in a release build the fields of `timespec` are of a module that has no name to import.
+    let written = withUnsafeBytes(of: time) { Data($0) }
+    return Stamp(inode: UInt64(status.st_ino), size: Int64(status.st_size), written: written)
   }
 
   /// Runs `body` while nobody else holds the lock of that name; nil where somebody does for longer than `patience`

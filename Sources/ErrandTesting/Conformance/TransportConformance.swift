@@ -34,7 +34,6 @@ public struct TransportConformance: Sendable {
     /// - Throws: ``Failure`` with what was expected and what came instead, or what the transport threw.
     public func run(limit: Duration = .seconds(120)) async throws {
       let trial = ConformanceTrial(server: try MockServer(), transport: try make())
-      defer { trial.server.stop() }
       try await Deadline(limit).run { try await check(trial) }
     }
   }

@@ -15,13 +15,16 @@
       #expect(remark(text) == .opened(stream: 17))
     }
 
-    @Test(arguments: ["recveived GOAWAY, error=0, last_stream=5\n", "received GOAWAY, error=11, last_stream=5\n"])
-    func `the last stream before a GOAWAY is understood, as 7 and 8 say it`(text: String) {
-      #expect(remark(text) == .goingAway(last: 5))
+    @Test(
+      arguments: [
+        ("recveived GOAWAY, error=0, last_stream=5\n", 0), ("received GOAWAY, error=11, last_stream=5\n", 11),
+      ] as [(String, UInt32)])
+    func `the last stream before a GOAWAY is understood, as 7 and 8 say it`(text: String, error: UInt32) {
+      #expect(remark(text) == .goingAway(last: 5, error: error))
     }
 
     @Test func `the largest stream there can be is understood`() {
-      #expect(remark("received GOAWAY, error=0, last_stream=2147483647") == .goingAway(last: 2_147_483_647))
+      #expect(remark("received GOAWAY, error=0, last_stream=2147483647") == .goingAway(last: 2_147_483_647, error: 0))
     }
 
     @Test func `a refused stream is understood`() {

@@ -5,18 +5,15 @@
 
   @Suite struct HeadLinesTests {
     /// The steps that the lines of `text` lead to.
-    private func take(
-      _ text: [String], _ lines: inout HeadLines, beginsAnew: Bool = false, passesOver401: Bool = false
-    ) -> [HeadLines.Step] {
-      text.map { line in
-        Array("\(line)\r\n".utf8).withUnsafeBytes {
-          lines.take($0, beginsAnew: beginsAnew, passesOver401: passesOver401)
-        }
-      }
+    private func take(_ text: [String], _ lines: inout HeadLines, _ rules: HeadLines.Rules = .init()) -> [HeadLines
+      .Step]
+    {
+      text.map { line in Array("\(line)\r\n".utf8).withUnsafeBytes { lines.take($0, rules) } }
     }
 
     @Test func `a head ends with its blank line, and what comes later is a trailer`() {
       var lines = HeadLines()
+      #expect(lines.isUntouched)
       #expect(take(["HTTP/1.1 200 OK", "Server: a", ""], &lines) == [.more, .more, .complete])
       #expect(lines.isComplete && lines.bytes == Array("HTTP/1.1 200 OK\r\nServer: a\r\n\r\n".utf8))
       #expect(take(["Digest: b", ""], &lines) == [.trailer, .trailer])
@@ -30,20 +27,30 @@
       #expect(lines.bytes == Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))
     }
 
-    @Test(arguments: ["\r", "stray"])
-    func `a line that begins with a line break ends the head, whatever else is on it`(rest: String) {
+    @Test func `the first field is awaited right after the status line`() {
       var lines = HeadLines()
-      #expect(take(["HTTP/1.1 200 OK", "\r" + rest], &lines) == [.more, .complete])
+      #expect(!lines.awaitsFirstField)
+      _ = take(["HTTP/1.1 200 OK"], &lines)
+      #expect(lines.awaitsFirstField)
+      _ = take(["Server: a"], &lines)
+      #expect(!lines.awaitsFirstField)
     }
 
-    @Test func `another protocol is no interim response`() {
+    @Test func `what comes on a stream has a status line of its own`() {
+      let rules = HeadLines.Rules(isMultiplexed: true)
       var lines = HeadLines()
-      #expect(take(["HTTP/1.1 101 Switching Protocols", ""], &lines) == [.more, .complete])
+      #expect(take(["HTTP/2 200 ", "server: a", ""], &lines, rules) == [.more, .more, .complete])
+      var foreign = HeadLines()
+      guard case .refused = take(["HTTP/1.1 200 OK"], &foreign, rules)[0] else {
+        Issue.record("a stream that speaks HTTP/1.1")
+        return
+      }
     }
 
     @Test func `a challenge is passed over where it is answered, and is the head where nothing follows`() {
       var answered = HeadLines()
-      #expect(take(["HTTP/1.1 401 Unauthorized", ""], &answered, passesOver401: true) == [.more, .more])
+      let rules = HeadLines.Rules(answers401: true)
+      #expect(take(["HTTP/1.1 401 Unauthorized", ""], &answered, rules) == [.more, .answered(401)])
       let (isTaken, isTakenAgain) = (answered.completeAsItIs(), answered.completeAsItIs())
       #expect(isTaken && answered.isComplete && !isTakenAgain)
       var final = HeadLines()
@@ -51,6 +58,27 @@
       var none = HeadLines()
       let isNoneTaken = none.completeAsItIs()
       #expect(!isNoneTaken)
+    }
+
+    @Test func `a challenge that is cut is no head`() {
+      var lines = HeadLines()
+      _ = take(["HTTP/1.1 401 Unauthorized", "Server: a"], &lines, HeadLines.Rules(answers401: true))
+      let isTaken = lines.completeAsItIs()
+      #expect(!isTaken)
+    }
+
+    @Test func `chunks in HTTP 1.0 are refused`() {
+      var lines = HeadLines()
+      let steps = take(["HTTP/1.0 200 OK", "Transfer-Encoding: chunked", ""], &lines)
+      #expect(steps.last == .refused("it is HTTP/1.0 and has a Transfer-Encoding"))
+    }
+
+    @Test func `trailers have a limit`() {
+      var lines = HeadLines()
+      _ = take(["HTTP/1.1 200 OK", ""], &lines)
+      let line = "A: " + String(repeating: "b", count: 1019)
+      #expect(take(Array(repeating: line, count: 64), &lines).allSatisfy { $0 == .trailer })
+      #expect(take([line], &lines) == [.refused("its trailer fields are larger than 64 KiB")])
     }
   }
 #endif

@@ -4,15 +4,17 @@
 
   /// What libcurl knows of a transfer that is over.
   struct CurlFacts {
-    private let easy: OpaquePointer
+    private let handle: CurlHandle
     private let goes: Int
     private let isSurelyNotSent: Bool
 
-    init(_ easy: OpaquePointer, goes: Int, isSurelyNotSent: Bool) {
-      self.easy = easy
+    init(_ handle: CurlHandle, goes: Int, isSurelyNotSent: Bool) {
+      self.handle = handle
       self.goes = goes
       self.isSurelyNotSent = isSurelyNotSent
     }
+
+    private var easy: OpaquePointer { handle.pointer }
 
     var version: HTTPVersion? {
       switch Int32(long(CCINFO_HTTP_VERSION)) {
@@ -41,49 +43,25 @@
     }
 
     /// The error for a code that is not `CCE_OK`, or for an end without a response.
-    func failure(_ code: Int32, phase: TaskError.Phase, bodyFailure: (any Error)?) -> any Error {
+    func failure(
+      _ code: Int32, phase: TaskError.Phase, hasBegun: Bool, bodyFailure: (any Error)?
+    ) -> any Error {
       if let bodyFailure { return TaskError.ofTransfer(bodyFailure) }
       if long(CCINFO_HTTP_CONNECTCODE) == 407 {
         return TaskError(
           .proxyAuthenticationRequired, "the proxy asks for credentials", phase: .connecting, isSurelyNotSent: true)
       }
-      // The same code once the request went out: what came back is not HTTP/1 or 2.
-      let isAnswered = code == CCE_UNSUPPORTED_PROTOCOL && goes > 0
-      let kind = isAnswered ? .badResponse : Self.kind(code, hasBegun: phase == .receiving)
-      var reason = explanation(code)
-      if kind == .pinMismatch { reason += "; the server shows \(shownPins.joined(separator: ", "))" }
+      let failure = CurlFailure(
+        code, remark: handle.remark, words: String(cString: ccurl_easy_strerror(code)),
+        CurlFailure.Circumstances(
+          phase: phase, isSent: goes > 0, hasBegun: hasBegun, isRefused: isSurelyNotSent && goes > 0))
+      var reason = failure.reason
+      if failure.code == .pinMismatch { reason += "; the server shows \(shownPins.joined(separator: ", "))" }
       // libcurl keeps the last one in the handle, whatever it was of.
       let number = phase == .connecting ? long(CCINFO_OS_ERRNO) : 0
       if number != 0 { reason += " (\(String(cString: strerror(Int32(number)))))" }
       if !remoteAddress.isEmpty { reason += ", \(remoteAddress) port \(long(CCINFO_PRIMARY_PORT))" }
-      return TaskError(kind, "\(reason), \(phase.rawValue)", phase: phase, isSurelyNotSent: isSurelyNotSent)
-    }
-
-    private func explanation(_ code: Int32) -> String {
-      if isSurelyNotSent, goes > 0 { return "the server refused the stream, and did nothing with it" }
-      // Aborted by the second go of an exchange that may go once: the pooled connection was dead, and the request may
-      // have been read before it died.
-      guard code != CCE_ABORTED_BY_CALLBACK else { return "the pooled connection was closed before it answered" }
-      return String(cString: ccurl_easy_strerror(code))
-    }
-
-    private static func kind(_ code: Int32, hasBegun: Bool) -> TaskError.Code {
-      switch code {
-      case CCE_URL_MALFORMAT, CCE_UNSUPPORTED_PROTOCOL: .badURL
-      case CCE_COULDNT_RESOLVE_HOST, CCE_COULDNT_RESOLVE_PROXY: .cannotResolveHost
-      case CCE_COULDNT_CONNECT, CCE_INTERFACE_FAILED, CCE_PROXY: .cannotConnect
-      case CCE_PEER_FAILED_VERIFICATION, CCE_SSL_ISSUER_ERROR, CCE_SSL_INVALIDCERTSTATUS: .untrustedServer
-      case CCE_SSL_PINNEDPUBKEYNOTMATCH: .pinMismatch
-      case CCE_SSL_CONNECT_ERROR, CCE_SSL_CERTPROBLEM, CCE_SSL_CIPHER, CCE_SSL_CACERT_BADFILE, CCE_SSL_CLIENTCERT,
-        CCE_USE_SSL_FAILED, CCE_SSL_ENGINE_INITFAILED, CCE_SSL_CRL_BADFILE:
-        .secureConnectionFailed
-      case CCE_OPERATION_TIMEDOUT: .timedOut
-      case CCE_GOT_NOTHING, CCE_SEND_ERROR, CCE_ABORTED_BY_CALLBACK, CCE_SEND_FAIL_REWIND: .connectionLost
-      case CCE_RECV_ERROR, CCE_HTTP2, CCE_HTTP2_STREAM, CCE_PARTIAL_FILE: hasBegun ? .truncatedBody : .connectionLost
-      case CCE_WEIRD_SERVER_REPLY, CCE_BAD_CONTENT_ENCODING, CCE_TOO_LARGE: .badResponse
-      case CCE_OK: .connectionLost
-      default: .internal
-      }
+      return TaskError(failure.code, "\(reason), \(phase.rawValue)", phase: phase, isSurelyNotSent: isSurelyNotSent)
     }
 
     /// The pins of the certificates that the server showed, its own first.
@@ -131,7 +109,7 @@
     /// The error with what the transfer took until then.
     func timed(_ error: any Error) -> any Error {
       guard lastMulti != nil, var error = error as? TaskError else { return error }
-      error.timings = CurlFacts(handle.pointer, goes: goes, isSurelyNotSent: isSurelyNotSent).timings
+      error.timings = CurlFacts(handle, goes: goes, isSurelyNotSent: isSurelyNotSent).timings
       return error
     }
   }

@@ -21,9 +21,13 @@
     var sockets: [Int32: String] = [:]
     let connectionsPerOrigin: Int
 
-    init(id: ID, connectionsPerOrigin: Int) {
+    /// How long an idle connection is kept, in nanoseconds.
+    let idleLifetime: UInt64
+
+    init(id: ID, _ rules: CurlRules) {
       self.id = id
-      self.connectionsPerOrigin = connectionsPerOrigin
+      connectionsPerOrigin = rules.configuration.connectionsPerOrigin
+      idleLifetime = rules.idleLifetime
     }
 
     /// The connections by origin, where these exchanges are under way.

@@ -3,8 +3,13 @@
 
   /// The easy handles of a transport on one loop that are not in use; kept, for they remember names and TLS sessions.
   final class CurlHandlePool: Sendable {
+    /// A handle that nobody uses: it has one owner, the pool.
+    private struct Idle: Sendable {
+      nonisolated(unsafe) let handle: CurlHandle
+    }
+
     private struct State {
-      var idle: [CurlHandle] = []
+      var idle: [Idle] = []
       var busy = 0
     }
 
@@ -18,7 +23,7 @@
         state.busy += 1
         return state.idle.popLast()
       }
-      if let idle { return idle }
+      if let idle { return idle.handle }
       guard let pointer = ccurl_easy_init() else {
         state.withLock { $0.busy -= 1 }
         throw TaskError(.internal, "libcurl has no memory for a handle", phase: .preparing)
@@ -29,9 +34,11 @@
     /// An exchange is over; said before its reader knows, who may begin the next at once.
     func ended() { state.withLock { $0.busy -= 1 } }
 
+    /// Takes back a handle that nobody else uses any more.
     func giveBack(_ handle: CurlHandle) {
+      let idle = Idle(handle: handle)
       state.withLock { state in
-        if state.idle.count < 256 { state.idle.append(handle) }
+        if state.idle.count < 256 { state.idle.append(idle) }
       }
     }
   }

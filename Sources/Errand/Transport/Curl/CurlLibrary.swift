@@ -17,6 +17,10 @@
     /// `7.88.1`, or `unknown`.
     static var version: String { ccurl_version().map { String(cString: $0) } ?? "unknown" }
 
+    /// Whether it joins a folded line that begins a head to a field of the handle's last response, which is freed: from
+    /// 7.83 until 8.1.2 (curl#11101).
+    static let losesFirstField = (0x075300..<0x080102).contains(ccurl_version_number())
+
     static func offers(_ feature: Int32) -> Bool { ccurl_features() & feature != 0 }
 
     /// Nanoseconds of the monotonic clock.

@@ -38,26 +38,42 @@
       guard let loop = CurlLoop() else {
         throw unavailable("no epoll or event descriptor could be had: \(String(cString: strerror(errno)))")
       }
-      let thread = Thread { loop.run() }
-      thread.name = "errand-curl"
-      thread.start()
+      startThread("errand-curl") { loop.run() }
       return loop
+    }
+
+    static func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) {
+      let thread = Thread { body() }
+      thread.name = name
+      thread.start()
     }
 
     private let inbound = Lock(Inbound())
     private let epoll: Int32
     private let wakeUp: Int32
 
-    private var groups: [CurlGroup.ID: CurlGroup] = [:]
-    private var multis: [UInt32: CurlMulti] = [:]
+    var groups: [CurlGroup.ID: CurlGroup] = [:]
+    private(set) var multis: [UInt32: CurlMulti] = [:]
     private var lastMulti: UInt32 = 0
-    private var timers = DeadlineHeap<CurlTransfer>()
+    private(set) var timers = DeadlineHeap<CurlTransfer>()
     private var ready: [CurlTransfer] = []
     /// Groups that may have come to their end in this turn.
     private var untidy: [CurlGroup.ID] = []
-    private var sockets: SocketWatch
-    /// The group of every socket.
-    private var owners: [Int32: CurlGroup.ID] = [:]
+    /// Transfers whose answer was complete before their request was.
+    private var settled: [CurlTransfer] = []
+    var sockets: SocketWatch
+    /// Of every connection.
+    var owners: [Int32: Owner] = [:]
+    /// The sockets of idle connections, by this side's port.
+    var idlePorts: [Int32: Int32] = [:]
+    /// Idle connections of which something was reported in this turn.
+    var spoken: [Int32] = []
+    /// When the next idle connection may have waited too long.
+    var idleCheck = UInt64.max
+    let sweeper = CurlSweeper()
+    let pulse = CurlWatchdog.Pulse()
+    /// A socket whose other end is closed.
+    let dead: Int32
     /// The instant of the turn.
     private(set) var now = CurlLibrary.now
 
@@ -65,9 +81,18 @@
       epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
       wakeUp = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
       sockets = SocketWatch(epoll: epoll)
-      guard epoll >= 0, wakeUp >= 0 else { return nil }
+      dead = Self.makeDeadSocket()
+      guard epoll >= 0, wakeUp >= 0, dead >= 0 else { return nil }
       var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: UInt64.max))
       guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeUp, &event) == 0 else { return nil }
+    }
+
+    private static func makeDeadSocket() -> Int32 {
+      var pair: [Int32] = [-1, -1]
+      let flags = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+      guard socketpair(AF_UNIX, flags, 0, &pair) == 0 else { return -1 }
+      Glibc.close(pair[1])
+      return pair[0]
     }
 
     private static func unavailable(_ reason: String) -> TaskError {
@@ -104,13 +129,17 @@
       sigaddset(&signals, SIGPIPE)
       pthread_sigmask(SIG_BLOCK, &signals, nil)
 
+      pulse.begin()
       let capacity = 256
       let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: capacity)
       defer { events.deallocate() }
       while true {
         carryOutCommands()
         fireTimers()
+        pulse.enter()
         for multi in multis.values { multi.expire(at: now) }
+        pulse.leave()
+        settle()
         tidy()
         wakeReaders()
         let count = epoll_wait(epoll, events, Int32(capacity), timeout())
@@ -120,6 +149,8 @@
           // Readers have work to do while this thread has: they need not wait for the last event.
           if ready.count >= 8 { wakeReaders() }
         }
+        // Before commands: a request that is sent next must not find what came unasked.
+        closeIdle()
       }
     }
 
@@ -131,8 +162,14 @@
       }
       let descriptor = Int32(truncatingIfNeeded: event.data.u64)
       // The multi may be gone since: its events are then nobody's.
-      guard sockets.isWanted(descriptor), let multi = multis[UInt32(event.data.u64 >> 32)] else { return }
-      multi.socketAction(descriptor, events: event.events)
+      switch sockets.report(descriptor) {
+      case .wanted:
+        pulse.enter(descriptor)
+        multis[UInt32(event.data.u64 >> 32)]?.socketAction(descriptor, events: event.events)
+        pulse.leave()
+      case .idle: spoken.append(descriptor)
+      case .unwanted: break
+      }
     }
 
     private func carryOutCommands() {
@@ -159,7 +196,7 @@
     private func add(_ transfer: CurlTransfer) {
       guard !transfer.isOver else { return }
       let known = groups[transfer.group]
-      let group = known ?? CurlGroup(id: transfer.group, connectionsPerOrigin: transfer.connectionsPerOrigin)
+      let group = known ?? CurlGroup(id: transfer.group, transfer.rules)
       if known == nil { groups[transfer.group] = group }
       let multi: CurlMulti
       if let present = group.multi(for: transfer) {
@@ -175,6 +212,7 @@
         group.adopt(made, for: transfer)
       }
       transfer.begin(at: now)
+      if transfer.mayBeStream { CurlWatchdog.shared.join(pulse) }
       timers.insert(transfer)
       multi.add(transfer)
     }
@@ -187,22 +225,40 @@
       completed(transfer, code)
     }
 
+    /// The transfer's answer is complete: it ends with this turn, for libcurl must not be told from within a callback.
+    func settle(_ transfer: CurlTransfer) { settled.append(transfer) }
+
+    private func settle() {
+      guard !settled.isEmpty else { return }
+      for transfer in settled where !transfer.isOver {
+        transfer.multi?.remove(transfer)
+        completed(transfer, CCE_OK)
+      }
+      settled.removeAll()
+    }
+
     /// Takes a transfer out of its multi and ends it with an error; its connection is closed.
     private func stop(_ transfer: CurlTransfer, with error: any Error) {
       guard !transfer.isOver else { return }
       transfer.multi?.remove(transfer)
+      left(transfer)
       transfer.abandon(error)
       retire(transfer)
     }
 
     /// libcurl is done with a transfer, which was taken out of its multi.
     func completed(_ transfer: CurlTransfer, _ code: Int32) {
+      if code != CCE_OK, let multi = transfer.lastMulti, transfer.startAfresh(after: code) {
+        return multi.add(transfer)
+      }
       transfer.complete(code)
+      left(transfer)
       if transfer.isMultiplexed { groups[transfer.group]?.stick(transfer) }
       retire(transfer)
     }
 
     private func retire(_ transfer: CurlTransfer) {
+      if transfer.mayBeStream, transfer.heapIndex >= 0 { CurlWatchdog.shared.leave(pulse) }
       timers.remove(transfer)
       transfer.release()
       wake(transfer)
@@ -222,35 +278,6 @@
         transfer.resumeReader()
       }
       ready.removeAll(keepingCapacity: true)
-    }
-
-    // MARK: Connections
-
-    func opened(_ descriptor: Int32, by transfer: CurlTransfer) {
-      sockets.opened(descriptor)
-      owners[descriptor] = transfer.group
-      groups[transfer.group]?.sockets[descriptor] = transfer.origin.description
-    }
-
-    /// libcurl wants to hear of `events` of a socket of `multi`.
-    func watch(_ descriptor: Int32, _ events: UInt32, of multi: CurlMulti) {
-      sockets.watch(descriptor, events, of: multi.id)
-    }
-
-    /// A server will do nothing with the streams of a connection that are later than `last`.
-    func goingAway(after last: UInt32, heardBy listener: CurlTransfer) {
-      guard let port = listener.stream?.port, port != 0 else { return }
-      for transfer in timers.elements
-      where transfer.multi === listener.multi && transfer.origin == listener.origin {
-        guard let stream = transfer.stream, stream.port == port, stream.id > last else { continue }
-        transfer.refuse()
-      }
-    }
-
-    func close(_ descriptor: Int32) -> Int32 {
-      sockets.closing(descriptor)
-      if let group = owners.removeValue(forKey: descriptor) { groups[group]?.sockets[descriptor] = nil }
-      return Glibc.close(descriptor)
     }
 
     // MARK: Time
@@ -273,8 +300,9 @@
 
     /// How long to wait for events, in milliseconds, rounded up; for ever when nothing is due.
     private func timeout() -> Int32 {
-      guard inbound.withLock({ $0.commands.isEmpty }) else { return 0 }
+      guard settled.isEmpty, inbound.withLock({ $0.commands.isEmpty }) else { return 0 }
       var deadline = timers.first?.deadline ?? .max
+      deadline = min(deadline, idleCheck)
       for multi in multis.values where multi.deadline < deadline { deadline = multi.deadline }
       guard deadline != .max else { return -1 }
       guard deadline > now else { return 0 }

@@ -20,9 +20,9 @@
       let data = Unmanaged.passUnretained(self).toOpaque()
       ccurl_multi_set_socket(
         pointer,
-        { _, descriptor, interest, data, _ in
+        { easy, descriptor, interest, data, _ in
           guard let data else { return 0 }
-          Unmanaged<CurlMulti>.fromOpaque(data).takeUnretainedValue().watch(descriptor, interest)
+          Unmanaged<CurlMulti>.fromOpaque(data).takeUnretainedValue().watch(descriptor, interest, for: easy)
           return 0
         }, data)
       ccurl_multi_set_timer(
@@ -58,6 +58,13 @@
 
     func close() { ccurl_multi_cleanup(pointer) }
 
+    /// Adds a handle that carries no transfer, has libcurl go as far with it as it can, and takes it out again.
+    func passThrough(_ handle: OpaquePointer) {
+      guard ccurl_multi_add_handle(pointer, handle) == CCM_OK else { return }
+      act(CC_SOCKET_TIMEOUT, 0)
+      ccurl_multi_remove_handle(pointer, handle)
+    }
+
     func socketAction(_ descriptor: Int32, events: UInt32) {
       var mask: Int32 = 0
       if events & EPOLLIN.rawValue != 0 { mask |= CC_CSELECT_IN }
@@ -68,12 +75,17 @@
 
     /// Calls libcurl as long as its timer is due.
     func expire(at now: UInt64) {
-      // A timer of zero set while it fires is due at once; the bound keeps one multi from holding up the others.
+      // A timer of zero set while it fires is due at once. The bounds keep one multi from holding up the others: each
+      // call may read megabytes of what a peer sends without end.
       for _ in 0..<64 where deadline <= now {
         deadline = .max
         act(CC_SOCKET_TIMEOUT, 0)
+        if deadline <= now, CurlLibrary.now > now + Self.longestTurn { return }
       }
     }
+
+    /// How long a multi is called again and again, in nanoseconds.
+    private static let longestTurn: UInt64 = 2_000_000
 
     /// Reports the transfers that have finished.
     func drain() {
@@ -99,13 +111,13 @@
       deadline = milliseconds < 0 ? .max : loop.now + UInt64(milliseconds) * 1_000_000
     }
 
-    private func watch(_ descriptor: Int32, _ interest: Int32) {
+    private func watch(_ descriptor: Int32, _ interest: Int32, for easy: OpaquePointer) {
       var events: UInt32 = 0
       if interest != CC_POLL_REMOVE {
         if interest & CC_POLL_IN != 0 { events |= EPOLLIN.rawValue }
         if interest & CC_POLL_OUT != 0 { events |= EPOLLOUT.rawValue }
       }
-      loop.watch(descriptor, events, of: self)
+      loop.watch(descriptor, events, of: self, for: CurlTransfer.of(easy))
     }
   }
 #endif

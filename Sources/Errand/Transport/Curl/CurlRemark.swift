@@ -6,7 +6,7 @@
   /// Where a later version words it otherwise nothing is understood, and a request counts as perhaps read.
   enum CurlRemark: Equatable {
     case opened(stream: UInt32)
-    case goingAway(last: UInt32)
+    case goingAway(last: UInt32, error: UInt32)
     case refused
 
     init?(_ text: UnsafeRawBufferPointer) {
@@ -20,10 +20,10 @@
         }
         self = .opened(stream: id)
       case UInt8(ascii: "r"):  // "recveived GOAWAY, error=0, last_stream=1", without the slip of the pen since 8.0
-        guard Self.contains(text, " GOAWAY, "), let last = Self.number(in: text, after: "last_stream=") else {
-          return nil
-        }
-        self = .goingAway(last: last)
+        guard Self.contains(text, " GOAWAY, "), let last = Self.number(in: text, after: "last_stream="),
+          let error = Self.number(in: text, after: "error=")
+        else { return nil }
+        self = .goingAway(last: last, error: error)
       case UInt8(ascii: "R"):
         guard text.starts(with: "REFUSED_STREAM, retrying".utf8) else { return nil }
         self = .refused

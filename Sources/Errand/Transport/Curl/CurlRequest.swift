@@ -66,6 +66,10 @@
       ccurl_easy_set_long(easy, CCOPT_HTTP_CONTENT_DECODING, 0)
       ccurl_easy_set_long(easy, CCOPT_BUFFERSIZE, request.options.isLongLived ? 256 << 10 : 64 << 10)
       ccurl_easy_set_long(easy, CCOPT_PATH_AS_IS, 1)
+      // An option of another protocol, without which libcurl repeats what a pooled connection did not answer. With it, it
+      // repeats nothing but a refused stream.
+      ccurl_easy_set_long(easy, CCOPT_RTSP_REQUEST, Int(CC_RTSPREQ_RECEIVE))
+      transfer.handle.collectRemarks()
       // The timers are the loop's own; libcurl's would answer for both with one code.
       ccurl_easy_set_long(easy, CCOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
       // Or giving up a transfer whose name is being looked up waits for the look-up, and every other transfer with it.
@@ -99,23 +103,23 @@
         ccurl_easy_set_string(easy, CCOPT_USERNAME, digest.user)
         ccurl_easy_set_string(easy, CCOPT_PASSWORD, digest.password)
       }
-      if transfer.mayBeStream { listen(easy, transfer) }
+      if transfer.mayBeStream { ccurl_easy_set_long(easy, CCOPT_VERBOSE, 1) }
+      if transfer.mayBeStream || CurlLibrary.losesFirstField { listen(easy, transfer) }
       transfer.headerList = headerList(sendsBody: transfer.sendsBody)
       ccurl_easy_set_slist(easy, CCOPT_HTTPHEADER, transfer.headerList)
     }
 
-    /// Has libcurl tell what becomes of its stream.
+    /// Has libcurl say in words what it does, where it is told to be verbose.
     private func listen(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
-      // An option of another protocol, without which libcurl repeats what a pooled connection did not answer without a
-      // word of why. With it, it repeats nothing but a refused stream, and says so.
-      let mode = request.options.mayRepeat ? CC_RTSPREQ_OPTIONS : CC_RTSPREQ_RECEIVE
-      ccurl_easy_set_long(easy, CCOPT_RTSP_REQUEST, Int(mode))
-      ccurl_easy_set_long(easy, CCOPT_VERBOSE, 1)
       ccurl_easy_set_debug(
         easy,
         { _, kind, bytes, size, data in
-          guard kind == CCINFO_TEXT else { return 0 }
-          CurlTransfer.from(data)?.listen(to: UnsafeRawBufferPointer(start: bytes, count: size))
+          switch kind {
+          case CCINFO_TEXT: CurlTransfer.from(data)?.listen(to: UnsafeRawBufferPointer(start: bytes, count: size))
+          case CCINFO_HEADER_IN:
+            CurlTransfer.from(data)?.inspect(line: UnsafeMutableRawBufferPointer(start: bytes, count: size))
+          default: break
+          }
           return 0
         }, Unmanaged.passUnretained(transfer).toOpaque())
     }
@@ -222,6 +226,7 @@
       }
       guard let proxy else { return }
       ccurl_easy_set_string(easy, CCOPT_PROXY, proxy.address)
+      if proxy.kind != .socks5 { transfer.proxy = proxy.address }
       if let credential = proxy.credential {
         try credential.check(for: "the proxy \(proxy.address)", isBasic: proxy.kind != .socks5)
         ccurl_easy_set_string(easy, CCOPT_PROXYUSERNAME, credential.user)
@@ -236,8 +241,8 @@
       ccurl_easy_set_header(
         easy,
         { bytes, size, count, data in
-          CurlTransfer.from(data)?.receive(line: UnsafeRawBufferPointer(start: bytes, count: size * count))
-          return size * count
+          let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+          return CurlTransfer.from(data)?.receive(line: line) ?? false ? size * count : 0
         }, data)
       ccurl_easy_set_write(
         easy,

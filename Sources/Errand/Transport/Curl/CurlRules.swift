@@ -5,6 +5,8 @@
     let decodingLimits: DecodingLimits
     /// The addresses in the place of a look-up, by hosts in their one form and ports.
     let addresses: [String: String]
+    /// How long an idle connection is kept, in nanoseconds.
+    let idleLifetime: UInt64
 
     init(_ configuration: CurlTransport.Configuration) {
       self.configuration = configuration
@@ -12,6 +14,7 @@
       self.addresses = Dictionary(addresses, uniquingKeysWith: { $1 })
       decodingLimits = DecodingLimits(
         maximumSize: configuration.maximumDecodedSize, maximumRatio: Int64(configuration.maximumDecodingRatio))
+      idleLifetime = configuration.idleLifetime.nanoseconds
     }
 
     private static func normal(_ hostAndPort: String) -> String {

@@ -19,8 +19,11 @@
       /// Past it, transfers wait. That is not connecting: it counts as waiting for a slot (``Timeouts/queue``), and without
       /// a limit for that, as a part of the attempt.
       public var connectionsPerOrigin = 0
-      /// How long an idle connection is used again, counted from its last use.
-      public var idleLifetime: Duration = .seconds(118)
+      /// The time for which an idle connection is kept, counted from its last use.
+      ///
+      /// It is below what servers and proxies keep (nginx 75 s, many proxies 60 s), so that a request rarely meets a
+      /// connection that is being closed. One that the server closes is closed at once.
+      public var idleLifetime: Duration = .seconds(50)
       /// How long a connection is used at all; nil is for ever.
       public var connectionLifetime: Duration?
       /// How large a packed body may be once it is unpacked, in bytes.

@@ -1,57 +1,232 @@
 #if os(Linux)
-  /// The head of a response as its lines come, pure: those of interim responses come first, and those of a challenge that
+  import Glibc
+
+  /// The head of a response as its lines come, checked and pure. Interim responses come before it, and a challenge that
   /// is answered.
+  ///
+  /// libcurl hands over lines that RFC 9112 forbids: folded ones as fields of their own, names with blanks, bare CR. One
+  /// value read in two ways is how a peer smuggles a field, so such a head is refused. Folded lines are joined (§5.2).
   struct HeadLines {
-    enum Step {
+    /// The size limit of a head, interim responses before it included, in bytes.
+    static let largestHead = 256 << 10
+    /// The size limit of the trailer fields, in bytes.
+    static let largestTrailer = 64 << 10
+
+    enum Step: Equatable {
       /// There is more to come.
       case more
       /// The line was the last of the head.
       case complete
       /// The line comes after the body.
       case trailer
+      /// A head has ended after which the request goes out anew.
+      case answered(HTTPStatus)
+      /// The head cannot be read, for this reason.
+      case refused(String)
+    }
+
+    /// The context of a line.
+    struct Rules {
+      /// A 401 is not the last response, for its challenge will be answered.
+      var answers401 = false
+      /// A 417 is not the last response, for the request will go out without its expectation.
+      var answers417 = false
+      /// The response came on a stream of HTTP/2 or later, and libcurl wrote its lines.
+      var isMultiplexed = false
     }
 
     private(set) var bytes: [UInt8] = []
     private(set) var isComplete = false
+    private(set) var framing = ResponseFraming()
+    private var size = 0
+    private var trailerSize = 0
+    /// A head has ended that is not the last one: a status line comes next.
+    private var isBetween = true
+    /// The head that has ended is the response if nothing follows.
+    private var mayStand = false
+    private var lastIsFraming = false
+    private var hasFields = false
 
-    /// Takes a line.
-    ///
-    /// - Parameters:
-    ///   - line: The line with its end.
-    ///   - beginsAnew: Whether a status line after the end of a head begins another, for the request went out again.
-    ///   - passesOver401: Whether a response of this status is not the last, for its challenge will be answered.
-    mutating func take(_ line: UnsafeRawBufferPointer, beginsAnew: Bool, passesOver401: Bool) -> Step {
-      if Self.isStatusLine(line), !isComplete || beginsAnew { bytes.removeAll(keepingCapacity: true) }
-      guard !isComplete else { return .trailer }
-      if bytes.isEmpty { bytes.reserveCapacity(960) }
-      bytes.append(contentsOf: line)
-      guard Self.isBlank(line), !isPassedOver(passesOver401) else { return .more }
-      isComplete = true
-      return .complete
+    typealias Bytes = Slice<UnsafeRawBufferPointer>
+
+    /// Whether nothing was received.
+    var isUntouched: Bool { size == 0 }
+
+    /// Whether the next line is the first after a status line.
+    var awaitsFirstField: Bool { !isBetween && !isComplete && !hasFields }
+
+    /// Takes a line with its end.
+    mutating func take(_ line: UnsafeRawBufferPointer, _ rules: Rules) -> Step {
+      if isComplete { return takeTrailer(line) }
+      size += line.count
+      guard size <= Self.largestHead else { return .refused("its head is larger than \(Self.largestHead >> 10) KiB") }
+      let content = Self.content(line)
+      if isBetween { return takeStatus(content, rules) }
+      if content.isEmpty { return takeEnd(rules) }
+      if let reason = takeField(content) { return .refused(reason) }
+      return .more
     }
 
-    /// What was passed over is the head after all, for nothing came after it; false where nothing was.
+    /// Lets a challenge that was passed over be the response, for nothing came after it; false where there was none.
     mutating func completeAsItIs() -> Bool {
-      guard !isComplete, !bytes.isEmpty else { return false }
+      guard !isComplete, isBetween, mayStand else { return false }
       isComplete = true
       return true
     }
 
-    /// Whether a head ends with the line, by libcurl's own rule: what else is on it does not count.
-    private static func isBlank(_ line: UnsafeRawBufferPointer) -> Bool {
-      line.first == UInt8(ascii: "\r") || line.first == UInt8(ascii: "\n")
+    // MARK: Lines
+
+    private mutating func takeStatus(_ line: Bytes, _ rules: Rules) -> Step {
+      guard let problem = Self.problem(ofStatusLine: line, rules) else {
+        bytes.removeAll(keepingCapacity: true)
+        bytes.reserveCapacity(960)
+        framing = ResponseFraming()
+        isBetween = false
+        hasFields = false
+        append(line)
+        return .more
+      }
+      return .refused(problem)
     }
 
-    private static func isStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {
-      line.first == UInt8(ascii: "H") && line.starts(with: "HTTP/".utf8)
+    private mutating func takeEnd(_ rules: Rules) -> Step {
+      appendLineEnd()
+      let status = self.status
+      if status == 101 { return .refused("it switches protocols, which it was not asked to") }
+      if framing.isChunked, isVersion1_0 { return .refused("it is HTTP/1.0 and has a Transfer-Encoding") }
+      guard status < 200 || (status == 401 && rules.answers401) || (status == 417 && rules.answers417) else {
+        isComplete = true
+        return .complete
+      }
+      isBetween = true
+      mayStand = status >= 200
+      return mayStand ? .answered(HTTPStatus(status)) : .more
     }
 
-    /// Whether another head follows. All of 1xx but 101 announce that the final response is still to come (RFC 9110 §15.2).
-    private func isPassedOver(_ passesOver401: Bool) -> Bool {
-      guard let space = bytes.firstIndex(of: UInt8(ascii: " ")) else { return false }
-      let status = bytes[(space + 1)...].prefix(3)
-      if status.first == UInt8(ascii: "1") { return !status.elementsEqual("101".utf8) }
-      return passesOver401 && status.elementsEqual("401".utf8)
+    private mutating func takeField(_ line: Bytes) -> String? {
+      guard !line.has(0x0D), !line.has(0) else {
+        return "a line of its head has a bare CR or a NUL: '\(Self.excerpt(line))'"
+      }
+      if let first = line.first, Self.isBlank(first) { return unfold(line) }
+      guard let colon = line.firstIndex(of: UInt8(ascii: ":")), Self.isName(line[..<colon]) else {
+        return "a line of its head is no field: '\(Self.excerpt(line))'"
+      }
+      lastIsFraming = ResponseFraming.isNamed(line[..<colon])
+      append(line)
+      hasFields = true
+      return lastIsFraming ? framing.take(line[..<colon], line[(colon + 1)...]) : nil
+    }
+
+    /// Joins a folded line to the one before it, with a space in the place of the line break (RFC 9112 §5.2).
+    private mutating func unfold(_ line: Bytes) -> String? {
+      guard hasFields else { return "its head begins with a folded line" }
+      guard !lastIsFraming else { return "the line that says where its body ends is folded" }
+      bytes.removeLast(2)
+      bytes.append(UInt8(ascii: " "))
+      append(Self.trimmed(line))
+      return nil
+    }
+
+    private mutating func takeTrailer(_ line: UnsafeRawBufferPointer) -> Step {
+      trailerSize += line.count
+      guard trailerSize <= Self.largestTrailer else {
+        return .refused("its trailer fields are larger than \(Self.largestTrailer >> 10) KiB")
+      }
+      return .trailer
+    }
+
+    private mutating func append(_ line: Bytes) {
+      bytes.append(contentsOf: line)
+      appendLineEnd()
+    }
+
+    private mutating func appendLineEnd() {
+      bytes.append(0x0D)
+      bytes.append(0x0A)
+    }
+
+    // MARK: Status lines
+
+    /// The status of the head; 0 before its status line.
+    var status: Int {
+      guard let space = bytes.firstIndex(of: UInt8(ascii: " ")) else { return 0 }
+      return bytes[(space + 1)...].prefix(3).reduce(0) { $0 * 10 + Int($1 &- UInt8(ascii: "0")) }
+    }
+
+    private var isVersion1_0: Bool { bytes.starts(with: "HTTP/1.0".utf8) }
+
+    // RFC 9112 §4: HTTP-version SP 3DIGIT SP [reason]; the second space is often left out where there is no reason.
+    private static func problem(ofStatusLine line: Bytes, _ rules: Rules) -> String? {
+      let isKnown =
+        rules.isMultiplexed
+        ? line.starts(with: "HTTP/2 ".utf8) || line.starts(with: "HTTP/3 ".utf8)
+        : line.starts(with: "HTTP/1.".utf8) && line.dropFirst(7).first.map(isDigit) ?? false
+      guard isKnown, let space = line.firstIndex(of: UInt8(ascii: " ")) else { return foreign(line) }
+      let rest = line[(space + 1)...]
+      let isSpaced = rest.dropFirst(3).first.map { $0 == UInt8(ascii: " ") } ?? true
+      guard rest.count >= 3, rest.prefix(3).allSatisfy(isDigit), rest[rest.startIndex] != UInt8(ascii: "0"), isSpaced,
+        space == line.startIndex + (rules.isMultiplexed ? 6 : 8)
+      else { return foreign(line) }
+      guard !line.has(0x0D) else { return foreign(line) }
+      return nil
+    }
+
+    private static func foreign(_ line: Bytes) -> String {
+      "it begins with '\(excerpt(line))', which is no status line of HTTP/1.1"
+    }
+
+    // MARK: Bytes
+
+    /// A line without its end: CR LF, or LF alone (RFC 9112 §2.2).
+    private static func content(_ line: UnsafeRawBufferPointer) -> Bytes {
+      var content = line[...]
+      if content.last == 0x0A { content.removeLast() }
+      if content.last == 0x0D { content.removeLast() }
+      return content
+    }
+
+    /// Bytes without the blanks around them.
+    static func trimmed(_ bytes: Bytes) -> Bytes {
+      var bytes = bytes
+      while let first = bytes.first, isBlank(first) { bytes.removeFirst() }
+      while let last = bytes.last, isBlank(last) { bytes.removeLast() }
+      return bytes
+    }
+
+    /// The beginning of a line, for an error: what cannot be printed is a question mark.
+    static func excerpt(_ bytes: Bytes) -> String {
+      let text = trimmed(bytes).prefix(60).map { $0 >= 0x20 && $0 < 0x7F ? $0 : UInt8(ascii: "?") }
+      return String(decoding: text, as: UTF8.self) + (bytes.count > 60 ? "…" : "")
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+
+    /// Whether a name is a token (RFC 9110 §5.6.2). RFC 9112 §5.1: no blank between it and its colon.
+    private static func isName(_ name: Bytes) -> Bool {
+      guard !name.isEmpty else { return false }
+      for byte in name where !isTokenByte(byte) { return false }
+      return true
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        true
+      case UInt8(ascii: "!"), UInt8(ascii: "#")...UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"),
+        UInt8(ascii: "."), UInt8(ascii: "^")...UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+        true
+      default: false
+      }
+    }
+  }
+
+  extension Slice<UnsafeRawBufferPointer> {
+    fileprivate func has(_ byte: UInt8) -> Bool {
+      guard let start = base.baseAddress, !isEmpty else { return false }
+      return memchr(start + startIndex, Int32(byte), count) != nil
     }
   }
 #endif

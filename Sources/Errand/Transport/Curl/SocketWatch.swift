@@ -2,11 +2,27 @@
   import CCurl
   import Glibc
 
-  /// What the kernel reports of every socket: the loop's side of the epoll.
+  /// What the kernel reports of every socket, and who uses it: the loop's side of the epoll.
   ///
   /// libcurl says twice a request what it wants to hear of a connection: something, then nothing. A connection stays
-  /// registered in between, which saves both calls into the kernel; what comes while nobody listens ends that.
+  /// registered in between, which saves both calls into the kernel, and tells when the server says something unasked.
   struct SocketWatch {
+    /// A socket, told from later ones of the same number.
+    struct Key: Equatable {
+      var descriptor: Int32 = -1
+      var generation: UInt32 = 0
+    }
+
+    /// What a report of the kernel is about.
+    enum Report {
+      /// libcurl wants to hear it.
+      case wanted
+      /// A connection that carries no exchange has something to say.
+      case idle
+      /// Nobody wants to hear it now; nothing more is reported.
+      case unwanted
+    }
+
     private struct Entry {
       /// The multi handle whose socket it is.
       var multi: UInt32 = 0
@@ -14,18 +30,34 @@
       var wanted: UInt32 = 0
       /// What the kernel reports; 0 where it is not registered.
       var armed: UInt32 = 0
+      var generation: UInt32 = 0
+      /// How many exchanges go over it.
+      var users: Int32 = 0
       /// Whether its closing will be told, once it stands. Of what libcurl opens for itself it is not.
       var isConnection = false
+      /// It is no longer being made: libcurl has read from it.
+      var stands = false
+      /// It speaks HTTP/2 or later: what it says unasked may be in order.
+      var isMultiplexed = false
+      /// How often it has spoken since it carried an exchange.
+      var remarks: UInt8 = 0
+      /// Its number in the kernel, which no other socket has meanwhile.
+      var inode: UInt = 0
+      /// Since when it carries no exchange.
+      var idleSince = UInt64.max
     }
 
     private let epoll: Int32
     private var entries: [Entry] = []
+    private var lastGeneration: UInt32 = 0
 
     init(epoll: Int32) { self.epoll = epoll }
 
     mutating func opened(_ descriptor: Int32) {
       reserve(descriptor)
-      entries[Int(descriptor)] = Entry(isConnection: true)
+      lastGeneration &+= 1
+      entries[Int(descriptor)] = Entry(
+        generation: lastGeneration, isConnection: true, inode: Self.inode(of: descriptor))
     }
 
     /// The socket is about to be closed.
@@ -40,18 +72,99 @@
       reserve(descriptor)
       let entry = entries[Int(descriptor)]
       entries[Int(descriptor)].wanted = events
+      if events & EPOLLIN.rawValue != 0 { entries[Int(descriptor)].stands = true }
       guard events != 0 else {
         // What is read from is a connection that stands, whose closing is told. One that is being made may be given up
         // without a word.
-        if !entry.isConnection || entry.armed != EPOLLIN.rawValue { forget(descriptor) }
+        if !entry.isConnection || !entry.stands {
+          forget(descriptor)
+        } else if entry.armed != EPOLLIN.rawValue {
+          disarm(descriptor)
+        }
         return
       }
       // What libcurl opens for itself may have been closed and opened again behind our back.
       guard !entry.isConnection || entry.armed != events || entry.multi != multi else { return }
+      arm(descriptor, events, of: multi)
+    }
+
+    // MARK: Exchanges
+
+    /// An exchange goes over the socket; returns the key that ends this.
+    mutating func join(_ descriptor: Int32, after last: Key) -> Key {
+      guard isKnown(descriptor), entries[Int(descriptor)].isConnection else { return last }
+      let key = Key(descriptor: descriptor, generation: entries[Int(descriptor)].generation)
+      guard key != last else { return last }
+      leave(last, isMultiplexed: false, at: 0)
+      entries[Int(descriptor)].users += 1
+      return key
+    }
+
+    /// An exchange is over. Its connection, if it is kept, is watched until the next one.
+    mutating func leave(_ key: Key, isMultiplexed: Bool, at now: UInt64) {
+      guard isOpen(key) else { return }
+      entries[Int(key.descriptor)].users -= 1
+      let entry = entries[Int(key.descriptor)]
+      guard entry.users <= 0, now != 0 else { return }
+      if isMultiplexed { entries[Int(key.descriptor)].isMultiplexed = true }
+      entries[Int(key.descriptor)].remarks = 0
+      entries[Int(key.descriptor)].idleSince = now
+      if entry.armed != EPOLLIN.rawValue, entry.wanted == 0 { arm(key.descriptor, EPOLLIN.rawValue, of: entry.multi) }
+    }
+
+    /// Whether the connection of an exchange is open.
+    func isOpen(_ key: Key) -> Bool {
+      isKnown(key.descriptor) && entries[Int(key.descriptor)].isConnection
+        && entries[Int(key.descriptor)].generation == key.generation
+    }
+
+    /// Something was reported of the socket.
+    mutating func report(_ descriptor: Int32) -> Report {
+      guard isKnown(descriptor) else { return .unwanted }
+      let entry = entries[Int(descriptor)]
+      if entry.wanted != 0 { return .wanted }
+      if entry.isConnection, entry.users <= 0, entry.idleSince != .max { return .idle }
+      disarm(descriptor)
+      return .unwanted
+    }
+
+    /// The idle connections whose time is over at `now`, and when the next one's is.
+    func expired(at now: UInt64, lifetime: UInt64) -> (descriptors: [Int32], next: UInt64) {
+      var expired: [Int32] = []
+      var next = UInt64.max
+      for (index, entry) in entries.enumerated()
+      where entry.isConnection && entry.users <= 0 && entry.wanted == 0 && entry.idleSince != .max {
+        let end = entry.idleSince + lifetime
+        if end <= now { expired.append(Int32(index)) } else { next = min(next, end) }
+      }
+      return (expired, next)
+    }
+
+    /// The multi handle of an idle connection, and whether what it says may be in order.
+    mutating func hear(_ descriptor: Int32) -> (multi: UInt32, isInOrder: Bool) {
+      entries[Int(descriptor)].remarks &+= 1
+      let entry = entries[Int(descriptor)]
+      return (entry.multi, entry.isMultiplexed && entry.remarks < 100)
+    }
+
+    /// Puts `dead`, a socket whose other end is closed, in the place of a connection: whatever it had to say, and will
+    /// say, is gone, and libcurl finds it closed by any check.
+    mutating func condemn(_ descriptor: Int32, _ dead: Int32) {
+      // libcurl closes what it gives up while it is being made without a word, and its number may be another's by now.
+      guard entries[Int(descriptor)].inode == Self.inode(of: descriptor) else { return forget(descriptor) }
+      disarm(descriptor)
+      entries[Int(descriptor)].idleSince = .max
+      _ = dup2(dead, descriptor)
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
+
+    // MARK: The kernel
+
+    private mutating func arm(_ descriptor: Int32, _ events: UInt32, of multi: UInt32) {
       var event = epoll_event(
         events: events, data: epoll_data_t(u64: UInt64(multi) << 32 | UInt64(UInt32(bitPattern: descriptor))))
       // A descriptor's number may have been closed and used again behind our back: what the kernel says counts.
-      if entry.armed != 0 {
+      if entries[Int(descriptor)].armed != 0 {
         if epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event) != 0, errno == ENOENT {
           epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event)
         }
@@ -60,14 +173,6 @@
       }
       entries[Int(descriptor)].armed = events
       entries[Int(descriptor)].multi = multi
-    }
-
-    /// Whether anybody wants to hear of the socket; where not, nothing more is reported of it.
-    mutating func isWanted(_ descriptor: Int32) -> Bool {
-      guard isKnown(descriptor) else { return false }
-      if entries[Int(descriptor)].wanted != 0 { return true }
-      disarm(descriptor)
-      return false
     }
 
     private mutating func forget(_ descriptor: Int32) {
@@ -79,6 +184,11 @@
       guard entries[Int(descriptor)].armed != 0 else { return }
       epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, nil)  // it may be closed already
       entries[Int(descriptor)].armed = 0
+    }
+
+    private static func inode(of descriptor: Int32) -> UInt {
+      var status = stat()
+      return fstat(descriptor, &status) == 0 ? UInt(status.st_ino) : 0
     }
 
     private func isKnown(_ descriptor: Int32) -> Bool { descriptor >= 0 && descriptor < entries.count }

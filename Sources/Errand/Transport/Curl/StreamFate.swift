@@ -6,6 +6,8 @@
     let port: Int32
     /// Whether the server has said that it did nothing with it (RFC 9113 §6.8, §8.7).
     var isRefused = false
+    /// Whether the server has said that the connection ends, without fault, once its streams have (RFC 9113 §6.8).
+    var isLast = false
   }
 
   extension CurlTransfer {
@@ -14,7 +16,7 @@
       switch CurlRemark(text) {
       case .opened(let id): stream = StreamFate(id: id, port: localPort)
       case .refused: refuse()
-      case .goingAway(let last): loop.goingAway(after: last, heardBy: self)
+      case .goingAway(let last, let error): loop.goingAway(after: last, isGraceful: error == 0, heardBy: self)
       case nil: break
       }
     }

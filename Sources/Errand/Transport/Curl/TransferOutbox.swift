@@ -42,6 +42,12 @@
       isFinished = true
     }
 
+    /// Whether all of the body was taken.
+    var isDrained: Bool { isFinished && pieces.isEmpty && failure == nil }
+
+    /// Whether none of the body was taken.
+    var isUntouched: Bool { received - Int64(buffered) == 0 }
+
     /// Whether the next piece should wait until some of the others are sent.
     var isFull: Bool { buffered >= Self.highWater }
 

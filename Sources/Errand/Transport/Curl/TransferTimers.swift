@@ -54,6 +54,9 @@
       if case .waiting = stage { enter(.connecting, at: now) }
     }
 
+    /// The connection was lost before it was of use: another is being made.
+    mutating func connectingAgain(at now: UInt64) { enter(.connecting, at: now) }
+
     /// The connection stands.
     mutating func connected(at now: UInt64, sendsBody: Bool) {
       enter(sendsBody ? .sending : .awaitingResponse, at: now)

@@ -1,0 +1,93 @@
+#if os(Linux)
+  import CCurl
+
+  /// What the end of a transfer means, by libcurl's code and its words for it. Pure.
+  struct CurlFailure: Equatable {
+    let code: TaskError.Code
+    let reason: String
+
+    /// The circumstances of a failure.
+    struct Circumstances {
+      var phase = TaskError.Phase.awaitingResponse
+      /// The request was written, at least in part.
+      var isSent = true
+      /// Some of a response was read.
+      var hasBegun = false
+      /// The server said that it did nothing with the request.
+      var isRefused = false
+    }
+
+    /// - Parameters:
+    ///   - code: The code of the transfer.
+    ///   - remark: libcurl's own words; empty where it has none.
+    ///   - words: What the code means in general.
+    ///   - circumstances: How far the transfer was.
+    init(_ code: Int32, remark: String, words: String, _ circumstances: Circumstances) {
+      let remark = remark.isEmpty ? words : remark
+      switch code {
+      case _ where circumstances.isRefused:
+        (self.code, reason) = (.connectionLost, "the server refused the stream, and did nothing with it")
+      case CCE_PEER_FAILED_VERIFICATION, CCE_SSL_ISSUER_ERROR, CCE_SSL_INVALIDCERTSTATUS:
+        (self.code, reason) = (.untrustedServer, Self.distrust(remark))
+      case CCE_UNSUPPORTED_PROTOCOL where circumstances.isSent, CCE_WEIRD_SERVER_REPLY, CCE_BAD_CONTENT_ENCODING:
+        (self.code, reason) = (.badResponse, "the response cannot be read: \(remark)")
+      case CCE_OUT_OF_MEMORY where circumstances.isSent, CCE_TOO_LARGE:
+        (self.code, reason) = (.badResponse, "the response cannot be read: a line of its head is larger than 100 KiB")
+      case CCE_BAD_FUNCTION_ARGUMENT where circumstances.isSent && circumstances.phase != .receiving:
+        (self.code, reason) = (.badResponse, "the response cannot be read: a line of its head is no field")
+      case CCE_RECV_ERROR where remark.contains("chunk"):
+        (self.code, reason) = (.badResponse, "the response's chunks cannot be read: \(remark)")
+      case CCE_HTTP2, CCE_HTTP2_STREAM:
+        let isMalformed = Self.isMalformed(remark)
+        self.code = isMalformed ? .badResponse : Self.lost(circumstances)
+        reason = remark
+      case _ where Self.isCutHead(code, circumstances):
+        self.code = .connectionLost
+        reason = "the server closed the connection in the middle of the response's head"
+      case CCE_ABORTED_BY_CALLBACK:
+        // By a further go of an exchange that may go once: it may have been read before its connection died.
+        (self.code, reason) = (.connectionLost, "the pooled connection was closed before it answered")
+      default:
+        self.code = Self.kind(code, circumstances)
+        reason = remark
+      }
+    }
+
+    private static func isCutHead(_ code: Int32, _ circumstances: Circumstances) -> Bool {
+      guard circumstances.hasBegun, circumstances.phase != .receiving else { return false }
+      return code == CCE_OK || code == CCE_GOT_NOTHING
+    }
+
+    private static func lost(_ circumstances: Circumstances) -> TaskError.Code {
+      circumstances.phase == .receiving ? .truncatedBody : .connectionLost
+    }
+
+    private static func kind(_ code: Int32, _ circumstances: Circumstances) -> TaskError.Code {
+      switch code {
+      case CCE_URL_MALFORMAT, CCE_UNSUPPORTED_PROTOCOL: .badURL
+      case CCE_COULDNT_RESOLVE_HOST, CCE_COULDNT_RESOLVE_PROXY: .cannotResolveHost
+      case CCE_COULDNT_CONNECT, CCE_INTERFACE_FAILED, CCE_PROXY: .cannotConnect
+      case CCE_SSL_PINNEDPUBKEYNOTMATCH: .pinMismatch
+      case CCE_SSL_CONNECT_ERROR, CCE_SSL_CERTPROBLEM, CCE_SSL_CIPHER, CCE_SSL_CACERT_BADFILE, CCE_SSL_CLIENTCERT,
+        CCE_USE_SSL_FAILED, CCE_SSL_ENGINE_INITFAILED, CCE_SSL_CRL_BADFILE:
+        .secureConnectionFailed
+      case CCE_OPERATION_TIMEDOUT: .timedOut
+      case CCE_GOT_NOTHING, CCE_SEND_ERROR, CCE_SEND_FAIL_REWIND, CCE_OK: .connectionLost
+      case CCE_RECV_ERROR, CCE_PARTIAL_FILE: lost(circumstances)
+      default: .internal
+      }
+    }
+
+    private static func distrust(_ remark: String) -> String {
+      let isUnknown = ["self-signed", "self signed", "issuer"].contains { remark.contains($0) }
+      let advice = isUnknown ? "; if it is your own authority, name it in the transport's tls.authorities" : ""
+      return "the server's certificate is not trusted: \(remark)\(advice)"
+    }
+
+    // RFC 9113 §7: the ends of a stream that say that one side broke the protocol. Another try ends in the same way.
+    private static func isMalformed(_ remark: String) -> Bool {
+      ["PROTOCOL_ERROR", "COMPRESSION_ERROR", "FRAME_SIZE_ERROR", "FLOW_CONTROL_ERROR", "STREAM_CLOSED"]
+        .contains { remark.contains($0) }
+    }
+  }
+#endif

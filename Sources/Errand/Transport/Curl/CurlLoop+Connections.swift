@@ -1,0 +1,106 @@
+#if os(Linux)
+  import CCurl
+  import Glibc
+
+  /// The connections of a loop, those that carry an exchange and those that wait for the next.
+  extension CurlLoop {
+    /// Whose a connection is, and where it leads.
+    struct Owner {
+      let group: CurlGroup.ID
+      let route: CurlSweeper.Route
+    }
+
+    func opened(_ descriptor: Int32, by transfer: CurlTransfer) {
+      sockets.opened(descriptor)
+      let route = CurlSweeper.Route(
+        host: transfer.origin.host, port: transfer.origin.port, proxy: transfer.origin.isSecure ? nil : transfer.proxy)
+      owners[descriptor] = Owner(group: transfer.group, route: route)
+      groups[transfer.group]?.sockets[descriptor] = transfer.origin.description
+    }
+
+    /// libcurl wants to hear of `events` of a socket of `multi`, for `transfer`.
+    func watch(_ descriptor: Int32, _ events: UInt32, of multi: CurlMulti, for transfer: CurlTransfer?) {
+      sockets.watch(descriptor, events, of: multi.id)
+      guard let transfer else { return }
+      if events != 0 { transfer.socket = sockets.join(descriptor, after: transfer.socket) }
+      transfer.isWatched(reads: events & EPOLLIN.rawValue != 0)
+    }
+
+    /// The transfer is out of its multi: its connection is closed, or idle from now on.
+    func left(_ transfer: CurlTransfer) {
+      if !transfer.isMultiplexed, sockets.isOpen(transfer.socket) {
+        idlePorts[transfer.localPort] = transfer.socket.descriptor
+      }
+      sockets.leave(transfer.socket, isMultiplexed: transfer.isMultiplexed, at: now)
+      transfer.socket = SocketWatch.Key()
+      idleCheck = min(idleCheck, now &+ transfer.rules.idleLifetime)
+    }
+
+    /// Whether an idle connection, known by this side's port, was closed or has something to say, of which the kernel has
+    /// not reported yet: TLS hands over one record at a time, and the rest of an unasked answer may wait behind it.
+    func hasSpoken(connectionFrom port: Int32) -> Bool {
+      guard port != 0, let descriptor = idlePorts.removeValue(forKey: port) else { return false }
+      var byte: UInt8 = 0
+      return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) >= 0
+    }
+
+    func close(_ descriptor: Int32) -> Int32 {
+      sockets.closing(descriptor)
+      if let owner = owners.removeValue(forKey: descriptor) { groups[owner.group]?.sockets[descriptor] = nil }
+      // Tables do not outgrow the connections: a port is of use while its connection is open.
+      if owners.isEmpty { idlePorts.removeAll() }
+      return Glibc.close(descriptor)
+    }
+
+    /// Closes idle connections that have said something, were closed by the server, or have waited too long.
+    ///
+    /// A response that nobody asked for would answer the next request (RFC 9112 §9.2). What HTTP/2 says unasked is read
+    /// by libcurl, which finds out whether the connection still stands.
+    func closeIdle() {
+      if now >= idleCheck { expireIdle() }
+      guard !spoken.isEmpty else { return }
+      var routes: [UInt32: Set<CurlSweeper.Route>] = [:]
+      for descriptor in spoken {
+        guard let owner = owners[descriptor], case .idle = sockets.report(descriptor) else { continue }
+        let (multi, isInOrder) = sockets.hear(descriptor)
+        if !isInOrder { sockets.condemn(descriptor, dead) }
+        routes[multi, default: []].insert(owner.route)
+      }
+      spoken.removeAll(keepingCapacity: true)
+      sweep(routes)
+    }
+
+    private func expireIdle() {
+      idleCheck = .max
+      var routes: [UInt32: Set<CurlSweeper.Route>] = [:]
+      for group in groups.values {
+        let (descriptors, next) = sockets.expired(at: now, lifetime: group.idleLifetime)
+        for descriptor in descriptors {
+          guard let owner = owners[descriptor], owner.group == group.id else { continue }
+          routes[sockets.hear(descriptor).multi, default: []].insert(owner.route)
+          sockets.condemn(descriptor, dead)
+        }
+        idleCheck = min(idleCheck, next)
+      }
+      sweep(routes)
+    }
+
+    private func sweep(_ routes: [UInt32: Set<CurlSweeper.Route>]) {
+      for (id, routes) in routes {
+        guard let multi = multis[id] else { continue }
+        for route in routes { sweeper?.sweep(multi, route) }
+      }
+    }
+
+    /// A server will do nothing with the streams of a connection that are later than `last`.
+    func goingAway(after last: UInt32, isGraceful: Bool, heardBy listener: CurlTransfer) {
+      guard let port = listener.stream?.port, port != 0 else { return }
+      for transfer in timers.elements
+      where transfer.multi === listener.multi && transfer.origin == listener.origin {
+        guard let stream = transfer.stream, stream.port == port else { continue }
+        transfer.stream?.isLast = isGraceful
+        if stream.id > last { transfer.refuse() }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,128 @@
+#if os(Linux)
+  import CCurl
+
+  /// How a transfer ends, or begins anew; on the loop.
+  extension CurlTransfer {
+    /// Prepares another go on a fresh connection, where the pooled one was dead before a byte of an answer came; false
+    /// where the request may have been read and must not be sent twice.
+    func startAfresh(after code: Int32) -> Bool {
+      guard !hasStartedAfresh, failure == nil, isRejected || isStale(code) else { return false }
+      if !isRejected, wroteNothing {
+        refusals += 1
+        goesLeft += 1
+      }
+      // Of a rejected connection's request nothing was taken.
+      let isWhole = isRejected || outgoing == nil || rewind()
+      isRejected = false
+      guard goesLeft > 0, isWhole else { return false }
+      hasStartedAfresh = true
+      // The next pooled one may be as dead. Streams share a connection, and theirs is gone.
+      if stream == nil { ccurl_easy_set_long(handle.pointer, CCOPT_FRESH_CONNECT, 1) }
+      handle.clearRemark()
+      timers.connectingAgain(at: loop.now)
+      rescheduled()
+      return true
+    }
+
+    private func isStale(_ code: Int32) -> Bool {
+      guard goes > 0, head.isUntouched, received == 0 else { return false }
+      switch code {
+      case CCE_GOT_NOTHING, CCE_RECV_ERROR, CCE_SEND_ERROR, CCE_PARTIAL_FILE: break
+      default: return false
+      }
+      var connections = 0
+      ccurl_easy_get_long(handle.pointer, CCINFO_NUM_CONNECTS, &connections)
+      return connections == 0
+    }
+
+    /// Whether the kernel took no byte of the request. Of streams libcurl does not count them.
+    private var wroteNothing: Bool {
+      guard !mayBeStream else { return false }
+      var head = 0
+      var body: Int64 = 0
+      ccurl_easy_get_long(handle.pointer, CCINFO_REQUEST_SIZE, &head)
+      ccurl_easy_get_off(handle.pointer, CCINFO_SIZE_UPLOAD_T, &body)
+      return head == 0 && body == 0
+    }
+
+    /// libcurl is done.
+    func complete(_ code: Int32) {
+      let facts = CurlFacts(handle, goes: goes, isSurelyNotSent: isSurelyNotSent)
+      isMultiplexed = facts.version == .http2
+      // A challenge that libcurl had no answer to is the response.
+      if code == CCE_OK, head.completeAsItIs() { publishHead() }
+      if let failure {
+        finish(.failure(failure))
+      } else if code == CCE_OK, isCutStream {
+        finish(
+          .failure(
+            TaskError(
+              .truncatedBody, "the connection ended before the stream did, while receiving the body", phase: .receiving)
+          ))
+      } else if code == CCE_OK, head.isComplete {
+        var timings = facts.timings
+        timings.bytesDecoded = received
+        finish(.success(timings))
+      } else {
+        finish(
+          .failure(
+            facts.failure(
+              code, phase: timers.phase, hasBegun: !head.isUntouched,
+              bodyFailure: outgoing?.state.withLock { $0.outbox.failure })))
+      }
+    }
+
+    /// libcurl takes the end of an HTTP/2 connection for the end of its streams, where that broke the protocol. A body of
+    /// stated length is counted. Of any other, the connection must still stand, or the server have said that it ends.
+    private var isCutStream: Bool {
+      guard let stream, head.isComplete, head.framing.contentLength == nil, mayHaveBody else { return false }
+      return !stream.isLast && !isAnswered && !loop.sockets.isOpen(socket)
+    }
+
+    func finish(_ outcome: Result<TransferTimings, any Error>) {
+      let outcome = outcome.mapError { timed($0) }
+      end()
+      incoming.withLock { $0.inbox.finish(outcome) }
+    }
+
+    func abandon(_ error: any Error) {
+      end()
+      incoming.withLock { [error = timed(error)] in $0.inbox.abandon(error) }
+    }
+
+    /// Before the reader knows, who may begin the next at once.
+    private func end() {
+      if !isOver { shard.pool.ended() }
+      isOver = true
+    }
+
+    /// Gives the handle back and stops whoever reads the body to send.
+    func release() {
+      ccurl_header_list_free(headerList)
+      headerList = nil
+      if resolveList != nil { ccurl_easy_set_slist(handle.pointer, CCOPT_RESOLVE, nil) }  // it would be read again
+      ccurl_slist_free(resolveList)
+      resolveList = nil
+      let isPristine = self.isPristine
+      // libcurl counts in the handle how often it began anew.
+      if !isPristine || forbidsReuse { handle.plain = nil }
+      if mayBeStream { ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, 0) }  // what it would tell is gone
+      // libcurl keeps in the handle that a stream was refused, and would take the next lost connection for the same.
+      // Or that it expects nothing any more.
+      if isPristine || !(mayBeStream || hasDroppedExpectation) { shard.pool.giveBack(handle) }
+      guard let outgoing else { return }
+      let (pump, reader) = outgoing.state.withLock { outgoing in
+        var pump: UnsafeContinuation<Void, Never>?
+        swap(&pump, &outgoing.pump)
+        _ = outgoing.outbox.fail(CancellationError())
+        return (pump, outgoing.reader)
+      }
+      reader?.cancel()
+      pump?.resume()
+    }
+
+    private var isPristine: Bool {
+      if case .success = incoming.withLock({ $0.inbox.outcome }) { goes == 1 } else { false }
+    }
+  }
+#endif

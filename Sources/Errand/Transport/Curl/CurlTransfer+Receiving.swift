@@ -1,0 +1,114 @@
+#if os(Linux)
+  import CCurl
+  import Glibc
+
+  /// The response as libcurl hands it over; on the loop.
+  extension CurlTransfer {
+    /// A line of the head, or of the trailers; false where it ends the transfer.
+    func receive(line: UnsafeRawBufferPointer) -> Bool {
+      let rules = HeadLines.Rules(
+        answers401: answersDigest && goesLeft > 0, answers417: mayDropExpectation, isMultiplexed: stream != nil)
+      switch head.take(line, rules) {
+      case .more: break
+      case .complete: publishHead()
+      case .answered(let status): if status == 417 { dropExpectation() }  // a challenge has its go already
+      case .trailer: incoming.withLock { $0.inbox.receive(trailer: line) }
+      case .refused(let reason):
+        let reason = beginsFolded ? "its head begins with a folded line" : reason
+        failure = TaskError(.badResponse, "the response cannot be read: \(reason)", phase: timers.phase)
+        return false
+      }
+      if CurlLibrary.losesFirstField { guardFirstField() }
+      return true
+    }
+
+    /// Has libcurl tell the line after the status line before it keeps it.
+    private func guardFirstField() {
+      guard !mayBeStream, head.awaitsFirstField != isGuarded else { return }
+      isGuarded = head.awaitsFirstField
+      ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, isGuarded ? 1 : 0)
+    }
+
+    /// libcurl is about to keep a line of the head.
+    func inspect(line: UnsafeMutableRawBufferPointer) {
+      guard CurlLibrary.losesFirstField, head.awaitsFirstField, let first = line.first else { return }
+      guard first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") else { return }
+      beginsFolded = true
+      line[0] = UInt8(ascii: "\r")  // of a blank line it keeps nothing
+    }
+
+    /// libcurl reads the connection, or does not. Where it does not, and this side has not stopped it, it has read the
+    /// whole answer.
+    func isWatched(reads: Bool) {
+      if !reads, sendsBody, !isSent, head.isComplete, pauses & CCPAUSE_RECV == 0, stream == nil { answered() }
+    }
+
+    /// A 417 to an expectation: libcurl sends the request once more without it, where none of the body went out.
+    private var mayDropExpectation: Bool {
+      guard expectsContinue, let outgoing else { return false }
+      return outgoing.state.withLock { $0.outbox.isUntouched }
+    }
+
+    private func dropExpectation() {
+      hasDroppedExpectation = true
+      goesLeft += 1
+      var line = headerList
+      while let present = line {
+        // "Expect:" alone has libcurl send none.
+        if let text = present.pointee.data, strncmp(text, "Expect: ", 8) == 0 { text[7] = 0 }
+        line = present.pointee.next
+      }
+    }
+
+    func publishHead() {
+      timers.responded(at: loop.now)
+      rescheduled()
+      var connections = 0
+      ccurl_easy_get_long(handle.pointer, CCINFO_NUM_CONNECTS, &connections)
+      let bytes = head.bytes
+      incoming.withLock { incoming in
+        incoming.inbox.receive(head: bytes)
+        incoming.isConnectionReused = connections == 0
+      }
+      loop.wake(self)
+      // The next response must not be what one reading of this one leaves over (RFC 9112 §6.1).
+      if head.framing.isAmbiguous { forbidReuse() }
+      if head.framing.contentLength == 0 { answered() }
+    }
+
+    /// A piece of the body; returns what libcurl is to be told: all was taken, it must wait, or it is too much.
+    func receive(body: UnsafeRawBufferPointer) -> Int {
+      timers.moved(at: loop.now)
+      let isTaken = incoming.withLock { $0.inbox.receive(body) }
+      guard isTaken else {
+        pauses |= CCPAUSE_RECV
+        timers.isHeld = true
+        return Int(CC_WRITEFUNC_PAUSE)
+      }
+      received += Int64(body.count)
+      loop.wake(self)
+      if received == head.framing.contentLength { receivedAll() }
+      return body.count
+    }
+
+    private func receivedAll() {
+      // libcurl reads no further than the stated length. What came behind it in the same record of TLS lies in the TLS
+      // library, where no socket tells of it, and would answer the next request.
+      if origin.isSecure, stream == nil, ccurl_easy_tls_pending(handle.pointer) > 0 { forbidReuse() }
+      answered()
+    }
+
+    private func forbidReuse() {
+      forbidsReuse = true
+      ccurl_easy_set_long(handle.pointer, CCOPT_FORBID_REUSE, 1)
+    }
+
+    /// The whole answer is there. What is left of the request is not sent: nobody has to read it (RFC 9113 §8.1), and
+    /// libcurl would wait until it was.
+    func answered() {
+      guard sendsBody, !isSent, !isAnswered else { return }
+      isAnswered = true
+      loop.settle(self)
+    }
+  }
+#endif

@@ -1,0 +1,98 @@
+#if os(Linux)
+  import CCurl
+  import Glibc
+  import Synchronization
+
+  /// Ends a connection that keeps its loop busy for ever.
+  ///
+  /// Over HTTP/2 libcurl 7.88 reads a socket until nothing is left in it: a peer that sends frames of its own (PING,
+  /// SETTINGS) faster than they are handled never lets it return, so that no limit fires and every other transfer of the
+  /// loop stands still. Only another thread can tell. It looks ten times a second while a loop has streams, and counts the
+  /// loop's processor time, not the clock's: a machine that is busy with something else is no reason.
+  final class CurlWatchdog: Sendable {
+    /// The state of a loop, written by the loop and read by the watchdog.
+    final class Pulse: Sendable {
+      /// Counts up when libcurl is called and when it returns: odd means that it has not.
+      fileprivate let turn = Atomic<UInt64>(0)
+      /// The last socket of which something was reported.
+      fileprivate let socket = Atomic<Int32>(-1)
+      /// How many streams the loop carries.
+      fileprivate let streams = Atomic<Int>(0)
+      fileprivate let thread = Atomic<UInt>(0)
+
+      /// The loop's own thread says which one it is.
+      func begin() { thread.store(UInt(pthread_self()), ordering: .releasing) }
+
+      func enter(_ descriptor: Int32) {
+        socket.store(descriptor, ordering: .relaxed)
+        enter()
+      }
+
+      func enter() { turn.wrappingAdd(1, ordering: .relaxed) }
+
+      func leave() { turn.wrappingAdd(1, ordering: .relaxed) }
+    }
+
+    static let shared = CurlWatchdog()
+
+    /// The processor time for one call of libcurl, in nanoseconds.
+    private static let limit: UInt64 = 250_000_000
+
+    private struct State {
+      var pulses: [Pulse] = []
+      var isRunning = false
+    }
+
+    private let state = Lock(State())
+
+    /// A loop has one stream more.
+    func join(_ pulse: Pulse) {
+      guard pulse.streams.wrappingAdd(1, ordering: .relaxed).newValue == 1 else { return }
+      let isNew = state.withLock { state in
+        if !state.pulses.contains(where: { $0 === pulse }) { state.pulses.append(pulse) }
+        defer { state.isRunning = true }
+        return !state.isRunning
+      }
+      if isNew { CurlLoop.startThread("errand-watchdog") { [self] in run() } }
+    }
+
+    /// A loop has one stream less.
+    func leave(_ pulse: Pulse) { pulse.streams.wrappingSubtract(1, ordering: .relaxed) }
+
+    /// Looks until no loop has streams.
+    private func run() {
+      var seen: [ObjectIdentifier: (turn: UInt64, time: UInt64)] = [:]
+      while true {
+        usleep(100_000)
+        let busy = state.withLock { state in
+          state.pulses.removeAll { $0.streams.load(ordering: .relaxed) == 0 }
+          if state.pulses.isEmpty { state.isRunning = false }
+          return state.pulses
+        }
+        guard !busy.isEmpty else { return }
+        for pulse in busy { check(pulse, &seen[ObjectIdentifier(pulse)]) }
+      }
+    }
+
+    private func check(_ pulse: Pulse, _ last: inout (turn: UInt64, time: UInt64)?) {
+      let turn = pulse.turn.load(ordering: .relaxed)
+      guard turn % 2 == 1, let time = Self.processorTime(of: pulse) else {
+        last = nil
+        return
+      }
+      guard let begun = last, begun.turn == turn else {
+        last = (turn, time)
+        return
+      }
+      guard time - begun.time > Self.limit, pulse.turn.load(ordering: .relaxed) == turn else { return }
+      shutdown(pulse.socket.load(ordering: .relaxed), Int32(SHUT_RDWR))
+      last = nil
+    }
+
+    private static func processorTime(of pulse: Pulse) -> UInt64? {
+      let thread = pulse.thread.load(ordering: .acquiring)
+      let time = thread == 0 ? 0 : ccurl_thread_time(thread)
+      return time == 0 ? nil : time
+    }
+  }
+#endif

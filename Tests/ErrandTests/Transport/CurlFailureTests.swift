@@ -1,0 +1,83 @@
+#if os(Linux)
+  import CCurl
+  import Testing
+
+  @testable import Errand
+
+  @Suite struct CurlFailureTests {
+    private typealias Circumstances = CurlFailure.Circumstances
+
+    private static let connecting = Circumstances(phase: .connecting, isSent: false)
+    private static let waiting = Circumstances(phase: .awaitingResponse)
+    private static let receiving = Circumstances(phase: .receiving, hasBegun: true)
+
+    private func failure(_ code: Int32, _ remark: String = "", _ circumstances: Circumstances) -> CurlFailure {
+      CurlFailure(code, remark: remark, words: "in general", circumstances)
+    }
+
+    @Test func `libcurl's own words are preferred to those of its code`() {
+      #expect(failure(CCE_RECV_ERROR, "Recv failure: Connection reset", Self.waiting).reason.contains("reset"))
+      #expect(failure(CCE_RECV_ERROR, "", Self.waiting).reason == "in general")
+    }
+
+    @Test(arguments: [
+      "SSL certificate problem: certificate has expired", "SSL certificate problem: self-signed certificate",
+      "SSL certificate problem: unable to get local issuer certificate",
+      "SSL: no alternative certificate subject name matches target host name 'a.example'",
+    ])
+    func `a certificate that is not trusted says why`(remark: String) {
+      let failure = failure(CCE_PEER_FAILED_VERIFICATION, remark, Self.connecting)
+      #expect(failure.code == .untrustedServer && failure.reason.contains(remark))
+      let isOfUnknownAuthority = remark.contains("self-signed") || remark.contains("issuer")
+      #expect(failure.reason.contains("tls.authorities") == isOfUnknownAuthority)
+    }
+
+    @Test(
+      arguments: [
+        (CCE_UNSUPPORTED_PROTOCOL, "Received HTTP/0.9 when not allowed", Self.waiting),
+        (CCE_UNSUPPORTED_PROTOCOL, "Unsupported response code in HTTP response", Self.waiting),
+        (CCE_WEIRD_SERVER_REPLY, "Header without colon", Self.waiting),
+        (CCE_OUT_OF_MEMORY, "", Self.waiting), (CCE_TOO_LARGE, "", Self.waiting),
+        (CCE_RECV_ERROR, "Illegal or missing hexadecimal sequence in chunked-encoding", Self.receiving),
+        (CCE_HTTP2_STREAM, "HTTP/2 stream 1 was not closed cleanly: PROTOCOL_ERROR (err 1)", Self.receiving),
+      ] as [(Int32, String, Circumstances)])
+    private func `what another try does not mend is a bad response`(
+      code: Int32, remark: String, circumstances: Circumstances
+    ) {
+      #expect(failure(code, remark, circumstances).code == .badResponse)
+    }
+
+    @Test(
+      arguments: [
+        (CCE_GOT_NOTHING, "", Self.waiting, .connectionLost), (CCE_RECV_ERROR, "", Self.waiting, .connectionLost),
+        (CCE_RECV_ERROR, "", Self.receiving, .truncatedBody), (CCE_PARTIAL_FILE, "", Self.receiving, .truncatedBody),
+        (CCE_HTTP2_STREAM, "(err 2)", Self.waiting, .connectionLost),
+        (CCE_HTTP2_STREAM, "(err 2)", Self.receiving, .truncatedBody),
+        (CCE_SEND_ERROR, "", Self.waiting, .connectionLost),
+        (CCE_COULDNT_CONNECT, "", Self.connecting, .cannotConnect),
+        (CCE_COULDNT_RESOLVE_HOST, "", Self.connecting, .cannotResolveHost),
+        (CCE_UNSUPPORTED_PROTOCOL, "", Self.connecting, .badURL), (CCE_OUT_OF_MEMORY, "", Self.connecting, .internal),
+        (CCE_SSL_PINNEDPUBKEYNOTMATCH, "", Self.connecting, .pinMismatch),
+        (CCE_SSL_CONNECT_ERROR, "", Self.connecting, .secureConnectionFailed),
+        (CCE_ABORTED_BY_CALLBACK, "", Self.waiting, .connectionLost),
+      ] as [(Int32, String, Circumstances, TaskError.Code)])
+    private func `a code means what it means where it happens`(
+      code: Int32, remark: String, circumstances: Circumstances, expected: TaskError.Code
+    ) {
+      #expect(failure(code, remark, circumstances).code == expected)
+    }
+
+    @Test func `a head that is cut says so, whatever the code`() {
+      let cut = Circumstances(phase: .awaitingResponse, hasBegun: true)
+      for code in [CCE_OK, CCE_GOT_NOTHING] {
+        #expect(failure(code, "", cut).reason.contains("in the middle of the response's head"))
+      }
+    }
+
+    @Test func `a stream that was refused is nothing else`() {
+      let refused = Circumstances(phase: .awaitingResponse, isRefused: true)
+      let failure = failure(CCE_HTTP2_STREAM, "PROTOCOL_ERROR", refused)
+      #expect(failure.code == .connectionLost && failure.reason.contains("refused"))
+    }
+  }
+#endif

@@ -1,0 +1,134 @@
+#if os(Linux)
+  import Dispatch
+  import Errand
+  import ErrandTesting
+  import Foundation
+  import Testing
+
+  /// What a connection between two requests may not do.
+  @Suite(.timeLimit(.minutes(1)))
+  struct IdleConnectionTests {
+    private let transport: CurlTransport
+
+    init() throws { transport = try CurlTransport() }
+
+    private func get(_ url: URL, mayRepeat: Bool = false) async throws -> String {
+      var request = HTTPRequest(.get, url)
+      request.options.mayRepeat = mayRepeat
+      return String(decoding: try await transport.send(request).body.collect(), as: UTF8.self)
+    }
+
+    private var openCount: Int {
+      get async { await transport.connections().values.reduce(0) { $0 + $1.open } }
+    }
+
+    @Test func `a connection that the server closes is closed at once`() async throws {
+      let isTimeToClose = DispatchSemaphore(value: 0)
+      let peer = try WirePeer { connection, _ in
+        guard connection.readRequest() != nil else { return }
+        connection.answer("one")
+        isTimeToClose.wait()
+      }
+      #expect(try await get(peer.url()) == "one")
+      #expect(await openCount == 1)
+      isTimeToClose.signal()
+      #expect(await eventually { await openCount == 0 }, "no other call was needed")
+    }
+
+    @Test func `an answer that nobody asked for answers nothing`() async throws {
+      let isTimeToSpeak = DispatchSemaphore(value: 0)
+      let peer = try WirePeer { connection, index in
+        guard connection.readRequest() != nil else { return }
+        connection.answer("\(index)")
+        guard index == 0 else { return connection.waitForEnd() }
+        isTimeToSpeak.wait()
+        connection.answer("evil")
+        connection.waitForEnd()
+      }
+      #expect(try await get(peer.url()) == "0")
+      isTimeToSpeak.signal()
+      #expect(await eventually { await openCount == 0 })
+      #expect(try await get(peer.url()) == "1")
+    }
+
+    @Test func `an answer that comes with another answers nothing`() async throws {
+      let peer = try WirePeer { connection, index in
+        while let request = connection.readRequest() {
+          let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
+          let first = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst"
+          if request.contains("/first") { connection.say(first + evil) } else { connection.answer("second") }
+        }
+      }
+      for _ in 0..<50 {
+        #expect(try await get(peer.url("first")) == "first")
+        #expect(try await get(peer.url("second")) == "second")
+      }
+    }
+
+    @Test func `a burst of connections that the server closes leaves no descriptors`() async throws {
+      let isTimeToAnswer = DispatchSemaphore(value: 0)
+      let peer = try WirePeer { connection, _ in
+        guard connection.readRequest() != nil else { return }
+        isTimeToAnswer.wait()
+        connection.answer("x")
+      }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<200 { group.addTask { _ = try await get(peer.url()) } }
+        #expect(await eventually { await openCount == 200 })
+        for _ in 0..<200 { isTimeToAnswer.signal() }
+        try await group.waitForAll()
+      }
+      #expect(await eventually { await openCount == 0 })
+    }
+
+    @Test func `requests that meet dead connections go on fresh ones, once`() async throws {
+      let isTimeToAnswer = DispatchSemaphore(value: 0)
+      let peer = try WirePeer { connection, index in
+        guard connection.readRequest() != nil else { return }
+        if index < 8 { isTimeToAnswer.wait() }
+        connection.answer("x")
+        // The second request is read and not answered, as by a server that ends.
+        _ = connection.readRequest()
+      }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<8 { group.addTask { _ = try await get(peer.url()) } }
+        #expect(await eventually { await openCount == 8 })
+        for _ in 0..<8 { isTimeToAnswer.signal() }
+        try await group.waitForAll()
+      }
+      // Seven more dead ones are idle: none of them is tried.
+      #expect(try await get(peer.url(), mayRepeat: true) == "x")
+      await #expect(throws: TaskError.self) { try await get(peer.url()) }
+    }
+
+    @Test func `an idle connection is closed when its time is over`() async throws {
+      var configuration = CurlTransport.Configuration()
+      configuration.idleLifetime = .milliseconds(100)
+      let transport = try CurlTransport(configuration)
+      let isClosed = DispatchSemaphore(value: 0)
+      let peer = try WirePeer { connection, _ in
+        guard connection.readRequest() != nil else { return }
+        connection.answer("x")
+        connection.waitForEnd()
+        isClosed.signal()
+      }
+      _ = try await transport.send(HTTPRequest(.get, peer.url())).body.collect()
+      #expect(await eventually { await transport.connections().isEmpty })
+      #expect(isClosed.wait(timeout: .now() + 10) == .success)
+    }
+
+    @Test func `a reader that stands still keeps its connection`() async throws {
+      let peer = try WirePeer { connection, _ in
+        guard connection.readRequest() != nil else { return }
+        connection.answer(String(repeating: "x", count: 4 << 20))
+        connection.waitForEnd()
+      }
+      let body = try await transport.send(HTTPRequest(.get, peer.url())).body
+      var count = try await body.next()?.count ?? 0
+      let other = try WirePeer.saying("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+      #expect(try await get(other.url()).isEmpty)
+      while let chunk = try await body.next() { count += chunk.count }
+      #expect(count == 4 << 20)
+    }
+  }
+#endif

@@ -1,0 +1,150 @@
+#if os(Linux)
+  import Errand
+  import ErrandTesting
+  import Foundation
+  import Testing
+
+  /// Answers that no server should give: each is refused with words, or read in the one way that RFC 9112 has for it.
+  @Suite(.timeLimit(.minutes(1)))
+  struct MalformedAnswerTests {
+    private let transport: CurlTransport
+
+    init() throws { transport = try CurlTransport() }
+
+    private func response(_ text: String, _ method: HTTPMethod = .get) async throws -> (HTTPResponse, Data) {
+      let peer = try WirePeer.saying(text)
+      let response = try await transport.send(HTTPRequest(method, peer.url()))
+      return (response, try await response.body.collect())
+    }
+
+    private func error(_ text: String, _ method: HTTPMethod = .get) async throws -> TaskError {
+      try #require(await #expect(throws: TaskError.self) { try await response(text, method) })
+    }
+
+    @Test func `a head that begins with a folded line crashes nothing, after any answer`() async throws {
+      let folded = "HTTP/1.1 200 OK\r\n X-A: a\r\nContent-Length: 0\r\n\r\n"
+      let peer = try WirePeer { connection, _ in
+        while let request = connection.readRequest() {
+          connection.say(
+            request.contains("/folded") ? folded : "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nX-Long: abcdefgh\r\n\r\nx")
+        }
+      }
+      for _ in 0..<50 {
+        _ = try await transport.send(HTTPRequest(.get, peer.url("good"))).body.collect()
+        let error = await #expect(throws: TaskError.self) {
+          try await transport.send(HTTPRequest(.get, peer.url("folded")))
+        }
+        #expect(
+          error?.code == .badResponse && error?.reason.contains("folded") ?? false, "\(error.map { "\($0)" } ?? "")")
+      }
+    }
+
+    @Test func `a folded line belongs to the field before it`() async throws {
+      let (response, _) = try await response(
+        "HTTP/1.1 200 OK\r\nX-A: a\r\n Set-Cookie: session=evil\r\n\tb \r\nContent-Length: 0\r\n\r\n")
+      #expect(response.headers["Set-Cookie"] == nil)
+      #expect(response.headers["X-A"] == "a Set-Cookie: session=evil b")
+    }
+
+    @Test(
+      arguments: ["HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n", "HTTP/1.1 200"],
+      [HTTPMethod.get, .post])
+    func `a head that is cut is no success`(text: String, method: HTTPMethod) async throws {
+      let error = try await error(text, method)
+      #expect(error.code == .connectionLost && error.phase == .awaitingResponse, "\(error)")
+    }
+
+    @Test func `a head that is cut leaves a good file as it is`() async throws {
+      try await withFolder { folder in
+        let file = folder.appendingPathComponent("good")
+        try Data("good".utf8).write(to: file)
+        let peer = try WirePeer.saying("HTTP/1.1 200 OK\r\n")
+        await #expect(throws: TaskError.self) {
+          try await URLTask(peer.url()).on(Server(remote: Remote(peer.url()))).retry(.never).download(to: file)
+        }
+        #expect(try Data(contentsOf: file) == Data("good".utf8))
+      }
+    }
+
+    @Test(arguments: [
+      "X-A : a", "X A: a", ": a", "no colon", "X-A: a\rb", "X-\0A: a", "X\u{e4}: a",
+    ])
+    func `a line that is no field is refused`(line: String) async throws {
+      let error = try await error("HTTP/1.1 200 OK\r\nServer: x\r\n\(line)\r\nContent-Length: 0\r\n\r\n")
+      #expect(error.code == .badResponse && !error.isRetryable, "\(error)")
+    }
+
+    @Test(arguments: [
+      "Content-Length: 5\r\nContent-Length: 6", "Content-Length: 5, 6", "Content-Length: +5", "Content-Length: 5abc",
+      "Content-Length: 0x5", "Content-Length: -5", "Content-Length: ", "Content-Length: 9223372036854775808",
+      "Content-Length: 5\r\n 0", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+      "Transfer-Encoding: identity", "Transfer-Encoding: gzip, chunked", "Transfer-Encoding: chunked, identity",
+      "Transfer-Encoding:\r\n chunked", "Transfer-Encoding : chunked", "Transfer-Encoding: xchunked",
+    ])
+    func `what contradicts itself on where a body ends is refused`(fields: String) async throws {
+      let error = try await error("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
+      #expect(error.code == .badResponse && !error.isRetryable, "\(error)")
+      let name = fields.hasPrefix("Content") ? "Content-Length" : "Transfer-Encoding"
+      #expect(error.reason.contains(name) || error.reason.contains("folded"), "\(error)")
+    }
+
+    @Test(arguments: ["Content-Length: 5\r\nContent-Length: 5", "content-length:5 ,5", "CONTENT-LENGTH:\t5\t"])
+    func `a length that stands there more than once is a length`(fields: String) async throws {
+      #expect(try await response("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\nhello").1 == Data("hello".utf8))
+    }
+
+    @Test func `of a length and chunks the chunks count, and the connection is not used again`() async throws {
+      let peer = try WirePeer { connection, index in
+        while connection.readRequest() != nil {
+          connection.say(
+            "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: Chunked\r\n\r\n1\r\n\(index)\r\n0\r\n\r\n")
+        }
+      }
+      for index in 0..<3 {
+        let response = try await transport.send(HTTPRequest(.get, peer.url()))
+        #expect(try await response.body.collect() == Data("\(index)".utf8))
+      }
+    }
+
+    @Test(arguments: [
+      "http/1.1 200 OK", "HTTP/2.0 200 OK", "HTTP/2 200", "HTTP/-1.1 200 OK", "HTTP/1.1 099 Low", "HTTP/1.1 99",
+      "HTTP/1.1  200 OK", "HTTP/1.1 2000 OK", "HTTP 200 OK", "HTTP/3 200", "HTTP/1.x 200 OK", "ICY 200 OK", "hello",
+      "HTTP/1.1 101 Switching Protocols",
+    ])
+    func `what does not begin with a status line of HTTP 1 is refused`(line: String) async throws {
+      let error = try await error("\(line)\r\nContent-Length: 0\r\n\r\n")
+      #expect(error.code == .badResponse && !error.isRetryable && error.reason.count < 200, "\(error)")
+    }
+
+    @Test func `an interim response may come before, but not without end`() async throws {
+      let early = String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n", count: 100)
+      #expect(try await response("\(early)HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").1 == Data("ok".utf8))
+      let endless = try WirePeer { connection, _ in
+        guard connection.readRequest() != nil else { return }
+        while connection.say(early) {}
+      }
+      let error = await #expect(throws: TaskError.self) { try await transport.send(HTTPRequest(.get, endless.url())) }
+      #expect(
+        error?.code == .badResponse && error?.reason.contains("256 KiB") ?? false, "\(error.map { "\($0)" } ?? "")")
+    }
+
+    @Test func `a head without end is refused`() async throws {
+      for line in ["X-\(String(repeating: "a", count: 50)): b\r\n", String(repeating: "a", count: 4096)] {
+        let endless = try WirePeer { connection, _ in
+          guard connection.readRequest() != nil else { return }
+          connection.say("HTTP/1.1 200 OK\r\n")
+          while connection.say(line) {}
+        }
+        let error = await #expect(throws: TaskError.self) {
+          try await transport.send(HTTPRequest(.get, endless.url()))
+        }
+        #expect(error?.code == .badResponse && error?.isRetryable == false, "\(error.map { "\($0)" } ?? "")")
+      }
+    }
+
+    @Test func `a bad chunk is refused and not asked for again`() async throws {
+      let error = try await error("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\nhello\r\n0\r\n\r\n")
+      #expect(error.code == .badResponse && !error.isRetryable, "\(error)")
+    }
+  }
+#endif

@@ -1,0 +1,131 @@
+#if os(Linux)
+  import Errand
+  import Foundation
+  import Glibc
+
+  /// A server that does on each of its connections what a script says, byte by byte; no HTTP but what the script writes.
+  final class WirePeer: Sendable {
+    /// One connection, as the script sees it. Everything blocks, for at most twenty seconds.
+    struct Connection: Sendable {
+      let descriptor: Int32
+
+      /// The head of the next request with its body, where that has a `Content-Length`; nil at the end.
+      func readRequest() -> String? {
+        guard let head = readHead() else { return nil }
+        let field = head.components(separatedBy: "\r\n").first { $0.lowercased().hasPrefix("content-length:") }
+        guard let length = field.flatMap({ Int($0.dropFirst(15).trimmingCharacters(in: .whitespaces)) }), length > 0
+        else { return head }
+        return read(length).map { head + $0 }
+      }
+
+      /// The head of the next request, and nothing more.
+      func readHead() -> String? {
+        var bytes: [UInt8] = []
+        while !bytes.suffix(4).elementsEqual("\r\n\r\n".utf8) {
+          var byte: UInt8 = 0
+          guard recv(descriptor, &byte, 1, 0) == 1 else { return nil }
+          bytes.append(byte)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+      }
+
+      func read(_ count: Int) -> String? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var filled = 0
+        while filled < count {
+          let got = bytes[filled...].withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+          guard got > 0 else { return nil }
+          filled += got
+        }
+        return String(decoding: bytes, as: UTF8.self)
+      }
+
+      /// Writes; false once the client is gone.
+      @discardableResult func say(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        var sent = 0
+        while sent < bytes.count {
+          let count = bytes[sent...].withUnsafeBytes {
+            send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+          }
+          guard count > 0 else { return false }
+          sent += count
+        }
+        return true
+      }
+
+      /// An answer of 200 with this body.
+      func answer(_ body: String) { say("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)") }
+
+      /// Waits until the client has closed the connection, and reads nothing.
+      func waitForHangUp() {
+        // POLLRDHUP, which Glibc's module leaves out.
+        var interest = pollfd(fd: descriptor, events: 0x2000, revents: 0)
+        _ = poll(&interest, 1, 20_000)
+      }
+
+      /// Waits until the client has closed the connection; what it sends is thrown away.
+      func waitForEnd() {
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        while recv(descriptor, &bytes, bytes.count, 0) > 0 {}
+      }
+    }
+
+    let port: UInt16
+    private let listener: Int32
+
+    /// - Parameter serve: Called once for each connection, on a thread of its own, with the number of those before it; the
+    ///   connection is closed when it returns.
+    init(_ serve: @escaping @Sendable (Connection, Int) -> Void) throws {
+      listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_addr.s_addr = inet_addr("127.0.0.1")
+      var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let descriptor = listener
+      let isBound = withUnsafeMutablePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(descriptor, $0, size) == 0 && listen(descriptor, 512) == 0 && getsockname(descriptor, $0, &size) == 0
+        }
+      }
+      guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
+      port = UInt16(bigEndian: address.sin_port)
+      Thread.detachNewThread { Self.accept(descriptor, serve) }
+    }
+
+    deinit {
+      shutdown(listener, Int32(SHUT_RDWR))
+      close(listener)
+    }
+
+    private static func accept(_ listener: Int32, _ serve: @escaping @Sendable (Connection, Int) -> Void) {
+      var number = 0
+      while true {
+        let descriptor = Glibc.accept(listener, nil, nil)
+        guard descriptor >= 0 else { return }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        var limit = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        let index = number
+        number += 1
+        Thread.detachNewThread {
+          serve(Connection(descriptor: descriptor), index)
+          close(descriptor)
+        }
+      }
+    }
+
+    func url(_ path: String = "") -> URL {
+      URL(string: "http://127.0.0.1:\(port)/\(path)") ?? URL(fileURLWithPath: path)
+    }
+
+    /// A peer that answers each request with these bytes, and then closes the connection.
+    static func saying(_ text: String) throws -> WirePeer {
+      try WirePeer { connection, _ in
+        guard connection.readRequest() != nil else { return }
+        connection.say(text)
+      }
+    }
+  }
+#endif
