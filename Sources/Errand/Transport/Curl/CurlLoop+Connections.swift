@@ -28,20 +28,28 @@
 
     /// The transfer is out of its multi: its connection is closed, or idle from now on.
     func left(_ transfer: CurlTransfer) {
-      if !transfer.isMultiplexed, sockets.isOpen(transfer.socket) {
+      let isNamed = transfer.localPort != 0
+      if isNamed, !transfer.isMultiplexed, sockets.isOpen(transfer.socket) {
         idlePorts[transfer.localPort] = transfer.socket.descriptor
       }
-      sockets.leave(transfer.socket, isMultiplexed: transfer.isMultiplexed, at: now)
+      // A Unix socket has no port: when it carries the next exchange is not known in time to watch it.
+      sockets.leave(transfer.socket, isMultiplexed: transfer.isMultiplexed, at: isNamed ? now : 0)
       transfer.socket = SocketWatch.Key()
       idleCheck = min(idleCheck, now &+ transfer.rules.idleLifetime)
     }
 
-    /// Whether an idle connection, known by this side's port, was closed or has something to say, of which the kernel has
-    /// not reported yet: TLS hands over one record at a time, and the rest of an unasked answer may wait behind it.
-    func hasSpoken(connectionFrom port: Int32) -> Bool {
-      guard port != 0, let descriptor = idlePorts.removeValue(forKey: port) else { return false }
+    /// A transfer takes a connection, known by this side's port; false where that was idle, and was closed or has something to
+    /// say of which the kernel has not reported yet: TLS hands over one record at a time, and an unasked answer may wait
+    /// behind it.
+    func takes(_ transfer: CurlTransfer, connectionFrom port: Int32) -> Bool {
+      guard port != 0, let descriptor = idlePorts.removeValue(forKey: port),
+        owners[descriptor]?.group == transfer.group
+      else { return true }
       var byte: UInt8 = 0
-      return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) >= 0
+      guard recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 else { return false }
+      // From now on, not from when libcurl wants to hear of the socket: it may read an answer, and pause, before it does.
+      transfer.socket = sockets.join(descriptor, after: transfer.socket)
+      return true
     }
 
     func close(_ descriptor: Int32) -> Int32 {

@@ -121,7 +121,7 @@
     /// The connection stands and the request is about to be written; false when it may not be, once more.
     func mayGo(from port: Int32) -> Bool {
       guard goesLeft > 0 else { return false }
-      if !hasStartedAfresh, loop.hasSpoken(connectionFrom: port) {
+      if !loop.takes(self, connectionFrom: port), !hasStartedAfresh {
         isRejected = true
         return false
       }
