@@ -3,18 +3,32 @@
 /// Every wait of the library (back-off, deadlines, admission) goes through one of these, so a test that hands in a
 /// manual clock never waits for real.
 public struct CallClock: Sendable {
-  private let elapsed: @Sendable () -> Duration
-  /// When the machine's clock was wrapped, which is read often; nil for any other.
-  private let start: ContinuousClock.Instant?
-  private let wait: @Sendable (Duration) async throws -> Void
+  /// A clock as it was wrapped: one reference, for every call holds its clock several times.
+  private final class Wrapped: Sendable {
+    let elapsed: @Sendable () -> Duration
+    let wait: @Sendable (Duration) async throws -> Void
+
+    init(elapsed: @escaping @Sendable () -> Duration, wait: @escaping @Sendable (Duration) async throws -> Void) {
+      self.elapsed = elapsed
+      self.wait = wait
+    }
+  }
+
+  private let clock: Wrapped
 
   /// Wraps `clock`; its present instant becomes zero.
   public init<C: Clock<Duration>>(_ clock: C) {
     let origin = clock.now
-    start = origin as? ContinuousClock.Instant
-    elapsed = { origin.duration(to: clock.now) }
-    // A server may ask for any wait with Retry-After; the system's clocks trap past some centuries.
-    wait = { try await clock.sleep(until: clock.now.advanced(by: min($0, Self.longestWait)), tolerance: nil) }
+    self.clock = Wrapped(
+      elapsed: Self.reading(of: clock, since: origin),
+      // A server may ask for any wait with Retry-After; the system's clocks trap past some centuries.
+      wait: { try await clock.sleep(until: clock.now.advanced(by: min($0, Self.longestWait)), tolerance: nil) })
+  }
+
+  /// The time since `origin`; the machine's clock, which is read often, without the detour of a generic one.
+  private static func reading<C: Clock<Duration>>(of clock: C, since origin: C.Instant) -> @Sendable () -> Duration {
+    guard let origin = origin as? ContinuousClock.Instant else { return { origin.duration(to: clock.now) } }
+    return { origin.duration(to: .now) }
   }
 
   private static let longestWait = Duration.seconds(3_200_000_000)
@@ -23,14 +37,11 @@ public struct CallClock: Sendable {
   public static let continuous = CallClock(ContinuousClock())
 
   /// The time since the clock was wrapped.
-  public var now: Duration {
-    guard let start else { return elapsed() }
-    return start.duration(to: .now)
-  }
+  public var now: Duration { clock.elapsed() }
 
   /// Waits for `duration`.
   /// Throws `CancellationError` when the surrounding task is cancelled first.
   public func sleep(for duration: Duration) async throws {
-    try await wait(duration)
+    try await clock.wait(duration)
   }
 }

@@ -36,12 +36,12 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// `Set-Cookie` cannot be joined: read it with ``values(for:)``.
   public subscript(_ name: HTTPHeaderName) -> String? {
     get {
-      guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
+      guard let first = firstIndex(of: name) else { return nil }
       guard fields[(first + 1)...].contains(where: { $0.name == name }) else { return fields[first].value }
       return values(for: name).joined(separator: ", ")
     }
     set {
-      guard let first = fields.firstIndex(where: { $0.name == name }) else {
+      guard let first = firstIndex(of: name) else {
         if let newValue { fields.append(Field(name, newValue)) }
         return
       }
@@ -57,7 +57,7 @@ public struct HTTPHeaders: Sendable, Hashable {
   }
 
   /// Whether the field is there at all.
-  public func contains(_ name: HTTPHeaderName) -> Bool { fields.contains { $0.name == name } }
+  public func contains(_ name: HTTPHeaderName) -> Bool { firstIndex(of: name) != nil }
 
   /// Adds one more line, whatever is there already.
   public mutating func add(_ value: String, for name: HTTPHeaderName) { fields.append(Field(name, value)) }
@@ -100,6 +100,12 @@ public struct HTTPHeaders: Sendable, Hashable {
 
   /// How many bytes they may be over the wire.
   package var size: Int { fields.reduce(0) { $0 + $1.size } }
+
+  private func firstIndex(of name: HTTPHeaderName) -> Int? {
+    // Names differ in length for the most part, and a field that is looked at is not copied here.
+    for index in fields.indices where fields[index].name == name { return index }
+    return nil
+  }
 
   package mutating func reserve(_ count: Int) { fields.reserveCapacity(count) }
 

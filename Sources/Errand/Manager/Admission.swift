@@ -44,15 +44,16 @@ struct Admission {
   /// Somebody asks for a slot. Tickets must grow.
   mutating func enter(_ ticket: Ticket, host: Origin, priority: CallPriority, at now: Duration = .zero) -> Decision {
     // In place throughout: a copy of a host's lines would cost as much as they are long.
-    if hasRoomOverall, mayStart(host, at: now) {
-      hosts[hosts.enter(host)].start(at: now, limits.rate)
+    let place = hosts.enter(host)
+    if hasRoomOverall, hosts[place].waiting == 0, canStart(hosts[place], at: now) {
+      hosts[place].start(at: now, limits.rate)
       running += 1
       return .start
     }
+    defer { settle(host, place, at: now) }
     if limits.maximumWaiting > 0, waiting >= limits.maximumWaiting { return .refuse }
-    hosts[hosts.enter(host)].append(ticket, priority, since: now)
+    hosts[place].append(ticket, priority, since: now)
     waiting += 1
-    settle(host, at: now)
     return .wait
   }
 
@@ -108,12 +109,6 @@ struct Admission {
 
   private func hasRoom(_ host: HostAdmission) -> Bool { limits.perHost == 0 || host.running < limits.perHost }
 
-  /// Whether somebody may start who just came.
-  private func mayStart(_ host: Origin, at now: Duration) -> Bool {
-    guard let place = hosts.place(of: host) else { return true }
-    return hosts[place].waiting == 0 && canStart(hosts[place], at: now)
-  }
-
   private func canStart(_ host: HostAdmission, at now: Duration) -> Bool {
     hasRoom(host) && host.meter.nextToken(limits.rate) <= now
   }
@@ -123,10 +118,6 @@ struct Admission {
 
 extension Admission {
   /// Puts a host where it belongs after a change: among the ready, among the starved, or nowhere.
-  private mutating func settle(_ host: Origin, at now: Duration) {
-    if let place = hosts.place(of: host) { settle(host, place, at: now) }
-  }
-
   private mutating func settle(_ host: Origin, _ place: Int, at now: Duration) {
     if hosts[place].waiting == 0 {
       guard hosts[place].running == 0 else { return }
@@ -159,7 +150,7 @@ extension Admission {
       waiting -= 1
       running += 1
       started.append(entry.ticket)
-      settle(entry.host, at: now)
+      settle(entry.host, place, at: now)
     }
     return started
   }

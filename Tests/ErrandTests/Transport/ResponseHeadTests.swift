@@ -1,44 +1,46 @@
-import Errand
-import Testing
+#if os(Linux)
+  import Errand
+  import Testing
 
-@testable import Errand
+  @testable import Errand
 
-@Suite struct ResponseHeadTests {
-  private func read(_ text: String) -> ResponseHead? { ResponseHead(Array(text.utf8)) }
+  @Suite struct ResponseHeadTests {
+    private func read(_ text: String) -> ResponseHead? { ResponseHead(Array(text.utf8)) }
 
-  @Test func `status, version and fields are read in order`() throws {
-    let head = try #require(read("HTTP/1.1 404 Not Found\r\nA: 1\r\nb:2\r\nA:\t 3 \r\n\r\n"))
-    #expect(head.status == 404)
-    #expect(head.version == .http1_1)
-    #expect(head.headers.map { "\($0.name)=\($0.value)" } == ["A=1", "b=2", "A=3"])
+    @Test func `status, version and fields are read in order`() throws {
+      let head = try #require(read("HTTP/1.1 404 Not Found\r\nA: 1\r\nb:2\r\nA:\t 3 \r\n\r\n"))
+      #expect(head.status == 404)
+      #expect(head.version == .http1_1)
+      #expect(head.headers.map { "\($0.name)=\($0.value)" } == ["A=1", "b=2", "A=3"])
+    }
+
+    @Test(arguments: [
+      ("HTTP/1.0 200", HTTPVersion.http1_0), ("HTTP/2 200 ", .http2), ("HTTP/2.0 200", .http2), ("HTTP/3 200", .http3),
+    ])
+    func `versions are known with and without a phrase`(line: String, version: HTTPVersion) throws {
+      #expect(try #require(read("\(line)\r\n\r\n")).version == version)
+    }
+
+    @Test(arguments: [
+      "", "\r\n\r\n", "hello", "HTTP/1.1", "HTTP/1.1 abc\r\n", "HTTP/1.1 99 Low\r\n", "HTTP/1.1 1000 High\r\n",
+      "HTTP/1.1 -200\r\n",
+    ])
+    func `what has no status line is no head`(text: String) { #expect(read(text) == nil) }
+
+    @Test func `a bare line feed ends a line too`() throws {
+      #expect(try #require(read("HTTP/1.1 200 OK\nA: 1\n\n")).headers["A"] == "1")
+    }
+
+    @Test func `what is no field is passed over`() throws {
+      let head = try #require(read("HTTP/1.1 200 OK\r\nnonsense\r\n: empty\r\nA: b:c\r\nE:\r\n\r\n"))
+      #expect(head.headers.map(\.value) == ["b:c", ""])
+    }
+
+    @Test func `a value that is no UTF-8 is read as Latin-1`() throws {
+      let bytes = Array("HTTP/1.1 200 OK\r\nA: caf".utf8) + [0xE9] + Array("\r\nB: café\r\n\r\n".utf8)
+      let head = try #require(ResponseHead(bytes))
+      #expect(head.headers["A"] == "café")
+      #expect(head.headers["B"] == "café")
+    }
   }
-
-  @Test(arguments: [
-    ("HTTP/1.0 200", HTTPVersion.http1_0), ("HTTP/2 200 ", .http2), ("HTTP/2.0 200", .http2), ("HTTP/3 200", .http3),
-  ])
-  func `versions are known with and without a phrase`(line: String, version: HTTPVersion) throws {
-    #expect(try #require(read("\(line)\r\n\r\n")).version == version)
-  }
-
-  @Test(arguments: [
-    "", "\r\n\r\n", "hello", "HTTP/1.1", "HTTP/1.1 abc\r\n", "HTTP/1.1 99 Low\r\n", "HTTP/1.1 1000 High\r\n",
-    "HTTP/1.1 -200\r\n",
-  ])
-  func `what has no status line is no head`(text: String) { #expect(read(text) == nil) }
-
-  @Test func `a bare line feed ends a line too`() throws {
-    #expect(try #require(read("HTTP/1.1 200 OK\nA: 1\n\n")).headers["A"] == "1")
-  }
-
-  @Test func `what is no field is passed over`() throws {
-    let head = try #require(read("HTTP/1.1 200 OK\r\nnonsense\r\n: empty\r\nA: b:c\r\nE:\r\n\r\n"))
-    #expect(head.headers.map(\.value) == ["b:c", ""])
-  }
-
-  @Test func `a value that is no UTF-8 is read as Latin-1`() throws {
-    let bytes = Array("HTTP/1.1 200 OK\r\nA: caf".utf8) + [0xE9] + Array("\r\nB: café\r\n\r\n".utf8)
-    let head = try #require(ResponseHead(bytes))
-    #expect(head.headers["A"] == "café")
-    #expect(head.headers["B"] == "café")
-  }
-}
+#endif

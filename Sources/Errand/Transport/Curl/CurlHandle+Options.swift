@@ -26,6 +26,14 @@
         && isParsed
     }
 
+    /// The list of a header; the last one, where it is the same.
+    func headerList(for content: CurlHeaderList.Content) -> UnsafeMutablePointer<ccurl_slist>? {
+      if let header, header.content.matches(content) { return header.pointer }
+      let made = CurlHeaderList(content)
+      header = made
+      return made.pointer
+    }
+
     /// Forgets every option.
     func reset() {
       ccurl_easy_reset(pointer)

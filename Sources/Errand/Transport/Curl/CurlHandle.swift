@@ -8,6 +8,8 @@
     let pointer: OpaquePointer
     /// What its options are set for, beside those that every request sets anew; nil where it must be reset.
     var plain: Plain?
+    /// The header of its request, or of its last one.
+    var header: CurlHeaderList?
     /// The last address that was parsed for it.
     var address = ""
     var parsedAddress: OpaquePointer?

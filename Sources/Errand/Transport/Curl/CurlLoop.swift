@@ -52,16 +52,16 @@
     private let epoll: Int32
     private let wakeUp: Int32
 
-    var groups: [CurlGroup.ID: CurlGroup] = [:]
-    private(set) var multis: [UInt32: CurlMulti] = [:]
+    @exclusivity(unchecked) var groups: [CurlGroup.ID: CurlGroup] = [:]
+    @exclusivity(unchecked) private(set) var multis: [UInt32: CurlMulti] = [:]
     private var lastMulti: UInt32 = 0
-    private(set) var timers = DeadlineHeap<CurlTransfer>()
-    private var ready: [CurlTransfer] = []
+    @exclusivity(unchecked) private(set) var timers = DeadlineHeap<CurlTransfer>()
+    @exclusivity(unchecked) private var ready: [CurlTransfer] = []
     /// Groups that may have come to their end in this turn.
     private var untidy: [CurlGroup.ID] = []
     /// Transfers whose answer was complete before their request was.
     private var settled: [CurlTransfer] = []
-    var sockets: SocketWatch
+    @exclusivity(unchecked) var sockets: SocketWatch
     /// Of every connection.
     var owners: [Int32: Owner] = [:]
     /// The sockets of idle connections, by this side's port.
@@ -75,7 +75,7 @@
     /// A socket whose other end is closed.
     let dead: Int32
     /// The instant of the turn.
-    private(set) var now = CurlLibrary.now
+    @exclusivity(unchecked) private(set) var now = CurlLibrary.now
 
     private init?() {
       epoll = epoll_create1(Int32(EPOLL_CLOEXEC))

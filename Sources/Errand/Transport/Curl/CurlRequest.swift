@@ -25,14 +25,14 @@
       // Handles are used again: forget the last request, keep sessions and names. A plain request sets the same options
       // as the plain one before it, but for its address, its header and whom it calls back.
       let plain = isPlain ? self.plain(for: transfer) : nil
-      if plain == nil || plain != transfer.handle.plain {
+      if plain == nil || transfer.handle.plain != plain {
         transfer.handle.reset()
         try setRules(easy, transfer)
         try setRoute(easy, transfer)
         if origin.isSecure { try setSecurity(easy) }
         setMethod(easy, transfer)
+        transfer.handle.plain = plain
       }
-      transfer.handle.plain = plain
       setCallbacks(easy, transfer)
       let address = origin.address(of: request.url)
       if plain == nil || !transfer.handle.setParsed(address) { ccurl_easy_set_string(easy, CCOPT_URL, address) }
@@ -105,8 +105,8 @@
       }
       if transfer.mayBeStream { ccurl_easy_set_long(easy, CCOPT_VERBOSE, 1) }
       if transfer.mayBeStream || CurlLibrary.losesFirstField { listen(easy, transfer) }
-      transfer.headerList = headerList(sendsBody: transfer.sendsBody)
-      ccurl_easy_set_slist(easy, CCOPT_HTTPHEADER, transfer.headerList)
+      let list = transfer.handle.headerList(for: CurlHeaderList.Content(request, sendsBody: transfer.sendsBody))
+      ccurl_easy_set_slist(easy, CCOPT_HTTPHEADER, list)
     }
 
     /// Has libcurl say in words what it does, where it is told to be verbose.
@@ -122,39 +122,6 @@
           }
           return 0
         }, Unmanaged.passUnretained(transfer).toOpaque())
-    }
-
-    /// The header fields, and for what libcurl would add of its own accord, that it must not.
-    private func headerList(sendsBody: Bool) -> UnsafeMutablePointer<ccurl_slist>? {
-      var block: [UInt8] = []
-      block.reserveCapacity(256)
-      for field in request.headers {
-        // Framing is the transport's business.
-        if field.name == .contentLength || field.name == .transferEncoding { continue }
-        block.append(contentsOf: field.name.rawName.utf8)
-        // libcurl takes "Name:" for the wish to leave a header out; a semicolon sends it empty.
-        let isBlank = field.value.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-        block.append(contentsOf: isBlank ? ";".utf8 : ": ".utf8)
-        if !isBlank { block.append(contentsOf: field.value.utf8) }
-        block.append(0)
-      }
-      if request.unpacksBody {
-        block.append(contentsOf: "Accept-Encoding: ".utf8)
-        block.append(contentsOf: request.acceptEncoding.utf8)
-        block.append(0)
-      }
-      if !request.headers.contains(.accept) { block.append(contentsOf: "Accept:\0".utf8) }
-      if sendsBody {
-        if request.options.continueTimeout != nil, !request.body.isEmpty {
-          block.append(contentsOf: "Expect: 100-continue\0".utf8)
-        } else if !request.headers.contains(.expect) {
-          block.append(contentsOf: "Expect:\0".utf8)
-        }
-        if !request.headers.contains(.contentType) { block.append(contentsOf: "Content-Type:\0".utf8) }
-      }
-      return block.withUnsafeBytes { bytes in
-        ccurl_header_list(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
-      }
     }
 
     private func setSecurity(_ easy: OpaquePointer) throws {

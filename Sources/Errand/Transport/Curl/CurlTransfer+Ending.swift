@@ -98,8 +98,7 @@
 
     /// Gives the handle back and stops whoever reads the body to send.
     func release() {
-      ccurl_header_list_free(headerList)
-      headerList = nil
+      if hasDroppedExpectation { handle.header = nil }
       if resolveList != nil { ccurl_easy_set_slist(handle.pointer, CCOPT_RESOLVE, nil) }  // it would be read again
       ccurl_slist_free(resolveList)
       resolveList = nil

@@ -52,12 +52,7 @@
     private func dropExpectation() {
       hasDroppedExpectation = true
       goesLeft += 1
-      var line = headerList
-      while let present = line {
-        // "Expect:" alone has libcurl send none.
-        if let text = present.pointee.data, strncmp(text, "Expect: ", 8) == 0 { text[7] = 0 }
-        line = present.pointee.next
-      }
+      handle.header?.dropExpectation()
     }
 
     func publishHead() {

@@ -11,7 +11,6 @@
     let shard: CurlShard
     let origin: Origin
     let isLongLived: Bool
-    private let timeouts: Timeouts
     let mayRepeat: Bool
     let answersDigest: Bool
     let expectsContinue: Bool
@@ -23,8 +22,8 @@
     let incoming = Lock(Incoming())
     let outgoing: Outgoing?
 
-    // The loop's own.
-    var headerList: UnsafeMutablePointer<ccurl_slist>?
+    // The loop's own. What every line and socket event touches is not checked for overlapping accesses at run time: one
+    // thread uses it, and nothing called from within an access comes back to it.
     var resolveList: UnsafeMutablePointer<ccurl_slist>?
     /// Whether it may be one stream of several; then libcurl is listened to for what becomes of it.
     let mayBeStream: Bool
@@ -42,8 +41,8 @@
     var goesLeft: Int
     /// How many of its goes surely had no effect: the server said so, or nothing was written.
     var refusals = 0
-    var timers: TransferTimers
-    var head = HeadLines()
+    @exclusivity(unchecked) var timers: TransferTimers
+    @exclusivity(unchecked) var head = HeadLines()
     /// The socket of its connection.
     var socket = SocketWatch.Key()
     /// The proxy that it goes by.
@@ -77,7 +76,6 @@
       self.origin = origin
       self.mayBeStream = mayBeStream
       isLongLived = request.options.isLongLived
-      timeouts = request.options.timeouts
       mayRepeat = request.options.mayRepeat
       answersDigest = request.options.digest != nil
       expectsContinue = request.options.continueTimeout != nil && outbox != nil && !request.body.isEmpty
@@ -87,7 +85,8 @@
       asksForBody = request.method != .head
       statedLength = outbox?.statedLength
       outgoing = outbox.map { Outgoing($0) }
-      timers = TransferTimers(timeouts, at: 0)
+      timers = TransferTimers(
+        request.options.timeouts, at: 0, waits: rules.configuration.connectionsPerOrigin > 0)
     }
 
     var loop: CurlLoop { shard.loop }
@@ -100,7 +99,7 @@
     // MARK: On the loop
 
     func begin(at now: UInt64) {
-      timers = TransferTimers(timeouts, at: now, waits: connectionsPerOrigin > 0)
+      timers.restart(at: now)
       deadline = timers.next?.instant ?? .max
       handle.clearRemark()
     }

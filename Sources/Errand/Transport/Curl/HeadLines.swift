@@ -1,6 +1,4 @@
 #if os(Linux)
-  import Glibc
-
   /// The head of a response as its lines come, checked and pure. Interim responses come before it, and a challenge that
   /// is answered.
   ///
@@ -36,6 +34,8 @@
     }
 
     private(set) var bytes: [UInt8] = []
+    /// The status of the head; 0 before its status line.
+    private(set) var status = 0
     private(set) var isComplete = false
     private(set) var framing = ResponseFraming()
     private var size = 0
@@ -44,10 +44,11 @@
     private var isBetween = true
     /// The head that has ended is the response if nothing follows.
     private var mayStand = false
+    private var isVersion1_0 = false
     private var lastIsFraming = false
     private var hasFields = false
 
-    typealias Bytes = Slice<UnsafeRawBufferPointer>
+    typealias Bytes = UnsafeRawBufferPointer
 
     /// Whether nothing was received.
     var isUntouched: Bool { size == 0 }
@@ -56,7 +57,7 @@
     var awaitsFirstField: Bool { !isBetween && !isComplete && !hasFields }
 
     /// Takes a line with its end.
-    mutating func take(_ line: UnsafeRawBufferPointer, _ rules: Rules) -> Step {
+    mutating func take(_ line: Bytes, _ rules: Rules) -> Step {
       if isComplete { return takeTrailer(line) }
       size += line.count
       guard size <= Self.largestHead else { return .refused("its head is larger than \(Self.largestHead >> 10) KiB") }
@@ -77,21 +78,22 @@
     // MARK: Lines
 
     private mutating func takeStatus(_ line: Bytes, _ rules: Rules) -> Step {
-      guard let problem = Self.problem(ofStatusLine: line, rules) else {
-        bytes.removeAll(keepingCapacity: true)
-        bytes.reserveCapacity(960)
-        framing = ResponseFraming()
-        isBetween = false
-        hasFields = false
-        append(line)
-        return .more
+      guard let status = Self.status(of: line, rules) else {
+        return .refused("it begins with '\(Self.excerpt(line))', which is no status line of HTTP/1.1")
       }
-      return .refused(problem)
+      self.status = status
+      isVersion1_0 = line.starts(with: "HTTP/1.0")
+      bytes.removeAll(keepingCapacity: true)
+      bytes.reserveCapacity(960)
+      framing = ResponseFraming()
+      isBetween = false
+      hasFields = false
+      append(line)
+      return .more
     }
 
     private mutating func takeEnd(_ rules: Rules) -> Step {
       appendLineEnd()
-      let status = self.status
       if status == 101 { return .refused("it switches protocols, which it was not asked to") }
       if framing.isChunked, isVersion1_0 { return .refused("it is HTTP/1.0 and has a Transfer-Encoding") }
       guard status < 200 || (status == 401 && rules.answers401) || (status == 417 && rules.answers417) else {
@@ -107,14 +109,17 @@
       guard !line.has(0x0D), !line.has(0) else {
         return "a line of its head has a bare CR or a NUL: '\(Self.excerpt(line))'"
       }
-      if let first = line.first, Self.isBlank(first) { return unfold(line) }
-      guard let colon = line.firstIndex(of: UInt8(ascii: ":")), Self.isName(line[..<colon]) else {
+      if UnsafeRawBufferPointer.isBlank(line[0]) { return unfold(line) }
+      // RFC 9112 §5.1: a token, and no blank between it and its colon.
+      let colon = Self.lengthOfToken(line)
+      guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
         return "a line of its head is no field: '\(Self.excerpt(line))'"
       }
-      lastIsFraming = ResponseFraming.isNamed(line[..<colon])
       append(line)
       hasFields = true
-      return lastIsFraming ? framing.take(line[..<colon], line[(colon + 1)...]) : nil
+      let field = ResponseFraming.Field(named: line.part(0..<colon))
+      lastIsFraming = field != nil
+      return field.flatMap { framing.take($0, line.part((colon + 1)..<line.count)) }
     }
 
     /// Joins a folded line to the one before it, with a space in the place of the line break (RFC 9112 §5.2).
@@ -123,11 +128,11 @@
       guard !lastIsFraming else { return "the line that says where its body ends is folded" }
       bytes.removeLast(2)
       bytes.append(UInt8(ascii: " "))
-      append(Self.trimmed(line))
+      append(line.trimmed)
       return nil
     }
 
-    private mutating func takeTrailer(_ line: UnsafeRawBufferPointer) -> Step {
+    private mutating func takeTrailer(_ line: Bytes) -> Step {
       trailerSize += line.count
       guard trailerSize <= Self.largestTrailer else {
         return .refused("its trailer fields are larger than \(Self.largestTrailer >> 10) KiB")
@@ -147,67 +152,51 @@
 
     // MARK: Status lines
 
-    /// The status of the head; 0 before its status line.
-    var status: Int {
-      guard let space = bytes.firstIndex(of: UInt8(ascii: " ")) else { return 0 }
-      return bytes[(space + 1)...].prefix(3).reduce(0) { $0 * 10 + Int($1 &- UInt8(ascii: "0")) }
-    }
-
-    private var isVersion1_0: Bool { bytes.starts(with: "HTTP/1.0".utf8) }
-
-    // RFC 9112 §4: HTTP-version SP 3DIGIT SP [reason]; the second space is often left out where there is no reason.
-    private static func problem(ofStatusLine line: Bytes, _ rules: Rules) -> String? {
+    /// The status that a status line states; nil where it is none.
+    ///
+    /// RFC 9112 §4: HTTP-version SP 3DIGIT SP [reason]; the second space is often left out where there is no reason.
+    private static func status(of line: Bytes, _ rules: Rules) -> Int? {
       let isKnown =
         rules.isMultiplexed
-        ? line.starts(with: "HTTP/2 ".utf8) || line.starts(with: "HTTP/3 ".utf8)
-        : line.starts(with: "HTTP/1.".utf8) && line.dropFirst(7).first.map(isDigit) ?? false
-      guard isKnown, let space = line.firstIndex(of: UInt8(ascii: " ")) else { return foreign(line) }
-      let rest = line[(space + 1)...]
-      let isSpaced = rest.dropFirst(3).first.map { $0 == UInt8(ascii: " ") } ?? true
-      guard rest.count >= 3, rest.prefix(3).allSatisfy(isDigit), rest[rest.startIndex] != UInt8(ascii: "0"), isSpaced,
-        space == line.startIndex + (rules.isMultiplexed ? 6 : 8)
-      else { return foreign(line) }
-      guard !line.has(0x0D) else { return foreign(line) }
-      return nil
-    }
-
-    private static func foreign(_ line: Bytes) -> String {
-      "it begins with '\(excerpt(line))', which is no status line of HTTP/1.1"
+        ? line.starts(with: "HTTP/2 ") || line.starts(with: "HTTP/3 ")
+        : line.count > 8 && line.starts(with: "HTTP/1.") && isDigit(line[7]) && line[8] == UInt8(ascii: " ")
+      guard isKnown, !line.has(0x0D) else { return nil }
+      let digits = line.part((rules.isMultiplexed ? 7 : 9)..<line.count)
+      guard digits.count >= 3, digits[0] != UInt8(ascii: "0"), digits.count == 3 || digits[3] == UInt8(ascii: " ")
+      else {
+        return nil
+      }
+      var status = 0
+      for index in 0..<3 {
+        guard isDigit(digits[index]) else { return nil }
+        status = status * 10 + Int(digits[index] - UInt8(ascii: "0"))
+      }
+      return status
     }
 
     // MARK: Bytes
 
     /// A line without its end: CR LF, or LF alone (RFC 9112 §2.2).
-    private static func content(_ line: UnsafeRawBufferPointer) -> Bytes {
-      var content = line[...]
-      if content.last == 0x0A { content.removeLast() }
-      if content.last == 0x0D { content.removeLast() }
-      return content
-    }
-
-    /// Bytes without the blanks around them.
-    static func trimmed(_ bytes: Bytes) -> Bytes {
-      var bytes = bytes
-      while let first = bytes.first, isBlank(first) { bytes.removeFirst() }
-      while let last = bytes.last, isBlank(last) { bytes.removeLast() }
-      return bytes
+    private static func content(_ line: Bytes) -> Bytes {
+      var count = line.count
+      if count > 0, line[count - 1] == 0x0A { count -= 1 }
+      if count > 0, line[count - 1] == 0x0D { count -= 1 }
+      return line.part(0..<count)
     }
 
     /// The beginning of a line, for an error: what cannot be printed is a question mark.
     static func excerpt(_ bytes: Bytes) -> String {
-      let text = trimmed(bytes).prefix(60).map { $0 >= 0x20 && $0 < 0x7F ? $0 : UInt8(ascii: "?") }
+      let text = bytes.trimmed.prefix(60).map { $0 >= 0x20 && $0 < 0x7F ? $0 : UInt8(ascii: "?") }
       return String(decoding: text, as: UTF8.self) + (bytes.count > 60 ? "…" : "")
     }
 
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-
     private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
-    /// Whether a name is a token (RFC 9110 §5.6.2). RFC 9112 §5.1: no blank between it and its colon.
-    private static func isName(_ name: Bytes) -> Bool {
-      guard !name.isEmpty else { return false }
-      for byte in name where !isTokenByte(byte) { return false }
-      return true
+    /// The number of bytes before the first that may not be in a token (RFC 9110 §5.6.2).
+    private static func lengthOfToken(_ bytes: Bytes) -> Int {
+      var length = 0
+      while length < bytes.count, isTokenByte(bytes[length]) { length += 1 }
+      return length
     }
 
     private static func isTokenByte(_ byte: UInt8) -> Bool {
@@ -220,13 +209,6 @@
         true
       default: false
       }
-    }
-  }
-
-  extension Slice<UnsafeRawBufferPointer> {
-    fileprivate func has(_ byte: UInt8) -> Bool {
-      guard let start = base.baseAddress, !isEmpty else { return false }
-      return memchr(start + startIndex, Int32(byte), count) != nil
     }
   }
 #endif

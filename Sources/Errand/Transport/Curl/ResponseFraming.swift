@@ -10,50 +10,49 @@
     /// Both fields are there: the coding counts, and the connection is not used again (RFC 9112 §6.1).
     var isAmbiguous: Bool { isChunked && contentLength != nil }
 
-    typealias Bytes = Slice<UnsafeRawBufferPointer>
+    typealias Bytes = UnsafeRawBufferPointer
 
-    /// Whether a field of this name says where the body ends.
-    static func isNamed(_ name: Bytes) -> Bool { field(name) != nil }
+    /// A field that says where the body ends.
+    enum Field {
+      case contentLength
+      case transferEncoding
 
-    /// Takes a field; returns the reason why it is refused. Fields of other names are passed over.
-    mutating func take(_ name: Bytes, _ value: Bytes) -> String? {
-      switch Self.field(name) {
-      case .contentLength: takeLength(value)
-      case .transferEncoding: takeCoding(value)
-      case nil: nil
+      /// Nil for every other name.
+      init?(named name: Bytes) {
+        switch name.count {
+        case 14 where matches(name, "content-length"): self = .contentLength
+        case 17 where matches(name, "transfer-encoding"): self = .transferEncoding
+        default: return nil
+        }
       }
     }
 
-    private enum Field {
-      case contentLength
-      case transferEncoding
-    }
-
-    private static func field(_ name: Bytes) -> Field? {
-      switch name.count {
-      case 14: matches(name, "content-length") ? .contentLength : nil
-      case 17: matches(name, "transfer-encoding") ? .transferEncoding : nil
-      default: nil
+    /// Takes the value of a field; returns the reason why it is refused.
+    mutating func take(_ field: Field, _ value: Bytes) -> String? {
+      switch field {
+      case .contentLength: takeLength(value)
+      case .transferEncoding: takeCoding(value)
       }
     }
 
     // RFC 9110 §8.6: a list of the same number is that number.
     private mutating func takeLength(_ value: Bytes) -> String? {
-      for part in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
-        guard let length = Self.number(HeadLines.trimmed(part)) else {
+      var rest = value
+      while true {
+        let end = rest.position(of: UInt8(ascii: ",")) ?? rest.count
+        guard let length = Self.number(rest.part(0..<end).trimmed) else {
           return "Content-Length is '\(HeadLines.excerpt(value))', which is no length"
         }
-        if let contentLength, contentLength != length {
-          return "Content-Length is \(contentLength) and \(length)"
-        }
+        if let contentLength, contentLength != length { return "Content-Length is \(contentLength) and \(length)" }
         contentLength = length
+        guard end < rest.count else { return nil }
+        rest = rest.part((end + 1)..<rest.count)
       }
-      return nil
     }
 
     private mutating func takeCoding(_ value: Bytes) -> String? {
       guard !isChunked else { return "Transfer-Encoding stands there twice" }
-      guard Self.matches(HeadLines.trimmed(value), "chunked") else {
+      guard matches(value.trimmed, "chunked") else {
         return "Transfer-Encoding is '\(HeadLines.excerpt(value))'; only 'chunked' can be read"
       }
       isChunked = true
@@ -73,15 +72,17 @@
       }
       return number
     }
+  }
 
-    private static func matches(_ bytes: Bytes, _ lowered: StaticString) -> Bool {
-      guard bytes.count == lowered.utf8CodeUnitCount else { return false }
-      return lowered.withUTF8Buffer { lowered in
-        for (byte, letter) in zip(bytes, lowered) where byte != letter {
-          guard byte >= UInt8(ascii: "A"), byte <= UInt8(ascii: "Z"), byte | 0x20 == letter else { return false }
-        }
-        return true
+  /// Whether the bytes are `lowered` in any capitals.
+  private func matches(_ bytes: UnsafeRawBufferPointer, _ lowered: StaticString) -> Bool {
+    guard bytes.count == lowered.utf8CodeUnitCount else { return false }
+    for index in 0..<bytes.count where bytes[index] != lowered.utf8Start[index] {
+      let byte = bytes[index]
+      guard byte >= UInt8(ascii: "A"), byte <= UInt8(ascii: "Z"), byte | 0x20 == lowered.utf8Start[index] else {
+        return false
       }
     }
+    return true
   }
 #endif

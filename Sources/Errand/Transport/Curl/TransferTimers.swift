@@ -30,7 +30,7 @@
     }
 
     private let limits: Limits
-    private let start: UInt64
+    private var start: UInt64
     private var stage: Stage
     /// From when the attempt's time counts: not while it waits, where a timer of its own holds that.
     private var attemptStart: UInt64
@@ -44,6 +44,14 @@
       self.limits = Limits(limits)
       self.start = start
       stage = waits ? .waiting : .connecting
+      attemptStart = start
+      stageStart = start
+      lastActivity = start
+    }
+
+    /// Begins anew at `start`.
+    mutating func restart(at start: UInt64) {
+      self.start = start
       attemptStart = start
       stageStart = start
       lastActivity = start

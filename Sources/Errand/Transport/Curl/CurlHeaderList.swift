@@ -1,0 +1,89 @@
+#if os(Linux)
+  import CCurl
+  import Glibc
+
+  /// The header of a request as libcurl takes it.
+  ///
+  /// libcurl reads the list while the request is under way. A handle keeps its last one, for most requests of a server have
+  /// the same fields.
+  final class CurlHeaderList {
+    /// What a list is made of.
+    struct Content {
+      var fields: [HTTPHeaders.Field]
+      /// The codings of packed bodies, where the transport unpacks them.
+      var acceptEncoding: String?
+      var sendsBody = false
+      var expectsContinue = false
+
+      /// Whether both make the same list: names count as they are written.
+      func matches(_ other: Content) -> Bool {
+        sendsBody == other.sendsBody && expectsContinue == other.expectsContinue
+          && acceptEncoding == other.acceptEncoding
+          && fields.elementsEqual(other.fields) { $0.name.rawName == $1.name.rawName && $0.value == $1.value }
+      }
+    }
+
+    let content: Content
+    let pointer: UnsafeMutablePointer<ccurl_slist>?
+
+    init(_ content: Content) {
+      self.content = content
+      pointer = content.block.withUnsafeBytes { bytes in
+        ccurl_header_list(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+      }
+    }
+
+    deinit { ccurl_header_list_free(pointer) }
+
+    /// Has the next request go out without its expectation.
+    func dropExpectation() {
+      var line = pointer
+      while let present = line {
+        // "Expect:" alone has libcurl send none.
+        if let text = present.pointee.data, strncmp(text, "Expect: ", 8) == 0 { text[7] = 0 }
+        line = present.pointee.next
+      }
+    }
+  }
+
+  extension CurlHeaderList.Content {
+    /// The header of `request`.
+    init(_ request: HTTPRequest, sendsBody: Bool) {
+      fields = request.headers.fields
+      acceptEncoding = request.unpacksBody ? request.acceptEncoding : nil
+      self.sendsBody = sendsBody
+      expectsContinue = sendsBody && request.options.continueTimeout != nil && !request.body.isEmpty
+    }
+
+    /// The lines, each with a NUL behind it; for what libcurl would add of its own accord, that it must not.
+    fileprivate var block: [UInt8] {
+      var block: [UInt8] = []
+      block.reserveCapacity(256)
+      for field in fields {
+        // Framing is the transport's business.
+        if field.name == .contentLength || field.name == .transferEncoding { continue }
+        block.append(contentsOf: field.name.rawName.utf8)
+        // libcurl takes "Name:" for the wish to leave a header out; a semicolon sends it empty.
+        let isBlank = field.value.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        block.append(contentsOf: isBlank ? ";".utf8 : ": ".utf8)
+        if !isBlank { block.append(contentsOf: field.value.utf8) }
+        block.append(0)
+      }
+      if let acceptEncoding {
+        block.append(contentsOf: "Accept-Encoding: ".utf8)
+        block.append(contentsOf: acceptEncoding.utf8)
+        block.append(0)
+      }
+      if !has(.accept) { block.append(contentsOf: "Accept:\0".utf8) }
+      if expectsContinue {
+        block.append(contentsOf: "Expect: 100-continue\0".utf8)
+      } else if sendsBody, !has(.expect) {
+        block.append(contentsOf: "Expect:\0".utf8)
+      }
+      if sendsBody, !has(.contentType) { block.append(contentsOf: "Content-Type:\0".utf8) }
+      return block
+    }
+
+    private func has(_ name: HTTPHeaderName) -> Bool { fields.contains { $0.name == name } }
+  }
+#endif

@@ -1,0 +1,54 @@
+#if os(Linux)
+  import CCurl
+  import Foundation
+  import Testing
+
+  @testable import Errand
+
+  @Suite struct CurlHeaderListTests {
+    private func content(
+      _ headers: HTTPHeaders, sendsBody: Bool = false, decodesBody: Bool = false
+    ) throws -> CurlHeaderList.Content {
+      let url = try #require(URL(string: "https://shop.test/"))
+      var request = HTTPRequest(.get, url, headers: headers)
+      request.options.decodesBody = decodesBody
+      return CurlHeaderList.Content(request, sendsBody: sendsBody)
+    }
+
+    private func lines(_ list: UnsafeMutablePointer<ccurl_slist>?) -> [String] {
+      var lines: [String] = []
+      var line = list
+      while let present = line {
+        if let text = present.pointee.data { lines.append(String(cString: text)) }
+        line = present.pointee.next
+      }
+      return lines
+    }
+
+    private func makeHandle() throws -> CurlHandle { CurlHandle(try #require(ccurl_easy_init())) }
+
+    @Test func `the same fields are one list on a handle`() throws {
+      let handle = try makeHandle()
+      let first = handle.headerList(for: try content(["A": "1", "Accept": "b"]))
+      #expect(handle.headerList(for: try content(["A": "1", "Accept": "b"])) == first)
+      #expect(lines(first) == ["A: 1", "Accept: b"])
+    }
+
+    @Test(arguments: [["a": "1"], ["A": "2"], ["A": "1", "B": "1"], [:]] as [HTTPHeaders])
+    func `other capitals, values or fields are another list`(headers: HTTPHeaders) throws {
+      let handle = try makeHandle()
+      _ = handle.headerList(for: try content(["A": "1"]))
+      let expected = headers.map { "\($0.name): \($0.value)" } + ["Accept:"]
+      #expect(lines(handle.headerList(for: try content(headers))) == expected)
+    }
+
+    @Test func `a body, and codings, are part of the list`() throws {
+      let handle = try makeHandle()
+      #expect(lines(handle.headerList(for: try content(["Accept": "b"]))) == ["Accept: b"])
+      let upload = handle.headerList(for: try content(["Accept": "b"], sendsBody: true))
+      #expect(lines(upload) == ["Accept: b", "Expect:", "Content-Type:"])
+      let packed = lines(handle.headerList(for: try content(["Accept": "b"], decodesBody: true)))
+      #expect(packed.count == 2 && packed[1].hasPrefix("Accept-Encoding: "))
+    }
+  }
+#endif
