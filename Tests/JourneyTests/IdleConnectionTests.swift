@@ -73,9 +73,9 @@
         connection.answer("x")
       }
       try await withThrowingTaskGroup(of: Void.self) { group in
-        for _ in 0..<200 { group.addTask { _ = try await get(peer.url()) } }
-        #expect(await eventually { await openCount == 200 })
-        for _ in 0..<200 { isTimeToAnswer.signal() }
+        for _ in 0..<600 { group.addTask { _ = try await get(peer.url()) } }
+        #expect(await eventually { await openCount == 600 })
+        for _ in 0..<600 { isTimeToAnswer.signal() }
         try await group.waitForAll()
       }
       #expect(await eventually { await openCount == 0 })
