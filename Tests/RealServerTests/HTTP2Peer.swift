@@ -33,8 +33,9 @@
     }
 
     /// A transport that trusts it.
-    func transport() throws -> CurlTransport {
+    func transport(connectionsPerOrigin: Int = 0) throws -> CurlTransport {
       var configuration = CurlTransport.Configuration()
+      configuration.connectionsPerOrigin = connectionsPerOrigin
       configuration.tls.authorities = .pem(try Certificates.shared().authority)
       return try CurlTransport(configuration)
     }
@@ -47,12 +48,12 @@
     }
 
     private static let script = #"""
-      import socket, ssl, threading
+      import select, socket, ssl, threading, time
 
       from h2.config import H2Configuration
       from h2.connection import H2Connection
       from h2.errors import ErrorCodes
-      from h2.events import RequestReceived, StreamEnded
+      from h2.events import DataReceived, RequestReceived, StreamEnded
       from hyperframe.frame import GoAwayFrame
 
       seen = []
@@ -66,6 +67,7 @@
               self.sock = sock
               self.h2 = H2Connection(H2Configuration(client_side=False, header_encoding="utf-8"))
               self.requests = {}
+              self.received = 0
 
           def serve(self):
               self.h2.initiate_connection()
@@ -74,11 +76,16 @@
                   for event in self.h2.receive_data(data):
                       if isinstance(event, RequestReceived):
                           self.requests[event.stream_id] = dict(event.headers)
-                      if isinstance(event, StreamEnded):
-                          self.take(event.stream_id, self.requests.pop(event.stream_id))
+                          if self.requests[event.stream_id][":path"].startswith("/early"):
+                              self.take(event.stream_id)
+                      if isinstance(event, DataReceived):
+                          self.receive(event)
+                      if isinstance(event, StreamEnded) and event.stream_id in self.requests:
+                          self.take(event.stream_id)
                   self.flush()
 
-          def take(self, stream, headers):
+          def take(self, stream):
+              headers = self.requests.pop(stream)
               path = headers[":path"]
               words = path.strip("/").split("/")
               with lock:
@@ -88,6 +95,17 @@
               if words[0] == "once":
                   words = words[1:] if isFirst else ["hello"]
               getattr(self, words[0])(stream, *words[1:])
+
+          def receive(self, event):
+              # Whoever asks for a pause gets one where the first window is spent.
+              self.received += len(event.data)
+              if self.received == 65_535 and self.requests.get(event.stream_id, {}).get(":path") == "/pause":
+                  time.sleep(2)
+                  self.h2.increment_flow_control_window(2**30)
+                  self.h2.increment_flow_control_window(2**30, event.stream_id)
+
+          def pause(self, stream):
+              self.answer(stream, str(self.received))
 
           def flush(self):
               self.sock.sendall(self.h2.data_to_send())
@@ -126,6 +144,58 @@
           def both(self, stream, code):
               self.reset(stream, code)
               self.goaway(stream, "this")
+
+          def early(self, stream, reading, body, end):
+              # A whole answer before the request's end (RFC 9113 8.1), each frame in a record of its own.
+              if reading != "window":
+                  self.h2.increment_flow_control_window(2**30)
+                  self.h2.increment_flow_control_window(2**30, stream)
+              fields = [(":status", "204" if body == "none" else "200")]
+              if body == "length":
+                  fields.append(("content-length", "2"))
+              self.h2.send_headers(stream, fields, end_stream=body == "none")
+              self.flush()
+              if body != "none":
+                  self.h2.send_data(stream, b"ok", end_stream=True)
+                  self.flush()
+              if end == "reset":
+                  self.reset(stream, "NO_ERROR")
+              self.flush()
+              if reading == "nothing":
+                  self.wait_for_hang_up()
+
+          def wait_for_hang_up(self):
+              poll = select.poll()
+              poll.register(self.sock, select.POLLRDHUP)
+              poll.poll(40_000)
+
+          def flood(self, stream, size):
+              # PINGs for half a minute, as fast as they go out, while what comes back is read and dropped.
+              if size != "nothing":
+                  self.h2.send_headers(stream, [(":status", "200")])
+                  for _ in range(int(size) // 16_384):
+                      self.h2.send_data(stream, bytes(16_384))
+              self.flush()
+              pings = memoryview((b"\0\0\x08\6\0\0\0\0\0" + b"floodping"[:8]) * 10_000)
+              self.sock.setblocking(False)
+              poll = select.poll()
+              poll.register(self.sock, select.POLLIN | select.POLLOUT)
+              sent, end = 0, time.monotonic() + 30
+              while time.monotonic() < end:
+                  poll.poll()
+                  try:
+                      sent += self.sock.send(pings[sent:])
+                      sent %= len(pings)
+                  except ssl.SSLWantWriteError:
+                      pass
+                  self.drop_what_comes()
+
+          def drop_what_comes(self):
+              try:
+                  while self.sock.recv(65536):
+                      pass
+              except ssl.SSLWantReadError:
+                  pass
 
           def die(self, stream):
               # In order: what the client has sent is still read, or a reset would take the GOAWAY from it.

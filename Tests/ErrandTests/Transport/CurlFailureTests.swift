@@ -74,6 +74,11 @@
       }
     }
 
+    @Test func `a reset of which libcurl says nothing came before the request was sent`() {
+      let failure = failure(CCE_HTTP2_STREAM, "", Self.receiving)
+      #expect(failure.code == .truncatedBody && failure.reason.contains("before the request was sent"))
+    }
+
     @Test func `a stream that was refused is nothing else`() {
       let refused = Circumstances(phase: .awaitingResponse, isRefused: true)
       let failure = failure(CCE_HTTP2_STREAM, "PROTOCOL_ERROR", refused)

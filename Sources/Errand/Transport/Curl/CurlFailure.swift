@@ -23,7 +23,8 @@
     ///   - words: What the code means in general.
     ///   - circumstances: How far the transfer was.
     init(_ code: Int32, remark: String, words: String, _ circumstances: Circumstances) {
-      let remark = remark.isEmpty ? words : remark
+      let isSilent = remark.isEmpty
+      let remark = isSilent ? words : remark
       switch code {
       case _ where circumstances.isRefused:
         (self.code, reason) = (.connectionLost, "the server refused the stream, and did nothing with it")
@@ -37,6 +38,11 @@
         (self.code, reason) = (.badResponse, "the response cannot be read: a line of its head is no field")
       case CCE_RECV_ERROR where remark.contains("chunk"):
         (self.code, reason) = (.badResponse, "the response's chunks cannot be read: \(remark)")
+      case CCE_HTTP2_STREAM where isSilent && circumstances.phase == .receiving:
+        // Of a reset that is no error libcurl says nothing, and 7.88 loses what came right before it.
+        (self.code, reason) = (
+          .truncatedBody, "the server reset the stream before the request was sent, and its answer states no length"
+        )
       case CCE_HTTP2, CCE_HTTP2_STREAM:
         let isMalformed = Self.isMalformed(remark)
         self.code = isMalformed ? .badResponse : Self.lost(circumstances)

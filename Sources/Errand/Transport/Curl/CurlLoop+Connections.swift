@@ -12,6 +12,7 @@
 
     func opened(_ descriptor: Int32, by transfer: CurlTransfer) {
       sockets.opened(descriptor)
+      pulse.opened(descriptor)
       let route = CurlSweeper.Route(
         host: transfer.origin.host, port: transfer.origin.port, proxy: transfer.origin.isSecure ? nil : transfer.proxy)
       owners[descriptor] = Owner(group: transfer.group, route: route)
@@ -54,10 +55,31 @@
 
     func close(_ descriptor: Int32) -> Int32 {
       sockets.closing(descriptor)
+      pulse.closing(descriptor)
       if let owner = owners.removeValue(forKey: descriptor) { groups[owner.group]?.sockets[descriptor] = nil }
       // Tables do not outgrow the connections: a port is of use while its connection is open.
       if owners.isEmpty { idlePorts.removeAll() }
       return Glibc.close(descriptor)
+    }
+
+    /// Something was reported of a socket, and libcurl has acted on it.
+    func heed(_ events: UInt32, of descriptor: Int32) {
+      if events == EPOLLOUT.rawValue {
+        guard sockets.restsFromWriting(descriptor) else { return }
+        resting.append(descriptor)
+        restEnd = min(restEnd, now + Self.rest)
+      } else if !resting.isEmpty {
+        sockets.endRest(of: descriptor)
+      }
+    }
+
+    /// How long a socket rests that is writable for nothing, in nanoseconds, unless it is readable before.
+    private static let rest: UInt64 = 10_000_000
+
+    func endRests() {
+      restEnd = .max
+      for descriptor in resting { sockets.endRest(of: descriptor) }
+      resting.removeAll(keepingCapacity: true)
     }
 
     /// Closes idle connections that have said something, were closed by the server, or have waited too long.

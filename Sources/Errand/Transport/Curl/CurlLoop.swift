@@ -43,8 +43,10 @@
     }
 
     static func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) {
-      let thread = Thread { body() }
-      thread.name = name
+      let thread = Thread {
+        Thread.current.name = name  // one that is set before the start is not what a debugger and /proc show
+        body()
+      }
       thread.start()
     }
 
@@ -68,6 +70,9 @@
     var idlePorts: [Int32: Int32] = [:]
     /// Idle connections of which something was reported in this turn.
     var spoken: [Int32] = []
+    /// Sockets that are not asked whether they are writable, and until when.
+    var resting: [Int32] = []
+    var restEnd = UInt64.max
     /// When the next idle connection may have waited too long.
     var idleCheck = UInt64.max
     let sweeper = CurlSweeper()
@@ -144,6 +149,7 @@
         wakeReaders()
         let count = epoll_wait(epoll, events, Int32(capacity), timeout())
         now = CurlLibrary.now
+        if now >= restEnd { endRests() }
         for index in 0..<max(0, Int(count)) {
           handle(events[index])
           // Readers have work to do while this thread has: they need not wait for the last event.
@@ -164,9 +170,10 @@
       // The multi may be gone since: its events are then nobody's.
       switch sockets.report(descriptor) {
       case .wanted:
-        pulse.enter(descriptor)
+        pulse.enter()
         multis[UInt32(event.data.u64 >> 32)]?.socketAction(descriptor, events: event.events)
         pulse.leave()
+        heed(event.events, of: descriptor)
       case .idle: spoken.append(descriptor)
       case .unwanted: break
       }
@@ -248,6 +255,8 @@
 
     /// libcurl is done with a transfer, which was taken out of its multi.
     func completed(_ transfer: CurlTransfer, _ code: Int32) {
+      // What became of the rest of the request is no matter to a whole answer (RFC 9113 §8.1).
+      let code = transfer.isAnswered ? CCE_OK : code
       if code != CCE_OK, let multi = transfer.lastMulti, transfer.startAfresh(after: code) {
         return multi.add(transfer)
       }
@@ -302,7 +311,7 @@
     private func timeout() -> Int32 {
       guard settled.isEmpty, inbound.withLock({ $0.commands.isEmpty }) else { return 0 }
       var deadline = timers.first?.deadline ?? .max
-      deadline = min(deadline, idleCheck)
+      deadline = min(deadline, idleCheck, restEnd)
       for multi in multis.values where multi.deadline < deadline { deadline = multi.deadline }
       guard deadline != .max else { return -1 }
       guard deadline > now else { return 0 }

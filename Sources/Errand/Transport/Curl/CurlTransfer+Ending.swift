@@ -59,6 +59,12 @@
             TaskError(
               .truncatedBody, "the connection ended before the stream did, while receiving the body", phase: .receiving)
           ))
+      } else if code != CCE_OK, stream != nil, loop.pulse.hasEnded(socket.descriptor) {
+        finish(
+          .failure(
+            TaskError(
+              .badResponse, "the server kept its connection busy with frames that are no part of an answer",
+              phase: timers.phase)))
       } else if code == CCE_OK, head.isComplete {
         var timings = facts.timings
         timings.bytesDecoded = received

@@ -68,7 +68,7 @@
       loop.wake(self)
       // The next response must not be what one reading of this one leaves over (RFC 9112 §6.1).
       if head.framing.isAmbiguous { forbidReuse() }
-      if head.framing.contentLength == 0 { answered() }
+      if head.framing.contentLength == 0 || !mayHaveBody { answered() }
     }
 
     /// A piece of the body; returns what libcurl is to be told: all was taken, it must wait, or it is too much.

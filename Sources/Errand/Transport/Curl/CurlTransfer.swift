@@ -139,6 +139,7 @@
     func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
       guard let outgoing else { return 0 }
       timers.moved(at: loop.now)
+      if stream != nil { loop.sockets.asked(socket.descriptor) }
       let (step, isDrained, pump) = outgoing.state.withLock { outgoing in
         let step = outgoing.outbox.take(into: buffer)
         var pump: UnsafeContinuation<Void, Never>?

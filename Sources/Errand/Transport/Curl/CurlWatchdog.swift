@@ -8,14 +8,15 @@
   /// Over HTTP/2 libcurl 7.88 reads a socket until nothing is left in it: a peer that sends frames of its own (PING,
   /// SETTINGS) faster than they are handled never lets it return, so that no limit fires and every other transfer of the
   /// loop stands still. Only another thread can tell. It looks ten times a second while a loop has streams, and counts the
-  /// loop's processor time, not the clock's: a machine that is busy with something else is no reason.
+  /// loop's processor time, not the clock's: a machine that is busy with something else is no reason. The connection is the
+  /// one that is read from meanwhile, whatever libcurl was called for: it reads others too that are due.
   final class CurlWatchdog: Sendable {
     /// The state of a loop, written by the loop and read by the watchdog.
     final class Pulse: Sendable {
       /// Counts up when libcurl is called and when it returns: odd means that it has not.
       fileprivate let turn = Atomic<UInt64>(0)
-      /// The last socket of which something was reported.
-      fileprivate let socket = Atomic<Int32>(-1)
+      /// The connections of the loop.
+      fileprivate let connections = Lock(Connections())
       /// How many streams the loop carries.
       fileprivate let streams = Atomic<Int>(0)
       fileprivate let thread = Atomic<UInt>(0)
@@ -23,14 +24,44 @@
       /// The loop's own thread says which one it is.
       func begin() { thread.store(UInt(pthread_self()), ordering: .releasing) }
 
-      func enter(_ descriptor: Int32) {
-        socket.store(descriptor, ordering: .relaxed)
-        enter()
-      }
-
       func enter() { turn.wrappingAdd(1, ordering: .relaxed) }
 
       func leave() { turn.wrappingAdd(1, ordering: .relaxed) }
+
+      func opened(_ descriptor: Int32) {
+        connections.withLock { connections in
+          connections.open.insert(descriptor)
+          connections.ended.remove(descriptor)
+        }
+      }
+
+      func closing(_ descriptor: Int32) { connections.withLock { _ = $0.open.remove(descriptor) } }
+
+      /// Whether the watchdog ended the last connection of this number.
+      func hasEnded(_ descriptor: Int32) -> Bool { connections.withLock { $0.ended.contains(descriptor) } }
+    }
+
+    fileprivate struct Connections {
+      var open: Set<Int32> = []
+      var ended: Set<Int32> = []
+      /// How much was read of each when the loop was first seen in the turn that goes on.
+      var read: [Int32: UInt64] = [:]
+
+      mutating func remember() {
+        read.removeAll(keepingCapacity: true)
+        for descriptor in open { read[descriptor] = ccurl_bytes_read(descriptor) }
+      }
+
+      /// Ends the connection of which most was read since; while they are locked, none is closed and its number another's.
+      mutating func endBusiest() {
+        func growth(_ descriptor: Int32) -> UInt64 {
+          read[descriptor].map { ccurl_bytes_read(descriptor) &- $0 } ?? 0
+        }
+        let busiest = open.map { (growth: growth($0), descriptor: $0) }.max { $0.growth < $1.growth }
+        guard let busiest, busiest.growth > 0 else { return }
+        shutdown(busiest.descriptor, Int32(SHUT_RDWR))
+        ended.insert(busiest.descriptor)
+      }
     }
 
     static let shared = CurlWatchdog()
@@ -82,10 +113,12 @@
       }
       guard let begun = last, begun.turn == turn else {
         last = (turn, time)
-        return
+        return pulse.connections.withLock { $0.remember() }
       }
-      guard time - begun.time > Self.limit, pulse.turn.load(ordering: .relaxed) == turn else { return }
-      shutdown(pulse.socket.load(ordering: .relaxed), Int32(SHUT_RDWR))
+      guard time - begun.time > Self.limit else { return }
+      pulse.connections.withLock { connections in
+        if pulse.turn.load(ordering: .relaxed) == turn { connections.endBusiest() }
+      }
       last = nil
     }
 

@@ -45,7 +45,13 @@
       var inode: UInt = 0
       /// Since when it carries no exchange.
       var idleSince = UInt64.max
+      /// How often it was reported writable, and nothing else, since bytes of a stream were asked for; nil where none were.
+      var futileReports: UInt8?
     }
+
+    /// How often a socket is reported writable for nothing before it rests: what libcurl asks for at a time, 128 KiB, may
+    /// take many writes.
+    private static let patience: UInt8 = 64
 
     private let epoll: Int32
     private var entries: [Entry] = []
@@ -126,6 +132,35 @@
       if entry.isConnection, entry.users <= 0, entry.idleSince != .max { return .idle }
       disarm(descriptor)
       return .unwanted
+    }
+
+    // MARK: Writing for nothing
+
+    /// A socket was reported writable, and nothing else; true where it rests from now on.
+    ///
+    /// Over HTTP/2 libcurl 7.88 wants to write as long as there is a body to send, also where the server's window is shut
+    /// (RFC 9113 §5.2): every wait would return at once. What opens the window makes the socket readable.
+    mutating func restsFromWriting(_ descriptor: Int32) -> Bool {
+      let entry = entries[Int(descriptor)]
+      guard let reports = entry.futileReports else { return false }
+      entries[Int(descriptor)].futileReports = min(reports + 1, Self.patience)
+      guard reports + 1 >= Self.patience else { return false }
+      arm(descriptor, entry.wanted & ~EPOLLOUT.rawValue, of: entry.multi)
+      return true
+    }
+
+    /// Bytes of a stream's body were asked for.
+    mutating func asked(_ descriptor: Int32) {
+      if isKnown(descriptor) { entries[Int(descriptor)].futileReports = 0 }
+    }
+
+    /// Whether the socket is writable is of interest again, if it has rested.
+    mutating func endRest(of descriptor: Int32) {
+      guard isKnown(descriptor) else { return }
+      let entry = entries[Int(descriptor)]
+      guard let reports = entry.futileReports, reports >= Self.patience, entry.wanted != 0 else { return }
+      entries[Int(descriptor)].futileReports = Self.patience - 1
+      arm(descriptor, entry.wanted, of: entry.multi)
     }
 
     /// The idle connections whose time is over at `now`, and when the next one's is.

@@ -1,0 +1,104 @@
+#if os(Linux)
+  import Errand
+  import Foundation
+  import Glibc
+  import Testing
+
+  /// HTTP/2 servers that answer in full before they have read the request (RFC 9113 §8.1).
+  @Suite(
+    .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
+    .timeLimit(.minutes(2)))
+  struct EarlyStreamTests {
+    private let peer: HTTP2Peer
+
+    init() async throws { peer = try await HTTP2Peer() }
+
+    private func request(_ path: String, _ body: HTTPBody, _ timeouts: Timeouts = Timeouts(attempt: .seconds(30)))
+      -> HTTPRequest
+    {
+      var request = HTTPRequest(.put, peer.url.appendingPathComponent("early/\(path)"), body: body)
+      request.options.timeouts = timeouts
+      return request
+    }
+
+    private static let bodies = [
+      HTTPBody.bytes(Data(count: 32 << 20)), .stream { AsyncStream { Data(count: 64 << 10) } },
+    ]
+
+    @Test(arguments: ["window", "nothing", "all"], ["length/stay", "length/reset", "none/stay", "none/reset"])
+    func `a complete answer ends the exchange, whatever the server reads of the rest`(reading: String, answer: String)
+      async throws
+    {
+      for body in Self.bodies {
+        let transport = try peer.transport()
+        let response = try await transport.send(request("\(reading)/\(answer)", body))
+        let text = String(decoding: try await response.body.collect(), as: UTF8.self)
+        #expect(answer.hasPrefix("none") ? response.status == .noContent && text.isEmpty : text == "ok")
+      }
+    }
+
+    /// libcurl 7.88 loses what comes in one piece with the reset, and tells of neither.
+    @Test(arguments: ["window", "nothing", "all"])
+    func `an answer of unknown length that a reset follows is not taken for whole`(reading: String) async throws {
+      for body in Self.bodies {
+        let transport = try peer.transport()
+        let error = await #expect(throws: TaskError.self) {
+          try await transport.send(request("\(reading)/open/reset", body)).body.collect()
+        }
+        #expect(error?.code == .truncatedBody, "\(error.map { "\($0)" } ?? "")")
+        #expect(error?.reason.contains("reset the stream") ?? false, "\(error.map { "\($0)" } ?? "")")
+      }
+    }
+
+    @Test(arguments: ["window", "nothing"])
+    func `an answer whose end libcurl does not tell ends by the idle limit, and the loop sleeps meanwhile`(
+      reading: String
+    ) async throws {
+      for body in Self.bodies {
+        let transport = try peer.transport()
+        let response = try await transport.send(
+          request("\(reading)/open/stay", body, Timeouts(idle: .seconds(2), attempt: .seconds(30))))
+        let before = Self.loopTime
+        let error = await #expect(throws: TaskError.self) { try await response.body.collect() }
+        #expect(error?.timer == .idle, "\(error.map { "\($0)" } ?? "")")
+        #expect(Self.loopTime - before < 0.5)
+      }
+    }
+
+    @Test func `the loop sleeps while the server's window is shut, and goes on when it opens`() async throws {
+      let transport = try peer.transport()
+      let before = Self.loopTime
+      let body = HTTPBody.bytes(Data(count: 8 << 20))
+      let answer = try await transport.send(HTTPRequest(.put, peer.url.appendingPathComponent("pause"), body: body))
+      #expect(try await answer.body.collect() == Data("\(8 << 20)".utf8))
+      #expect(Self.loopTime - before < 0.5)
+    }
+
+    @Test func `the loop sleeps while there is nothing to send`() async throws {
+      let transport = try peer.transport()
+      let (chunks, continuation) = AsyncStream.makeStream(of: Data.self)
+      continuation.yield(Data(count: 1000))
+      let before = Self.loopTime
+      let error = await #expect(throws: TaskError.self) {
+        try await transport.send(request("all/open/stay", .stream { chunks }, Timeouts(attempt: .seconds(2)))).body
+          .collect()
+      }
+      #expect(error?.timer == .attempt)
+      #expect(Self.loopTime - before < 0.5)
+    }
+
+    /// The processor time of the transport's threads, in seconds.
+    private static var loopTime: Double {
+      let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+      let sum = threads.reduce(0) { $0 + ticks(of: $1) }
+      return Double(sum) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
+    private static func ticks(of thread: String) -> Int {
+      guard let stat = try? String(contentsOfFile: "/proc/self/task/\(thread)/stat", encoding: .utf8),
+        stat.contains("(errand-curl)")
+      else { return 0 }
+      return stat.split(separator: " ").dropFirst(13).prefix(2).reduce(0) { $0 + (Int($1) ?? 0) }
+    }
+  }
+#endif

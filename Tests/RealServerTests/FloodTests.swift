@@ -1,0 +1,63 @@
+#if os(Linux)
+  import Errand
+  import ErrandTesting
+  import Foundation
+  import Testing
+
+  /// A peer that never stops sending frames of HTTP/2 that mean nothing to an exchange.
+  @Suite(
+    .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
+    .timeLimit(.minutes(3)))
+  struct FloodTests {
+    private let peer: HTTP2Peer
+    private let other: MockServer
+    private let transport: CurlTransport
+    private let clock = ContinuousClock()
+
+    init() async throws {
+      peer = try await HTTP2Peer()
+      other = try MockServer()
+      other.route("/hello", answer: .text("hello"))
+      // A limit on connections keeps all exchanges on one loop.
+      transport = try peer.transport(connectionsPerOrigin: 8)
+    }
+
+    /// What the peer sends of a response before: nothing, its head, or more than is read ahead of a reader.
+    @Test(arguments: ["nothing", "0", "4000000"])
+    func `a flood of PINGs ends in time, and harms no exchange with another server`(before: String) async throws {
+      let start = clock.now
+      async let end: Void = expectEnd(of: "flood/\(before)")
+      try await withThrowingTaskGroup { group in
+        for _ in 0..<8 {
+          group.addTask {
+            while clock.now - start < .seconds(2) {
+              let duration = try await clock.measure { try await hello() }
+              #expect(duration < .seconds(10))
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      await end
+    }
+
+    private func hello() async throws {
+      _ = try await transport.send(HTTPRequest(.get, other.url.appendingPathComponent("hello"))).body.collect()
+    }
+
+    private func expectEnd(of path: String) async {
+      var request = HTTPRequest(.get, peer.url.appendingPathComponent(path))
+      request.options.timeouts = Timeouts(firstByte: .milliseconds(500), idle: .milliseconds(500))
+      let duration = await clock.measure {
+        let error = await #expect(throws: TaskError.self) {
+          let body = try await transport.send(request).body
+          // A slow reader: others' sockets are reported while its connection stands still.
+          while try await body.next() != nil { try await hello() }
+        }
+        // Where the peer is the slower side, libcurl returns in between, and the limit comes first.
+        #expect(error?.code == .timedOut || error?.code == .badResponse, "\(error.map { "\($0)" } ?? "")")
+      }
+      #expect(duration < .seconds(15))
+    }
+  }
+#endif
