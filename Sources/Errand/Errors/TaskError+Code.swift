@@ -108,3 +108,17 @@ extension TaskError {
     case finishing = "after the response"
   }
 }
+
+extension TaskError.Phase {
+  /// What is under way in a call of which this has happened so far.
+  init(at record: FlightRecord) {
+    switch record.entries.last?.moment {
+    case .callStarted, .delayEnded, nil: self = .preparing
+    case .queued: self = .waiting
+    case .delayStarted: self = .delaying
+    case .attemptStarted, .admitted, .hedgeSent: self = .awaitingResponse
+    case .responded: self = .receiving
+    case .bodyReceived, .attemptEnded, .retryRefused, .decoded, .callEnded: self = .finishing
+    }
+  }
+}

@@ -80,12 +80,3 @@ public actor Server {
     state.withLock { $0 } ?? ServerSnapshot(ServerConfiguration(), of: ObjectIdentifier(self))
   }
 }
-
-extension ServerSnapshot {
-  func standardHeaders(for task: any ServerTask) async throws -> HTTPHeaders {
-    guard let compute = configuration.computedHeaders else { return headers }
-    var result = headers
-    result.replace(with: try await compute(task))
-    return result
-  }
-}

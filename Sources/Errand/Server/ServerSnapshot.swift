@@ -219,3 +219,12 @@ package final class ServerSnapshot: Sendable {
     }
   }
 }
+
+extension ServerSnapshot {
+  func standardHeaders(for task: any ServerTask) async throws -> HTTPHeaders {
+    guard let compute = configuration.computedHeaders else { return headers }
+    var result = headers
+    result.replace(with: try await compute(task))
+    return result
+  }
+}

@@ -56,19 +56,3 @@ extension PayloadDownloadingTask {
     try await Server.perform(plan, .memory) { TaskResponse(try $0.decoded(DownloadPayload.self), $0) }
   }
 }
-
-extension Outcome {
-  func decoded<Payload: Decodable & Sendable>(_ type: Payload.Type) throws -> Payload {
-    let decoder = call.plan.decoder
-    do {
-      let payload = try PayloadCoding.decode(
-        type, from: data, mediaType: response.mediaType,
-        with: decoder is InheritedCoding ? call.snapshot.configuration.defaultDecoder : decoder,
-        redaction: call.shownRedaction)
-      call.trace.note(.decoded)
-      return payload
-    } catch let error as TaskError {
-      throw error.with(response, data, call.snapshot.configuration)
-    }
-  }
-}

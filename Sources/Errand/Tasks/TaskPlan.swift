@@ -90,3 +90,15 @@ public struct TaskPlan: Sendable {
   /// The name of the task's type, without its module.
   public var taskName: String { "\(type(of: task))" }
 }
+
+extension TaskPlan {
+  /// The name under which the call is recorded: the method and the type's name without it and without `Task`.
+  func recordingName(method: HTTPMethod) -> String {
+    var name = taskName.filter { $0.isLetter || $0.isNumber }
+    if name.lowercased().hasPrefix(method.rawValue.lowercased()), name.count > method.rawValue.count {
+      name.removeFirst(method.rawValue.count)
+    }
+    if name.hasSuffix("Task"), name.count > 4 { name.removeLast(4) }
+    return "\(method) \(name)"
+  }
+}

@@ -77,7 +77,7 @@
       }
     }
 
-    private func wants(_ step: Unpacking.Step) -> Bool {
+    private func wants(_ step: Unpacking.Reading) -> Bool {
       if case .wants = step { true } else { false }
     }
 

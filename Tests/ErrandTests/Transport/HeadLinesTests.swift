@@ -6,7 +6,7 @@
   @Suite struct HeadLinesTests {
     /// The steps that the lines of `text` lead to.
     private func take(_ text: [String], _ lines: inout HeadLines, _ rules: HeadLines.Rules = .init()) -> [HeadLines
-      .Step]
+      .Verdict]
     {
       text.map { line in Array("\(line)\r\n".utf8).withUnsafeBytes { lines.take($0, rules) } }
     }

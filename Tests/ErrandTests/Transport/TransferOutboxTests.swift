@@ -9,7 +9,7 @@
     private struct Broken: Error {}
 
     /// What the loop gets until it must wait or stop.
-    private func drain(_ outbox: inout TransferOutbox, by size: Int = 7) -> (data: Data, last: TransferOutbox.Step) {
+    private func drain(_ outbox: inout TransferOutbox, by size: Int = 7) -> (data: Data, last: TransferOutbox.Writing) {
       var buffer = [UInt8](repeating: 0, count: size)
       var data = Data()
       while true {

@@ -4,7 +4,7 @@
   /// One coding that is undone, and where what it unpacks comes from: the stage before it, or whoever feeds the first.
   final class DecodingStage {
     /// How a stage answers who reads from it.
-    enum Step {
+    enum Reading {
       case gave(Int)
       /// The first stage must be fed.
       case wants
@@ -39,7 +39,7 @@
     }
 
     /// Unpacks into `output` what can be without more to feed; at least a byte where it gave any.
-    func read(into output: UnsafeMutableRawBufferPointer) throws -> Step {
+    func read(into output: UnsafeMutableRawBufferPointer) throws -> Reading {
       while true {
         if offset < input.count || mayHoldMore {
           let count = try unpack(into: output)

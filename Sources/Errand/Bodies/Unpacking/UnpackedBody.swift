@@ -37,7 +37,7 @@
       return timings
     }
 
-    private func read(_ step: @Sendable (inout Unpacking) throws -> Unpacking.Step) async throws -> Data? {
+    private func read(_ step: @Sendable (inout Unpacking) throws -> Unpacking.Reading) async throws -> Data? {
       do {
         while true {
           // A reader that never has to wait would never be told.

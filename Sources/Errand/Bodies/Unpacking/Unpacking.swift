@@ -5,7 +5,7 @@
   /// and knows nothing of where either end is.
   struct Unpacking {
     /// What the reader should do.
-    enum Step {
+    enum Reading {
       case take(Data)
       /// Feed it.
       case wants
@@ -61,9 +61,9 @@
     }
 
     /// The next chunk.
-    mutating func next() throws -> Step {
+    mutating func next() throws -> Reading {
       guard hasBegun || isOver else { return .wants }
-      var last = DecodingStage.Step.end
+      var last = DecodingStage.Reading.end
       do {
         if buffer.capacity == 0, !isOver { try buffer.resize(to: Self.chunkSize) }
         last = try fill()
@@ -77,7 +77,7 @@
     }
 
     /// All that is left, once it is there; throws ``HTTPBodyLimitError`` as soon as it is more than `limit` bytes.
-    mutating func whole(upTo limit: Int) throws -> Step {
+    mutating func whole(upTo limit: Int) throws -> Reading {
       guard hasBegun || isOver else { return .wants }
       do {
         while true {
@@ -106,7 +106,7 @@
     }
 
     /// Unpacks until the room is full or there is nothing to unpack.
-    private mutating func fill() throws -> DecodingStage.Step {
+    private mutating func fill() throws -> DecodingStage.Reading {
       guard let stage else { return .end }
       while !buffer.room.isEmpty {
         switch try stage.read(into: buffer.room) {

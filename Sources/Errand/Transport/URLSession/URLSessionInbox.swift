@@ -8,7 +8,7 @@ import Foundation
 /// reader, who empties it.
 struct URLSessionInbox {
   /// What a reader should do.
-  enum Step<Value> {
+  enum Reading<Value> {
     case take(Value)
     case wait
     case fail(any Error)
@@ -67,14 +67,14 @@ struct URLSessionInbox {
 
   // MARK: The reader's side
 
-  func readHead() -> Step<HTTPURLResponse> {
+  func readHead() -> Reading<HTTPURLResponse> {
     if let head { return .take(head) }
     if case .failure(let error) = outcome { return .fail(error) }
     return .wait
   }
 
   /// All that is buffered, nil at the end.
-  mutating func read() -> Step<Data?> {
+  mutating func read() -> Reading<Data?> {
     if !pending.isEmpty {
       defer { pending = Data() }
       wantsPause = false

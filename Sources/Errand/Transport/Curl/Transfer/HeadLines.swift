@@ -10,7 +10,7 @@
     /// The size limit of the trailer fields, in bytes.
     static let largestTrailer = 64 << 10
 
-    enum Step: Equatable {
+    enum Verdict: Equatable {
       /// There is more to come.
       case more
       /// The line was the last of the head.
@@ -57,7 +57,7 @@
     var awaitsFirstField: Bool { !isBetween && !isComplete && !hasFields }
 
     /// Takes a line with its end.
-    mutating func take(_ line: Bytes, _ rules: Rules) -> Step {
+    mutating func take(_ line: Bytes, _ rules: Rules) -> Verdict {
       if isComplete { return takeTrailer(line) }
       size += line.count
       guard size <= Self.largestHead else { return .refused("its head is larger than \(Self.largestHead >> 10) KiB") }
@@ -77,7 +77,7 @@
 
     // MARK: Lines
 
-    private mutating func takeStatus(_ line: Bytes, _ rules: Rules) -> Step {
+    private mutating func takeStatus(_ line: Bytes, _ rules: Rules) -> Verdict {
       guard let status = Self.status(of: line, rules) else {
         return .refused("it begins with '\(Self.excerpt(line))', which is no status line of HTTP/1.1")
       }
@@ -92,7 +92,7 @@
       return .more
     }
 
-    private mutating func takeEnd(_ rules: Rules) -> Step {
+    private mutating func takeEnd(_ rules: Rules) -> Verdict {
       appendLineEnd()
       if status == 101 { return .refused("it switches protocols, which it was not asked to") }
       if framing.isChunked, isVersion1_0 { return .refused("it is HTTP/1.0 and has a Transfer-Encoding") }
@@ -132,7 +132,7 @@
       return nil
     }
 
-    private mutating func takeTrailer(_ line: Bytes) -> Step {
+    private mutating func takeTrailer(_ line: Bytes) -> Verdict {
       trailerSize += line.count
       guard trailerSize <= Self.largestTrailer else {
         return .refused("its trailer fields are larger than \(Self.largestTrailer >> 10) KiB")

@@ -7,7 +7,7 @@
     static let highWater = 256 << 10
 
     /// What the loop should do.
-    enum Step: Equatable {
+    enum Writing: Equatable {
       /// So many bytes were put into its buffer.
       case send(Int)
       /// There is nothing yet: pause.
@@ -75,7 +75,7 @@
     }
 
     /// Fills the loop's buffer.
-    mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Step {
+    mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Writing {
       if failure != nil { return .abort }
       guard let piece = pieces.first else {
         if isFinished { return .end }

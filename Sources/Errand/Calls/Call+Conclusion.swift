@@ -1,13 +1,5 @@
 import Foundation
 
-/// What a call came to, before it is made into what the verb returns.
-struct Outcome: Sendable {
-  let call: Call
-  let response: HTTPResponse
-  /// The body, where it was collected.
-  let data: Data
-}
-
 extension Call {
   /// 10. Checks the status, makes the result, and calls the hooks.
   func conclude<Value: Sendable>(

@@ -14,7 +14,7 @@
     private static let worthwhile = 16 << 10
 
     /// What the reader should do.
-    enum Step<Value> {
+    enum Reading<Value> {
       case take(Value)
       case wait
       case fail(any Error)
@@ -71,14 +71,14 @@
 
     // MARK: The reader's side
 
-    func readHead() -> Step<[UInt8]> {
+    func readHead() -> Reading<[UInt8]> {
       if let head { return .take(head) }
       if case .failure(let error) = outcome { return .fail(error) }
       return .wait
     }
 
     /// The next piece, nil at the end; `resumes` says that the connection was paused and is to go on.
-    mutating func read() -> (step: Step<Data?>, resumes: Bool) {
+    mutating func read() -> (step: Reading<Data?>, resumes: Bool) {
       if firstPiece < pieces.count {
         let piece = pieces[firstPiece]
         pieces[firstPiece] = Data()
