@@ -43,6 +43,35 @@ import Testing
     func makeAsyncIterator() -> Dripping { self }
   }
 
+  @Test func `a refusal whose body drips is not read for ever`() async throws {
+    let shop = try Shop { $0.defaultTimeout = Self.limit }
+    let peer = try WirePeer { connection, _ in
+      guard connection.readRequest() != nil else { return }
+      connection.say("HTTP/1.1 503 Busy\r\nContent-Length: 1000000\r\n\r\n")
+      while connection.say("x") { usleep(20_000) }
+    }
+    let task = URLTask(peer.url()).on(shop.server).retry(.never)
+    try await withFolder { (folder) async throws in
+      let file = folder.appendingPathComponent("slow")
+      for isStream in [true, false] {
+        let call = Task { () throws -> Void in
+          if isStream { _ = try await task.stream() } else { try await task.download(to: file) }
+        }
+        let watch = Task {
+          try await Task.sleep(for: .seconds(20))
+          call.cancel()
+        }
+        defer { watch.cancel() }
+        let error = await #expect(throws: TaskError.self) { try await call.value }
+        #expect(error?.status == 503)
+        let shown = error?.bodyText ?? ""
+        #expect(shown.hasPrefix("xxx"))
+      }
+      #expect(try files(in: folder).isEmpty)
+    }
+    #expect(await eventually { shop.isQuiet })
+  }
+
   @Test func `a body that stands still ends, and so does a wait for the head`() async throws {
     let shop = try Shop { $0.defaultTimeout = .milliseconds(200) }
     shop.mock.enqueue(.text("0123456789").bodyAfter(.seconds(3600)))

@@ -101,6 +101,104 @@ import Testing
     #expect(shop.mock.requestCount == 6)
   }
 
+  @Test func `a HEAD request has nothing for a file`() async throws {
+    try await keepingFile(.status(200, headers: ["Content-Length": "7"])) { (shop, file) async throws in
+      let task = PlainTask().on(shop.server).modified { $0.httpMethod = .head }
+      let error = await #expect(throws: TaskError.self) { try await task.download(to: file) }
+      #expect(error?.code == .badRequest && shop.mock.requestCount == 0)
+      #expect(try await task.head().status == 200)
+    }
+  }
+
+  /// Reads each response, keeps it and hands another on.
+  private struct Bracketing: PerCallStep {
+    let kept = Shared<[Data]>([])
+
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      var response = try await next(request)
+      let data = try await response.body.collect()
+      kept.withLock { $0.append(data) }
+      response.body = HTTPResponseBody(Data("[".utf8) + data + Data("]".utf8))
+      return response
+    }
+  }
+
+  /// Reads each response and hands it on.
+  private struct Reading: PerCallStep {
+    let kept = Shared<[Data]>([])
+
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      let response = try await next(request)
+      let data = try await response.body.collect()
+      kept.withLock { $0.append(data) }
+      return response
+    }
+  }
+
+  @Test func `a step of the call sees the body that went to the file, and what it makes of it is the file`()
+    async throws
+  {
+    let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 % 251) })
+    try await withFolder { folder in
+      let (bracketing, reading) = (Bracketing(), Reading())
+      let file = folder.appendingPathComponent("file")
+      for (step, kept) in [(bracketing as any PerCallStep, bracketing.kept), (reading, reading.kept)] {
+        let shop = try Shop { $0.perCallSteps = [step] }
+        shop.mock.enqueue(.data(body))
+        try await PlainTask().on(shop.server).download(to: file)
+        #expect(kept.withLock { $0 } == [body])
+        let isBracketed = step is Bracketing
+        #expect(try Data(contentsOf: file) == (isBracketed ? Data("[".utf8) + body + Data("]".utf8) : body))
+        #expect(try files(in: folder) == ["file"])
+      }
+    }
+  }
+
+  @Test func `what is no plain file is not replaced by one`() async throws {
+    try await withFolder { folder in
+      let shop = try Shop()
+      shop.mock.route("/plain", answer: .text("new"))
+      let pipe = folder.appendingPathComponent("pipe")
+      #expect(mkfifo(pipe.path, 0o600) == 0)
+      let link = folder.appendingPathComponent("link")
+      #expect(symlink("/dev/null", link.path) == 0)
+      let places = [pipe, link, folder, URL(string: "https://shop.test\(folder.path)/away") ?? folder]
+      for place in places {
+        let error = await #expect(throws: TaskError.self) {
+          try await PlainTask().on(shop.server).download(to: place)
+        }
+        #expect(error?.code == .fileNotWritable, "\(place)")
+      }
+      #expect(try files(in: folder) == ["link", "pipe"])
+      var status = stat()
+      #expect(stat(pipe.path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+    }
+  }
+
+  @Test func `a body is read from plain files only, and a pipe holds no thread`() async throws {
+    try await withFolder { folder in
+      let shop = try Shop()
+      let pipe = folder.appendingPathComponent("pipe")
+      #expect(mkfifo(pipe.path, 0o600) == 0)
+      // Or opening it, where that waits, would never end.
+      let writer = Task.detached {
+        try await Task.sleep(for: .seconds(10))
+        let end = open(pipe.path, O_WRONLY | O_NONBLOCK)
+        if end >= 0 { close(end) }
+      }
+      defer { writer.cancel() }
+      let start = ContinuousClock.now
+      for source in [pipe, folder, URL(fileURLWithPath: "/dev/zero")] {
+        let error = await #expect(throws: TaskError.self) {
+          try await URLTask(shop.url("echo/x"), method: .put, body: .file(source)).on(shop.server).run()
+        }
+        #expect(error?.code == .unreadableBody, "\(source)")
+      }
+      #expect(start.duration(to: .now) < .seconds(9))
+      #expect(shop.mock.requestCount == 0)
+    }
+  }
+
   @Test func `an answer that a step gives goes to the file too`() async throws {
     try await withFolder { folder in
       let answer = Recovery(from: .offline) { request, _ in

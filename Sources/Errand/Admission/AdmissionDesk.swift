@@ -116,11 +116,8 @@ final class AdmissionDesk: Sendable {
   /// A slot of `host` is free again.
   func leave(_ host: Origin) { change { $0.leave(host: host, at: $1) } }
 
-  /// A slot of `host` is free again, and a stream open in its place.
-  func beginStream(_ host: Origin) {
-    state.withLock { $0.streams[host, default: 0] += 1 }
-    leave(host)
-  }
+  /// A stream of `host` is open.
+  func beginStream(_ host: Origin) { state.withLock { $0.streams[host, default: 0] += 1 } }
 
   /// A stream of `host` has ended.
   func endStream(_ host: Origin) {

@@ -18,8 +18,10 @@ final class Attempt: Sendable {
     var sent = 0
     /// Whether its own admission or transport said that nothing of the last request was sent.
     var saysNothingSent = false
-    /// The slot of the last request, where the body may be handed to the caller.
+    /// The slot of the last request, where it may be given back before its body has ended.
     weak var slot: AdmissionSlot?
+    /// The attempt that waits for this one's call, by a step of its own or by its body.
+    var outer: Attempt?
     /// Whether its time was cut to what the call has left.
     var isCut = false
     var hasEnded = false
@@ -69,6 +71,7 @@ final class Attempt: Sendable {
     case .line(let ticket):
       let start = call.trace.elapsed
       call.trace.note(.queued)
+      releaseOuter()
       let limit = call.timeouts.queue.map { max(.zero, $0 - (queued ?? .zero)) }
       let slot = try await call.interruptible { [call] in
         try await call.manager.clock.limiting(limit, .queue, phase: .waiting) {
@@ -77,6 +80,29 @@ final class Attempt: Sendable {
       }
       queued = (queued ?? .zero) + call.trace.elapsed - start
       return slot
+    }
+  }
+
+  // MARK: Attempts within attempts
+
+  /// The attempt whose steps the surrounding Swift task runs, or whose body it makes.
+  @TaskLocal private static var current: Attempt?
+
+  /// Runs what may wait for a call of its own. That one waits for no slot that this attempt has.
+  func enclosing<Value: Sendable>(_ body: () async throws -> Value) async rethrows -> Value {
+    let outer = Self.current
+    if outer !== self { state.withLock { $0.outer = outer } }
+    return try await Self.$current.withValue(self, operation: body)
+  }
+
+  /// Has the attempts around this one give their slots back: they wait for it, and it for a slot.
+  private func releaseOuter() {
+    let current = Self.current
+    var outer = current === self ? state.withLock { $0.outer } : current
+    while let attempt = outer {
+      let (slot, next) = attempt.state.withLock { ($0.slot, $0.outer) }
+      slot?.giveBack()
+      outer = next
     }
   }
 
@@ -109,9 +135,14 @@ final class Attempt: Sendable {
   func send(
     _ request: HTTPRequest, to host: Origin, _ slot: AdmissionSlot, _ pass: CircuitPass?
   ) async throws -> HTTPResponse {
+    if call.mayEncloseCalls(request) { state.withLock { $0.slot = slot } }
     let response: HTTPResponse
     do {
-      response = try await call.transmit(prepared(request), to: host)
+      let request = try prepared(request)
+      response =
+        request.body.isStream
+        ? try await enclosing { try await call.transmit(request, to: host) }
+        : try await call.transmit(request, to: host)
     } catch {
       report(error, to: pass)
       throw error
@@ -127,6 +158,7 @@ final class Attempt: Sendable {
     var request = request
     let mayRepeat = request.body.isReplayable && request.isRepeatable(call.plan.idempotency)
     if request.options.mayRepeat != mayRepeat { request.options.mayRepeat = mayRepeat }
+    if !mayRepeat { call.state.withLock { $0.hasSentOnceOnly = true } }
     // A stream lasts as long as its reader takes: its deadline is the call's alone.
     if let remaining = call.remaining, !request.options.isLongLived {
       try cut(&request.options.timeouts, to: remaining)
@@ -144,6 +176,8 @@ final class Attempt: Sendable {
   private func hold(_ slot: AdmissionSlot, _ pass: CircuitPass?, until response: HTTPResponse) {
     // Not the response: its body would keep itself alive. The slot goes with what is called at the body's end.
     if case .stream = call.delivery { state.withLock { $0.slot = slot } }
+    // A step that sees it may wait for others, as for a new token that all of them need.
+    if !call.isSuccess(response.status), call.hasAttemptSteps { slot.giveBack() }
     response.body.onEnd { [status = response.status, slot] ending, _ in
       withExtendedLifetime(slot) { pass?.end(Circuit.Result(status, ending)) }
     }
@@ -177,7 +211,11 @@ final class Attempt: Sendable {
       let body = try await call.collect(response)
       let now = call.trace.note(.bodyReceived(bytes: body.count))
       end(at: now, timings: response.body.timings, response: response, body: body)
-      response.body.refill(body.data)
+      if let stored = call.storedBody(of: response) {
+        response.body.refill(from: stored)
+      } else {
+        response.body.refill(body.data)
+      }
       return .response(response)
     } catch {
       response.body.cancel()

@@ -28,6 +28,7 @@ extension Call {
     var method = plan.httpMethod
     if method == .automatic { method = body.isEmpty ? .get : .post }
     var headers = try await snapshot.headers(for: plan.task, at: url)
+    if snapshot.hasOwnHeaders { state.withLock { [headers] in $0.serverHeaders = headers } }
     if let provider = snapshot.configuration.userAgentProvider { headers[.userAgent] = await provider() }
     headers.replace(with: isAgain ? plan.presentHeaders : plan.headers)
     if let type = body.mediaType { headers.setDefault(type.rawValue, for: .contentType) }
@@ -57,9 +58,34 @@ extension Call {
     }
   }
 
+  /// A request as it may go out: where a step or a preflight has sent it to another origin, without what the server says
+  /// of itself.
+  @inline(__always)
+  func keepingHeadersHome(_ request: HTTPRequest) -> HTTPRequest {
+    snapshot.hasOwnHeaders ? withoutForeignHeaders(request) : request
+  }
+
+  private func withoutForeignHeaders(_ request: HTTPRequest) -> HTTPRequest {
+    guard !snapshot.isHome(request.url) else { return request }
+    let own = state.withLock { $0.serverHeaders }
+    var request = request
+    request.headers = HTTPHeaders(
+      request.headers.filter { field in
+        // What the task or a step says itself goes wherever the call goes.
+        ServerSnapshot.publicHeaders.contains(field.name) || !own.fields.contains(field)
+          || plan.headers.contains(field.name)
+      })
+    return request
+  }
+
   /// Refuses what must not, or cannot, be sent; returns where the request goes.
   func sendableOrigin(of request: HTTPRequest) throws -> Origin {
     try request.check()
+    if case .file = delivery, request.method == .head {
+      throw TaskError(
+        .badRequest, "the answer to a HEAD request has no body to write to a file: use head()", phase: .preparing,
+        isSurelyNotSent: true)
+    }
     let origin = try snapshot.origin(of: request.url) ?? request.origin()
     guard origin.isSecure || origin.isLoopback || snapshot.configuration.insecureHosts.contains(origin.host) else {
       throw TaskError(

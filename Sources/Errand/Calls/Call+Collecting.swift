@@ -44,10 +44,25 @@ extension Call {
 
   /// As much as errors keep of the body of a refused response: that it broke off is not what the caller needs to know.
   func excerpt(of body: HTTPResponseBody, upTo limit: Int) async -> Collected {
+    // For the whole of a body that goes to a file or a reader there is no limit; this one does not.
+    if !delivery.isInMemory, body.inMemory == nil { return await excerptInTime(of: body, upTo: limit) }
     var data = Data()
     while data.count < limit, let chunk = try? await body.next() { data.append(chunk.prefix(limit - data.count)) }
     body.cancel()
     return Collected(data: data, count: data.count)
+  }
+
+  /// As much of a body as comes within the time for which it may stand still.
+  private func excerptInTime(of body: HTTPResponseBody, upTo limit: Int) async -> Collected {
+    let data = Lock(Data())
+    try? await manager.clock.limiting(streamTimeouts.idle, .idle, phase: .receiving) {  // what came until then will do
+      while let left = Optional(limit - data.withLock { $0.count }), left > 0, let chunk = try await body.next() {
+        data.withLock { $0.append(chunk.prefix(left)) }
+      }
+    }
+    body.cancel()
+    let excerpt = data.withLock { $0 }
+    return Collected(data: excerpt, count: excerpt.count)
   }
 
   /// Reads a body that nobody wants. Where it is to be shown, it is kept up to the size that is shown, and no further.

@@ -17,7 +17,7 @@ extension Call {
     if !accepts(response.status) { throw await refusal(of: response) }
     try refuseStandIn(response)
     let isStored = isStored(response)
-    if !isStored { try verify(response) }
+    if isStored { response.body.refill(Data()) } else { try verify(response) }
     if case .stream = delivery {
       do {
         try await plan.task.postProcess(response: response)

@@ -38,9 +38,8 @@ extension Call {
   /// Why a request is not sent again that the policy would send; nil where it is.
   private func obstacle(to request: HTTPRequest, after error: TaskError, delay: Duration) -> String? {
     guard request.body.isReplayable else { return "its body comes once" }
-    guard error.isSurelyNotSent || request.isRepeatable(plan.idempotency) else {
-      return "a \(request.method) may not be sent twice, unless the task's idempotency allows it"
-    }
+    guard error.isSurelyNotSent || request.isRepeatable(plan.idempotency) else { return Self.onceOnly(request.method) }
+    if !error.isSurelyNotSent, let obstacle = obstacleOfSteps { return obstacle }
     if let remaining, delay >= remaining {
       return "the call's deadline comes before the delay of \(delay.formattedSeconds) is over"
     }
@@ -49,17 +48,28 @@ extension Call {
     return manager.retries.spend(for: host) ? nil : Self.exhausted(host)
   }
 
+  /// Why a request is not sent again that steps have made of another; nil where it may be.
+  private var obstacleOfSteps: String? {
+    let (isOnceOnly, method) = state.withLock { ($0.hasSentOnceOnly, $0.method) }
+    return isOnceOnly ? Self.onceOnly(method ?? .get) : nil
+  }
+
+  private static func onceOnly(_ method: HTTPMethod) -> String {
+    "a \(method) may not be sent twice, unless the task's idempotency allows it"
+  }
+
   private func giveUp(_ reason: String) -> NextMove {
     trace.note(.retryRefused(reason: reason))
     state.withLock { $0.refusal = (reason, retryPolicy.mostAttempts) }
     return .stand
   }
 
-  /// Takes what a hedge costs from the host's budget; false, and noted, where there is nothing left.
+  /// Takes what a hedge costs from the host's budget; false, and noted, where there is nothing left, or where steps have
+  /// made of the first request what may not be sent twice.
   func spendHedge(for host: Origin) -> Bool {
-    let isThere = manager.retries.spend(for: host)
-    if !isThere { trace.note(.retryRefused(reason: Self.exhausted(host))) }
-    return isThere
+    let obstacle = obstacleOfSteps ?? (manager.retries.spend(for: host) ? nil : Self.exhausted(host))
+    if let obstacle { trace.note(.retryRefused(reason: obstacle)) }
+    return obstacle == nil
   }
 
   private static func exhausted(_ host: Origin) -> String { "the retry budget for \(host.host) is used up" }

@@ -150,6 +150,14 @@ final class Call: Sendable {
     return state.withLock { $0.stored } === response.body
   }
 
+  /// The body of a response from the call's file, where a step will see it and it is there; nil for any other.
+  func storedBody(of response: HTTPResponse) -> StoredBody? {
+    guard case .file(let url) = delivery, !snapshot.configuration.perCallSteps.isEmpty, isStored(response) else {
+      return nil
+    }
+    return StoredBody(url)
+  }
+
   func note(final response: HTTPResponse) {
     var head = response
     // A stream's body would hold the call that holds it.

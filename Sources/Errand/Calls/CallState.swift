@@ -7,11 +7,15 @@ struct CallState {
   var expired: TaskError.Phase?
   var deadline: Task<Void, Never>?
   var idempotencyKey: String?
+  /// The fields that the server gave the last request that was built.
+  var serverHeaders = HTTPHeaders()
   var connectivity: ConnectivityAllowance?
   /// Why there was no further attempt, and how many there might have been.
   var refusal: (reason: String, mostAttempts: Int?)?
   /// Whether the server may have seen a request of the call.
   var wasPerhapsSent = false
+  /// Whether a step has made of a request one that may go out once only.
+  var hasSentOnceOnly = false
   /// The method and the URL of the last request.
   var method: HTTPMethod?
   var url: URL?

@@ -11,6 +11,14 @@ package enum Delivery: Sendable {
   /// Left to the caller, as it comes.
   case stream
 
+  /// Whether a body goes no further than the call's own memory.
+  var isInMemory: Bool {
+    switch self {
+    case .discarded, .memory: true
+    case .file, .stream: false
+    }
+  }
+
   /// Whether the call gives a body, so that a response without the whole of it will not do.
   var wantsBody: Bool {
     switch self {

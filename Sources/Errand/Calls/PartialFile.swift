@@ -21,10 +21,18 @@ struct PartialFile: Sendable {
   /// Makes the folders that are not there, and the file in the last of them.
   /// Throws ``TaskError`` with code `.fileNotWritable` and leaves nothing behind when that fails.
   init(for url: URL) throws {
+    guard url.isFileURL else {
+      throw TaskError(
+        .fileNotWritable, "'\(Redaction.standard(url).shortened)' is no URL of a file: make one of its path",
+        phase: .finishing)
+    }
     place = url.path
     let folder = url.deletingLastPathComponent().path
     var mode = stat()
-    let isThere = stat(url.path, &mode) == 0 && mode.st_mode & S_IFMT == S_IFREG
+    let isThere = stat(url.path, &mode) == 0
+    guard !isThere || mode.st_mode & S_IFMT == S_IFREG else {  // a folder, a pipe, a device
+      throw TaskError(.fileNotWritable, "\(url.path) is no plain file, and is not replaced by one", phase: .finishing)
+    }
     let madeFolders = try Self.makeFolders(to: folder, for: url.path)
     // Not named after the place, whose name may be as long as names can be.
     let path = "\(folder)/.errand-\(UUID().uuidString)"

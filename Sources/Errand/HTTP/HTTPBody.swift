@@ -1,5 +1,13 @@
 public import Foundation
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
 /// The body of a request: nothing, bytes, a file, or a stream of chunks.
 ///
 /// A body knows whether it can be sent again. Bytes and files can; a stream can when it was given as a closure that
@@ -85,6 +93,11 @@ public struct HTTPBody: Sendable {
     if case .empty = storage { true } else { false }
   }
 
+  /// Whether it is made while it is sent.
+  package var isStream: Bool {
+    if case .stream = storage { true } else { false }
+  }
+
   /// Whether this body is the other one: the same bytes, the same file, or the very same stream.
   func isSame(as other: HTTPBody) -> Bool {
     switch (storage, other.storage) {
@@ -111,7 +124,7 @@ public struct HTTPBody: Sendable {
     case .empty: return 0
     case .bytes, .stream: return statedLength
     case .file(let url):
-      guard let handle = try? FileHandle(forReadingFrom: url) else { throw Failure.unreadable(path: url.path) }
+      let handle = try Self.open(url)
       defer { try? handle.close() }  // it was only read
       guard let end = try? handle.seekToEnd() else { throw Failure.unreadable(path: url.path) }
       return Int64(clamping: end)
@@ -125,10 +138,19 @@ public struct HTTPBody: Sendable {
     case .bytes(let data): try await sink(data)
     case .stream(let source): try await source(sink)
     case .file(let url):
-      guard let handle = try? FileHandle(forReadingFrom: url) else { throw Failure.unreadable(path: url.path) }
+      let handle = try Self.open(url)
       defer { try? handle.close() }  // it was only read
       while let chunk = try Self.chunk(of: handle, at: url), !chunk.isEmpty { try await sink(chunk) }
     }
+  }
+
+  /// A plain file: opening a pipe would wait for its other end, and nothing could cancel that.
+  private static func open(_ url: URL) throws -> FileHandle {
+    var status = stat()
+    guard stat(url.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      let handle = try? FileHandle(forReadingFrom: url)
+    else { throw Failure.unreadable(path: url.path) }
+    return handle
   }
 
   /// The next piece of a file: a folder, for one, can be opened but not read.

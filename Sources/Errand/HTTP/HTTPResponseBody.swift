@@ -137,6 +137,18 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     }
   }
 
+  /// Puts another source in the place of one that was read to its end.
+  package func refill(from source: any HTTPBodySource) {
+    let trailers = trailers
+    // To be let go outside of the lock.
+    _ = state.withLock { state in
+      let old = state.source
+      state.source = source
+      state.trailers = trailers
+      return old
+    }
+  }
+
   /// The fields after the body; empty until its end.
   public var trailers: HTTPHeaders {
     let (source, kept) = state.withLock { ($0.source, $0.trailers) }

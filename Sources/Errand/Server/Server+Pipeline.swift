@@ -63,7 +63,8 @@ extension Call {
   /// 7.–9. One attempt: its steps, and at their end the transport.
   func run(_ attempt: Attempt, _ request: HTTPRequest) async -> AttemptResult {
     do {
-      let response = try await through(attemptSteps, request) { request in
+      let response = try await through(attemptSteps, of: attempt, request) { request in
+        let request = self.keepingHeadersHome(request)
         self.note(request: request, of: attempt.number)
         let host = try self.sendableOrigin(of: request)
         let slot = try await attempt.waitForSlot(host)  // 8. admission

@@ -46,9 +46,9 @@ public struct ServerConfiguration: Sendable {
   /// no further attempt, and a file that was to be replaced stays as it is.
   public var reportBadHTTPStatusAsError = true
   /// How much of the body of a refused response an error keeps, in bytes.
-  public var maximumErrorBodySize = 1 << 20
+  public var maximumErrorBodySize = 1 << 20 { didSet { maximumErrorBodySize = max(0, maximumErrorBodySize) } }
   /// How large a body may be that is collected in memory, in bytes, once it is unpacked; files and streams have no limit.
-  public var maximumBodySize = 256 << 20
+  public var maximumBodySize = 256 << 20 { didSet { maximumBodySize = max(0, maximumBodySize) } }
 
   // MARK: How
 

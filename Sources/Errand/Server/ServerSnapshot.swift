@@ -27,7 +27,7 @@ package final class ServerSnapshot: Sendable {
   /// Other origins to which the server's header fields go.
   private let trustedOrigins: Set<Origin>
   /// Whether the server has header fields that stay with its remote.
-  private let hasOwnHeaders: Bool
+  let hasOwnHeaders: Bool
   /// The last path without a query that was asked for, and its URL: what is called often is often the same.
   private let lastURL = Lock<(path: String, url: URL)?>(nil)
 
@@ -70,7 +70,7 @@ package final class ServerSnapshot: Sendable {
   }
 
   /// Header fields that say nothing of whom the server knows: they go wherever a call goes.
-  private static let publicHeaders: Set<HTTPHeaderName> = [.accept, .acceptLanguage, .userAgent]
+  static let publicHeaders: Set<HTTPHeaderName> = [.accept, .acceptLanguage, .userAgent]
 
   /// The fields that every request of a task to `url` starts with: standard ones under computed ones. An origin that is
   /// neither the remote's nor trusted gets only those that anybody may see.
@@ -81,7 +81,8 @@ package final class ServerSnapshot: Sendable {
     return HTTPHeaders(headers.filter { Self.publicHeaders.contains($0.name) })
   }
 
-  private func isHome(_ url: URL) -> Bool {
+  /// Whether the server's own fields may go to a URL.
+  func isHome(_ url: URL) -> Bool {
     if origin(of: url) != nil { return true }
     guard let target = Origin(url) else { return false }
     return target == origin || trustedOrigins.contains(target)

@@ -30,9 +30,14 @@ import Testing
     #expect(RetryAfter.delay(in: headers) == .zero)
   }
 
-  @Test(arguments: ["", "-1", "1.5", "soon", "1e3", "Sun, 06 Nov", "99999999999999999999", "NaN"])
+  @Test(arguments: ["", "-1", "1.5", "soon", "1e3", "Sun, 06 Nov", "NaN"])
   func `nonsense asks for nothing`(value: String) {
     #expect(RetryAfter.delay(in: [.retryAfter: value]) == nil)
+  }
+
+  @Test(arguments: ["9223372036854775808", "99999999999999999999", String(repeating: "9", count: 400)])
+  func `a number beyond all others asks for the longest wait`(value: String) {
+    #expect(RetryAfter.delay(in: [.retryAfter: value]) == .seconds(Int64.max))
   }
 
   @Test func `without the header nothing is asked for`() { #expect(RetryAfter.delay(in: [:]) == nil) }

@@ -28,6 +28,15 @@ import Testing
     #expect(options.allowsConstrainedNetworkAccess == constrained)
   }
 
+  @Test func `a size below nothing is nothing, and no trap`() async throws {
+    let stub = StubServer(.data(Data("no".utf8), .plainText)) { $0.maximumErrorBodySize = -1 }
+    let error = await taskError { try await PlainTask().on(stub.server).accepting(.only(201)).run() }
+    #expect(error?.code == .badStatus && error?.body == Data())
+    var configuration = ServerConfiguration()
+    configuration.maximumBodySize = -1
+    #expect(configuration.maximumBodySize == 0 && stub.server.configuration.maximumErrorBodySize == 0)
+  }
+
   @Test(arguments: [true, false]) func `whether bodies are asked for compressed reaches the transport`(isOn: Bool)
     async throws
   {

@@ -48,6 +48,47 @@ import Testing
     #expect(headers.values(for: .authorization) == ["own"] && headers["X-Own"] == "1" && headers["X-Key"] == nil)
   }
 
+  /// Follows a Location by itself.
+  private struct Following: PerAttemptStep {
+    let address: String
+
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      _ = try await next(request)
+      var request = request
+      request.url = .known(address)
+      request.headers["X-Step"] = "1"
+      return try await next(request)
+    }
+  }
+
+  @Test func `they stay where a step or a preflight sends a request elsewhere`() async throws {
+    let away = "https://other.test/x"
+    let follow = shop { $0.perAttemptSteps = [Following(address: away)] }
+    let rewrite = shop {
+      $0.preflight = { _, request in
+        request.url = .known(away)
+        request.headers["X-Step"] = "1"
+      }
+    }
+    for stub in [follow, rewrite] {
+      try await PlainTask().on(stub.server).header("X-Own", "1").run()
+      let headers = try #require(stub.requests.last).headers
+      #expect(
+        headers.map(\.name.rawName).sorted() == ["Accept", "Accept-Language", "User-Agent", "X-Own", "X-Step"])
+    }
+    #expect(follow.requests.first?.headers["X-Key"] == "s3cret")
+  }
+
+  @Test(arguments: ["https://shop.test/elsewhere", "https://cdn.test/x"])
+  func `they go along where it stays at home, or is trusted`(address: String) async throws {
+    let stub = shop {
+      $0.perAttemptSteps = [Following(address: address)]
+      $0.trustedOrigins = ["https://cdn.test"]
+    }
+    try await PlainTask().on(stub.server).run()
+    #expect(stub.requests.map { $0.headers["X-Key"] } == ["s3cret", "s3cret"])
+  }
+
   @Test func `origins that are trusted get them too, and no others`() async throws {
     let stub = shop { $0.trustedOrigins = ["https://cdn.test", "HTTPS://Files.test:8443/", "no origin"] }
     let addresses = [

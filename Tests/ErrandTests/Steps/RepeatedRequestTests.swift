@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// What the second attempt, and a hedge, sends.
-@Suite struct RepeatedRequestTests {
+@Suite(.timeLimit(.minutes(1))) struct RepeatedRequestTests {
   private struct Sealing: PerCallStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       var request = request
@@ -98,6 +98,43 @@ import Testing
     await shop.clock.pass(.seconds(1), sleepers: 2)
     #expect(try await call.value == .ok)
     try check(seen.withLock { $0 })
+  }
+
+  /// Makes a POST of every request.
+  private struct Posting: PerAttemptStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      var request = request
+      request.method = .post
+      return try await next(request)
+    }
+  }
+
+  @Test func `what a step has made of a request decides whether it may be sent twice`() async throws {
+    let stub = StubServer(.lost, .status(.ok)) { $0.perAttemptSteps = [Posting()] }
+    let error = await taskError { try await PlainTask().on(stub.server).run() }
+    #expect(error?.code == .connectionLost && error?.retryRefusal?.contains("POST") == true)
+    #expect(stub.requests.count == 1)
+    let unsent = StubServer(.refused, .status(.ok)) { $0.perAttemptSteps = [Posting()] }
+    try await PlainTask().on(unsent.server).run()
+    #expect(unsent.requests.map(\.method) == [.post, .post], "nothing was sent the first time")
+    let keyed = StubServer(.lost, .status(.ok)) { $0.perAttemptSteps = [Posting()] }
+    try await PlainTask().on(keyed.server).idempotency(.safeToRepeat).run()
+    #expect(keyed.requests.count == 2)
+  }
+
+  @Test func `nor is there a hedge beside a POST that a step made`() async throws {
+    let shop = VirtualShop(
+      configure: { $0.perAttemptSteps = [Posting()] },
+      answer: { _, request, clock in
+        try await clock.sleep(for: .seconds(60))
+        return .ok(request)
+      })
+    let call = Task { try await shop.task().hedged(after: .seconds(1)).run().status }
+    await shop.clock.pass(.seconds(1), sleepers: 2)
+    while shop.moments(containing: "a POST may not be sent twice").isEmpty { await Task.yield() }
+    await shop.clock.pass(.seconds(60))
+    #expect(try await call.value == .ok)
+    #expect(shop.sentCount == 1)
   }
 
   @Test func `a stream that a step has put in the place of the body is sent again`() async throws {

@@ -8,6 +8,10 @@ enum RetryAfter {
   static func delay(in headers: HTTPHeaders, now: Date = Date()) -> Duration? {
     guard let value = headers[.retryAfter]?[...].trimmingSpaces() else { return nil }
     if let seconds = Int64(value) { return seconds >= 0 ? .seconds(seconds) : nil }
+    // A number that is too large to be one is still no leave to come back at once.
+    if !value.isEmpty, value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+      return .seconds(Int64.max)
+    }
     guard let date = date(String(value)) else { return nil }
     let reference = headers[.date].flatMap(date(_:)) ?? now
     return max(.zero, .seconds(date.timeIntervalSince(reference)))

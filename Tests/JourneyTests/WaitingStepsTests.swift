@@ -1,0 +1,105 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Steps and bodies that wait for calls of their own: nothing that waits for another call holds a slot.
+@Suite(.timeLimit(.minutes(1))) struct WaitingStepsTests {
+  private static let tight = ThrottleLimits(perHost: 1)
+
+  /// Runs a task before it hands a response on, or sends again after a 401.
+  private struct Asking: PerAttemptStep {
+    let ask: @Sendable () async throws -> Void
+
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      let response = try await next(request)
+      try await ask()
+      guard response.status == 401 else { return response }
+      let second = try await next(request)
+      withExtendedLifetime(response) {}  // as a step in a debug build keeps it
+      return second
+    }
+  }
+
+  /// One renewal for all that wait for it, begun by the first.
+  private actor SharedRenewal {
+    private var work: Task<Void, any Error>?
+
+    func renewed(_ renew: @escaping @Sendable () async throws -> Void) async throws {
+      let work = work ?? Task { try await renew() }
+      self.work = work
+      try await work.value
+    }
+  }
+
+  /// A shop with one slot a host, and another server on the same manager, which has no steps.
+  private func shop(_ ask: @escaping @Sendable (Server) async throws -> Void) throws -> Shop {
+    let renewing = Shared<Server?>(nil)
+    let shop = try Shop(limits: Self.tight) {
+      $0.perAttemptSteps = [Asking { if let server = renewing.withLock({ $0 }) { try await ask(server) } }]
+    }
+    let plain = Server(remote: Remote(shop.mock.url), manager: shop.server.manager)
+    renewing.withLock { $0 = plain }
+    shop.mock.route("/token", answer: .text("new"))
+    return shop
+  }
+
+  private func ended(_ calls: [Task<HTTPStatus, any Error>]) async -> [HTTPStatus?] {
+    // What hangs is a failure here, and not a suite that never ends.
+    let watch = Task {
+      try await Task.sleep(for: .seconds(20))
+      for call in calls { call.cancel() }
+    }
+    defer { watch.cancel() }
+    var statuses: [HTTPStatus?] = []
+    for call in calls { statuses.append(try? await call.value) }  // nil where it was cancelled
+    return statuses
+  }
+
+  @Test(arguments: [401, 200]) func `a step may run a task while it has a response`(status: HTTPStatus) async throws {
+    let shop = try shop { try await PlainTask(path: "token").on($0).run() }
+    shop.mock.enqueue(.status(status, body: "first"))
+    shop.mock.route("/plain", answer: .text("second"))
+    let call = Task { try await PlainTask().on(shop.server).run().status }
+    #expect(await ended([call]) == [200])
+    #expect(shop.mock.requests.map(\.path) == ["/plain", "/token"] + (status == 401 ? ["/plain"] : []))
+    #expect(shop.isQuiet)
+  }
+
+  @Test func `many calls may wait for one renewal, which waits behind others`() async throws {
+    let renewal = SharedRenewal()
+    let shop = try shop { server in try await renewal.renewed { try await PlainTask(path: "token").on(server).run() } }
+    let asked = Shared(0)
+    shop.mock.route("/plain") { _ in
+      let count = asked.withLock { asked in
+        asked += 1
+        return asked
+      }
+      return count <= 8 ? .status(401, body: "no") : .text("fine")
+    }
+    let calls = (0..<8).map { _ in Task { try await PlainTask().on(shop.server).run().status } }
+    #expect(await ended(calls) == Array(repeating: .ok, count: 8))
+    #expect(shop.mock.requests.count { $0.path == "/token" } == 1 && shop.isQuiet)
+  }
+
+  @Test func `a body may come from a call to the same host`() async throws {
+    let shop = try Shop(limits: Self.tight) { $0.defaultTimeout = .seconds(10) }
+    let server = shop.server
+    let body = HTTPBody.stream {
+      AsyncThrowingStream<Data, any Error> { chunks in
+        Task {
+          do {
+            chunks.yield(try await PlainTask(path: "widgets/7").on(server).downloadData())
+            chunks.finish()
+          } catch {
+            chunks.finish(throwing: error)
+          }
+        }
+      }
+    }
+    let task = URLTask(shop.url("echo/x"), method: .put, body: body).on(server)
+    let call = Task { try await task.run().status }
+    #expect(await ended([call]) == [200])
+    #expect(shop.isQuiet)
+  }
+}
