@@ -88,6 +88,93 @@
       }
     }
 
+    @Test func `so it does where the task states the expectation itself`() async throws {
+      let heads = Shared<[Bool]>([])
+      let peer = try WirePeer { connection, _ in
+        while let head = connection.readHead() {
+          let expects = head.lowercased().contains("100-continue")
+          heads.withLock { $0.append(expects) }
+          if expects {
+            connection.say("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 3\r\n\r\nbad")
+          } else {
+            connection.answer(connection.read(3) ?? "")
+          }
+        }
+      }
+      for name in ["Expect", "expect"] {
+        for method in [HTTPMethod.put, .post] {
+          var request = request(peer.url(), .bytes(Data("abc".utf8)))
+          request.method = method
+          request.headers[HTTPHeaderName(name)] = "100-Continue"
+          request.options.mayRepeat = method == .put
+          let response = try await transport.send(request)
+          #expect(response.status == 200)
+          #expect(try await response.body.collect() == Data("abc".utf8))
+        }
+      }
+      #expect(heads.withLock { $0 } == [true, false, true, false, true, false, true, false])
+    }
+
+    @Test func `a 417 that comes amid the body is the answer, and nothing is sent again`() async throws {
+      let heads = Shared(0)
+      let peer = try WirePeer { connection, _ in
+        while connection.readHead() != nil {
+          heads.withLock { $0 += 1 }
+          connection.say("HTTP/1.1 100 Continue\r\n\r\n")
+          _ = connection.read(1000)
+          connection.say("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 3\r\n\r\nbad")
+          connection.waitForEnd()
+        }
+      }
+      var request = request(peer.url(), .bytes(Data(count: 8 << 20)))
+      request.options.continueTimeout = .seconds(10)
+      request.options.mayRepeat = true
+      let response = try await transport.send(request)
+      #expect(response.status == 417)
+      _ = try? await response.body.collect()  // libcurl has thrown it away
+      #expect(heads.withLock { $0 } == 1)
+    }
+
+    @Test func `the answer to a Digest request is that to the whole of it`() async throws {
+      let seen = Shared<[String]>([])
+      let peer = try WirePeer { connection, _ in
+        while let head = connection.readHead() {
+          let isEmpty = head.contains("Content-Length: 0\r\n")
+          let body = isEmpty ? "" : connection.read(3) ?? ""
+          seen.withLock { $0.append(body) }
+          if isEmpty {
+            connection.answer("one")
+          } else {
+            usleep(50_000)  // the answer before it is there for any reader
+            connection.say("HTTP/1.1 500 Bad\r\nContent-Length: 3\r\n\r\ntwo")
+          }
+        }
+      }
+      var request = request(peer.url(), .bytes(Data("abc".utf8)))
+      request.method = .post
+      request.options.digest = Credential(user: "somebody", password: "open sesame")
+      let response = try await transport.send(request)
+      #expect(response.status == 500)
+      #expect(try await response.body.collect() == Data("two".utf8))
+      #expect(seen.withLock { $0 } == ["", "abc"])
+    }
+
+    @Test(arguments: [0, 2]) func `an early answer with a length and chunks ends with its chunks`(length: Int)
+      async throws
+    {
+      let peer = try WirePeer { connection, _ in
+        guard connection.readHead() != nil else { return }
+        connection.say("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for piece in ["2\r\nok\r\n", "3\r\nay!\r\n0\r\n\r\n"] {
+          usleep(50_000)  // so that what comes before is judged alone
+          connection.say(piece)
+        }
+        connection.waitForHangUp()
+      }
+      let response = try await transport.send(request(peer.url(), .bytes(Data(count: 32 << 20))))
+      #expect(try await response.body.collect() == Data("okay!".utf8))
+    }
+
     @Test func `a 417 that closes the connection is the answer`() async throws {
       let closing = try WirePeer { connection, _ in
         guard connection.readHead() != nil else { return }

@@ -116,6 +116,15 @@
       #expect(error.code == .badResponse && !error.isRetryable && error.reason.count < 200, "\(error)")
     }
 
+    @Test(arguments: ["X-A: a\r\n Set-Cookie: session=evil", "\tX-A: a", "X A: a", "X-A : a", ": a"])
+    func `a trailer that is no field is refused`(lines: String) async throws {
+      let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"
+      let error = try await error("\(head)\(lines)\r\n\r\n")
+      #expect(error.code == .badResponse && error.reason.contains("trailer"), "\(error)")
+      let (response, body) = try await response("\(head)X-A: a\r\nX-B:\r\n\r\n")
+      #expect(body == Data("ok".utf8) && response.body.trailers.map(\.value) == ["a", ""])
+    }
+
     @Test func `an interim response may come before, but not without end`() async throws {
       let early = String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n", count: 100)
       #expect(try await response("\(early)HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").1 == Data("ok".utf8))

@@ -46,6 +46,24 @@
       #expect(mock.requestCount == 1)
     }
 
+    @Test func `a 407 behind it is the origin's, and nobody is asked for a credential`() async throws {
+      let socks = try await SocksProxy()
+      mock.enqueue(.status(407, body: "mine"))
+      let asked = Shared(0)
+      var proxy = socks.proxy
+      proxy.renewCredential = { _ in
+        asked.withLock { $0 += 1 }
+        return SocksProxy.credential
+      }
+      var request = try request().0
+      request.method = .post
+      request.body = .text("once")
+      let response = try await transport(by: proxy).send(request)
+      #expect(response.status == 407)
+      #expect(try await response.body.collect() == Data("mine".utf8))
+      #expect(mock.requestCount == 1 && asked.withLock { $0 } == 0)
+    }
+
     @Test func `an environment that names it is heeded`() async throws {
       let socks = try await SocksProxy(asksForCredential: true)
       let url = "socks5h://somebody:open%20sesame@127.0.0.1:\(socks.proxy.port)"

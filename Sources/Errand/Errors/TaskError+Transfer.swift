@@ -8,7 +8,8 @@ extension TaskError {
         phase: .sending, underlying: error)
     case HTTPBody.Failure.unreadable(let path):
       TaskError(
-        .unreadableBody, "\(path) is no plain file that can be read", phase: .preparing, underlying: error, isSurelyNotSent: true)
+        .unreadableBody, "\(path) is no plain file that can be read", phase: .preparing, underlying: error,
+        isSurelyNotSent: true)
     default: error
     }
   }

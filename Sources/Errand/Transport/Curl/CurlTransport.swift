@@ -62,7 +62,9 @@
         do {
           let response = try await response(
             to: request, over: makeTransfer(request, to: origin, by: proxy), begun: begun)
-          guard response.status == .proxyAuthenticationRequired else { return response }
+          // Through a tunnel or SOCKS only the origin answers, and its 407 is what it says.
+          let isOfProxy = !origin.isSecure && proxy.kind != .socks5
+          guard isOfProxy, response.status == .proxyAuthenticationRequired else { return response }
           response.body.cancel()
           throw TaskError(
             .proxyAuthenticationRequired, "the proxy \(proxy.address) asks for credentials", phase: .awaitingResponse,

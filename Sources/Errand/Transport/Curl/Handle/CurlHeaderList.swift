@@ -40,7 +40,7 @@
       var line = pointer
       while let present = line {
         // "Expect:" alone has libcurl send none.
-        if let text = present.pointee.data, strncmp(text, "Expect: ", 8) == 0 { text[7] = 0 }
+        if let text = present.pointee.data, strncasecmp(text, "Expect:", 7) == 0 { text[7] = 0 }
         line = present.pointee.next
       }
     }

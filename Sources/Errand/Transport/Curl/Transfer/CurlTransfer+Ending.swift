@@ -81,7 +81,7 @@
     /// libcurl takes the end of an HTTP/2 connection for the end of its streams, where that broke the protocol. A body of
     /// stated length is counted. Of any other, the connection must still stand, or the server have said that it ends.
     private var isCutStream: Bool {
-      guard let stream, head.isComplete, head.framing.contentLength == nil, mayHaveBody else { return false }
+      guard let stream, head.isComplete, head.framing.bodyLength == nil, mayHaveBody else { return false }
       return !stream.isLast && !isAnswered && !loop.sockets.isOpen(socket)
     }
 

@@ -7,11 +7,13 @@
     /// A line of the head, or of the trailers; false where it ends the transfer.
     func receive(line: UnsafeRawBufferPointer) -> Bool {
       let rules = HeadLines.Rules(
-        answers401: answersDigest && goesLeft > 0, answers417: mayDropExpectation, isMultiplexed: stream != nil)
+        answers401: answersDigest && goesLeft > 0, answers417: mayDropExpectation, awaitsBody: awaitsChallenge,
+        isMultiplexed: stream != nil)
       switch head.take(line, rules) {
       case .more: break
       case .complete: publishHead()
-      case .answered(let status): if status == 417 { dropExpectation() }  // a challenge has its go already
+      case .answered(let status):
+        if status == 417 { dropExpectation() } else { isChallenged = true }  // which has its go already
       case .trailer: incoming.withLock { $0.inbox.receive(trailer: line) }
       case .refused(let reason):
         let reason = beginsFolded ? "its head begins with a folded line" : reason
@@ -49,6 +51,13 @@
       return outgoing.state.withLock { $0.outbox.isUntouched }
     }
 
+    /// The request went out without its body, to be challenged: libcurl sends all of it once there is any answer but a
+    /// refusal.
+    private var awaitsChallenge: Bool {
+      guard answersDigest, !isChallenged, goesLeft > 0, statedLength != 0, let outgoing else { return false }
+      return outgoing.state.withLock { $0.outbox.isUntouched }
+    }
+
     private func dropExpectation() {
       hasDroppedExpectation = true
       goesLeft += 1
@@ -68,7 +77,7 @@
       loop.wake(self)
       // The next response must not be what one reading of this one leaves over (RFC 9112 §6.1).
       if head.framing.isAmbiguous { forbidReuse() }
-      if head.framing.contentLength == 0 || !mayHaveBody { answered() }
+      if head.framing.bodyLength == 0 || !mayHaveBody { answered() }
     }
 
     /// A piece of the body; returns what libcurl is to be told: all was taken, it must wait, or it is too much.
@@ -82,7 +91,7 @@
       }
       received += Int64(body.count)
       loop.wake(self)
-      if received == head.framing.contentLength { receivedAll() }
+      if received == head.framing.bodyLength { receivedAll() }
       return body.count
     }
 

@@ -54,6 +54,8 @@
     var hasStartedAfresh = false
     /// It went out once more without its expectation.
     var hasDroppedExpectation = false
+    /// Its Digest challenge has come, or an answer that asks for none.
+    var isChallenged = false
     /// Its connection is not used again.
     var forbidsReuse = false
     /// Its pooled connection had something to say before the request was written.
@@ -78,7 +80,7 @@
       isLongLived = request.options.isLongLived
       mayRepeat = request.options.mayRepeat
       answersDigest = request.options.digest != nil
-      expectsContinue = request.options.continueTimeout != nil && outbox != nil && !request.body.isEmpty
+      expectsContinue = outbox != nil && !request.body.isEmpty && request.expectsContinue
       goesLeft = (mayRepeat ? 2 : 1) + (answersDigest ? 1 : 0)
       self.rules = rules
       sendsBody = outbox != nil
@@ -119,7 +121,7 @@
 
     /// The connection stands and the request is about to be written; false when it may not be, once more.
     func mayGo(from port: Int32) -> Bool {
-      guard goesLeft > 0 else { return false }
+      guard goesLeft > 0, !head.isComplete else { return refuseGo() }
       if !loop.takes(self, connectionFrom: port), !hasStartedAfresh {
         isRejected = true
         return false
@@ -133,6 +135,16 @@
       timers.connected(at: loop.now, sendsBody: sendsBody && !isSent)
       rescheduled()
       return true
+    }
+
+    /// Another go that there must not be. What came before it is the response, whose body libcurl has thrown away.
+    private func refuseGo() -> Bool {
+      if head.isComplete {
+        failure = TaskError(
+          .truncatedBody, "the body of the response was not kept, for libcurl was to send the request again",
+          phase: .receiving)
+      }
+      return false
     }
 
     /// Fills libcurl's buffer with what is to be sent.
@@ -220,6 +232,13 @@
       guard instant < deadline else { return }  // a later one is noticed when the earlier fires
       deadline = instant
       loop.reschedule(self)
+    }
+  }
+
+  extension HTTPRequest {
+    /// Whether its body waits for a 100: by its options, or by a field of its own.
+    fileprivate var expectsContinue: Bool {
+      options.continueTimeout != nil || headers[.expect].map { $0.lowercased().contains("100-continue") } ?? false
     }
   }
 #endif

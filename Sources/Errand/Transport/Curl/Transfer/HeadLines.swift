@@ -29,6 +29,8 @@
       var answers401 = false
       /// A 417 is not the last response, for the request will go out without its expectation.
       var answers417 = false
+      /// One without a refusal is not the last response, for the request will go out with its body.
+      var awaitsBody = false
       /// The response came on a stream of HTTP/2 or later, and libcurl wrote its lines.
       var isMultiplexed = false
     }
@@ -96,7 +98,10 @@
       appendLineEnd()
       if status == 101 { return .refused("it switches protocols, which it was not asked to") }
       if framing.isChunked, isVersion1_0 { return .refused("it is HTTP/1.0 and has a Transfer-Encoding") }
-      guard status < 200 || (status == 401 && rules.answers401) || (status == 417 && rules.answers417) else {
+      let isAnswered =
+        (status == 401 && rules.answers401) || (status == 417 && rules.answers417)
+        || (status < 300 && rules.awaitsBody)
+      guard status < 200 || isAnswered else {
         isComplete = true
         return .complete
       }
@@ -136,6 +141,10 @@
       trailerSize += line.count
       guard trailerSize <= Self.largestTrailer else {
         return .refused("its trailer fields are larger than \(Self.largestTrailer >> 10) KiB")
+      }
+      let content = Self.content(line)
+      guard content.isEmpty || Self.isField(content) else {
+        return .refused("a line of its trailer fields is no field: '\(Self.excerpt(content))'")
       }
       return .trailer
     }
@@ -197,6 +206,11 @@
       var length = 0
       while length < bytes.count, isTokenByte(bytes[length]) { length += 1 }
       return length
+    }
+
+    private static func isField(_ line: Bytes) -> Bool {
+      let colon = lengthOfToken(line)
+      return colon > 0 && colon < line.count && line[colon] == UInt8(ascii: ":") && !line.has(0x0D) && !line.has(0)
     }
 
     private static func isTokenByte(_ byte: UInt8) -> Bool {
