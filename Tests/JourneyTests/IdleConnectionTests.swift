@@ -65,6 +65,10 @@
       }
     }
 
+    private var descriptorCount: Int {
+      get throws { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+    }
+
     @Test func `a burst of connections that the server closes leaves no descriptors`() async throws {
       let isTimeToAnswer = DispatchSemaphore(value: 0)
       let peer = try WirePeer { connection, _ in
@@ -72,6 +76,7 @@
         isTimeToAnswer.wait()
         connection.answer("x")
       }
+      let before = try descriptorCount
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<600 { group.addTask { _ = try await get(peer.url()) } }
         #expect(await eventually { await openCount == 600 })
@@ -79,6 +84,8 @@
         try await group.waitForAll()
       }
       #expect(await eventually { await openCount == 0 })
+      // Tests beside this one may have some open.
+      #expect(try await eventually { try descriptorCount < before + 100 })
     }
 
     @Test func `requests that meet dead connections go on fresh ones, once`() async throws {

@@ -66,9 +66,9 @@ func files(in folder: URL) throws -> [String] {
 ///
 /// For what happens outside of the process's control, on sockets and in the kernel. It looks every millisecond, and
 /// leaves the threads of the pool to others meanwhile: a loop of yields would take one of two.
-func eventually(_ condition: () async -> Bool) async -> Bool {
+func eventually(_ condition: () async throws -> Bool) async rethrows -> Bool {
   let end = ContinuousClock.now + .seconds(60)
-  while await !condition() {
+  while try await !condition() {
     if ContinuousClock.now > end { return false }
     await withCheckedContinuation { continuation in
       DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { continuation.resume() }

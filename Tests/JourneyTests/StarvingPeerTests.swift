@@ -50,7 +50,7 @@
     @Test func `an endless chunk extension ends by its limit, and others go on`() async throws {
       let peer = try Self.peerOfEndlessExtension()
       let start = clock.now
-      let body = try await transport.send(request(peer, idle: .seconds(3))).body
+      let body = try await transport.send(request(peer, idle: .seconds(5))).body
       async let error = #expect(throws: TaskError.self) { try await body.collect() }
       try await expectOthersGoOn()
       #expect(await error?.timer == .idle)
@@ -59,18 +59,18 @@
 
     @Test func `a cancel ends an endless chunk extension at once`() async throws {
       let peer = try Self.peerOfEndlessExtension()
-      var longest = Duration.zero
+      var total = Duration.zero
       for _ in 0..<5 {
         let body = try await transport.send(request(peer)).body
         #expect(try await body.next() == Data("x".utf8))
-        longest += await clock.measure {
+        total += await clock.measure {
           let rest = Task { try await body.next() }
           rest.cancel()
           await #expect(throws: CancellationError.self) { try await rest.value }
         }
         #expect(await eventually { await transport.connections()[Origin(peer.url())?.description ?? ""] == nil })
       }
-      #expect(longest < .seconds(1))
+      #expect(total < .milliseconds(500))
     }
 
     @Test func `endless trailer fields are refused, and others go on`() async throws {

@@ -132,6 +132,15 @@
               self.h2.send_data(stream, b"he")
               self.reset(stream, code)
 
+          def partial(self, stream):
+              self.h2.send_headers(stream, [(":status", "200")])
+              self.h2.send_data(stream, b"part")
+
+          def violate(self, stream):
+              # A PING of seven bytes (RFC 9113 6.7).
+              self.flush()
+              self.sock.sendall(b"\0\0\7\6\0\0\0\0\0" + bytes(7))
+
           def goaway(self, stream, last, end="stay"):
               # Behind the library's back, which would say no more on the connection.
               self.flush()

@@ -237,11 +237,25 @@
 
     private func settle() {
       guard !settled.isEmpty else { return }
+      for transfer in settled where transfer.isInDoubt { wakeOthers(beside: transfer) }
       for transfer in settled where !transfer.isOver {
         transfer.multi?.remove(transfer)
-        completed(transfer, CCE_OK)
+        end(transfer, CCE_OK)
       }
       settled.removeAll()
+    }
+
+    /// Has libcurl look at the other streams of a connection, until it has closed that, or nothing more comes of it.
+    ///
+    /// libcurl 7.88 ends the stream that read what breaks the protocol, without an error, and forgets the others.
+    private func wakeOthers(beside transfer: CurlTransfer) {
+      var last = (settled: -1, users: Int32(-1))
+      while let users = sockets.users(of: transfer.socket), users > 1, last != (settled.count, users) {
+        last = (settled.count, users)
+        pulse.enter()
+        transfer.lastMulti?.socketAction(transfer.socket.descriptor, events: EPOLLIN.rawValue)
+        pulse.leave()
+      }
     }
 
     /// Takes a transfer out of its multi and ends it with an error; its connection is closed.
@@ -260,6 +274,11 @@
       if code != CCE_OK, let multi = transfer.lastMulti, transfer.startAfresh(after: code) {
         return multi.add(transfer)
       }
+      if code == CCE_OK, transfer.isInDoubt { return settle(transfer) }
+      end(transfer, code)
+    }
+
+    private func end(_ transfer: CurlTransfer, _ code: Int32) {
       transfer.complete(code)
       left(transfer)
       if transfer.isMultiplexed { groups[transfer.group]?.stick(transfer) }

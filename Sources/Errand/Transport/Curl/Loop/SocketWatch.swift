@@ -124,6 +124,9 @@
         && entries[Int(key.descriptor)].generation == key.generation
     }
 
+    /// How many exchanges the connection of one carries; nil where it is closed.
+    func users(of key: Key) -> Int32? { isOpen(key) ? entries[Int(key.descriptor)].users : nil }
+
     /// Something was reported of the socket.
     mutating func report(_ descriptor: Int32) -> Report {
       guard isKnown(descriptor) else { return .unwanted }

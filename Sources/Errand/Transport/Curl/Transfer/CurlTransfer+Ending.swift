@@ -80,9 +80,14 @@
 
     /// libcurl takes the end of an HTTP/2 connection for the end of its streams, where that broke the protocol. A body of
     /// stated length is counted. Of any other, the connection must still stand, or the server have said that it ends.
-    private var isCutStream: Bool {
+    private var isCutStream: Bool { endsWithConnection && !loop.sockets.isOpen(socket) }
+
+    /// Whether its end may be that of its connection, which others keep open until the turn has reached them too.
+    var isInDoubt: Bool { endsWithConnection && loop.sockets.users(of: socket) ?? 0 > 1 }
+
+    private var endsWithConnection: Bool {
       guard let stream, head.isComplete, head.framing.bodyLength == nil, mayHaveBody else { return false }
-      return !stream.isLast && !isAnswered && !loop.sockets.isOpen(socket)
+      return !stream.isLast && !isAnswered
     }
 
     func finish(_ outcome: Result<TransferTimings, any Error>) {
