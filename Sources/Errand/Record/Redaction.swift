@@ -32,11 +32,13 @@ public struct Redaction: Sendable {
     ],
     fields: [
       "key", "sig", "code", "assertion", "auth", "pwd", "pass", "jwt", "otp", "sid", "cookie", "cookies", "hmac",
-      "code_verifier",
+      "code_verifier", "device_code", "auth_code", "SAMLResponse",
     ],
     fragments: [
       "token", "secret", "passw", "passphrase", "signature", "api_key", "access_key", "private_key", "session",
-      "credential", "authorization",
+      "credential", "authorization", "assertion", "passcode", "jwt", "subscription_key", "application_key",
+      "account_key",
+      "master_key", "functions_key", "signing_key", "encryption_key",
     ])
 
   /// Hides nothing but users and passwords in URLs.
@@ -46,9 +48,9 @@ public struct Redaction: Sendable {
   public static let mark = "<redacted>"
 
   /// Whether the value that has this name is hidden.
-  package func isSecret(_ name: String) -> Bool {
+  package func isSecret(_ name: some StringProtocol) -> Bool {
     guard !names.isEmpty || !parts.isEmpty else { return false }
-    let name = Self.folded(name)
+    let name = Self.folded(String(name))
     return names.contains(name) || parts.contains { name.contains($0) }
   }
 
@@ -65,7 +67,10 @@ public struct Redaction: Sendable {
   }
 
   func value(of field: HTTPHeaders.Field) -> String {
-    headers.contains(field.name) || isSecret(field.name.rawName) ? Self.mark : self(text: field.value)
+    let name = field.name.rawName
+    let isHidden =
+      headers.contains(field.name) || isSecret(name) || (name.hasExtensionPrefix && isSecret(name.dropFirst(2)))
+    return isHidden ? Self.mark : self(text: field.value)
   }
 
   /// The URL without its user and password, the values of secret names in its query and fragment hidden.
@@ -142,7 +147,9 @@ public struct Redaction: Sendable {
   func pairs(_ text: Substring) -> String {
     text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
       let name = pair.prefix { $0 != "=" }
-      if isSecret(Self.unescaped(name)) { return "\(name)=\(Self.mark)" }
+      let plainName = Self.unescaped(name)
+      // An escaped "=" may have its value before it.
+      if isSecret(plainName) { return plainName.utf8.contains(UInt8(ascii: "=")) ? Self.mark : "\(name)=\(Self.mark)" }
       return holdsSecret(pair.dropFirst(name.count + 1), depth: 0) ? "\(name)=\(Self.mark)" : String(pair)
     }.joined(separator: "&")
   }
@@ -166,5 +173,12 @@ public struct Redaction: Sendable {
 
   private static func folded(_ name: String) -> String {
     name.lowercased().filter { $0 != "-" && $0 != "_" }
+  }
+}
+
+extension String {
+  /// Whether a field's name begins with `X-`, which says nothing (RFC 6648).
+  fileprivate var hasExtensionPrefix: Bool {
+    utf8.prefix(2).elementsEqual("x-".utf8) || utf8.prefix(2).elementsEqual("X-".utf8)
   }
 }

@@ -52,16 +52,16 @@ struct TextRedactor {
 
   /// `name=value`: a parameter of a URL, a form or a header field, or an attribute of an element.
   private mutating func assignment() {
-    let isSecret = redaction.isSecret(Redaction.unescaped(word))
+    let isSecret = redaction.isSecret(Redaction.unescaped(wordBefore))
     copy(to: position + 1)
     wordStart = position
+    if isSecret { return hideValue { $0.valueEnd } }
     let quote = position < bytes.count ? bytes[position] : 0
     let isQuoted = quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'")
     if isQuoted { copy(to: position + 1) }
-    guard isSecret || position >= valuesSeen else { return }
+    guard position >= valuesSeen else { return }
     let end = isQuoted ? self.end { $0 == quote } : valueEnd
     valuesSeen = max(valuesSeen, end)
-    if isSecret { return hide(to: end) }
     // Only what is escaped is looked at as a whole: the rest is walked through.
     let value = Substring(decoding: bytes[position..<end], as: UTF8.self)
     if value.utf8.contains(UInt8(ascii: "%")), redaction.holdsSecret(value, depth: depth) { hide(to: end) }
@@ -70,11 +70,13 @@ struct TextRedactor {
   private mutating func colon() {
     if follows("//") { return authority(after: 3) }
     if follows("\\/\\/") { return authority(after: 5) }  // as JSON may write it
-    let isSecret = redaction.isSecretInProse(String(word))
-    if isSecret {
+    if let name = quotedName, redaction.isSecret(name) {
       copy(to: position + 1)
-      while position < bytes.count, Self.isBlank(bytes[position]) { copy(to: position + 1) }
-      return hide(to: end { $0 == 0x0A || $0 == 0x0D || $0 == UInt8(ascii: "\"") })
+      return hideValue { $0.memberEnd }
+    }
+    if redaction.isSecretInProse(String(word)) {
+      copy(to: position + 1)
+      return hideValue { text in text.end { $0 == 0x0A || $0 == 0x0D || $0 == UInt8(ascii: "\"") } }
     }
     // A user and a password without a scheme.
     guard wordStart < position, let at = userEnd else {
@@ -112,13 +114,108 @@ struct TextRedactor {
     let close = end { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "<") }
     guard close < bytes.count, bytes[close] == UInt8(ascii: ">"), bytes[close - 1] != UInt8(ascii: "/") else { return }
     copy(to: close + 1)
-    hide(to: end { $0 == UInt8(ascii: "<") })
+    while position < bytes.count, bytes[position] <= 0x20 { copy(to: position + 1) }
+    // Text ends with the next element. What holds elements, or CDATA, ends with its own.
+    let isText = position < bytes.count && bytes[position] != UInt8(ascii: "<")
+    hide(to: isText ? end { $0 == UInt8(ascii: "<") } : self.end(before: Array("</\(name)".utf8)))
+  }
+
+  // MARK: Values of secret names
+
+  /// A quotation mark that begins a value, with the backslashes before it where all of that stands in a string.
+  private struct Quote {
+    let mark: UInt8
+    let escapes: Int
+  }
+
+  private var quoteHere: Quote? {
+    let mark = end { $0 != UInt8(ascii: "\\") }
+    guard mark < bytes.count, Self.isQuote(bytes[mark]) else { return nil }
+    return Quote(mark: bytes[mark], escapes: mark - position)
+  }
+
+  /// Hides a value that begins here, perhaps after blanks: what stands in quotation marks, or else up to `end`.
+  private mutating func hideValue(upTo end: (Self) -> Int) {
+    while position < bytes.count, Self.isBlank(bytes[position]) { copy(to: position + 1) }
+    guard let quote = quoteHere else { return hide(to: end(self)) }
+    copy(to: position + quote.escapes + 1)
+    hide(to: self.end(of: quote))
+  }
+
+  /// The end of a value in quotation marks: the next one that is escaped as often, or less.
+  private func end(of quote: Quote) -> Int {
+    var escapes = 0
+    for index in position..<bytes.count {
+      if bytes[index] == UInt8(ascii: "\\") {
+        escapes += 1
+      } else {
+        if bytes[index] == quote.mark, escapes <= quote.escapes { return index - escapes }
+        escapes = 0
+      }
+    }
+    return bytes.count
+  }
+
+  /// The end of what a quoted name names: an object or an array with all that is in it, or a literal.
+  private var memberEnd: Int {
+    var depth = 0
+    for index in position..<bytes.count {
+      switch bytes[index] {
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        depth -= 1
+        if depth <= 0 { return depth < 0 ? index : index + 1 }
+      case UInt8(ascii: ","), UInt8(ascii: "\""), 0x0A, 0x0D: if depth == 0 { return index }
+      default: break
+      }
+    }
+    return bytes.count
+  }
+
+  /// The word before this place, with or without blanks between.
+  private var wordBefore: Substring {
+    guard wordStart == position else { return word }
+    return wordEnding(at: endBeforeBlanks)
+  }
+
+  /// The name in quotation marks before this place, as in `"name": 1`.
+  private var quotedName: String? {
+    var end = endBeforeBlanks
+    guard wordStart == position, end > 0, Self.isQuote(bytes[end - 1]) else { return nil }
+    let mark = bytes[end - 1]
+    end -= 1
+    while end > 0, bytes[end - 1] == UInt8(ascii: "\\") { end -= 1 }
+    let name = wordEnding(at: end)
+    let start = end - name.utf8.count
+    return !name.isEmpty && start > 0 && bytes[start - 1] == mark ? String(name) : nil
+  }
+
+  private var endBeforeBlanks: Int {
+    var end = position
+    while end > 0, Self.isBlank(bytes[end - 1]) { end -= 1 }
+    return end
+  }
+
+  private func wordEnding(at end: Int) -> Substring {
+    var start = end
+    while start > 0, Self.isWordByte(bytes[start - 1]) { start -= 1 }
+    return Substring(decoding: bytes[start..<end], as: UTF8.self)
   }
 
   // MARK: Where things end
 
   private func end(where isEnd: (UInt8) -> Bool) -> Int {
     bytes[position...].firstIndex(where: isEnd) ?? bytes.count
+  }
+
+  /// Where `words` stand next; the end where they do not.
+  private func end(before words: [UInt8]) -> Int {
+    var index = position
+    while let next = bytes[index...].firstIndex(of: words[0]) {
+      if bytes[next...].starts(with: words) { return next }
+      index = next + 1
+    }
+    return bytes.count
   }
 
   /// Commas and semicolons end a value where a blank or nothing follows, for they may be part of one.
@@ -146,6 +243,8 @@ struct TextRedactor {
     let start = position + 1
     return text.withUTF8Buffer { start + $0.count <= bytes.count && bytes[start..<start + $0.count].elementsEqual($0) }
   }
+
+  private static func isQuote(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") }
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 

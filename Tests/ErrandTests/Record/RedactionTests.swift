@@ -46,7 +46,8 @@ import Testing
     (#"{"password":"s3cre"#, #"{"password":"<redacted>""#),
     (#"{"password":"s3cre\"#, #"{"password":"<redacted>""#),
     (#"{"note":"password"}"#, #"{"note":"password"}"#),
-    (#"{"a":"\"token\":\"b"}"#, #"{"a":"\"token\":\"b"}"#),
+    (#"{"a":"\"token\":\"b"}"#, #"{"a":"\"token\":\"<redacted>"}"#),
+    (#"{"a":"{\"token\":\"b\",\"c\":\"d\"}"}"#, #"{"a":"{\"token\":\"<redacted>\",\"c\":\"d\"}"}"#),
   ])
   func `secret members of JSON are hidden, also where it is cut off`(body: String, expected: String) {
     #expect(text(body) == expected)
@@ -94,7 +95,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "\"a\":\"b=c https://a.test/?q=1\",", "a=%3D", ":", "=", "a=\"", "<token", "a:", "://", "%25", "a=&",
+    "\"a\":\"b=c https://a.test/?q=1\",", "a=%3D", ":", "=", "a=\"", "<token", "a:", "://", "%25", "a=&", "token: \"",
+    "\\\"token\\\":{", "<token><", "token = ", "'token': ", "\\",
   ])
   func `a large body is redacted in time that grows with its size`(piece: String) {
     let end = " \"password\":\"s3cret\""
@@ -146,6 +148,40 @@ import Testing
   ])
   func `text of any kind is redacted`(words: String) {
     #expect(!text(words, .plainText).contains("hunter2"), "\(text(words, .plainText))")
+  }
+
+  @Test(arguments: [
+    #"{"query":"mutation { login(user: \"a\", password: \"hunter2\") { id } }"}"#,
+    #"{"body":"{\"password\":\"hunter2\"}"}"#, #"{"body":"{\\\"password\\\":\\\"hunter2\\\"}"}"#,
+    #"{"body":"{\"token\":{\"value\":\"hunter2\"},\"b\":1}"}"#, #"{"body":"{\"password\" : 1\u0068unter2}"}"#,
+    #"{"message":"bad password: \"hunter2\""}"#, #"{"message":"password=\"hunter2\" is bad"}"#,
+    "login(user: \"a\", password: \"hunter2\")", "{'password': 'hunter2', 'a': 'b'}", "{password:\"hunter2\"}",
+    "password: \"hunter2\"", "password: 'hunter2'", "password = \"hunter2\"", "password = hunter2", "password= hunter2",
+    "<password><![CDATA[hunter2]]></password>", "<token><value>hunter2</value></token>",
+    "<token> <value>hunter2</value>",
+    "<a password = \"hunter2\"/>", "Password = 'hunter2';",
+  ])
+  func `secrets are hidden in strings within strings, and with blanks and quotation marks around them`(words: String) {
+    for type in [MediaType.json, .plainText] {
+      #expect(!text(words, type).contains("hunter2"), "\(text(words, type))")
+    }
+    #expect(Redaction.none.body(Data(words.utf8), type: .plainText, limit: 1000) == words)
+  }
+
+  @Test func `JSON in a form and in a query is looked into`() throws {
+    let json = "%7B%22password%22%3A%22hunter2%22%7D"
+    #expect(text("a=\(json)&b=c", .form) == "a=<redacted>&b=c")
+    #expect(text("password%3Dhunter2&b=c", .form) == "<redacted>&b=c")
+    #expect(redaction(try #require(URL(string: "https://a.test/?a=\(json)&b=c"))) == "https://a.test/?a=<redacted>&b=c")
+  }
+
+  @Test(arguments: [
+    "passcode", "client_assertion", "Ocp-Apim-Subscription-Key", "X-Functions-Key", "X-Parse-Master-Key", "AccountKey",
+    "DD-APPLICATION-KEY", "X-Jwt", "X-Otp", "X-Cookie", "SAMLResponse", "device_code",
+  ])
+  func `so are names by which others give their keys`(name: String) {
+    #expect(redaction([HTTPHeaderName(name): "s3cret"]).first?.value == "<redacted>")
+    #expect(Redaction.standard(["X-Frame-Options": "a", "Idempotency-Key": "b"]).map(\.value) == ["a", "b"])
   }
 
   @Test(arguments: ["status code: 42", "a:b", "12:30:05", "x < y", "a = b", "", "http://a.test/a:b", "key: value"])
