@@ -8,14 +8,14 @@ final class AdmissionDesk: Sendable {
     var nextTicket = 0
     /// The bodies that callers read, by host.
     var streams: [Origin: Int] = [:]
-    var waiters: [Admission.Ticket: UnsafeContinuation<Bool, Never>] = [:]
+    var waiters: [Admission.Ticket: Waiter<Bool>] = [:]
     /// Tickets that were decided on before their owner began to wait: admitted, or given up.
     var early: [Admission.Ticket: Bool] = [:]
     /// What looks again when the rate allows more.
     var alarm: (time: Duration, work: Task<Void, Never>)?
 
     /// Notes that these may start; returns those of them who wait already.
-    mutating func start(_ tickets: [Admission.Ticket]) -> [UnsafeContinuation<Bool, Never>] {
+    mutating func start(_ tickets: [Admission.Ticket]) -> [Waiter<Bool>] {
       tickets.compactMap { ticket in
         if let waiter = waiters.removeValue(forKey: ticket) { return waiter }
         early[ticket] = true
@@ -86,14 +86,11 @@ final class AdmissionDesk: Sendable {
   /// Waits in line for a slot.
   /// Throws `CancellationError` when the surrounding task is cancelled first; the place is given up then.
   func wait(_ ticket: Admission.Ticket, _ host: Origin) async throws -> AdmissionSlot {
-    let isAdmitted = await withTaskCancellationHandler {
-      await withUnsafeContinuation { (continuation: UnsafeContinuation<Bool, Never>) in
-        let answer = state.withLock { state -> Bool? in
-          if let early = state.early.removeValue(forKey: ticket) { return early }
-          state.waiters[ticket] = continuation
-          return nil
-        }
-        if let answer { continuation.resume(returning: answer) }
+    let isAdmitted = await answer { waiter in
+      state.withLock { state in
+        if let early = state.early.removeValue(forKey: ticket) { return early }
+        state.waiters[ticket] = waiter
+        return nil
       }
     } onCancel: {
       abandon(ticket, host)
@@ -104,7 +101,7 @@ final class AdmissionDesk: Sendable {
 
   private func abandon(_ ticket: Admission.Ticket, _ host: Origin) {
     let now = clock.now
-    let continuation = state.withLock { state -> UnsafeContinuation<Bool, Never>? in
+    let continuation = state.withLock { state -> Waiter<Bool>? in
       guard state.admission.abandon(ticket, host: host, at: now) else { return nil }
       if let waiter = state.waiters.removeValue(forKey: ticket) { return waiter }
       state.early[ticket] = false

@@ -6,7 +6,7 @@ final class SerialQueues: Sendable {
     var nextTicket = 0
     /// Who waits for the queues that somebody holds.
     var lines: [String: WaitingLine] = [:]
-    var waiters: [Ticket: UnsafeContinuation<Bool, Never>] = [:]
+    var waiters: [Ticket: Waiter<Bool>] = [:]
     /// Tickets that were decided on before their owner began to wait: whose turn it is, or given up.
     var early: [Ticket: Bool] = [:]
   }
@@ -91,14 +91,11 @@ final class SerialQueues: Sendable {
   }
 
   private func wait(_ ticket: Ticket, _ name: String) async throws {
-    let hasTurn = await withTaskCancellationHandler {
-      await withUnsafeContinuation { (continuation: UnsafeContinuation<Bool, Never>) in
-        let answer = state.withLock { state -> Bool? in
-          if let early = state.early.removeValue(forKey: ticket) { return early }
-          state.waiters[ticket] = continuation
-          return nil
-        }
-        if let answer { continuation.resume(returning: answer) }
+    let hasTurn = await answer { waiter in
+      state.withLock { state in
+        if let early = state.early.removeValue(forKey: ticket) { return early }
+        state.waiters[ticket] = waiter
+        return nil
       }
     } onCancel: {
       abandon(ticket, name)
@@ -126,7 +123,7 @@ final class SerialQueues: Sendable {
 
   /// Tells somebody whether it is their turn.
   private func decide(_ hasTurn: Bool, _ choose: (inout State) -> Ticket?) {
-    let continuation = state.withLock { state -> UnsafeContinuation<Bool, Never>? in
+    let continuation = state.withLock { state -> Waiter<Bool>? in
       guard let ticket = choose(&state) else { return nil }
       if let waiter = state.waiters.removeValue(forKey: ticket) { return waiter }
       state.early[ticket] = hasTurn

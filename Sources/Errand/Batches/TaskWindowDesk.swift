@@ -9,13 +9,12 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
   }
 
   private typealias Window = TaskWindow<Outcome, Failure>
-  private typealias Waiter = UnsafeContinuation<Void, Never>
 
   private struct State {
     var window: Window
     /// What takes tasks from the source, while there is no room.
-    var taker: Waiter?
-    var readers: [Int: Waiter] = [:]
+    var taker: Waiter<Void>?
+    var readers: [Int: Waiter<Void>] = [:]
     var nextReader = 0
     /// Whether a cancellation ended it before all results were read.
     var isCut = false
@@ -23,13 +22,13 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
     var cancelled = 0
 
     /// Removes the taker if it may go on.
-    mutating func takerToWake() -> Waiter? {
+    mutating func takerToWake() -> Waiter<Void>? {
       guard window.hasRoom || window.isOver else { return nil }
       defer { taker = nil }
       return taker
     }
 
-    mutating func allReaders() -> [Waiter] {
+    mutating func allReaders() -> [Waiter<Void>] {
       defer { readers = [:] }
       return Array(readers.values)
     }
@@ -119,14 +118,11 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
   /// False when nothing is to be taken any more.
   private func waitForRoom() async -> Bool {
     if state.withLock({ $0.window.hasRoom }) { return true }
-    await withTaskCancellationHandler {
-      await withUnsafeContinuation { (waiter: Waiter) in
-        let mayGoOn = state.withLock { state in
-          guard !state.window.hasRoom, !state.window.isOver, !Task.isCancelled else { return true }
-          state.taker = waiter
-          return false
-        }
-        if mayGoOn { waiter.resume() }
+    await answer { waiter in
+      state.withLock { state -> Void? in
+        guard !state.window.hasRoom, !state.window.isOver, !Task.isCancelled else { return () }
+        state.taker = waiter
+        return nil
       }
     } onCancel: {
       let taker = state.withLock { state in
@@ -144,7 +140,7 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
   /// what came of them: they end at once.
   func next() async throws(Failure) -> Outcome? {
     while true {
-      let (step, taker, readers) = state.withLock { state -> (Window.Step, Waiter?, [Waiter]) in
+      let (step, taker, readers) = state.withLock { state -> (Window.Step, Waiter<Void>?, [Waiter<Void>]) in
         let step = state.window.next()
         switch step {
         case .wait: return (step, nil, [])
@@ -182,13 +178,14 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
       state.nextReader += 1
       return state.nextReader
     }
-    await withUnsafeContinuation { (waiter: Waiter) in
-      let mayGoOn = state.withLock { state in
-        guard !state.window.hasStep else { return true }
+    await answer { waiter in
+      state.withLock { state -> Void? in
+        guard !state.window.hasStep else { return () }
         state.readers[number] = waiter
-        return false
+        return nil
       }
-      if mayGoOn { waiter.resume() }
+    } onCancel: {
+      // A reader that is cancelled cancels the tasks, and reads what came of them.
     }
   }
 

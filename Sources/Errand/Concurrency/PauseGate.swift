@@ -3,7 +3,7 @@ package final class PauseGate: Sendable {
   private struct State {
     var isClosed = false
     var lastID = 0
-    var waiters: [Int: UnsafeContinuation<Bool, Never>] = [:]
+    var waiters: [Int: Waiter<Bool>] = [:]
   }
 
   private let state = Lock(State())
@@ -37,15 +37,12 @@ package final class PauseGate: Sendable {
       state.lastID += 1
       return state.lastID
     }
-    return await withTaskCancellationHandler {
-      await withUnsafeContinuation { continuation in
-        let answer = state.withLock { state -> Bool? in
-          if Task.isCancelled { return false }
-          guard state.isClosed else { return true }
-          state.waiters[id] = continuation
-          return nil
-        }
-        if let answer { continuation.resume(returning: answer) }
+    return await answer { waiter in
+      state.withLock { state in
+        if Task.isCancelled { return false }
+        guard state.isClosed else { return true }
+        state.waiters[id] = waiter
+        return nil
       }
     } onCancel: {
       state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(returning: false)

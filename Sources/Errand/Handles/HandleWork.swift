@@ -3,9 +3,10 @@ final class HandleWork<Value: Sendable>: Sendable {
   typealias Operation = @Sendable (CallControl) async throws -> Value
   typealias Events = AsyncStream<TaskEvent>
 
-  private struct Waiter {
+  /// A reader of the value of one round.
+  private struct Reader {
     let round: Int
-    let continuation: UnsafeContinuation<Value, any Error>
+    let waiter: Waiter<Result<Value, any Error>>
   }
 
   private struct State {
@@ -16,7 +17,7 @@ final class HandleWork<Value: Sendable>: Sendable {
     var isCancelled = false
     var result: Result<Value, any Error>?
     var lastID = 0
-    var waiters: [Int: Waiter] = [:]
+    var waiters: [Int: Reader] = [:]
     var events: [TaskEvent] = []
     var readers: [Events.Continuation] = []
   }
@@ -104,19 +105,17 @@ final class HandleWork<Value: Sendable>: Sendable {
       state.lastID += 1
       return state.lastID
     }
-    return try await withTaskCancellationHandler {
-      try await withUnsafeThrowingContinuation { continuation in
-        let result = state.withLock { state -> Result<Value, any Error>? in
-          if let result = state.result { return result }
-          if Task.isCancelled { return .failure(CancellationError()) }
-          state.waiters[id] = Waiter(round: state.progress.round, continuation: continuation)
-          return nil
-        }
-        if let result { continuation.resume(with: result) }
+    let result: Result<Value, any Error> = await answer { waiter in
+      state.withLock { state in
+        if let result = state.result { return result }
+        if Task.isCancelled { return .failure(CancellationError()) }
+        state.waiters[id] = Reader(round: state.progress.round, waiter: waiter)
+        return nil
       }
     } onCancel: {
-      state.withLock { $0.waiters.removeValue(forKey: id) }?.continuation.resume(throwing: CancellationError())
+      state.withLock { $0.waiters.removeValue(forKey: id) }?.waiter.resume(returning: .failure(CancellationError()))
     }
+    return try result.get()
   }
 
   /// What has happened in the present round, and what will.
@@ -149,6 +148,6 @@ final class HandleWork<Value: Sendable>: Sendable {
       for id in due.keys { state.waiters[id] = nil }
       return Array(due.values)
     }
-    for waiter in waiters { waiter.continuation.resume(with: result) }
+    for reader in waiters { reader.waiter.resume(returning: result) }
   }
 }

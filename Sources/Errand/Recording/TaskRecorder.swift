@@ -31,7 +31,7 @@ final class TaskRecorder: Sendable {
     var isWriting = false
     var isEnded = false
     /// Who wants to know that all is written.
-    var waiters: [CheckedContinuation<Void, Never>] = []
+    var waiters: [Waiter<Void>] = []
     /// What went wrong is said once, until it goes well again.
     var hasFailed = false
   }
@@ -97,12 +97,14 @@ final class TaskRecorder: Sendable {
 
   /// Returns when all that was recorded is written, or cannot be.
   func finish() async {
-    await withCheckedContinuation { continuation in
-      let isDone = queue.withLock { queue in
-        if queue.isWriting { queue.waiters.append(continuation) }
-        return !queue.isWriting
+    await answer { waiter in
+      queue.withLock { queue -> Void? in
+        guard queue.isWriting else { return () }
+        queue.waiters.append(waiter)
+        return nil
       }
-      if isDone { continuation.resume() }
+    } onCancel: {
+      // The writer ends by itself: it waits for nobody but a folder's lock, and not for long.
     }
   }
 
@@ -113,7 +115,7 @@ final class TaskRecorder: Sendable {
 
   /// What is to be written; nil, and everybody is told, where there is nothing.
   private func next() -> [Recording]? {
-    let (recordings, waiters) = queue.withLock { queue -> ([Recording], [CheckedContinuation<Void, Never>]) in
+    let (recordings, waiters) = queue.withLock { queue -> ([Recording], [Waiter<Void>]) in
       let recordings = queue.recordings
       queue.recordings = []
       queue.bytes = 0

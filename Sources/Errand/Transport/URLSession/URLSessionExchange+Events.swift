@@ -15,21 +15,21 @@ extension URLSessionExchange {
       defer { state.headWaiter = nil }
       return state.headWaiter
     }
-    waiter?.resume(returning: head)
+    waiter?.resume(returning: .success(head))
     watchTimers()
   }
 
   /// Bytes of the body came.
   func receive(_ data: Data) {
     let now = clock.now
-    let handOver = state.withLock { state -> (CheckedContinuation<Data?, any Error>, Data)? in
+    let handOver = state.withLock { state -> (Waiter<Result<Data?, any Error>>, Data)? in
       state.inbox.receive(data)
       state.timers.received(at: now)
       guard let waiter = state.chunkWaiter, case .take(let chunk?) = state.inbox.read() else { return nil }
       state.chunkWaiter = nil
       return (waiter, chunk)
     }
-    if let (waiter, chunk) = handOver { waiter.resume(returning: chunk) }
+    if let (waiter, chunk) = handOver { waiter.resume(returning: .success(chunk)) }
     settle()
   }
 
@@ -59,14 +59,10 @@ extension URLSessionExchange {
       state.isComplete = true
       state.inbox.finish(error.map { Self.failure($0, in: state) })
       let ended = Self.takeAll(from: &state)
-      return (ended, state.inbox.readHead(), ended.chunkWaiter == nil ? .wait : state.inbox.read())
+      return (ended, state.inbox.readHead().result, ended.chunkWaiter == nil ? nil : state.inbox.read().result)
     }
-    if case .fail(let error) = head { ended.headWaiter?.resume(throwing: error) }
-    switch chunk {
-    case .take(let chunk): ended.chunkWaiter?.resume(returning: chunk)
-    case .fail(let error): ended.chunkWaiter?.resume(throwing: error)
-    case .wait: break
-    }
+    if let head { ended.headWaiter?.resume(returning: head) }
+    if let chunk { ended.chunkWaiter?.resume(returning: chunk) }
     ended.watch?.cancel()
     ended.feed?.cancel()
   }

@@ -19,8 +19,8 @@ final class URLSessionExchange: Sendable {
   struct State {
     var inbox: URLSessionInbox
     var timers: URLSessionTimers
-    var headWaiter: CheckedContinuation<HTTPURLResponse, any Error>?
-    var chunkWaiter: CheckedContinuation<Data?, any Error>?
+    var headWaiter: Waiter<Result<HTTPURLResponse, any Error>>?
+    var chunkWaiter: Waiter<Result<Data?, any Error>>?
     var task: URLSessionTask?
     var watch: Task<Void, Never>?
     var feed: Task<Void, Never>?
@@ -66,8 +66,8 @@ final class URLSessionExchange: Sendable {
       return Self.takeAll(from: &state)
     }
     guard let ended else { return }
-    ended.headWaiter?.resume(throwing: error)
-    ended.chunkWaiter?.resume(throwing: error)
+    ended.headWaiter?.resume(returning: .failure(error))
+    ended.chunkWaiter?.resume(returning: .failure(error))
     ended.watch?.cancel()
     ended.feed?.cancel()
     if let task = ended.task, !ended.isComplete { Self.control.async { task.cancel() } }
@@ -91,47 +91,34 @@ final class URLSessionExchange: Sendable {
   /// The head of the response.
   /// Throws what went wrong, and `CancellationError` when the surrounding task is cancelled.
   func head() async throws -> HTTPURLResponse {
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { waiter in
-        let step = state.withLock { state in
-          let step = state.inbox.readHead()
-          if case .wait = step { state.headWaiter = waiter }
-          return step
-        }
-        switch step {
-        case .take(let head): waiter.resume(returning: head)
-        case .fail(let error): waiter.resume(throwing: error)
-        case .wait: break
-        }
+    let head: Result<HTTPURLResponse, any Error> = await answer { waiter in
+      state.withLock { state in
+        let result = state.inbox.readHead().result
+        if result == nil { state.headWaiter = waiter }
+        return result
       }
     } onCancel: {
       fail(CancellationError())
     }
+    return try head.get()
   }
 }
 
 extension URLSessionExchange: HTTPBodySource {
   /// The next chunk; nil at the end.
   func next() async throws -> Data? {
-    try await withTaskCancellationHandler {
-      try Task.checkCancellation()
-      return try await withCheckedThrowingContinuation { waiter in
-        let step = state.withLock { state in
-          let step = state.inbox.read()
-          if case .wait = step { state.chunkWaiter = waiter }
-          return step
-        }
-        switch step {
-        case .take(let chunk):
-          waiter.resume(returning: chunk)
-          settle()
-        case .fail(let error): waiter.resume(throwing: error)
-        case .wait: break
-        }
+    let chunk: Result<Data?, any Error> = await answer { waiter in
+      state.withLock { state in
+        if Task.isCancelled { return .failure(CancellationError()) }
+        let result = state.inbox.read().result
+        if result == nil { state.chunkWaiter = waiter }
+        return result
       }
     } onCancel: {
       fail(CancellationError())
     }
+    settle()
+    return try chunk.get()
   }
 
   func cancel() { fail(CancellationError()) }

@@ -12,6 +12,15 @@ struct URLSessionInbox {
     case take(Value)
     case wait
     case fail(any Error)
+
+    /// What the reader gets; nil where it must wait.
+    var result: Result<Value, any Error>? {
+      switch self {
+      case .take(let value): .success(value)
+      case .fail(let error): .failure(error)
+      case .wait: nil
+      }
+    }
   }
 
   private let highWater: Int

@@ -122,7 +122,7 @@
       if isPristine || !(mayBeStream || hasDroppedExpectation) { shard.pool.giveBack(handle) }
       guard let outgoing else { return }
       let (pump, reader) = outgoing.state.withLock { outgoing in
-        var pump: UnsafeContinuation<Void, Never>?
+        var pump: Waiter<Void>?
         swap(&pump, &outgoing.pump)
         _ = outgoing.outbox.fail(CancellationError())
         return (pump, outgoing.reader)

@@ -6,13 +6,13 @@
     struct Incoming {
       var inbox = TransferInbox()
       var isConnectionReused = false
-      var waiter: (continuation: UnsafeContinuation<Void, Never>, forHead: Bool)?
+      var waiter: (continuation: Waiter<Void>, forHead: Bool)?
       /// Readers beside the one that there ought to be: they are not to hang for it.
-      var others: [UnsafeContinuation<Void, Never>] = []
+      var others: [Waiter<Void>] = []
 
       /// Those who wait, once there is something for them.
       mutating func takeReaders() -> (
-        first: UnsafeContinuation<Void, Never>?, others: [UnsafeContinuation<Void, Never>]
+        first: Waiter<Void>?, others: [Waiter<Void>]
       ) {
         guard let waiter, inbox.isReady(forHead: waiter.forHead) else { return (nil, []) }
         defer {
@@ -90,18 +90,11 @@
     }
 
     private func change(forHead: Bool) async {
-      await withTaskCancellationHandler {
-        await withUnsafeContinuation { continuation in
-          let isReady = incoming.withLock { incoming in
-            guard !incoming.inbox.isReady(forHead: forHead) else { return true }
-            if incoming.waiter == nil {
-              incoming.waiter = (continuation, forHead)
-            } else {
-              incoming.others.append(continuation)
-            }
-            return false
-          }
-          if isReady { continuation.resume() }
+      await answer { waiter in
+        incoming.withLock { incoming -> Void? in
+          guard !incoming.inbox.isReady(forHead: forHead) else { return () }
+          if incoming.waiter == nil { incoming.waiter = (waiter, forHead) } else { incoming.others.append(waiter) }
+          return nil
         }
       } onCancel: {
         loop.push(.cancel(self))

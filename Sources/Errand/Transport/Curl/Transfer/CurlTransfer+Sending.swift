@@ -6,7 +6,7 @@
     final class Outgoing: Sendable {
       struct State {
         var outbox: TransferOutbox
-        var pump: UnsafeContinuation<Void, Never>?
+        var pump: Waiter<Void>?
         var reader: Task<Void, Never>?
       }
 
@@ -38,13 +38,14 @@
       let (resumes, failure) = outgoing.state.withLock { ($0.outbox.put(piece), $0.outbox.failure) }
       unpauseIf(resumes)
       if let failure { throw failure }
-      await withUnsafeContinuation { continuation in
-        let mayGoOn = outgoing.state.withLock { outgoing in
-          guard outgoing.outbox.isFull, outgoing.outbox.failure == nil else { return true }
-          outgoing.pump = continuation
-          return false
+      await answer { waiter in
+        outgoing.state.withLock { outgoing -> Void? in
+          guard outgoing.outbox.isFull, outgoing.outbox.failure == nil else { return () }
+          outgoing.pump = waiter
+          return nil
         }
-        if mayGoOn { continuation.resume() }
+      } onCancel: {
+        // The transfer cancels this task when it ends, and resumes it.
       }
     }
 

@@ -154,7 +154,7 @@
       if stream != nil { loop.sockets.asked(socket.descriptor) }
       let (step, isDrained, pump) = outgoing.state.withLock { outgoing in
         let step = outgoing.outbox.take(into: buffer)
-        var pump: UnsafeContinuation<Void, Never>?
+        var pump: Waiter<Void>?
         if !outgoing.outbox.isFull { swap(&pump, &outgoing.pump) }
         return (step, outgoing.outbox.isDrained, pump)
       }
