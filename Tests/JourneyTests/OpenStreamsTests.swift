@@ -36,6 +36,19 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
+  @Test func `a limit on streams that is raised holds at once`() async throws {
+    let shop = try Shop(limits: ThrottleLimits(streamsPerHost: 1))
+    shop.mock.route("/plain", answer: Self.endless)
+    let first = try await PlainTask().on(shop.server).stream()
+    let second = Task { try await PlainTask().on(shop.server).timeouts(Timeouts(queue: .seconds(30))).stream() }
+    #expect(await eventually { shop.server.manager.waitingCount == 1 })
+    await shop.server.manager.setLimits(ThrottleLimits(streamsPerHost: 2))
+    let response = try await second.value
+    #expect(shop.server.manager.throttle.streams == 2)
+    for body in [first.body, response.body] { body.cancel() }
+    #expect(await eventually { shop.isQuiet })
+  }
+
   @Test func `whoever waits for a stream is cancelled, and limited by the queue's timer`() async throws {
     let shop = try Shop(limits: ThrottleLimits(streamsPerHost: 1))
     shop.mock.route("/plain", answer: Self.endless)

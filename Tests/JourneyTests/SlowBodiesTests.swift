@@ -32,6 +32,30 @@ import Testing
     #expect(try await task.downloadData().count == 40)
   }
 
+  @Test func `an upload from a file is limited as a stream is, and one of bytes as an attempt`() async throws {
+    try await withFolder { folder in
+      let seen = Shared<[Timeouts]>([])
+      let transport = StubTransport { request in
+        seen.withLock { $0.append(request.options.timeouts) }
+        return .status(.ok, for: request)
+      }
+      let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+      await server.update { $0.defaultTimeout = .seconds(7) }
+      let file = folder.appendingPathComponent("body")
+      try Data("hello".utf8).write(to: file)
+      for body in [HTTPBody.file(file), .bytes(Data("hello".utf8))] {
+        try await URLTask(shopURL, method: .put, body: body).on(server).run()
+      }
+      let (seven, ten) = (Duration.seconds(7), Duration.seconds(10))
+      #expect(
+        seen.withLock { $0 } == [
+          Timeouts(connect: seven, firstByte: seven, idle: seven), Timeouts(connect: ten, attempt: seven),
+        ])
+    }
+  }
+
+  private var shopURL: URL { URL(string: "https://shop.test/x") ?? URL(fileURLWithPath: "/no-url") }
+
   private struct Dripping: AsyncSequence, AsyncIteratorProtocol, Sendable {
     var left = 40
     mutating func next() async throws -> Data? {

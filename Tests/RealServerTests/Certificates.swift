@@ -11,6 +11,10 @@ struct Certificates: Sendable {
   let authority: Data
   let server: Pair
   let client: Pair
+  /// The server's, but that its time is over.
+  let expired: Pair
+  /// The server's, signed by nobody but itself.
+  let selfSigned: Pair
   /// The hash of the server's key, as `openssl` computes it.
   let serverPin: String
 
@@ -31,6 +35,8 @@ struct Certificates: Sendable {
     authority = try file("ca.pem")
     server = Pair(certificate: try file("server.pem"), key: try file("server.key"))
     client = Pair(certificate: try file("client.pem"), key: try file("client.key"))
+    expired = Pair(certificate: try file("expired.pem"), key: try file("expired.key"))
+    selfSigned = Pair(certificate: try file("alone.pem"), key: try file("alone.key"))
     serverPin = String(decoding: try file("server.pin"), as: UTF8.self).trimmingCharacters(in: .newlines)
   }
 
@@ -42,12 +48,15 @@ struct Certificates: Sendable {
       newkey "$1"
       openssl req -new -key "$1.key" -subj "/CN=$2" -out "$1.csr"
       printf '%s' "$3" > "$1.ext"
-      openssl x509 -req -in "$1.csr" -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile "$1.ext" -out "$1.pem"
+      openssl x509 -req -in "$1.csr" -CA ca.pem -CAkey ca.key -CAcreateserial -days "${4:-2}" -extfile "$1.ext" -out "$1.pem"
     }
     newkey ca
     openssl req -x509 -new -key ca.key -subj '\(subject)' -days 2 -out ca.pem
     signed server 127.0.0.1 "subjectAltName=IP:127.0.0.1,DNS:localhost,DNS:shop.test"
     signed client somebody "extendedKeyUsage=clientAuth"
+    signed expired 127.0.0.1 "subjectAltName=IP:127.0.0.1" -1
+    newkey alone
+    openssl req -x509 -new -key alone.key -subj /CN=127.0.0.1 -addext "subjectAltName=IP:127.0.0.1" -days 2 -out alone.pem
     openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary |
       openssl base64 > server.pin
     """

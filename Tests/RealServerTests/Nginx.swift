@@ -13,6 +13,8 @@ final class Nginx: Sendable {
   /// How it speaks TLS.
   struct Security: Sendable {
     var certificates: Certificates
+    /// What it shows in the place of the server's certificate.
+    var shown: Certificates.Pair?
     var protocols = "TLSv1.2 TLSv1.3"
     /// Whether clients must show a certificate.
     var asksForCertificate = false
@@ -27,8 +29,9 @@ final class Nginx: Sendable {
     var all: [String: Data] = [:]
     for (name, data) in files { all["root/\(name)"] = data }
     if let security {
-      all["server.pem"] = security.certificates.server.certificate
-      all["server.key"] = security.certificates.server.key
+      let shown = security.shown ?? security.certificates.server
+      all["server.pem"] = shown.certificate
+      all["server.key"] = shown.key
       all["ca.pem"] = security.certificates.authority
     }
     server = try await LocalServer("nginx", files: all) {

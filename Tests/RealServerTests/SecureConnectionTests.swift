@@ -76,6 +76,28 @@
       #expect(error.code == .untrustedServer && error.isSurelyNotSent, "\(error)")
     }
 
+    @Test func `an expired certificate, another name, a self-signed one and an unknown authority have a text each`()
+      async throws
+    {
+      let right = try await start()
+      let port = try #require(right.url.port)
+      let elsewhere = try #require(URL(string: "https://other.test:\(port)/hello"))
+      let expired = try await start { $0.shown = certificates.expired }
+      let alone = try await start { $0.shown = certificates.selfSigned }
+      let errors = [
+        try await error(trusting(), request(expired)),
+        try await error(
+          trusting { $0.addresses = ["other.test:\(port)": "127.0.0.1"] }, HTTPRequest(.get, elsewhere)),
+        try await error(trusting(), request(alone)), try await error(CurlTransport(), request(right)),
+      ]
+      for error in errors {
+        #expect(error.code == .untrustedServer && error.isSurelyNotSent && !error.isRetryable, "\(error)")
+      }
+      let words = ["expired", "other.test", "self", "issuer"]
+      for (error, word) in zip(errors, words) { #expect(error.reason.contains(word), "\(error.reason)") }
+      #expect(Set(errors.map(\.reason)).count == errors.count)
+    }
+
     @Test func `a version of TLS that is too old is refused`() async throws {
       let nginx = try await start { $0.protocols = "TLSv1.2" }
       #expect(try await trusting().send(request(nginx)).status == .ok)

@@ -22,6 +22,9 @@ struct RecordingFolder {
   /// Of the index that we know; nil when it has to be read.
   private var stamp: PrivateFolder.Stamp?
 
+  /// How many milliseconds a lock that somebody else holds is waited for, unless said otherwise.
+  static let patience = 1000
+
   private static let indexName = "index.json"
   private static let lockName = ".lock"
 
@@ -38,7 +41,9 @@ struct RecordingFolder {
   }
 
   /// Writes recordings, in order, and removes those that are too many; waits at most `patience` milliseconds for others.
-  mutating func write(_ recordings: [Recording], _ limits: RecordingLimits, patience: Int = 1000) throws -> Outcome {
+  mutating func write(_ recordings: [Recording], _ limits: RecordingLimits, patience: Int = Self.patience) throws
+    -> Outcome
+  {
     let folder = try PrivateFolder(url)
     do {
       return try folder.locked(Self.lockName, patience: patience) { folder in

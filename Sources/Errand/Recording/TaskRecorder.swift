@@ -45,12 +45,15 @@ final class TaskRecorder: Sendable {
   private let folder: Lock<RecordingFolder>
   private let thread = DispatchQueue(label: "errand.recorder", qos: .utility)
 
+  /// How many milliseconds a process that exits waits at most for what it recorded.
+  static let patienceAtExit = 1000
+
   /// How many recorders write just now.
   private static let writers = Lock(0)
   /// A process that ends waits a second for them, or a tool that makes one call would never have it recorded.
   private static let waitsAtExit: Bool =
     atexit {
-      for _ in 0..<1000 where TaskRecorder.writers.withLock({ $0 }) > 0 { usleep(1000) }
+      for _ in 0..<patienceAtExit where TaskRecorder.writers.withLock({ $0 }) > 0 { usleep(1000) }
     } == 0
 
   init(folder url: URL, limits: RecordingLimits) throws {

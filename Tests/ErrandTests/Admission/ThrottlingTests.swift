@@ -130,7 +130,8 @@ import Testing
       try await group.waitForAll()
     }
     var changed = ThrottleLimits()
-    (changed.perHost, changed.total, changed.maximumWaiting) = (-1, -1, -1)
-    #expect(changed == ThrottleLimits(perHost: 0, total: 0, maximumWaiting: 0))
+    (changed.perHost, changed.total, changed.maximumWaiting, changed.streamsPerHost) = (-1, -1, -1, -1)
+    #expect(changed == ThrottleLimits(perHost: 0, total: 0, maximumWaiting: 0, streamsPerHost: 0))
+    #expect(ThrottleLimits(streamsPerHost: -1).streamsPerHost == 0)
   }
 }

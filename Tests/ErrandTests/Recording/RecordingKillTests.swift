@@ -50,6 +50,31 @@
         [RecordingEntry].self, from: Data(contentsOf: folder.appendingPathComponent("index.json")))
     }
 
+    /// The folder's lock, which a process that exits lets go when it does.
+    private static let lock = Shared(Int32(-1))
+
+    private static func exitFolder(of process: pid_t) -> URL {
+      FileManager.default.temporaryDirectory.appendingPathComponent("errand-exit-\(process)")
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `a process that exits has its last calls recorded`() async throws {
+      let folder = Self.exitFolder(of: getpid())
+      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      await #expect(processExitsWith: .success) {
+        let folder = RecordingKillTests.exitFolder(of: getppid())
+        let stub = StubServer(.widget)
+        try await stub.server.recordTaskPath(to: folder)
+        let lock = open(folder.appendingPathComponent(".lock").path, O_RDWR | O_CLOEXEC)
+        try #require(flock(lock, LOCK_EX) == 0)
+        RecordingKillTests.lock.withLock { $0 = lock }
+        for _ in 0..<20 { _ = try await GetWidget().on(stub.server).download() }
+        // Before the recorder looks: the last that was registered comes first.
+        atexit { RecordingKillTests.lock.withLock { _ = close($0) } }
+        exit(EXIT_SUCCESS)
+      }
+      #expect(try index(in: folder).count == 20)
+    }
+
     @Test(.timeLimit(.minutes(10)), arguments: [20, 1000])
     func `a process that is killed while it records leaves no partial file, and an index that matches`(
       recordings: Int

@@ -35,6 +35,16 @@ import Testing
     #expect(long?.reason == "422 Unprocessable Content: \(String(repeating: "é", count: 200))…")
   }
 
+  @Test func `a URL is cut at 200 characters`() async {
+    let stub = StubServer(.status(404))
+    let path = String(repeating: "x", count: 400)
+    let error = await #expect(throws: TaskError.self) { try await PlainTask(path: path).on(stub.server).run() }
+    let url = "https://shop.test/\(path)"
+    #expect(error?.url == url, "the property has it whole")
+    let line = "GET \(url.prefix(200))… (\(url.utf8.count) bytes): 404 Not Found"
+    #expect(error?.description == line, "\(error.map { "\($0)" } ?? "")")
+  }
+
   @Test func `what is no text, or is not to be shown, is not told`() async {
     #expect(await refusal("x", "image/png")?.reason == "422 Unprocessable Content")
     #expect(await refusal("", .plainText)?.reason == "422 Unprocessable Content")

@@ -14,14 +14,16 @@ import Testing
     }
   }
 
-  private func shop(_ reachability: any Reachability = NeverReachable()) -> VirtualShop {
+  private func shop(
+    _ reachability: any Reachability = NeverReachable(), failure: TaskError = refused
+  ) -> VirtualShop {
     VirtualShop(
       configure: { configuration in
         configuration.waitsForConnectivity = true
         configuration.connectivityTimeout = .seconds(1)
         configuration.reachability = reachability
         configuration.retryPolicy = .fixed(retries: 2, delay: .seconds(5))
-      }, answer: { _, _, _ in throw Self.refused })
+      }, answer: { _, _, _ in throw failure })
   }
 
   @Test func `the wait for a network ends with connectivityTimeout, once a call and not once an attempt`() async throws
@@ -40,6 +42,12 @@ import Testing
     let error = try #require(await taskError { _ = try await call.value })
     #expect(error.code == .cannotConnect && error.elapsed == .seconds(11) && shop.sentCount == 3)
     #expect(error.reason.contains("connectivityTimeout"), "\(error)")
+  }
+
+  @Test func `what was perhaps sent is not waited out`() async throws {
+    let shop = shop(failure: TaskError(.offline, "the network went away", phase: .awaitingResponse))
+    let error = try #require(await taskError { try await shop.task(method: .post).run() })
+    #expect(error.code == .offline && error.elapsed == .zero && shop.sentCount == 1)
   }
 
   @Test func `a wait of the poll is cut to what is left`() async throws {

@@ -11,6 +11,13 @@ import Testing
       var request = request
       request.body = .bytes(Data("sealed".utf8), type: .octetStream)
       request.options.continueTimeout = .seconds(3)
+      request.options.timeouts.firstByte = .seconds(4)
+      request.options.digest = Credential(user: "somebody", password: "word")
+      request.options.decodesBody = false
+      request.options.allowsExpensiveNetworkAccess = false
+      request.options.allowsConstrainedNetworkAccess = false
+      request.options.waitsForConnectivity = true
+      request.options.isLongLived = true
       request.options.pins.register("sha256/AAAA", for: "shop.test")
       request.options.context[Mark.self] = "step"
       request.headers.add("2", for: "X-Line")
@@ -61,6 +68,10 @@ import Testing
     for request in requests {
       #expect(request.body.data == Data("sealed".utf8))
       #expect(request.options.continueTimeout == .seconds(3))
+      #expect(request.options.timeouts.firstByte == .seconds(4))
+      #expect(request.options.digest == Credential(user: "somebody", password: "word"))
+      #expect(!request.options.decodesBody && request.options.waitsForConnectivity && request.options.isLongLived)
+      #expect(!request.options.allowsExpensiveNetworkAccess && !request.options.allowsConstrainedNetworkAccess)
       #expect(request.options.pins.pins(for: "shop.test") == ["AAAA"])
       #expect(request.options.context[Mark.self] == "step")
       #expect(request.headers.values(for: "X-Line") == ["1", "2"])
@@ -161,6 +172,33 @@ import Testing
     #expect(stub.requests.map { $0.headers["X-Preflight"] } == counts)
     #expect(stub.requests.map { $0.headers["X-Step"] } == ["1", "1"])
     #expect(stub.requests.map { $0.body.data } == ["body 1", "body 2"].map { Data($0.utf8) })
+  }
+
+  @Test func `headers that waited for a serial queue are computed when they are sent`() async throws {
+    let gate = Gate()
+    let began = Counter()
+    let transport = StubTransport { request in
+      began.add()
+      await gate.wait()
+      return .status(.ok, headers: ["X-Count": request.headers["X-Count"] ?? ""], for: request)
+    }
+    let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+    let first = Task { try await PlainTask().on(server).serialQueue(.named("q")).run() }
+    await began.reached(1)
+    let token = Shared("old")
+    let second = Task { try await Dated(token: token).on(server).serialQueue(.named("q")).run() }
+    while server.manager.callCount < 2 { await Task.yield() }
+    for _ in 0..<100 { await Task.yield() }
+    token.withLock { $0 = "new" }
+    gate.open()
+    _ = try await first.value
+    #expect(try await second.value.headers["X-Count"] == "new")
+  }
+
+  private struct Dated: ServerGETTask {
+    let token: Shared<String>
+    var path: String { "a" }
+    var headers: HTTPHeaders { ["X-Count": token.withLock { $0 }] }
   }
 
   @Test func `a modifier's header field stays over the computed one`() async throws {

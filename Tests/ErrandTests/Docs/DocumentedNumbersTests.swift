@@ -1,0 +1,101 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// The numbers that the guides state are those of the code.
+@Suite struct DocumentedNumbersTests {
+  /// Checks that a document says all of this, wherever its lines end.
+  private func check(_ document: String, says statements: String..., line: Int = #line) throws {
+    let url = DocumentedCode.package.appendingPathComponent(document)
+    let text = try String(contentsOf: url, encoding: .utf8).split { $0.isWhitespace }.joined(separator: " ")
+    for statement in statements {
+      #expect(text.contains(statement), "\(document) does not say '\(statement)', line \(line)")
+    }
+  }
+
+  private let transports = "Sources/Errand/Errand.docc/TheTransports.md"
+  private let throttling = "Sources/Errand/Errand.docc/RetryAndThrottling.md"
+  private let seeing = "Sources/Errand/Errand.docc/SeeingWhatHappens.md"
+  private let changes = "Docs/CHANGELOG.md"
+
+  @Test func `how large a request's head and a collected body may be`() throws {
+    let head = HTTPRequest.maximumHeadSize >> 10
+    try check(transports, says: "a head (method, URL, header fields) above \(head) KiB")
+    try check(changes, says: "A request's head above \(head) KiB")
+    let body = ServerConfiguration().maximumBodySize >> 20
+    try check(transports, says: "`ServerConfiguration/maximumBodySize`, \(body) MB unless set")
+    try check(changes, says: "A body in memory may have \(body) MB unless `maximumBodySize` says otherwise")
+  }
+
+  @Test func `how many may be under way, and how often one is sent again`() throws {
+    #expect(ThrottleLimits().perHost == 10 && ThrottleLimits().streamsPerHost == 0 && ThrottleLimits().total == 0)
+    try check(throttling, says: "scheme, host and port; ten unless changed")
+    let policy = RetryPolicy.standard
+    #expect(policy.maximumAttempts == 3 && policy.hasJitter)
+    let (down, up) = (Int(policy.maximumDownloadDelay.inSeconds), Int(policy.maximumUploadDelay.inSeconds))
+    try check(throttling, says: "makes three attempts: after 408, 429, 502, 503, 504 and transport errors that pass")
+    try check(
+      throttling, says: "more than \(down) seconds that `Retry-After` asks for (\(up) for requests with a body)")
+    try check(changes, says: "(\(down) s, \(up) s for requests with a body)")
+    #expect(RetryBudget.standard == RetryBudget(ratio: 0.2, capacity: 10))
+    try check(throttling, says: "a fifth of a repetition is earned by every call, ten may be saved")
+    try check(throttling, says: "at most \(1 + RetryBudget.standard.ratio) times what is offered, and ten requests")
+  }
+
+  @Test func `how many events wait`() throws {
+    #expect(ObserverQueue.capacity == 1000)
+    try check(seeing, says: "Up to 1,000 events wait for it")
+    try check("Sources/Errand/Events/TaskObserver.swift", says: "Up to 1,000 events wait;")
+  }
+
+  @Test func `how long recordings are waited for, and how many are kept`() throws {
+    #expect(RecordingFolder.patience == 1000 && TaskRecorder.patienceAtExit == 1000)
+    try check(seeing, says: "a process that exits waits a second for it")
+    let limits = RecordingLimits()
+    #expect(limits == RecordingLimits(count: 1000, age: .zero, bytes: 256 << 20))
+    try check("Sources/Errand/Policies/RecordingLimits.swift", says: "The thousand newest, of any age, up to 256 MiB")
+  }
+
+  @Test func `how many checks a transport has to pass`() throws {
+    let count = TransportConformance { StubTransport { .status(.ok, for: $0) } }.cases.count
+    try check(changes, says: "what every transport must do, as \(count) checks that need no test library")
+  }
+
+  #if os(Linux)
+    @Test func `what a transfer holds`() throws {
+      // What libcurl reads at once from the socket of a body that may last comes on top.
+      let ahead = (TransferInbox.highWater >> 10) + 256
+      try check(
+        transports,
+        says: "at most \(ahead) KiB ahead of whoever reads its body", "down to \(TransferInbox.lowWater >> 10) KiB",
+        "a chunk of \(Unpacking.chunkSize >> 10) KiB and the window",
+        "A streamed upload holds at most \(TransferOutbox.highWater >> 10) KiB and one chunk")
+    }
+
+    @Test func `how large the head and the body of a response may be`() throws {
+      try check(
+        transports, says: "has a head above \(HeadLines.largestHead >> 10) KiB",
+        "trailer fields above \(HeadLines.largestTrailer >> 10) KiB")
+      let ratio = CurlTransport.Configuration().maximumDecodingRatio
+      let plain = DecodingLimits.unsuspicious >> 20
+      try check(transports, says: "is beyond \(plain) MB and over \(ratio) times what came over the wire")
+      try check(changes, says: "a packed one beyond \(plain) MB may be \(ratio) times what came over the wire")
+    }
+
+    @Test func `how long an idle connection is kept, which is below what servers do`() throws {
+      let seconds = Int(CurlTransport.Configuration().idleLifetime.inSeconds)
+      #expect(seconds < 60, "many proxies keep them for 60 s, nginx for 75")
+      try check(transports, says: "as soon as the server closes it, and after \(seconds) seconds")
+      try check(changes, says: "when the server closes them, and after \(seconds) s")
+    }
+
+    @Test func `when another thread is asked to help`() throws {
+      try check(transports, says: "once one carries \(CurlShard.worthwhile) of its exchanges")
+      let count = try CurlLoop.all.get().count
+      #expect(count == min(4, max(1, ProcessInfo.processInfo.activeProcessorCount)))
+      try check(transports, says: "one for every processor up to four")
+    }
+  #endif
+}
