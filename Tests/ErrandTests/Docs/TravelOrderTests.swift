@@ -1,0 +1,94 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// The order of things in the guide "How a task travels" is that of the code.
+@Suite struct TravelOrderTests {
+  /// Notes what happens, in the guide's words.
+  private final class Log: Sendable {
+    private let state = Shared<[String]>([])
+    var lines: [String] { state.withLock { $0 } }
+    /// What is read several times counts once.
+    func add(_ line: String) { state.withLock { if $0.last != line { $0.append(line) } } }
+  }
+
+  private struct Noted: ServerPOSTTask, PayloadDownloadingTask {
+    typealias DownloadPayload = Widget
+    let log: Log
+    var path: String {
+      log.add("URL, query, header fields and body")
+      return "noted"
+    }
+    func willStart() async { log.add("`willStart`") }
+    func preflight(_ request: inout HTTPRequest) async throws { log.add("Preflight: the task's") }
+    func didStart(_ request: HTTPRequest) async { log.add("`didStart`") }
+    func verify(_ response: HTTPResponse) throws { log.add("`verify`, the task's") }
+    func postProcess(response: HTTPResponse) async throws { log.add("`postProcess`") }
+    func postflight(response: HTTPResponse) async throws { log.add("`postflight`, the task's") }
+    func didComplete(with response: HTTPResponse) async { log.add("`didComplete`") }
+  }
+
+  private struct Once: PerCallStep {
+    let log: Log
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      log.add("(``PerCallStep``)")
+      return try await next(request)
+    }
+  }
+
+  private struct Each: PerAttemptStep {
+    let log: Log
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      log.add("(``PerAttemptStep``)")
+      return try await next(request)
+    }
+  }
+
+  private struct Decoder: PayloadDecoder {
+    let log: Log
+    func decode<Payload: Decodable>(_ type: Payload.Type, from data: Data) throws -> Payload {
+      log.add("decoding")
+      return try JSONDecoder().decode(type, from: data)
+    }
+  }
+
+  private struct Ends: TaskObserver {
+    let log: Log
+    var delivery: ObserverDelivery { .inline }
+    func observe(_ event: TaskEvent) { if case .callEnded = event.moment { log.add("Events, echo and recording end") } }
+  }
+
+  private func server(_ log: Log) -> Server {
+    let transport = StubTransport { request in
+      log.add("The transport sends")
+      return .json(#"{"id":7,"name":"Sprocket"}"#, for: request)
+    }
+    var configuration = ServerConfiguration()
+    configuration.keepAwake = { _ in
+      log.add("`keepAwake` is called")
+      return { log.add("what `keepAwake` gave is called") }
+    }
+    configuration.preflight = { _, _ in log.add("then the server's. Either") }
+    configuration.perCallSteps = [Once(log: log)]
+    configuration.perAttemptSteps = [Each(log: log)]
+    configuration.verify = { _, _ in log.add("then the server's, sees the head") }
+    configuration.defaultDecoder = Decoder(log: log)
+    configuration.postflight = { _, _ in log.add("then the server's. A stream") }
+    configuration.observers = [Ends(log: log)]
+    return Server(remote: "https://shop.test", configuration: configuration, transport: transport, environment: [:])
+  }
+
+  @Test func `the guide names what happens in the order in which it does`() async throws {
+    let log = Log()
+    _ = try await Noted(log: log).on(server(log)).download()
+    #expect(log.lines.count == 18)
+    let guide = DocumentedCode.package.appendingPathComponent("Sources/Errand/Errand.docc/HowATaskTravels.md")
+    let text = try String(contentsOf: guide, encoding: .utf8).split { $0.isWhitespace }.joined(separator: " ")
+    var rest = text[...]
+    for words in log.lines {
+      let place = try #require(rest.range(of: words), "the guide does not have '\(words)', or too early")
+      rest = rest[place.upperBound...]
+    }
+  }
+}
