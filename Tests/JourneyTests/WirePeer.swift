@@ -74,28 +74,50 @@
     let port: UInt16
     private let listener: Int32
 
+    /// The path of its Unix socket, which it removes in the end; nil over TCP.
+    let socketPath: String?
+
     /// - Parameter serve: Called once for each connection, on a thread of its own, with the number of those before it; the
     ///   connection is closed when it returns.
-    init(_ serve: @escaping @Sendable (Connection, Int) -> Void) throws {
-      listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    init(socketPath: String? = nil, _ serve: @escaping @Sendable (Connection, Int) -> Void) throws {
+      self.socketPath = socketPath
+      let family = socketPath == nil ? AF_INET : AF_UNIX
+      listener = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+      let bound = socketPath.map { [listener] in Self.bind(listener, to: $0) } ?? Self.bindToLoopback(listener)
+      guard let bound, listen(listener, 512) == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
+      port = bound
+      Thread.detachNewThread { [listener] in Self.accept(listener, serve) }
+    }
+
+    private static func bindToLoopback(_ descriptor: Int32) -> UInt16? {
       var address = sockaddr_in()
       address.sin_family = sa_family_t(AF_INET)
       address.sin_addr.s_addr = inet_addr("127.0.0.1")
       var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-      let descriptor = listener
       let isBound = withUnsafeMutablePointer(to: &address) {
         $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          bind(descriptor, $0, size) == 0 && listen(descriptor, 512) == 0 && getsockname(descriptor, $0, &size) == 0
+          Glibc.bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
         }
       }
-      guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
-      port = UInt16(bigEndian: address.sin_port)
-      Thread.detachNewThread { Self.accept(descriptor, serve) }
+      return isBound ? UInt16(bigEndian: address.sin_port) : nil
+    }
+
+    private static func bind(_ descriptor: Int32, to path: String) -> UInt16? {
+      var address = sockaddr_un()
+      address.sun_family = sa_family_t(AF_UNIX)
+      guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+      withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+      let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+      let isBound = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.bind(descriptor, $0, size) == 0 }
+      }
+      return isBound ? 80 : nil
     }
 
     deinit {
       shutdown(listener, Int32(SHUT_RDWR))
       close(listener)
+      if let socketPath { unlink(socketPath) }
     }
 
     private static func accept(_ listener: Int32, _ serve: @escaping @Sendable (Connection, Int) -> Void) {

@@ -20,12 +20,15 @@
     /// The origin of every socket.
     var sockets: [Int32: String] = [:]
     let connectionsPerOrigin: Int
+    /// Its connections go over a Unix socket.
+    let isUnix: Bool
 
     /// How long an idle connection is kept, in nanoseconds.
     let idleLifetime: UInt64
 
     init(id: ID, _ rules: CurlRules) {
       self.id = id
+      isUnix = rules.configuration.unixSocket != nil
       connectionsPerOrigin = rules.configuration.connectionsPerOrigin
       idleLifetime = rules.idleLifetime
     }

@@ -13,10 +13,15 @@
     func opened(_ descriptor: Int32, by transfer: CurlTransfer) {
       sockets.opened(descriptor)
       pulse.opened(descriptor)
-      let route = CurlSweeper.Route(
-        host: transfer.origin.host, port: transfer.origin.port, proxy: transfer.origin.isSecure ? nil : transfer.proxy)
+      let group = groups[transfer.group]
+      let isUnix = group?.isUnix ?? false
+      // Over a Unix socket libcurl uses no proxy.
+      let proxy = transfer.origin.isSecure || isUnix ? nil : transfer.proxy
+      let route = CurlSweeper.Route(host: transfer.origin.host, port: transfer.origin.port, proxy: proxy)
       owners[descriptor] = Owner(group: transfer.group, route: route)
-      groups[transfer.group]?.sockets[descriptor] = transfer.origin.description
+      group?.sockets[descriptor] = transfer.origin.description
+      // There is one address to try: it is the connection of this transfer.
+      if isUnix { transfer.socket = sockets.join(descriptor, after: transfer.socket) }
     }
 
     /// libcurl wants to hear of `events` of a socket of `multi`, for `transfer`.
@@ -29,12 +34,10 @@
 
     /// The transfer is out of its multi: its connection is closed, or idle from now on.
     func left(_ transfer: CurlTransfer) {
-      let isNamed = transfer.localPort != 0
-      if isNamed, !transfer.isMultiplexed, sockets.isOpen(transfer.socket) {
+      if transfer.localPort != 0, !transfer.isMultiplexed, sockets.isOpen(transfer.socket) {
         idlePorts[transfer.localPort] = transfer.socket.descriptor
       }
-      // A Unix socket has no port: when it carries the next exchange is not known in time to watch it.
-      sockets.leave(transfer.socket, isMultiplexed: transfer.isMultiplexed, at: isNamed ? now : 0)
+      sockets.leave(transfer.socket, isMultiplexed: transfer.isMultiplexed, at: transfer.goes > 0 ? now : 0)
       transfer.socket = SocketWatch.Key()
       idleCheck = min(idleCheck, now &+ transfer.rules.idleLifetime)
     }
@@ -43,14 +46,36 @@
     /// say of which the kernel has not reported yet: TLS hands over one record at a time, and an unasked answer may wait
     /// behind it.
     func takes(_ transfer: CurlTransfer, connectionFrom port: Int32) -> Bool {
-      guard port != 0, let descriptor = idlePorts.removeValue(forKey: port),
-        owners[descriptor]?.group == transfer.group
-      else { return true }
-      var byte: UInt8 = 0
-      guard recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 else { return false }
+      guard port != 0 else { return takesUnnamed(transfer) }
+      guard let descriptor = idlePorts.removeValue(forKey: port), owners[descriptor]?.group == transfer.group else {
+        return true
+      }
+      guard Self.isSilent(descriptor) else { return false }
       // From now on, not from when libcurl wants to hear of the socket: it may read an answer, and pause, before it does.
       transfer.socket = sockets.join(descriptor, after: transfer.socket)
       return true
+    }
+
+    /// A transfer takes a connection over a Unix socket, which has no port. Where several are idle, it is known which once
+    /// libcurl wants to hear of it: until then none of them may have anything to say.
+    private func takesUnnamed(_ transfer: CurlTransfer) -> Bool {
+      guard !sockets.isOpen(transfer.socket), let group = groups[transfer.group] else { return true }
+      let origin = transfer.origin.description
+      let idle = group.sockets.filter { $0.value == origin && sockets.awaitsNothing($0.key) }.keys
+      guard idle.allSatisfy(Self.isSilent) else { return false }
+      if idle.count == 1, let only = idle.first { transfer.socket = sockets.join(only, after: transfer.socket) }
+      return true
+    }
+
+    /// Whether an idle connection may be the one of an exchange that libcurl has not placed yet.
+    private func mayBeTaken(_ owner: Owner) -> Bool {
+      guard groups[owner.group]?.isUnix ?? false else { return false }
+      return timers.elements.contains { $0.group == owner.group && $0.goes > 0 && !sockets.isOpen($0.socket) }
+    }
+
+    private static func isSilent(_ descriptor: Int32) -> Bool {
+      var byte: UInt8 = 0
+      return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0
     }
 
     func close(_ descriptor: Int32) -> Int32 {
@@ -92,6 +117,10 @@
       var routes: [UInt32: Set<CurlSweeper.Route>] = [:]
       for descriptor in spoken {
         guard let owner = owners[descriptor], case .idle = sockets.report(descriptor) else { continue }
+        guard !mayBeTaken(owner) else {
+          sockets.disregard(descriptor)
+          continue
+        }
         let (multi, isInOrder) = sockets.hear(descriptor)
         if !isInOrder { sockets.condemn(descriptor, dead) }
         routes[multi, default: []].insert(owner.route)
@@ -106,7 +135,7 @@
       for group in groups.values {
         let (descriptors, next) = sockets.expired(at: now, lifetime: group.idleLifetime)
         for descriptor in descriptors {
-          guard let owner = owners[descriptor], owner.group == group.id else { continue }
+          guard let owner = owners[descriptor], owner.group == group.id, !mayBeTaken(owner) else { continue }
           routes[sockets.hear(descriptor).multi, default: []].insert(owner.route)
           sockets.condemn(descriptor, dead)
         }

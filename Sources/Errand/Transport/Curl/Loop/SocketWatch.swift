@@ -137,6 +137,17 @@
       return .unwanted
     }
 
+    /// A connection that carries no exchange, and over which nothing may come meanwhile.
+    func awaitsNothing(_ descriptor: Int32) -> Bool {
+      guard isKnown(descriptor) else { return false }
+      let entry = entries[Int(descriptor)]
+      return entry.isConnection && entry.users <= 0 && entry.wanted == 0 && entry.idleSince != .max
+        && !entry.isMultiplexed
+    }
+
+    /// Nothing more is reported of the socket until its next exchange.
+    mutating func disregard(_ descriptor: Int32) { disarm(descriptor) }
+
     // MARK: Writing for nothing
 
     /// A socket was reported writable, and nothing else; true where it rests from now on.
