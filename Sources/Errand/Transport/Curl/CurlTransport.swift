@@ -116,7 +116,7 @@
     }
 
     private func learn(_ version: HTTPVersion?, of transfer: CurlTransfer) {
-      guard transfer.mayBeStream == (version != .http2) else { return }
+      guard transfer.mayMultiplex == (version != .http2) else { return }
       loneOrigins.withLock { origins in
         if version == .http2 {
           origins.remove(transfer.origin.description)
@@ -126,16 +126,16 @@
       }
     }
 
-    private func mayBeStream(_ origin: Origin) -> Bool {
+    private func mayMultiplex(_ origin: Origin) -> Bool {
       rules.configuration.mayMultiplex(origin) && !loneOrigins.withLock { $0.contains(origin.description) }
     }
 
     private func makeTransfer(_ request: HTTPRequest, to origin: Origin, by proxy: Proxy?) throws -> CurlTransfer {
       let outbox = try Self.outbox(for: request)
-      let mayBeStream = mayBeStream(origin)
-      let shard = shards.next(for: origin, mayBeStream: mayBeStream)
+      let mayMultiplex = mayMultiplex(origin)
+      let shard = shards.next(for: origin, mayMultiplex: mayMultiplex)
       let transfer = CurlTransfer(
-        request, rules, handle: try shard.pool.take(), shard: shard, origin: origin, mayBeStream: mayBeStream,
+        request, rules, handle: try shard.pool.take(), shard: shard, origin: origin, mayMultiplex: mayMultiplex,
         outbox: outbox)
       do {
         try CurlRequest(request, to: origin, by: proxy, rules).apply(to: transfer)

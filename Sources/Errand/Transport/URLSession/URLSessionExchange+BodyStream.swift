@@ -10,11 +10,11 @@
     /// The first one is for the request. URLSession asks for another when it sends the request again, on a dead pooled
     /// connection say: it gets one only where the request may be repeated, else the exchange ends.
     func newBodyStream() -> InputStream? {
-      let goes = state.withLock { state in
-        state.goes += 1
-        return state.goes
+      let sendCount = state.withLock { state in
+        state.sendCount += 1
+        return state.sendCount
       }
-      guard goes == 1 || (request.options.mayRepeat && request.body.isReplayable) else {
+      guard sendCount == 1 || (request.options.mayRepeat && request.body.isReplayable) else {
         fail(
           TaskError(
             .connectionLost, "URLSession would have sent the body a second time, which it may not", phase: .sending))

@@ -24,7 +24,7 @@ final class URLSessionExchange: Sendable {
     var task: URLSessionTask?
     var watch: Task<Void, Never>?
     var feed: Task<Void, Never>?
-    var goes = 0
+    var sendCount = 0
     var isSuspended = false
     /// Whether URLSession is done with it, so that there is nothing to cancel.
     var isComplete = false
@@ -49,12 +49,12 @@ final class URLSessionExchange: Sendable {
 
   /// Begins. Does nothing but cancel when it was given up already.
   func start(_ task: URLSessionTask) {
-    let mayGo = state.withLock { state in
+    let maySend = state.withLock { state in
       state.task = task
       if case .fail = state.inbox.readHead() { return false }
       return true
     }
-    guard mayGo else { return Self.control.async { task.cancel() } }
+    guard maySend else { return Self.control.async { task.cancel() } }
     task.resume()
     watchTimers()
   }

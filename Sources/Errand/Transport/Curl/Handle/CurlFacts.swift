@@ -5,12 +5,12 @@
   /// What libcurl knows of a transfer that is over.
   struct CurlFacts {
     private let handle: CurlHandle
-    private let goes: Int
+    private let sendCount: Int
     private let isSurelyNotSent: Bool
 
-    init(_ handle: CurlHandle, goes: Int, isSurelyNotSent: Bool) {
+    init(_ handle: CurlHandle, sendCount: Int, isSurelyNotSent: Bool) {
       self.handle = handle
-      self.goes = goes
+      self.sendCount = sendCount
       self.isSurelyNotSent = isSurelyNotSent
     }
 
@@ -36,7 +36,7 @@
       timings.lastByte = duration(CCINFO_TOTAL_TIME_T)
       timings.bytesSent = Int64(long(CCINFO_REQUEST_SIZE)) + off(CCINFO_SIZE_UPLOAD_T)
       timings.bytesReceived = Int64(long(CCINFO_HEADER_SIZE)) + off(CCINFO_SIZE_DOWNLOAD_T)
-      timings.wasResent = goes > 1
+      timings.wasResent = sendCount > 1
       timings.remoteAddress = remoteAddress
       timings.remotePort = long(CCINFO_PRIMARY_PORT)
       return timings
@@ -54,7 +54,7 @@
       let failure = CurlFailure(
         code, remark: handle.remark, words: String(cString: ccurl_easy_strerror(code)),
         CurlFailure.Circumstances(
-          phase: phase, isSent: goes > 0, hasBegun: hasBegun, isRefused: isSurelyNotSent && goes > 0))
+          phase: phase, isSent: sendCount > 0, hasBegun: hasBegun, isRefused: isSurelyNotSent && sendCount > 0))
       var reason = failure.reason
       if failure.code == .pinMismatch { reason += "; the server shows \(shownPins.joined(separator: ", "))" }
       // libcurl keeps the last one in the handle, whatever it was of.
@@ -109,7 +109,7 @@
     /// The error with what the transfer took until then.
     func timed(_ error: any Error) -> any Error {
       guard lastMulti != nil, var error = error as? TaskError else { return error }
-      error.timings = CurlFacts(handle, goes: goes, isSurelyNotSent: isSurelyNotSent).timings
+      error.timings = CurlFacts(handle, sendCount: sendCount, isSurelyNotSent: isSurelyNotSent).timings
       return error
     }
   }

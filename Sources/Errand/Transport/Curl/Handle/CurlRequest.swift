@@ -4,10 +4,10 @@
 
   /// Writes a request into libcurl's options.
   struct CurlRequest {
-    private let request: HTTPRequest
-    private let rules: CurlRules
-    private let origin: Origin
-    private let proxy: Proxy?
+    let request: HTTPRequest
+    let rules: CurlRules
+    let origin: Origin
+    let proxy: Proxy?
 
     init(_ request: HTTPRequest, to origin: Origin, by proxy: Proxy?, _ rules: CurlRules) {
       self.request = request
@@ -16,7 +16,7 @@
       self.rules = rules
     }
 
-    private var configuration: CurlTransport.Configuration { rules.configuration }
+    var configuration: CurlTransport.Configuration { rules.configuration }
 
     /// Sets the options of the transfer's handle.
     /// Throws ``TaskError`` where the library cannot do what the request's safety rests on.
@@ -41,7 +41,7 @@
 
     private func plain(for transfer: CurlTransfer) -> CurlHandle.Plain {
       CurlHandle.Plain(
-        method: request.method, mayBeStream: transfer.mayBeStream,
+        method: request.method, mayMultiplex: transfer.mayMultiplex,
         secureOrigin: origin.isSecure ? origin.description : "",
         pins: origin.isSecure ? request.options.pins.pins(for: origin.host) : nil)
     }
@@ -83,123 +83,13 @@
         }, Unmanaged.passUnretained(transfer.loop).toOpaque())
     }
 
-    private func setMethod(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
-      if request.method == .head { ccurl_easy_set_long(easy, CCOPT_NOBODY, 1) }
-      let isImplied = request.method == .head || (request.method == .get && !transfer.sendsBody)
-      if !isImplied { ccurl_easy_set_string(easy, CCOPT_CUSTOMREQUEST, request.method.rawValue) }
-    }
-
-    private func setMessage(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
-      if transfer.sendsBody {
-        ccurl_easy_set_long(easy, CCOPT_UPLOAD, 1)
-        ccurl_easy_set_off(easy, CCOPT_INFILESIZE_LARGE, transfer.statedLength ?? -1)
-        ccurl_easy_set_long(easy, CCOPT_UPLOAD_BUFFERSIZE, 128 << 10)
-      }
-      if let timeout = request.options.continueTimeout {
-        ccurl_easy_set_long(easy, CCOPT_EXPECT_100_TIMEOUT_MS, max(1, Int(timeout.nanoseconds / 1_000_000)))
-      }
-      if let digest = request.options.digest {
-        ccurl_easy_set_long(easy, CCOPT_HTTPAUTH, Int(CCAUTH_DIGEST))
-        ccurl_easy_set_string(easy, CCOPT_USERNAME, digest.user)
-        ccurl_easy_set_string(easy, CCOPT_PASSWORD, digest.password)
-      }
-      if transfer.mayBeStream { ccurl_easy_set_long(easy, CCOPT_VERBOSE, 1) }
-      if transfer.mayBeStream || CurlLibrary.losesFirstField { listen(easy, transfer) }
-      let list = transfer.handle.headerList(for: CurlHeaderList.Content(request, sendsBody: transfer.sendsBody))
-      ccurl_easy_set_slist(easy, CCOPT_HTTPHEADER, list)
-    }
-
-    /// Has libcurl say in words what it does, where it is told to be verbose.
-    private func listen(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
-      ccurl_easy_set_debug(
-        easy,
-        { _, kind, bytes, size, data in
-          switch kind {
-          case CCINFO_TEXT: CurlTransfer.from(data)?.listen(to: UnsafeRawBufferPointer(start: bytes, count: size))
-          case CCINFO_HEADER_IN:
-            CurlTransfer.from(data)?.inspect(line: UnsafeMutableRawBufferPointer(start: bytes, count: size))
-          default: break
-          }
-          return 0
-        }, Unmanaged.passUnretained(transfer).toOpaque())
-    }
-
-    private func setSecurity(_ easy: OpaquePointer) throws {
-      // Wait for a connection that may carry many, rather than open one for each.
-      ccurl_easy_set_long(easy, CCOPT_PIPEWAIT, 1)
-      let tls = configuration.tls
-      // Or the authorities that the library was built to find in a folder would be trusted besides.
-      if tls.authorities != .system { ccurl_easy_set_string(easy, CCOPT_CAPATH, nil) }
-      switch tls.authorities {
-      case .system: break
-      case .file(let url): try require(ccurl_easy_set_string(easy, CCOPT_CAINFO, url.path), "read authorities")
-      case .pem(let data): try setBlob(easy, CCOPT_CAINFO_BLOB, data, "take authorities as data")
-      }
-      let version = Int(tls.minimumVersion == .tls1_3 ? CC_SSLVERSION_TLSv1_3 : CC_SSLVERSION_TLSv1_2)
-      try require(ccurl_easy_set_long(easy, CCOPT_SSLVERSION, version), "demand a version of TLS")
-      if let identity = tls.identity {
-        try setBlob(easy, CCOPT_SSLCERT_BLOB, identity.certificate, "take a client's certificate as data")
-        try setBlob(easy, CCOPT_SSLKEY_BLOB, identity.key, "take a client's key as data")
-        if let password = identity.password { ccurl_easy_set_string(easy, CCOPT_KEYPASSWD, password) }
-      }
-      if let pins = request.options.pins.pins(for: origin.host) {
-        // Without one that counts, what is left matches no key: fail closed.
-        let list = pins.isEmpty ? "sha256//\(String(repeating: "A", count: 43))=" : Self.list(pins)
-        try require(ccurl_easy_set_string(easy, CCOPT_PINNEDPUBLICKEY, list), "compare keys with pins")
-        ccurl_easy_set_long(easy, CCOPT_CERTINFO, 1)
-      }
-      if tls.verification == .dangerouslyNone {
-        ccurl_easy_set_long(easy, CCOPT_SSL_VERIFYPEER, 0)
-        ccurl_easy_set_long(easy, CCOPT_SSL_VERIFYHOST, 0)
-      }
-    }
-
-    private static func list(_ pins: Set<String>) -> String {
-      pins.sorted().map { "sha256//\($0)" }.joined(separator: ";")
-    }
-
-    private func setBlob(_ easy: OpaquePointer, _ option: Int32, _ data: Data, _ purpose: String) throws {
-      try data.withUnsafeBytes { bytes in
-        guard let start = bytes.baseAddress else { return }
-        try require(ccurl_easy_set_blob(easy, option, start, bytes.count), purpose)
-      }
-    }
-
     /// Fails closed: what was not set would not be heeded.
-    private func require(_ code: Int32, _ purpose: String) throws {
+    func require(_ code: Int32, _ purpose: String) throws {
       guard code != CCE_OK else { return }
       throw TaskError(
         .secureConnectionFailed,
         "the machine's libcurl cannot \(purpose) (error \(code)), so nothing is sent to \(origin)",
         phase: .preparing, isSurelyNotSent: true)
-    }
-
-    private func setRoute(_ easy: OpaquePointer, _ transfer: CurlTransfer) throws {
-      switch configuration.version {
-      case .automatic: if origin.isSecure { ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_2TLS)) }
-      case .http1: ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_1_1))
-      case .http2PriorKnowledge:
-        ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
-        ccurl_easy_set_long(easy, CCOPT_PIPEWAIT, 1)
-      }
-      ccurl_easy_set_long(easy, CCOPT_MAXAGE_CONN, Int(configuration.idleLifetime.components.seconds))
-      if let lifetime = configuration.connectionLifetime {
-        ccurl_easy_set_long(easy, CCOPT_MAXLIFETIME_CONN, max(1, Int(lifetime.components.seconds)))
-      }
-      if let path = configuration.unixSocket { ccurl_easy_set_string(easy, CCOPT_UNIX_SOCKET_PATH, path) }
-      if let address = rules.addresses["\(origin.host):\(origin.port)"] {
-        transfer.resolveList = ccurl_slist_append(nil, "\(origin.host):\(origin.port):\(address)")
-        ccurl_easy_set_slist(easy, CCOPT_RESOLVE, transfer.resolveList)
-      }
-      guard let proxy else { return }
-      ccurl_easy_set_string(easy, CCOPT_PROXY, proxy.address)
-      if proxy.kind != .socks5 { transfer.proxy = proxy.address }
-      if let credential = proxy.credential {
-        try credential.check(for: "the proxy \(proxy.address)", isBasic: proxy.kind != .socks5)
-        ccurl_easy_set_string(easy, CCOPT_PROXYUSERNAME, credential.user)
-        ccurl_easy_set_string(easy, CCOPT_PROXYPASSWORD, credential.password)
-        ccurl_easy_set_long(easy, CCOPT_PROXYAUTH, Int(CCAUTH_BASIC))
-      }
     }
 
     private func setCallbacks(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
@@ -220,7 +110,7 @@
       ccurl_easy_set_prereq(
         easy,
         { data, _, _, _, port in
-          CurlTransfer.from(data)?.mayGo(from: port) ?? false ? CC_PREREQFUNC_OK : CC_PREREQFUNC_ABORT
+          CurlTransfer.from(data)?.maySend(from: port) ?? false ? CC_PREREQFUNC_OK : CC_PREREQFUNC_ABORT
         },
         data)
       ccurl_easy_set_sockopt(
@@ -261,7 +151,7 @@
       return Unmanaged<CurlTransfer>.fromOpaque(pointer).takeUnretainedValue()
     }
 
-    fileprivate static func from(_ data: UnsafeMutableRawPointer?) -> CurlTransfer? {
+    static func from(_ data: UnsafeMutableRawPointer?) -> CurlTransfer? {
       data.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
     }
   }

@@ -37,7 +37,7 @@
     func connections(with transfers: some Sequence<CurlTransfer>) -> [String: ConnectionCounts] {
       var counts: [String: ConnectionCounts] = [:]
       for origin in sockets.values { counts[origin, default: ConnectionCounts()].open += 1 }
-      for transfer in transfers where transfer.group == id && transfer.goes > 0 {
+      for transfer in transfers where transfer.group == id && transfer.sendCount > 0 {
         // They may share one.
         guard var count = counts[transfer.origin.description], count.busy < count.open else { continue }
         count.busy += 1
@@ -52,7 +52,7 @@
     func multi(for transfer: CurlTransfer) -> CurlMulti? {
       // A limit on connections holds within a multi, so that there may only be one.
       if connectionsPerOrigin > 0 { return multis.first }
-      let capacity = transfer.mayBeStream ? Self.secureCapacity : Self.capacity
+      let capacity = transfer.mayMultiplex ? Self.secureCapacity : Self.capacity
       if let home = homes[transfer.origin], home.count < capacity { return home }
       return multis.first { $0.isForLongLived == transfer.isLongLived && $0.count < capacity }
     }
@@ -65,6 +65,40 @@
     /// The transfer's origin speaks HTTP/2: it stays where its connection is.
     func stick(_ transfer: CurlTransfer) {
       if homes[transfer.origin] == nil { homes[transfer.origin] = transfer.lastMulti }
+    }
+  }
+
+  /// A transport's part on one of the loops: its connections and handles there.
+  struct CurlShard: Sendable {
+    let loop: CurlLoop
+    let group: CurlGroup.ID
+    let pool = CurlHandlePool()
+
+    /// How many exchanges one loop carries before the next is asked to help. Fewer find idle connections again.
+    static let worthwhile = 16
+
+    init(_ loop: CurlLoop) {
+      self.loop = loop
+      group = loop.newGroup()
+    }
+  }
+
+  extension [CurlShard] {
+    /// The part that carries an exchange with `origin`.
+    ///
+    /// What may be one of many streams of a connection stays with its origin's, for loops share no connections. Anything
+    /// else goes to the first that has little to do, then to the one that has least.
+    func next(for origin: Origin, mayMultiplex: Bool) -> CurlShard {
+      if count == 1 { return self[0] }
+      if mayMultiplex { return self[Int(UInt(bitPattern: origin.hashValue) % UInt(count))] }
+      var best = 0
+      var least = Int.max
+      for index in indices {
+        let busy = self[index].pool.busy
+        if busy < CurlShard.worthwhile { return self[index] }
+        if busy < least { (best, least) = (index, busy) }
+      }
+      return self[best]
     }
   }
 #endif

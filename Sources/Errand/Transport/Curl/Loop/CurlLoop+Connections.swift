@@ -37,7 +37,7 @@
       if transfer.localPort != 0, !transfer.isMultiplexed, sockets.isOpen(transfer.socket) {
         idlePorts[transfer.localPort] = transfer.socket.descriptor
       }
-      sockets.leave(transfer.socket, isMultiplexed: transfer.isMultiplexed, at: transfer.goes > 0 ? now : 0)
+      sockets.leave(transfer.socket, isMultiplexed: transfer.isMultiplexed, at: transfer.sendCount > 0 ? now : 0)
       transfer.socket = SocketWatch.Key()
       idleCheck = min(idleCheck, now &+ transfer.rules.idleLifetime)
     }
@@ -70,7 +70,7 @@
     /// Whether an idle connection may be the one of an exchange that libcurl has not placed yet.
     private func mayBeTaken(_ owner: Owner) -> Bool {
       guard groups[owner.group]?.isUnix ?? false else { return false }
-      return timers.elements.contains { $0.group == owner.group && $0.goes > 0 && !sockets.isOpen($0.socket) }
+      return timers.elements.contains { $0.group == owner.group && $0.sendCount > 0 && !sockets.isOpen($0.socket) }
     }
 
     private static func isSilent(_ descriptor: Int32) -> Bool {

@@ -10,17 +10,6 @@
   ///
   /// Invariant behind `@unchecked Sendable`: all variables but the command queue belong to the loop's own thread.
   final class CurlLoop: @unchecked Sendable {
-    enum Command: Sendable {
-      case add(CurlTransfer)
-      case cancel(CurlTransfer)
-      /// The reader has room again, or there is more to send.
-      case unpause(CurlTransfer)
-      /// Somebody wants to know the connections of the group.
-      case count(CurlGroup.ID, @Sendable ([String: ConnectionCounts]) -> Void)
-      /// Nobody will add to the group any more.
-      case close(CurlGroup.ID)
-    }
-
     private struct Inbound {
       var commands: [Command] = []
       var lastGroup: CurlGroup.ID = 0
@@ -55,14 +44,14 @@
     private let wakeUp: Int32
 
     @exclusivity(unchecked) var groups: [CurlGroup.ID: CurlGroup] = [:]
-    @exclusivity(unchecked) private(set) var multis: [UInt32: CurlMulti] = [:]
-    private var lastMulti: UInt32 = 0
-    @exclusivity(unchecked) private(set) var timers = DeadlineHeap<CurlTransfer>()
+    @exclusivity(unchecked) var multis: [UInt32: CurlMulti] = [:]
+    var lastMulti: UInt32 = 0
+    @exclusivity(unchecked) var timers = DeadlineHeap<CurlTransfer>()
     @exclusivity(unchecked) private var ready: [CurlTransfer] = []
     /// Groups that may have come to their end in this turn.
-    private var untidy: [CurlGroup.ID] = []
+    var untidy: [CurlGroup.ID] = []
     /// Transfers whose answer was complete before their request was.
-    private var settled: [CurlTransfer] = []
+    var settled: [CurlTransfer] = []
     @exclusivity(unchecked) var sockets: SocketWatch
     /// Of every connection.
     var owners: [Int32: Owner] = [:]
@@ -100,7 +89,7 @@
       return pair[0]
     }
 
-    private static func unavailable(_ reason: String) -> TaskError {
+    static func unavailable(_ reason: String) -> TaskError {
       TaskError(.transportUnavailable, "the libcurl transport cannot be had: \(reason)", phase: .preparing)
     }
 
@@ -116,6 +105,17 @@
       var one: UInt64 = 1
       _ = write(wakeUp, &one, MemoryLayout<UInt64>.size)  // a full counter wakes it as well
     }
+
+    /// Takes the commands that were pushed since the last call.
+    func takeCommands() -> [Command] {
+      inbound.withLock { inbound in
+        var taken: [Command] = []
+        swap(&taken, &inbound.commands)
+        return taken
+      }
+    }
+
+    var hasCommands: Bool { inbound.withLock { !$0.commands.isEmpty } }
 
     func newGroup() -> CurlGroup.ID {
       inbound.withLock { inbound in
@@ -144,7 +144,7 @@
         pulse.enter()
         for multi in multis.values { multi.expire(at: now) }
         pulse.leave()
-        settle()
+        endSettled()
         tidy()
         wakeReaders()
         let count = epoll_wait(epoll, events, Int32(capacity), timeout())
@@ -179,120 +179,6 @@
       }
     }
 
-    private func carryOutCommands() {
-      let commands = inbound.withLock { inbound in
-        var taken: [Command] = []
-        swap(&taken, &inbound.commands)
-        return taken
-      }
-      for command in commands {
-        switch command {
-        case .add(let transfer): add(transfer)
-        case .cancel(let transfer): stop(transfer, with: CancellationError())
-        case .unpause(let transfer): unpause(transfer)
-        case .count(let id, let answer): answer(groups[id]?.connections(with: timers.elements) ?? [:])
-        case .close(let id):
-          groups[id]?.isClosed = true
-          untidy.append(id)
-        }
-      }
-      // Adding, removing and unpausing may have finished transfers.
-      if !commands.isEmpty { for multi in multis.values { multi.drain() } }
-    }
-
-    private func add(_ transfer: CurlTransfer) {
-      guard !transfer.isOver else { return }
-      let known = groups[transfer.group]
-      let group = known ?? CurlGroup(id: transfer.group, transfer.rules)
-      if known == nil { groups[transfer.group] = group }
-      let multi: CurlMulti
-      if let present = group.multi(for: transfer) {
-        multi = present
-      } else {
-        lastMulti &+= 1
-        guard let made = CurlMulti(id: lastMulti, group: group, loop: self) else {
-          transfer.finish(.failure(Self.unavailable("no multi handle could be made")))
-          return retire(transfer)
-        }
-        multi = made
-        multis[lastMulti] = made
-        group.adopt(made, for: transfer)
-      }
-      transfer.begin(at: now)
-      if transfer.mayBeStream { CurlWatchdog.shared.join(pulse) }
-      timers.insert(transfer)
-      multi.add(transfer)
-    }
-
-    private func unpause(_ transfer: CurlTransfer) {
-      guard let multi = transfer.multi else { return }
-      let code = transfer.unpause(at: now)
-      guard code != CCE_OK, !transfer.isOver else { return }
-      multi.remove(transfer)
-      completed(transfer, code)
-    }
-
-    /// The transfer's answer is complete: it ends with this turn, for libcurl must not be told from within a callback.
-    func settle(_ transfer: CurlTransfer) { settled.append(transfer) }
-
-    private func settle() {
-      guard !settled.isEmpty else { return }
-      for transfer in settled where transfer.isInDoubt { wakeOthers(beside: transfer) }
-      for transfer in settled where !transfer.isOver {
-        transfer.multi?.remove(transfer)
-        end(transfer, CCE_OK)
-      }
-      settled.removeAll()
-    }
-
-    /// Has libcurl look at the other streams of a connection, until it has closed that, or nothing more comes of it.
-    ///
-    /// libcurl 7.88 ends the stream that read what breaks the protocol, without an error, and forgets the others.
-    private func wakeOthers(beside transfer: CurlTransfer) {
-      var last = (settled: -1, users: Int32(-1))
-      while let users = sockets.users(of: transfer.socket), users > 1, last != (settled.count, users) {
-        last = (settled.count, users)
-        pulse.enter()
-        transfer.lastMulti?.socketAction(transfer.socket.descriptor, events: EPOLLIN.rawValue)
-        pulse.leave()
-      }
-    }
-
-    /// Takes a transfer out of its multi and ends it with an error; its connection is closed.
-    private func stop(_ transfer: CurlTransfer, with error: any Error) {
-      guard !transfer.isOver else { return }
-      transfer.multi?.remove(transfer)
-      left(transfer)
-      transfer.abandon(error)
-      retire(transfer)
-    }
-
-    /// libcurl is done with a transfer, which was taken out of its multi.
-    func completed(_ transfer: CurlTransfer, _ code: Int32) {
-      // What became of the rest of the request is no matter to a whole answer (RFC 9113 §8.1).
-      let code = transfer.isAnswered ? CCE_OK : code
-      if code != CCE_OK, let multi = transfer.lastMulti, transfer.startAfresh(after: code) {
-        return multi.add(transfer)
-      }
-      if code == CCE_OK, transfer.isInDoubt { return settle(transfer) }
-      end(transfer, code)
-    }
-
-    private func end(_ transfer: CurlTransfer, _ code: Int32) {
-      transfer.complete(code)
-      left(transfer)
-      if transfer.isMultiplexed { groups[transfer.group]?.stick(transfer) }
-      retire(transfer)
-    }
-
-    private func retire(_ transfer: CurlTransfer) {
-      if transfer.mayBeStream, transfer.heapIndex >= 0 { CurlWatchdog.shared.leave(pulse) }
-      timers.remove(transfer)
-      transfer.release()
-      wake(transfer)
-      if groups[transfer.group]?.isClosed ?? false { untidy.append(transfer.group) }
-    }
-
     /// Something came for the reader of `transfer`, who is woken at the end of the turn.
     func wake(_ transfer: CurlTransfer) {
       guard !transfer.isMarked else { return }
@@ -306,35 +192,6 @@
         transfer.resumeReader()
       }
       ready.removeAll(keepingCapacity: true)
-    }
-
-    // MARK: Time
-
-    /// The transfer's timers have changed.
-    func reschedule(_ transfer: CurlTransfer) {
-      guard transfer.heapIndex >= 0 else { return }
-      timers.update(transfer)
-    }
-
-    private func fireTimers() {
-      while let transfer = timers.first, transfer.deadline <= now {
-        if let error = transfer.expired(at: now) {
-          stop(transfer, with: error)
-        } else {
-          timers.update(transfer)
-        }
-      }
-    }
-
-    /// How long to wait for events, in milliseconds, rounded up; for ever when nothing is due.
-    private func timeout() -> Int32 {
-      guard settled.isEmpty, inbound.withLock({ $0.commands.isEmpty }) else { return 0 }
-      var deadline = timers.first?.deadline ?? .max
-      deadline = min(deadline, idleCheck, restEnd)
-      for multi in multis.values where multi.deadline < deadline { deadline = multi.deadline }
-      guard deadline != .max else { return -1 }
-      guard deadline > now else { return 0 }
-      return Int32(min((deadline - now + 999_999) / 1_000_000, 3_600_000))
     }
 
     /// Lets go of the groups whose transport is gone and whose transfers are over.

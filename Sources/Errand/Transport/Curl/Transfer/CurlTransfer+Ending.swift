@@ -9,12 +9,12 @@
       guard !hasStartedAfresh, failure == nil, isRejected || isStale(code) else { return false }
       if !isRejected, wroteNothing {
         refusals += 1
-        goesLeft += 1
+        sendsLeft += 1
       }
       // Of a rejected connection's request nothing was taken.
       let isWhole = isRejected || outgoing == nil || rewind()
       isRejected = false
-      guard goesLeft > 0, isWhole else { return false }
+      guard sendsLeft > 0, isWhole else { return false }
       hasStartedAfresh = true
       // The next pooled one may be as dead. Streams share a connection, and theirs is gone.
       if stream == nil { ccurl_easy_set_long(handle.pointer, CCOPT_FRESH_CONNECT, 1) }
@@ -25,7 +25,7 @@
     }
 
     private func isStale(_ code: Int32) -> Bool {
-      guard goes > 0, head.isUntouched, received == 0 else { return false }
+      guard sendCount > 0, head.isUntouched, received == 0 else { return false }
       switch code {
       case CCE_GOT_NOTHING, CCE_RECV_ERROR, CCE_SEND_ERROR, CCE_PARTIAL_FILE: break
       default: return false
@@ -37,7 +37,7 @@
 
     /// Whether the kernel took no byte of the request. Of streams libcurl does not count them.
     private var wroteNothing: Bool {
-      guard !mayBeStream else { return false }
+      guard !mayMultiplex else { return false }
       var head = 0
       var body: Int64 = 0
       ccurl_easy_get_long(handle.pointer, CCINFO_REQUEST_SIZE, &head)
@@ -47,7 +47,7 @@
 
     /// libcurl is done.
     func complete(_ code: Int32) {
-      let facts = CurlFacts(handle, goes: goes, isSurelyNotSent: isSurelyNotSent)
+      let facts = CurlFacts(handle, sendCount: sendCount, isSurelyNotSent: isSurelyNotSent)
       isMultiplexed = facts.version == .http2
       // A challenge that libcurl had no answer to is the response.
       if code == CCE_OK, head.completeAsItIs() { publishHead() }
@@ -116,10 +116,10 @@
       let isPristine = self.isPristine
       // libcurl counts in the handle how often it began anew.
       if !isPristine || forbidsReuse { handle.plain = nil }
-      if mayBeStream { ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, 0) }  // what it would tell is gone
+      if mayMultiplex { ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, 0) }  // what it would tell is gone
       // libcurl keeps in the handle that a stream was refused, and would take the next lost connection for the same.
       // Or that it expects nothing any more.
-      if isPristine || !(mayBeStream || hasDroppedExpectation) { shard.pool.giveBack(handle) }
+      if isPristine || !(mayMultiplex || hasDroppedExpectation) { shard.pool.giveBack(handle) }
       guard let outgoing else { return }
       let (pump, reader) = outgoing.state.withLock { outgoing in
         var pump: Waiter<Void>?
@@ -132,7 +132,7 @@
     }
 
     private var isPristine: Bool {
-      if case .success = incoming.withLock({ $0.inbox.outcome }) { goes == 1 } else { false }
+      if case .success = incoming.withLock({ $0.inbox.outcome }) { sendCount == 1 } else { false }
     }
   }
 #endif

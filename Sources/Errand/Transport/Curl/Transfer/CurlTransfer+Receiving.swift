@@ -7,7 +7,7 @@
     /// A line of the head, or of the trailers; false where it ends the transfer.
     func receive(line: UnsafeRawBufferPointer) -> Bool {
       let rules = HeadLines.Rules(
-        answers401: answersDigest && goesLeft > 0, answers417: mayDropExpectation, awaitsBody: awaitsChallenge,
+        answers401: answersDigest && sendsLeft > 0, answers417: mayDropExpectation, awaitsBody: awaitsChallenge,
         isMultiplexed: stream != nil)
       switch head.take(line, rules) {
       case .more: break
@@ -26,7 +26,7 @@
 
     /// Has libcurl tell the line after the status line before it keeps it.
     private func guardFirstField() {
-      guard !mayBeStream, head.awaitsFirstField != isGuarded else { return }
+      guard !mayMultiplex, head.awaitsFirstField != isGuarded else { return }
       isGuarded = head.awaitsFirstField
       ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, isGuarded ? 1 : 0)
     }
@@ -54,13 +54,13 @@
     /// The request went out without its body, to be challenged: libcurl sends all of it once there is any answer but a
     /// refusal.
     private var awaitsChallenge: Bool {
-      guard answersDigest, !isChallenged, goesLeft > 0, statedLength != 0, let outgoing else { return false }
+      guard answersDigest, !isChallenged, sendsLeft > 0, statedLength != 0, let outgoing else { return false }
       return outgoing.state.withLock { $0.outbox.isUntouched }
     }
 
     private func dropExpectation() {
       hasDroppedExpectation = true
-      goesLeft += 1
+      sendsLeft += 1
       handle.header?.dropExpectation()
     }
 

@@ -26,7 +26,7 @@
     // thread uses it, and nothing called from within an access comes back to it.
     var resolveList: UnsafeMutablePointer<ccurl_slist>?
     /// Whether it may be one stream of several; then libcurl is listened to for what becomes of it.
-    let mayBeStream: Bool
+    let mayMultiplex: Bool
     var stream: StreamFate?
     private(set) var localPort: Int32 = 0
     var multi: CurlMulti?
@@ -36,9 +36,9 @@
     var isMarked = false
     var isOver = false
     var isMultiplexed = false
-    private(set) var goes = 0
+    private(set) var sendCount = 0
     /// How often the request may still be written.
-    var goesLeft: Int
+    var sendsLeft: Int
     /// How many of its goes surely had no effect: the server said so, or nothing was written.
     var refusals = 0
     @exclusivity(unchecked) var timers: TransferTimers
@@ -71,17 +71,17 @@
 
     init(
       _ request: HTTPRequest, _ rules: CurlRules, handle: CurlHandle, shard: CurlShard, origin: Origin,
-      mayBeStream: Bool, outbox: TransferOutbox?
+      mayMultiplex: Bool, outbox: TransferOutbox?
     ) {
       self.handle = handle
       self.shard = shard
       self.origin = origin
-      self.mayBeStream = mayBeStream
+      self.mayMultiplex = mayMultiplex
       isLongLived = request.options.isLongLived
       mayRepeat = request.options.mayRepeat
       answersDigest = request.options.digest != nil
       expectsContinue = outbox != nil && !request.body.isEmpty && request.expectsContinue
-      goesLeft = (mayRepeat ? 2 : 1) + (answersDigest ? 1 : 0)
+      sendsLeft = (mayRepeat ? 2 : 1) + (answersDigest ? 1 : 0)
       self.rules = rules
       sendsBody = outbox != nil
       asksForBody = request.method != .head
@@ -120,14 +120,14 @@
     }
 
     /// The connection stands and the request is about to be written; false when it may not be, once more.
-    func mayGo(from port: Int32) -> Bool {
-      guard goesLeft > 0, !head.isComplete else { return refuseGo() }
+    func maySend(from port: Int32) -> Bool {
+      guard sendsLeft > 0, !head.isComplete else { return refuseSend() }
       if !loop.takes(self, connectionFrom: port), !hasStartedAfresh {
         isRejected = true
         return false
       }
-      goesLeft -= 1
-      goes += 1
+      sendsLeft -= 1
+      sendCount += 1
       stream = nil
       localPort = port
       head = HeadLines()
@@ -138,7 +138,7 @@
     }
 
     /// Another go that there must not be. What came before it is the response, whose body libcurl has thrown away.
-    private func refuseGo() -> Bool {
+    private func refuseSend() -> Bool {
       if head.isComplete {
         failure = TaskError(
           .truncatedBody, "the body of the response was not kept, for libcurl was to send the request again",
@@ -184,7 +184,7 @@
 
     /// The body is to be sent from its beginning again; false where it cannot or must not.
     func rewind() -> Bool {
-      guard goesLeft > 0, let outgoing, outgoing.state.withLock({ $0.outbox.rewind() }) else { return false }
+      guard sendsLeft > 0, let outgoing, outgoing.state.withLock({ $0.outbox.rewind() }) else { return false }
       isSent = false
       return true
     }
@@ -218,7 +218,7 @@
     }
 
     /// Whether the server surely saw nothing of the request, or said that it heeded nothing of it.
-    var isSurelyNotSent: Bool { refusals == goes }
+    var isSurelyNotSent: Bool { refusals == sendCount }
 
     /// The server will do nothing with the stream of this go.
     func refuse() {

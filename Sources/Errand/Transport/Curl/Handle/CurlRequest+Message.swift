@@ -1,0 +1,47 @@
+#if os(Linux)
+  import CCurl
+
+  /// The method, the header and the body.
+  extension CurlRequest {
+    func setMethod(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
+      if request.method == .head { ccurl_easy_set_long(easy, CCOPT_NOBODY, 1) }
+      let isImplied = request.method == .head || (request.method == .get && !transfer.sendsBody)
+      if !isImplied { ccurl_easy_set_string(easy, CCOPT_CUSTOMREQUEST, request.method.rawValue) }
+    }
+
+    func setMessage(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
+      if transfer.sendsBody {
+        ccurl_easy_set_long(easy, CCOPT_UPLOAD, 1)
+        ccurl_easy_set_off(easy, CCOPT_INFILESIZE_LARGE, transfer.statedLength ?? -1)
+        ccurl_easy_set_long(easy, CCOPT_UPLOAD_BUFFERSIZE, 128 << 10)
+      }
+      if let timeout = request.options.continueTimeout {
+        ccurl_easy_set_long(easy, CCOPT_EXPECT_100_TIMEOUT_MS, max(1, Int(timeout.nanoseconds / 1_000_000)))
+      }
+      if let digest = request.options.digest {
+        ccurl_easy_set_long(easy, CCOPT_HTTPAUTH, Int(CCAUTH_DIGEST))
+        ccurl_easy_set_string(easy, CCOPT_USERNAME, digest.user)
+        ccurl_easy_set_string(easy, CCOPT_PASSWORD, digest.password)
+      }
+      if transfer.mayMultiplex { ccurl_easy_set_long(easy, CCOPT_VERBOSE, 1) }
+      if transfer.mayMultiplex || CurlLibrary.losesFirstField { listen(easy, transfer) }
+      let list = transfer.handle.headerList(for: CurlHeaderList.Content(request, sendsBody: transfer.sendsBody))
+      ccurl_easy_set_slist(easy, CCOPT_HTTPHEADER, list)
+    }
+
+    /// Has libcurl say in words what it does, where it is told to be verbose.
+    private func listen(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
+      ccurl_easy_set_debug(
+        easy,
+        { _, kind, bytes, size, data in
+          switch kind {
+          case CCINFO_TEXT: CurlTransfer.from(data)?.listen(to: UnsafeRawBufferPointer(start: bytes, count: size))
+          case CCINFO_HEADER_IN:
+            CurlTransfer.from(data)?.inspect(line: UnsafeMutableRawBufferPointer(start: bytes, count: size))
+          default: break
+          }
+          return 0
+        }, Unmanaged.passUnretained(transfer).toOpaque())
+    }
+  }
+#endif

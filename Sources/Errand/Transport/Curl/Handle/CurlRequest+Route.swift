@@ -1,0 +1,34 @@
+#if os(Linux)
+  import CCurl
+
+  /// The version of HTTP, the address and the proxy.
+  extension CurlRequest {
+    func setRoute(_ easy: OpaquePointer, _ transfer: CurlTransfer) throws {
+      switch configuration.version {
+      case .automatic: if origin.isSecure { ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_2TLS)) }
+      case .http1: ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_1_1))
+      case .http2PriorKnowledge:
+        ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
+        ccurl_easy_set_long(easy, CCOPT_PIPEWAIT, 1)
+      }
+      ccurl_easy_set_long(easy, CCOPT_MAXAGE_CONN, Int(configuration.idleLifetime.components.seconds))
+      if let lifetime = configuration.connectionLifetime {
+        ccurl_easy_set_long(easy, CCOPT_MAXLIFETIME_CONN, max(1, Int(lifetime.components.seconds)))
+      }
+      if let path = configuration.unixSocket { ccurl_easy_set_string(easy, CCOPT_UNIX_SOCKET_PATH, path) }
+      if let address = rules.addresses["\(origin.host):\(origin.port)"] {
+        transfer.resolveList = ccurl_slist_append(nil, "\(origin.host):\(origin.port):\(address)")
+        ccurl_easy_set_slist(easy, CCOPT_RESOLVE, transfer.resolveList)
+      }
+      guard let proxy else { return }
+      ccurl_easy_set_string(easy, CCOPT_PROXY, proxy.address)
+      if proxy.kind != .socks5 { transfer.proxy = proxy.address }
+      if let credential = proxy.credential {
+        try credential.check(for: "the proxy \(proxy.address)", isBasic: proxy.kind != .socks5)
+        ccurl_easy_set_string(easy, CCOPT_PROXYUSERNAME, credential.user)
+        ccurl_easy_set_string(easy, CCOPT_PROXYPASSWORD, credential.password)
+        ccurl_easy_set_long(easy, CCOPT_PROXYAUTH, Int(CCAUTH_BASIC))
+      }
+    }
+  }
+#endif

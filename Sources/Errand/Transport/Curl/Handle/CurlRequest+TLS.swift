@@ -1,0 +1,48 @@
+#if os(Linux)
+  import CCurl
+  import Foundation
+
+  /// Trust, the client's identity and pins.
+  extension CurlRequest {
+    func setSecurity(_ easy: OpaquePointer) throws {
+      // Wait for a connection that may carry many, rather than open one for each.
+      ccurl_easy_set_long(easy, CCOPT_PIPEWAIT, 1)
+      let tls = configuration.tls
+      // Or the authorities that the library was built to find in a folder would be trusted besides.
+      if tls.authorities != .system { ccurl_easy_set_string(easy, CCOPT_CAPATH, nil) }
+      switch tls.authorities {
+      case .system: break
+      case .file(let url): try require(ccurl_easy_set_string(easy, CCOPT_CAINFO, url.path), "read authorities")
+      case .pem(let data): try setBlob(easy, CCOPT_CAINFO_BLOB, data, "take authorities as data")
+      }
+      let version = Int(tls.minimumVersion == .tls1_3 ? CC_SSLVERSION_TLSv1_3 : CC_SSLVERSION_TLSv1_2)
+      try require(ccurl_easy_set_long(easy, CCOPT_SSLVERSION, version), "demand a version of TLS")
+      if let identity = tls.identity {
+        try setBlob(easy, CCOPT_SSLCERT_BLOB, identity.certificate, "take a client's certificate as data")
+        try setBlob(easy, CCOPT_SSLKEY_BLOB, identity.key, "take a client's key as data")
+        if let password = identity.password { ccurl_easy_set_string(easy, CCOPT_KEYPASSWD, password) }
+      }
+      if let pins = request.options.pins.pins(for: origin.host) {
+        // Without one that counts, what is left matches no key: fail closed.
+        let list = pins.isEmpty ? "sha256//\(String(repeating: "A", count: 43))=" : Self.list(pins)
+        try require(ccurl_easy_set_string(easy, CCOPT_PINNEDPUBLICKEY, list), "compare keys with pins")
+        ccurl_easy_set_long(easy, CCOPT_CERTINFO, 1)
+      }
+      if tls.verification == .dangerouslyNone {
+        ccurl_easy_set_long(easy, CCOPT_SSL_VERIFYPEER, 0)
+        ccurl_easy_set_long(easy, CCOPT_SSL_VERIFYHOST, 0)
+      }
+    }
+
+    private static func list(_ pins: Set<String>) -> String {
+      pins.sorted().map { "sha256//\($0)" }.joined(separator: ";")
+    }
+
+    private func setBlob(_ easy: OpaquePointer, _ option: Int32, _ data: Data, _ purpose: String) throws {
+      try data.withUnsafeBytes { bytes in
+        guard let start = bytes.baseAddress else { return }
+        try require(ccurl_easy_set_blob(easy, option, start, bytes.count), purpose)
+      }
+    }
+  }
+#endif

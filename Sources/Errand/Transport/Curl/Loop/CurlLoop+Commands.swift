@@ -1,0 +1,66 @@
+#if os(Linux)
+  import CCurl
+
+  /// Requests to a loop, from any thread.
+  extension CurlLoop {
+    enum Command: Sendable {
+      case add(CurlTransfer)
+      case cancel(CurlTransfer)
+      /// The reader has room again, or there is more to send.
+      case unpause(CurlTransfer)
+      /// Somebody wants to know the connections of the group.
+      case count(CurlGroup.ID, @Sendable ([String: ConnectionCounts]) -> Void)
+      /// Nobody will add to the group any more.
+      case close(CurlGroup.ID)
+    }
+
+    func carryOutCommands() {
+      let commands = takeCommands()
+      for command in commands {
+        switch command {
+        case .add(let transfer): add(transfer)
+        case .cancel(let transfer): stop(transfer, with: CancellationError())
+        case .unpause(let transfer): unpause(transfer)
+        case .count(let id, let answer): answer(groups[id]?.connections(with: timers.elements) ?? [:])
+        case .close(let id):
+          groups[id]?.isClosed = true
+          untidy.append(id)
+        }
+      }
+      // Adding, removing and unpausing may have finished transfers.
+      if !commands.isEmpty { for multi in multis.values { multi.drain() } }
+    }
+
+    private func add(_ transfer: CurlTransfer) {
+      guard !transfer.isOver else { return }
+      let known = groups[transfer.group]
+      let group = known ?? CurlGroup(id: transfer.group, transfer.rules)
+      if known == nil { groups[transfer.group] = group }
+      let multi: CurlMulti
+      if let present = group.multi(for: transfer) {
+        multi = present
+      } else {
+        lastMulti &+= 1
+        guard let made = CurlMulti(id: lastMulti, group: group, loop: self) else {
+          transfer.finish(.failure(Self.unavailable("no multi handle could be made")))
+          return retire(transfer)
+        }
+        multi = made
+        multis[lastMulti] = made
+        group.adopt(made, for: transfer)
+      }
+      transfer.begin(at: now)
+      if transfer.mayMultiplex { CurlWatchdog.shared.join(pulse) }
+      timers.insert(transfer)
+      multi.add(transfer)
+    }
+
+    private func unpause(_ transfer: CurlTransfer) {
+      guard let multi = transfer.multi else { return }
+      let code = transfer.unpause(at: now)
+      guard code != CCE_OK, !transfer.isOver else { return }
+      multi.remove(transfer)
+      completed(transfer, code)
+    }
+  }
+#endif

@@ -1,0 +1,68 @@
+#if os(Linux)
+  import CCurl
+  import Glibc
+
+  /// The ends of transfers.
+  extension CurlLoop {
+    /// The transfer's answer is complete: it ends with this turn, for libcurl must not be told from within a callback.
+    func settle(_ transfer: CurlTransfer) { settled.append(transfer) }
+
+    func endSettled() {
+      guard !settled.isEmpty else { return }
+      for transfer in settled where transfer.isInDoubt { wakeOthers(beside: transfer) }
+      for transfer in settled where !transfer.isOver {
+        transfer.multi?.remove(transfer)
+        end(transfer, CCE_OK)
+      }
+      settled.removeAll()
+    }
+
+    /// Has libcurl look at the other streams of a connection, until it has closed that, or nothing more comes of it.
+    ///
+    /// libcurl 7.88 ends the stream that read what breaks the protocol, without an error, and forgets the others.
+    private func wakeOthers(beside transfer: CurlTransfer) {
+      var last = (settled: -1, users: Int32(-1))
+      while let users = sockets.users(of: transfer.socket), users > 1, last != (settled.count, users) {
+        last = (settled.count, users)
+        pulse.enter()
+        transfer.lastMulti?.socketAction(transfer.socket.descriptor, events: EPOLLIN.rawValue)
+        pulse.leave()
+      }
+    }
+
+    /// Takes a transfer out of its multi and ends it with an error; its connection is closed.
+    func stop(_ transfer: CurlTransfer, with error: any Error) {
+      guard !transfer.isOver else { return }
+      transfer.multi?.remove(transfer)
+      left(transfer)
+      transfer.abandon(error)
+      retire(transfer)
+    }
+
+    /// libcurl is done with a transfer, which was taken out of its multi.
+    func completed(_ transfer: CurlTransfer, _ code: Int32) {
+      // What became of the rest of the request is no matter to a whole answer (RFC 9113 §8.1).
+      let code = transfer.isAnswered ? CCE_OK : code
+      if code != CCE_OK, let multi = transfer.lastMulti, transfer.startAfresh(after: code) {
+        return multi.add(transfer)
+      }
+      if code == CCE_OK, transfer.isInDoubt { return settle(transfer) }
+      end(transfer, code)
+    }
+
+    private func end(_ transfer: CurlTransfer, _ code: Int32) {
+      transfer.complete(code)
+      left(transfer)
+      if transfer.isMultiplexed { groups[transfer.group]?.stick(transfer) }
+      retire(transfer)
+    }
+
+    func retire(_ transfer: CurlTransfer) {
+      if transfer.mayMultiplex, transfer.heapIndex >= 0 { CurlWatchdog.shared.leave(pulse) }
+      timers.remove(transfer)
+      transfer.release()
+      wake(transfer)
+      if groups[transfer.group]?.isClosed ?? false { untidy.append(transfer.group) }
+    }
+  }
+#endif

@@ -1,0 +1,31 @@
+#if os(Linux)
+  /// The deadlines of a loop.
+  extension CurlLoop {
+    /// The transfer's timers have changed.
+    func reschedule(_ transfer: CurlTransfer) {
+      guard transfer.heapIndex >= 0 else { return }
+      timers.update(transfer)
+    }
+
+    func fireTimers() {
+      while let transfer = timers.first, transfer.deadline <= now {
+        if let error = transfer.expired(at: now) {
+          stop(transfer, with: error)
+        } else {
+          timers.update(transfer)
+        }
+      }
+    }
+
+    /// How long to wait for events, in milliseconds, rounded up; for ever when nothing is due.
+    func timeout() -> Int32 {
+      guard settled.isEmpty, !hasCommands else { return 0 }
+      var deadline = timers.first?.deadline ?? .max
+      deadline = min(deadline, idleCheck, restEnd)
+      for multi in multis.values where multi.deadline < deadline { deadline = multi.deadline }
+      guard deadline != .max else { return -1 }
+      guard deadline > now else { return 0 }
+      return Int32(min((deadline - now + 999_999) / 1_000_000, 3_600_000))
+    }
+  }
+#endif
