@@ -2,19 +2,19 @@
   import Foundation
 
   extension CurlTransport {
-    /// How a transport connects. Everything is off, or the system's, unless changed.
+    /// The settings of a transport's connections. Everything is off, or the system's, unless changed.
     public struct Configuration: Sendable {
-      /// Whom it trusts, and who it says it is.
+      /// The authorities that it trusts, and its own identity.
       public var tls = TLSSettings()
-      /// The version of HTTP that is asked for.
+      /// The version of HTTP to speak.
       public var version = HTTPVersionPreference.automatic
-      /// Which requests go through a proxy.
+      /// The proxy for each request.
       public var proxies = ProxyRules.none
       /// Addresses to use in the place of a look-up: `["api.example.com:443": "10.0.0.1"]`.
       public var addresses: [String: String] = [:]
       /// The socket that every request goes to, whatever host it names; nil is TCP.
       public var unixSocket: String?
-      /// How many connections one origin may have; 0 is no limit.
+      /// The maximum number of connections to one origin; 0 is no limit.
       ///
       /// Past it, transfers wait. That is not connecting: it counts as waiting for a slot (``Timeouts/queue``), and without
       /// a limit for that, as a part of the attempt.
@@ -24,11 +24,11 @@
       /// It is below what servers and proxies keep (nginx 75 s, many proxies 60 s), so that a request rarely meets a
       /// connection that is being closed. One that the server closes is closed at once.
       public var idleLifetime: Duration = .seconds(50)
-      /// How long a connection is used at all; nil is for ever.
+      /// The maximum age of a connection that is used; nil is no limit.
       public var connectionLifetime: Duration?
-      /// How large a packed body may be once it is unpacked, in bytes.
+      /// The maximum size of a packed body once it is unpacked, in bytes.
       public var maximumDecodedSize: Int64 = 16 << 30
-      /// How many times larger than what came over the wire an unpacked body may be, once it is larger than 16 MB.
+      /// The maximum ratio of an unpacked body to its bytes on the wire, once it is larger than 16 MB.
       public var maximumDecodingRatio = 200
 
       /// The defaults.
@@ -37,7 +37,7 @@
   }
 
   extension CurlTransport.Configuration {
-    /// Whether what goes to `origin` may be one of many streams of a connection.
+    /// True where a request to `origin` may be one of many streams of a connection.
     func mayMultiplex(_ origin: Origin) -> Bool {
       switch version {
       case .automatic: origin.isSecure
@@ -47,13 +47,13 @@
     }
   }
 
-  /// What all requests of a transport have in common, prepared once.
+  /// The settings that all requests of a transport share, prepared once.
   final class CurlRules: Sendable {
     let configuration: CurlTransport.Configuration
     let decodingLimits: DecodingLimits
     /// The addresses in the place of a look-up, by hosts in their one form and ports.
     let addresses: [String: String]
-    /// How long an idle connection is kept, in nanoseconds.
+    /// The lifetime of an idle connection, in nanoseconds.
     let idleLifetime: UInt64
 
     init(_ configuration: CurlTransport.Configuration) {

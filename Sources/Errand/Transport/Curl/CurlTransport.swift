@@ -12,9 +12,9 @@
   /// came, and is unpacked as it is read: it holds a chunk of 64 KiB and the library's window besides, of 32 KiB for gzip and
   /// deflate, up to 16 MB for br and 8 MB for zstd. A request is sent once; see ``TransferOptions/mayRepeat``.
   ///
-  /// What `Accept-Encoding` names is what can be unpacked: gzip and deflate with the machine's `libz.so.1`, br with
+  /// `Accept-Encoding` names what can be unpacked: gzip and deflate with the machine's `libz.so.1`, br with
   /// `libbrotlidec.so.1`, zstd with `libzstd.so.1`. A body that is packed otherwise is handed over as it came, as are one to a
-  /// request with an `Accept-Encoding` of its own and the part of a body that a `Range` asked for, which is asked for plain.
+  /// request with an `Accept-Encoding` of its own and the part of a body that a `Range` names, which is requested plain.
   /// One that is cut fails with `.truncatedBody`, one that is damaged or followed by other bytes with `.badResponse`.
   public final class CurlTransport: CancellableTransport {
     private let shards: [CurlShard]
@@ -149,7 +149,7 @@
       return transfer
     }
 
-    /// What is to be sent; nil where a request of its method has no body, not even an empty one.
+    /// The body to send; nil where a request of its method has none, not even an empty one.
     private static func outbox(for request: HTTPRequest) throws -> TransferOutbox? {
       if let data = request.body.data { return TransferOutbox(data) }
       if !request.body.isEmpty {

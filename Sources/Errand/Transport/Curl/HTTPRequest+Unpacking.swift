@@ -1,15 +1,15 @@
 #if os(Linux)
   extension HTTPRequest {
-    /// Whether its body is to be unpacked: not where it states itself what it accepts.
+    /// True where its response is unpacked: it has no `Accept-Encoding` of its own.
     var unpacksBody: Bool { options.decodesBody && !headers.contains(.acceptEncoding) }
 
-    /// What it accepts where its body is unpacked. A range would be one of the packed bytes, of which nothing can be
-    /// unpacked.
+    /// The codings that it accepts where its response is unpacked. A range would be one of the packed bytes, which
+    /// cannot be unpacked.
     var acceptEncoding: String { headers.contains(.range) ? "identity" : ContentCoding.offer }
   }
 
   extension Unpacking {
-    /// How the body of a response is unpacked; nil where it is handed over as it comes.
+    /// The steps that unpack the body of a response; nil where it is handed over as it comes.
     static func of(
       _ headers: HTTPHeaders, _ status: HTTPStatus, _ method: HTTPMethod, isFramed: Bool, _ limits: DecodingLimits
     ) -> Unpacking? {

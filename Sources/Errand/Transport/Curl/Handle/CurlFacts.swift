@@ -2,7 +2,7 @@
   import CCurl
   import Glibc
 
-  /// What libcurl knows of a transfer that is over.
+  /// libcurl's facts on a transfer that is over.
   struct CurlFacts {
     private let handle: CurlHandle
     private let sendCount: Int

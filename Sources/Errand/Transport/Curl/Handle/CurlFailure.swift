@@ -1,7 +1,7 @@
 #if os(Linux)
   import CCurl
 
-  /// What the end of a transfer means, by libcurl's code and its words for it. Pure.
+  /// The meaning of a transfer's end, by libcurl's code and its words for it. Pure.
   struct CurlFailure: Equatable {
     let code: TaskError.Code
     let reason: String

@@ -6,7 +6,7 @@
   /// One owner at a time uses it, a transfer or the pool.
   final class CurlHandle {
     let pointer: OpaquePointer
-    /// What its options are set for, beside those that every request sets anew; nil where it must be reset.
+    /// The request that its options fit, beside those that every request sets anew; nil where it must be reset.
     var plain: Plain?
     /// The header of its request, or of its last one.
     var header: CurlHeaderList?
@@ -27,7 +27,7 @@
       errorBuffer.deallocate()
     }
 
-    /// What libcurl says of the last failure, more closely than its code; empty where it says nothing.
+    /// libcurl's words for the last failure, closer than its code; empty where it says nothing.
     var remark: String { String(cString: errorBuffer) }
 
     func clearRemark() { errorBuffer.pointee = 0 }
@@ -35,13 +35,13 @@
     func collectRemarks() { ccurl_easy_set_pointer(pointer, CCOPT_ERRORBUFFER, errorBuffer) }
   }
 
-  /// What the options of a handle are set to from one request to the next.
+  /// The options of a handle, kept from one request to the next.
   extension CurlHandle {
-    /// What tells one plain request's options from another's.
+    /// The options that differ between plain requests.
     struct Plain: Equatable {
       let method: HTTPMethod
       let mayMultiplex: Bool
-      /// Whom the options of TLS are for; empty without it.
+      /// The origin of the options of TLS; empty without TLS.
       let secureOrigin: String
       let pins: Set<String>?
     }
@@ -55,7 +55,7 @@
       let mayHaveZone = address.utf8.contains(UInt8(ascii: "[")) && address.utf8.contains(UInt8(ascii: "%"))
       let isParsed = !mayHaveZone && ccurl_url_parse(parsed, address) == CCE_OK
       self.address = isParsed ? address : ""
-      // Or the last one would go before whatever else is set.
+      // Or the last one overrides any other address.
       return ccurl_easy_set_pointer(pointer, CCOPT_CURLU, isParsed ? UnsafeRawPointer(parsed) : nil) == CCE_OK
         && isParsed
     }

@@ -3,7 +3,7 @@
 
   /// The easy handles of a transport on one loop that are not in use; kept, for they remember names and TLS sessions.
   final class CurlHandlePool: Sendable {
-    /// A handle that nobody uses: it has one owner, the pool.
+    /// A handle that is not in use: it has one owner, the pool.
     private struct Idle: Sendable {
       nonisolated(unsafe) let handle: CurlHandle
     }
@@ -15,7 +15,7 @@
 
     private let state = Lock(State())
 
-    /// How many are in use.
+    /// The number of handles in use.
     var busy: Int { state.withLock { $0.busy } }
 
     func take() throws(TaskError) -> CurlHandle {
@@ -34,7 +34,7 @@
     /// An exchange is over; said before its reader knows, who may begin the next at once.
     func ended() { state.withLock { $0.busy -= 1 } }
 
-    /// Takes back a handle that nobody else uses any more.
+    /// Takes back a handle from its last user.
     func giveBack(_ handle: CurlHandle) {
       let idle = Idle(handle: handle)
       state.withLock { state in

@@ -7,7 +7,7 @@
   /// libcurl reads the list while the request is under way. A handle keeps its last one, for most requests of a server have
   /// the same fields.
   final class CurlHeaderList {
-    /// What a list is made of.
+    /// The content of a list.
     struct Content {
       var fields: [HTTPHeaders.Field]
       /// The codings of packed bodies, where the transport unpacks them.
@@ -15,7 +15,7 @@
       var sendsBody = false
       var expectsContinue = false
 
-      /// Whether both make the same list: names count as they are written.
+      /// True where both make the same list: names count as they are written.
       func matches(_ other: Content) -> Bool {
         sendsBody == other.sendsBody && expectsContinue == other.expectsContinue
           && acceptEncoding == other.acceptEncoding

@@ -3,7 +3,7 @@
 
   /// The libcurl of the machine, loaded when it is first asked for.
   enum CurlLibrary {
-    /// Why it cannot be used; nil when it can.
+    /// The reason why it cannot be used; nil when it can.
     static let problem: String? = {
       switch ccurl_load() {
       case Int32(CCURL_LOADED): nil
@@ -17,7 +17,7 @@
     /// `7.88.1`, or `unknown`.
     static var version: String { ccurl_version().map { String(cString: $0) } ?? "unknown" }
 
-    /// Whether it joins a folded line that begins a head to a field of the handle's last response, which is freed: from
+    /// True where it joins a folded line that begins a head to a field of the handle's last response, which is freed: from
     /// 7.83 until 8.1.2 (curl#11101).
     static let losesFirstField = (0x075300..<0x080102).contains(ccurl_version_number())
 

@@ -23,7 +23,7 @@
     func apply(to transfer: CurlTransfer) throws {
       let easy = transfer.handle.pointer
       // Handles are used again: forget the last request, keep sessions and names. A plain request sets the same options
-      // as the plain one before it, but for its address, its header and whom it calls back.
+      // as the plain one before it, but for its address, its header and its callbacks' data.
       let plain = isPlain ? self.plain(for: transfer) : nil
       if plain == nil || transfer.handle.plain != plain {
         transfer.handle.reset()
@@ -46,7 +46,7 @@
         pins: origin.isSecure ? request.options.pins.pins(for: origin.host) : nil)
     }
 
-    /// Whether it is one of those that most requests are: no body, no proxy, nothing special.
+    /// True for what most requests are: no body, no proxy, nothing special.
     private var isPlain: Bool {
       proxy == nil && request.body.isEmpty && configuration.addresses.isEmpty
         && request.options.digest == nil && request.options.continueTimeout == nil && !request.options.isLongLived

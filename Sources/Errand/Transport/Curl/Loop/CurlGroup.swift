@@ -1,5 +1,5 @@
 #if os(Linux)
-  /// The multi handles of one transport on one loop, and which of them a transfer goes to.
+  /// The multi handles of one transport on one loop, and the choice of one for a transfer.
   ///
   /// A multi takes at most ``capacity`` transfers, for each that stands still makes the busy ones of the same multi
   /// dearer. The lowest one with room is taken, so that connections are found again. Streams that may last have multis
@@ -7,14 +7,14 @@
   final class CurlGroup {
     typealias ID = Int
     static let capacity = 128
-    /// What is sent over TLS may be HTTP/2, and no server should take fewer streams on a connection (RFC 9113 §6.5.2).
-    /// For each one more than it takes, libcurl opens a connection.
+    /// The capacity for requests over TLS, which may be HTTP/2: no server should take fewer streams on a connection
+    /// (RFC 9113 §6.5.2). For each one more than it takes, libcurl opens a connection.
     static let secureCapacity = 100
 
     let id: ID
     private(set) var multis: [CurlMulti] = []
     private var homes: [Origin: CurlMulti] = [:]
-    /// Whether nothing will be added any more.
+    /// Nothing is added any more.
     var isClosed = false
 
     /// The origin of every socket.
@@ -23,7 +23,7 @@
     /// Its connections go over a Unix socket.
     let isUnix: Bool
 
-    /// How long an idle connection is kept, in nanoseconds.
+    /// The lifetime of an idle connection, in nanoseconds.
     let idleLifetime: UInt64
 
     init(id: ID, _ rules: CurlRules) {
@@ -74,7 +74,7 @@
     let group: CurlGroup.ID
     let pool = CurlHandlePool()
 
-    /// How many exchanges one loop carries before the next is asked to help. Fewer find idle connections again.
+    /// The number of exchanges on a loop past which the next one helps. Fewer find idle connections again.
     static let worthwhile = 16
 
     init(_ loop: CurlLoop) {
@@ -86,8 +86,8 @@
   extension [CurlShard] {
     /// The part that carries an exchange with `origin`.
     ///
-    /// What may be one of many streams of a connection stays with its origin's, for loops share no connections. Anything
-    /// else goes to the first that has little to do, then to the one that has least.
+    /// A request that may be one of many streams of a connection stays with its origin's, for loops share no connections.
+    /// Any other goes to the first that has little to do, then to the one that has least.
     func next(for origin: Origin, mayMultiplex: Bool) -> CurlShard {
       if count == 1 { return self[0] }
       if mayMultiplex { return self[Int(UInt(bitPattern: origin.hashValue) % UInt(count))] }

@@ -8,9 +8,9 @@
       case cancel(CurlTransfer)
       /// The reader has room again, or there is more to send.
       case unpause(CurlTransfer)
-      /// Somebody wants to know the connections of the group.
+      /// Counts the connections of the group.
       case count(CurlGroup.ID, @Sendable ([String: ConnectionCounts]) -> Void)
-      /// Nobody will add to the group any more.
+      /// Nothing is added to the group any more.
       case close(CurlGroup.ID)
     }
 

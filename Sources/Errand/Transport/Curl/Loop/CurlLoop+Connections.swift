@@ -4,7 +4,7 @@
 
   /// The connections of a loop, those that carry an exchange and those that wait for the next.
   extension CurlLoop {
-    /// Whose a connection is, and where it leads.
+    /// The group and the route of a connection.
     struct Owner {
       let group: CurlGroup.ID
       let route: CurlSweeper.Route
@@ -56,8 +56,8 @@
       return true
     }
 
-    /// A transfer takes a connection over a Unix socket, which has no port. Where several are idle, it is known which once
-    /// libcurl wants to hear of it: until then none of them may have anything to say.
+    /// A transfer takes a connection over a Unix socket, which has no port. Of several idle ones libcurl tells which once it
+    /// wants to hear of it: until then none of them may have anything to say.
     private func takesUnnamed(_ transfer: CurlTransfer) -> Bool {
       guard !sockets.isOpen(transfer.socket), let group = groups[transfer.group] else { return true }
       let origin = transfer.origin.description
@@ -67,7 +67,7 @@
       return true
     }
 
-    /// Whether an idle connection may be the one of an exchange that libcurl has not placed yet.
+    /// True where an idle connection may be the one of an exchange that libcurl has not placed yet.
     private func mayBeTaken(_ owner: Owner) -> Bool {
       guard groups[owner.group]?.isUnix ?? false else { return false }
       return timers.elements.contains { $0.group == owner.group && $0.sendCount > 0 && !sockets.isOpen($0.socket) }
@@ -98,7 +98,7 @@
       }
     }
 
-    /// How long a socket rests that is writable for nothing, in nanoseconds, unless it is readable before.
+    /// The rest of a socket that is writable for nothing, in nanoseconds; it ends once the socket is readable.
     private static let rest: UInt64 = 10_000_000
 
     func endRests() {
@@ -109,7 +109,7 @@
 
     /// Closes idle connections that have said something, were closed by the server, or have waited too long.
     ///
-    /// A response that nobody asked for would answer the next request (RFC 9112 §9.2). What HTTP/2 says unasked is read
+    /// An unsolicited response would answer the next request (RFC 9112 §9.2). Unsolicited frames of HTTP/2 are read
     /// by libcurl, which finds out whether the connection still stands.
     func closeIdle() {
       if now >= idleCheck { expireIdle() }

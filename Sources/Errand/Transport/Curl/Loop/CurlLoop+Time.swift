@@ -17,7 +17,7 @@
       }
     }
 
-    /// How long to wait for events, in milliseconds, rounded up; for ever when nothing is due.
+    /// The time to wait for events, in milliseconds, rounded up; -1, for ever, when nothing is due.
     func timeout() -> Int32 {
       guard settled.isEmpty, !hasCommands else { return 0 }
       var deadline = timers.first?.deadline ?? .max

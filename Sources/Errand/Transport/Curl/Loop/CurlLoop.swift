@@ -62,7 +62,7 @@
     /// Sockets that are not asked whether they are writable, and until when.
     var resting: [Int32] = []
     var restEnd = UInt64.max
-    /// When the next idle connection may have waited too long.
+    /// The instant at which the next idle connection may have expired.
     var idleCheck = UInt64.max
     let sweeper = CurlSweeper()
     let pulse = CurlWatchdog.Pulse()
@@ -167,7 +167,7 @@
         return
       }
       let descriptor = Int32(truncatingIfNeeded: event.data.u64)
-      // The multi may be gone since: its events are then nobody's.
+      // The multi may be gone since: its events are then dropped.
       switch sockets.report(descriptor) {
       case .wanted:
         pulse.enter()
@@ -194,10 +194,10 @@
       ready.removeAll(keepingCapacity: true)
     }
 
-    /// Lets go of the groups whose transport is gone and whose transfers are over.
+    /// Frees the groups whose transport is gone and whose transfers are over.
     ///
     /// At the end of a turn only: the last transfer of a group is reported from within its multi, which must not be
-    /// freed under whoever asks it for the next one.
+    /// freed while it reports the next one.
     private func tidy() {
       for id in untidy {
         guard let group = groups[id], group.isClosed, group.isIdle else { continue }

@@ -8,7 +8,7 @@
     private let pointer: OpaquePointer
     private unowned let loop: CurlLoop
     private(set) var count = 0
-    /// When libcurl wants to be called; `.max` is never.
+    /// The instant at which libcurl wants to be called; `.max` is never.
     private(set) var deadline = UInt64.max
     var isForLongLived = false
 
@@ -84,7 +84,7 @@
       }
     }
 
-    /// How long a multi is called again and again, in nanoseconds.
+    /// The longest time for which a multi is called again and again, in nanoseconds.
     private static let longestTurn: UInt64 = 2_000_000
 
     /// Reports the transfers that have finished.

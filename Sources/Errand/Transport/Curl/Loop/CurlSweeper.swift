@@ -1,8 +1,8 @@
 #if os(Linux)
   import CCurl
 
-  /// Closes idle connections that are dead. libcurl does so only when their host is asked for again, and has no function
-  /// for it: this asks for the host with a handle that fits no connection and may open none.
+  /// Closes idle connections that are dead. libcurl does so only when their host is used again, and has no function
+  /// for it: this requests the host with a handle that fits no connection and may open none.
   final class CurlSweeper {
     /// By which libcurl finds the connections of a host.
     struct Route: Hashable {

@@ -17,7 +17,7 @@
       fileprivate let turn = Atomic<UInt64>(0)
       /// The connections of the loop.
       fileprivate let connections = Lock(Connections())
-      /// How many streams the loop carries.
+      /// The number of streams on the loop.
       fileprivate let streams = Atomic<Int>(0)
       fileprivate let thread = Atomic<UInt>(0)
 
@@ -37,14 +37,14 @@
 
       func closing(_ descriptor: Int32) { connections.withLock { _ = $0.open.remove(descriptor) } }
 
-      /// Whether the watchdog ended the last connection of this number.
+      /// True where the watchdog ended the last connection of this number.
       func hasEnded(_ descriptor: Int32) -> Bool { connections.withLock { $0.ended.contains(descriptor) } }
     }
 
     fileprivate struct Connections {
       var open: Set<Int32> = []
       var ended: Set<Int32> = []
-      /// How much was read of each when the loop was first seen in the turn that goes on.
+      /// The bytes read of each when the loop was first seen in its present turn.
       var read: [Int32: UInt64] = [:]
 
       mutating func remember() {

@@ -2,7 +2,7 @@
   import CCurl
   import Glibc
 
-  /// What the kernel reports of every socket, and who uses it: the loop's side of the epoll.
+  /// The kernel's reports on every socket, and its exchanges: the loop's side of the epoll.
   ///
   /// libcurl says twice a request what it wants to hear of a connection: something, then nothing. A connection stays
   /// registered in between, which saves both calls into the kernel, and tells when the server says something unasked.
@@ -13,43 +13,44 @@
       var generation: UInt32 = 0
     }
 
-    /// What a report of the kernel is about.
+    /// The meaning of a report of the kernel.
     enum Report {
       /// libcurl wants to hear it.
       case wanted
       /// A connection that carries no exchange has something to say.
       case idle
-      /// Nobody wants to hear it now; nothing more is reported.
+      /// It is not wanted now; nothing more is reported.
       case unwanted
     }
 
     private struct Entry {
       /// The multi handle whose socket it is.
       var multi: UInt32 = 0
-      /// What libcurl wants to hear of.
+      /// The events that libcurl wants.
       var wanted: UInt32 = 0
-      /// What the kernel reports; 0 where it is not registered.
+      /// The events that the kernel reports; 0 where it is not registered.
       var armed: UInt32 = 0
       var generation: UInt32 = 0
-      /// How many exchanges go over it.
+      /// The number of exchanges over it.
       var users: Int32 = 0
-      /// Whether its closing will be told, once it stands. Of what libcurl opens for itself it is not.
+      /// Its closing is told, once it stands. libcurl does not tell that of sockets that it opens for itself.
       var isConnection = false
       /// It is no longer being made: libcurl has read from it.
       var stands = false
       /// It speaks HTTP/2 or later: what it says unasked may be in order.
       var isMultiplexed = false
-      /// How often it has spoken since it carried an exchange.
+      /// The number of reports since it carried an exchange.
       var remarks: UInt8 = 0
       /// Its number in the kernel, which no other socket has meanwhile.
       var inode: UInt = 0
       /// Since when it carries no exchange.
       var idleSince = UInt64.max
-      /// How often it was reported writable, and nothing else, since bytes of a stream were asked for; nil where none were.
+      /// The number of reports that it is writable, and nothing else, since libcurl took bytes of a stream; nil where it
+      /// took none.
       var futileReports: UInt8?
     }
 
-    /// How often a socket is reported writable for nothing before it rests: what libcurl asks for at a time, 128 KiB, may
+    /// The number of futile reports before a socket rests: the bytes that libcurl takes at a time, 128 KiB, may
     /// take many writes.
     private static let patience: UInt8 = 64
 
@@ -118,13 +119,13 @@
       if entry.armed != EPOLLIN.rawValue, entry.wanted == 0 { arm(key.descriptor, EPOLLIN.rawValue, of: entry.multi) }
     }
 
-    /// Whether the connection of an exchange is open.
+    /// True where the connection of an exchange is open.
     func isOpen(_ key: Key) -> Bool {
       isKnown(key.descriptor) && entries[Int(key.descriptor)].isConnection
         && entries[Int(key.descriptor)].generation == key.generation
     }
 
-    /// How many exchanges the connection of one carries; nil where it is closed.
+    /// The number of exchanges on the connection of one; nil where it is closed.
     func users(of key: Key) -> Int32? { isOpen(key) ? entries[Int(key.descriptor)].users : nil }
 
     /// Something was reported of the socket.
@@ -163,12 +164,12 @@
       return true
     }
 
-    /// Bytes of a stream's body were asked for.
+    /// libcurl takes bytes of a stream's body.
     mutating func asked(_ descriptor: Int32) {
       if isKnown(descriptor) { entries[Int(descriptor)].futileReports = 0 }
     }
 
-    /// Whether the socket is writable is of interest again, if it has rested.
+    /// Ends a rest: that the socket is writable is of interest again.
     mutating func endRest(of descriptor: Int32) {
       guard isKnown(descriptor) else { return }
       let entry = entries[Int(descriptor)]

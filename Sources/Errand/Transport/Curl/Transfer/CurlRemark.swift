@@ -1,5 +1,5 @@
 #if os(Linux)
-  /// What libcurl tells of HTTP/2 in words only.
+  /// libcurl's remarks on HTTP/2, which it makes in words only.
   ///
   /// No function of it says which stream a request went on, nor what a GOAWAY named as the last: after one, a stream
   /// above that ends in any of four codes, as do those that the server has read. The words cost less than 1 µs a request.
@@ -51,14 +51,14 @@
     }
   }
 
-  /// What is known of an HTTP/2 stream that a request was sent on.
+  /// The HTTP/2 stream that a request was sent on.
   struct StreamFate {
     let id: UInt32
     /// This side's port of the connection, by which those of one origin are told apart; 0 where there is none.
     let port: Int32
-    /// Whether the server has said that it did nothing with it (RFC 9113 §6.8, §8.7).
+    /// The server has said that it did nothing with it (RFC 9113 §6.8, §8.7).
     var isRefused = false
-    /// Whether the server has said that the connection ends, without fault, once its streams have (RFC 9113 §6.8).
+    /// The server has said that the connection ends, without fault, once its streams have (RFC 9113 §6.8).
     var isLast = false
   }
 

@@ -1,9 +1,9 @@
 #if os(Linux)
   import CCurl
 
-  /// How a transfer ends, or begins anew; on the loop.
+  /// The end of a transfer, or its second send; on the loop.
   extension CurlTransfer {
-    /// Prepares another go on a fresh connection, where the pooled one was dead before a byte of an answer came; false
+    /// Prepares another send on a fresh connection, where the pooled one was dead before a byte of an answer came; false
     /// where the request may have been read and must not be sent twice.
     func startAfresh(after code: Int32) -> Bool {
       guard !hasStartedAfresh, failure == nil, isRejected || isStale(code) else { return false }
@@ -35,7 +35,7 @@
       return connections == 0
     }
 
-    /// Whether the kernel took no byte of the request. Of streams libcurl does not count them.
+    /// True where the kernel took no byte of the request. Of streams libcurl does not count them.
     private var wroteNothing: Bool {
       guard !mayMultiplex else { return false }
       var head = 0
@@ -82,7 +82,7 @@
     /// stated length is counted. Of any other, the connection must still stand, or the server have said that it ends.
     private var isCutStream: Bool { endsWithConnection && !loop.sockets.isOpen(socket) }
 
-    /// Whether its end may be that of its connection, which others keep open until the turn has reached them too.
+    /// True where its end may be that of its connection, which others keep open until the turn has reached them too.
     var isInDoubt: Bool { endsWithConnection && loop.sockets.users(of: socket) ?? 0 > 1 }
 
     private var endsWithConnection: Bool {
@@ -107,7 +107,7 @@
       isOver = true
     }
 
-    /// Gives the handle back and stops whoever reads the body to send.
+    /// Gives the handle back and stops the reader of the body to send.
     func release() {
       if hasDroppedExpectation { handle.header = nil }
       if resolveList != nil { ccurl_easy_set_slist(handle.pointer, CCOPT_RESOLVE, nil) }  // it would be read again

@@ -2,7 +2,7 @@
   import Foundation
 
   extension CurlTransfer {
-    /// What the loop hands over to whoever reads.
+    /// The response on its way from the loop to its reader.
     struct Incoming {
       var inbox = TransferInbox()
       var isConnectionReused = false
@@ -24,9 +24,9 @@
     }
   }
 
-  /// What whoever reads the response sees of a transfer; from any thread.
+  /// The reader's side of a transfer; from any thread.
   extension CurlTransfer: HTTPBodySource, Cancellable {
-    /// Tells whoever waits, once there is something for them; from the loop.
+    /// Resumes the waiting readers, once there is something for them; from the loop.
     func resumeReader() {
       let (first, others) = incoming.withLock { $0.takeReaders() }
       first?.resume()
@@ -77,7 +77,7 @@
       loop.push(.cancel(self))
     }
 
-    /// Whether the exchange went over a connection that had carried another; known with the head.
+    /// True where the connection had carried another exchange; known with the head.
     var isConnectionReused: Bool { incoming.withLock { $0.isConnectionReused } }
 
     var trailers: HTTPHeaders {

@@ -107,7 +107,7 @@
       ccurl_easy_set_long(handle.pointer, CCOPT_FORBID_REUSE, 1)
     }
 
-    /// The whole answer is there. What is left of the request is not sent: nobody has to read it (RFC 9113 §8.1), and
+    /// The whole answer is there. What is left of the request is not sent: no server has to read it (RFC 9113 §8.1), and
     /// libcurl would wait until it was.
     func answered() {
       guard sendsBody, !isSent, !isAnswered else { return }

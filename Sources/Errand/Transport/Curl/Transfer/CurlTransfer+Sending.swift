@@ -2,7 +2,7 @@
   import Foundation
 
   extension CurlTransfer {
-    /// What whoever sends hands over to the loop.
+    /// The body on its way from its reader to the loop.
     final class Outgoing: Sendable {
       struct State {
         var outbox: TransferOutbox
@@ -16,7 +16,7 @@
     }
   }
 
-  /// What hands over the body of the request; from any thread.
+  /// The sender's side of a transfer; from any thread.
   extension CurlTransfer {
     /// Starts to read a body that is not in memory; it goes on until the transfer is over.
     func startReading(_ body: HTTPBody) {

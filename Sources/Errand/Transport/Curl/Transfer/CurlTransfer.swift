@@ -25,7 +25,7 @@
     // The loop's own. What every line and socket event touches is not checked for overlapping accesses at run time: one
     // thread uses it, and nothing called from within an access comes back to it.
     var resolveList: UnsafeMutablePointer<ccurl_slist>?
-    /// Whether it may be one stream of several; then libcurl is listened to for what becomes of it.
+    /// It may be one stream of several; then libcurl's remarks are read.
     let mayMultiplex: Bool
     var stream: StreamFate?
     private(set) var localPort: Int32 = 0
@@ -37,9 +37,9 @@
     var isOver = false
     var isMultiplexed = false
     private(set) var sendCount = 0
-    /// How often the request may still be written.
+    /// The number of times that the request may still be written.
     var sendsLeft: Int
-    /// How many of its goes surely had no effect: the server said so, or nothing was written.
+    /// The number of its sends that surely had no effect: the server said so, or nothing was written.
     var refusals = 0
     @exclusivity(unchecked) var timers: TransferTimers
     @exclusivity(unchecked) var head = HeadLines()
@@ -95,7 +95,7 @@
     var connectionsPerOrigin: Int { rules.configuration.connectionsPerOrigin }
     var group: CurlGroup.ID { shard.group }
 
-    /// Whether the response may have content (RFC 9110 §6.4.1).
+    /// True where the response may have content (RFC 9110 §6.4.1).
     var mayHaveBody: Bool { asksForBody && head.status != 204 && head.status != 304 }
 
     // MARK: On the loop
@@ -137,7 +137,7 @@
       return true
     }
 
-    /// Another go that there must not be. What came before it is the response, whose body libcurl has thrown away.
+    /// Refuses another send. What came before it is the response, whose body libcurl has thrown away.
     private func refuseSend() -> Bool {
       if head.isComplete {
         failure = TaskError(
@@ -217,10 +217,10 @@
       return code
     }
 
-    /// Whether the server surely saw nothing of the request, or said that it heeded nothing of it.
+    /// True where the server surely saw nothing of the request, or said that it heeded nothing of it.
     var isSurelyNotSent: Bool { refusals == sendCount }
 
-    /// The server will do nothing with the stream of this go.
+    /// The server will do nothing with the stream of this send.
     func refuse() {
       guard let stream, !stream.isRefused, head.isUntouched else { return }
       self.stream?.isRefused = true
@@ -236,7 +236,7 @@
   }
 
   extension HTTPRequest {
-    /// Whether its body waits for a 100: by its options, or by a field of its own.
+    /// True where its body waits for a 100: by its options, or by a field of its own.
     fileprivate var expectsContinue: Bool {
       options.continueTimeout != nil || headers[.expect].map { $0.lowercased().contains("100-continue") } ?? false
     }

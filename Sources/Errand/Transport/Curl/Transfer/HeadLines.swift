@@ -52,10 +52,10 @@
 
     typealias Bytes = UnsafeRawBufferPointer
 
-    /// Whether nothing was received.
+    /// True where nothing was received.
     var isUntouched: Bool { size == 0 }
 
-    /// Whether the next line is the first after a status line.
+    /// True where the next line is the first after a status line.
     var awaitsFirstField: Bool { !isBetween && !isComplete && !hasFields }
 
     /// Takes a line with its end.

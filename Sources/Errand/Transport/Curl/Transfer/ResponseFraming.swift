@@ -1,5 +1,5 @@
 #if os(Linux)
-  /// Where a response's body ends, by its header fields (RFC 9112 §6).
+  /// The end of a response's body, by its header fields (RFC 9112 §6).
   ///
   /// libcurl reads numbers up to their first odd byte, takes the last of several lengths, and ignores codings that it does
   /// not know. Two readers of one message must not differ on its end, so what is ambiguous is refused here.
@@ -77,7 +77,7 @@
     }
   }
 
-  /// Whether the bytes are `lowered` in any capitals.
+  /// True where the bytes are `lowered` in any capitals.
   private func matches(_ bytes: UnsafeRawBufferPointer, _ lowered: StaticString) -> Bool {
     guard bytes.count == lowered.utf8CodeUnitCount else { return false }
     for index in 0..<bytes.count where bytes[index] != lowered.utf8Start[index] {

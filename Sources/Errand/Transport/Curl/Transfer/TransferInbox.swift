@@ -1,7 +1,7 @@
 #if os(Linux)
   import Foundation
 
-  /// What has come of a response and was not read yet: pure bookkeeping between the loop, which fills it, and the one
+  /// The received and unread part of a response: pure bookkeeping between the loop, which fills it, and the one
   /// reader, who empties it.
   ///
   /// It holds at most ``highWater`` bytes and one piece more: past that the connection is paused, and goes on once the
@@ -10,10 +10,10 @@
     static let highWater = 512 << 10
     static let lowWater = 128 << 10
     private static let pieceSize = 128 << 10
-    /// What libcurl writes at most at once.
+    /// The most that libcurl writes at once.
     private static let worthwhile = 16 << 10
 
-    /// What the reader should do.
+    /// The reader's next step.
     enum Reading<Value> {
       case take(Value)
       case wait
@@ -107,7 +107,7 @@
       return piece ?? Data()
     }
 
-    /// Whether there is anything for a reader who waits.
+    /// True where there is anything for a waiting reader.
     func isReady(forHead: Bool) -> Bool {
       outcome != nil || (forHead ? head != nil : firstPiece < pieces.count)
     }

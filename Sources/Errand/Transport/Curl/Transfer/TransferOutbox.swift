@@ -1,12 +1,12 @@
 #if os(Linux)
   import Foundation
 
-  /// What is to be sent and was not taken yet: pure bookkeeping between whoever reads the body, and the loop, which
+  /// The part of a body that libcurl has not taken: pure bookkeeping between the reader of the body, and the loop, which
   /// sends it.
   struct TransferOutbox {
     static let highWater = 256 << 10
 
-    /// What the loop should do.
+    /// The loop's next step.
     enum Writing: Equatable {
       /// So many bytes were put into its buffer.
       case send(Int)
@@ -42,13 +42,13 @@
       isFinished = true
     }
 
-    /// Whether all of the body was taken.
+    /// True where all of the body was taken.
     var isDrained: Bool { isFinished && pieces.isEmpty && failure == nil }
 
-    /// Whether none of the body was taken.
+    /// True where none of the body was taken.
     var isUntouched: Bool { received - Int64(buffered) == 0 }
 
-    /// Whether the next piece should wait until some of the others are sent.
+    /// True where the next piece should wait until some of the others are sent.
     var isFull: Bool { buffered >= Self.highWater }
 
     /// Adds a piece; true when the loop has paused and is to go on.

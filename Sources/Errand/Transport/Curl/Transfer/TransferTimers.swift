@@ -1,5 +1,5 @@
 #if os(Linux)
-  /// When a transfer has taken too long, and which timer says so. Pure: the present instant is an argument.
+  /// The time limits of a transfer. Pure: the present instant is an argument.
   ///
   /// Instants are nanoseconds of the monotonic clock.
   struct TransferTimers {
@@ -36,7 +36,7 @@
     private var attemptStart: UInt64
     private var stageStart: UInt64
     private var lastActivity: UInt64
-    /// Whether it stands still because this side wants it to.
+    /// It stands still, for this side wants it to.
     var isHeld = false
 
     /// Timers from `start` on; `waits` says that it may have to wait for a connection first.
@@ -102,7 +102,7 @@
       return next
     }
 
-    /// What was under way.
+    /// The phase under way.
     var phase: TaskError.Phase {
       switch stage {
       case .waiting: .waiting

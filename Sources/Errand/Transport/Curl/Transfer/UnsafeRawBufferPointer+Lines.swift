@@ -14,22 +14,22 @@
       return part(start..<end)
     }
 
-    /// Where a byte is for the first time; nil where it is not.
+    /// The first index of a byte; nil where there is none.
     func position(of byte: UInt8) -> Int? {
       guard let baseAddress, let found = memchr(baseAddress, Int32(byte), count) else { return nil }
       return UnsafeRawPointer(found) - baseAddress
     }
 
-    /// Whether a byte is among them.
+    /// True where a byte is among them.
     func has(_ byte: UInt8) -> Bool { position(of: byte) != nil }
 
-    /// Whether they begin with `text`.
+    /// True where they begin with `text`.
     func starts(with text: StaticString) -> Bool {
       guard let baseAddress, count >= text.utf8CodeUnitCount else { return false }
       return memcmp(baseAddress, text.utf8Start, text.utf8CodeUnitCount) == 0
     }
 
-    /// Whether a byte is a space or a tab.
+    /// True where a byte is a space or a tab.
     static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
   }
 #endif
