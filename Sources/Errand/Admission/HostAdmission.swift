@@ -59,3 +59,60 @@ struct HostAdmission {
 
   mutating func withdraw(_ level: Int) { announced[level] = nil }
 }
+
+/// What is known of every host: found by its origin once, then by its place.
+///
+/// A dictionary of the states themselves would allocate for every change in place.
+struct HostTable {
+  private var places: [Origin: Int] = [:]
+  private var states: [HostAdmission] = []
+  private var free: [Int] = []
+
+  var count: Int { places.count }
+
+  var origins: [Origin] { Array(places.keys) }
+
+  /// Where the state of a host is; nil where nothing is known of it.
+  func place(of host: Origin) -> Int? { places[host] }
+
+  /// The same; a new state where there was none.
+  mutating func enter(_ host: Origin) -> Int {
+    if let place = places[host] { return place }
+    let place = free.popLast() ?? states.count
+    if place == states.count { states.append(HostAdmission()) }
+    places[host] = place
+    return place
+  }
+
+  /// Forgets a host; its place is another's from then on.
+  mutating func remove(_ host: Origin) {
+    guard let place = places.removeValue(forKey: host) else { return }
+    states[place] = HostAdmission()
+    free.append(place)
+  }
+
+  subscript(_ place: Int) -> HostAdmission {
+    get { states[place] }
+    _modify { yield &states[place] }
+  }
+
+  subscript(_ host: Origin) -> HostAdmission? { places[host].map { states[$0] } }
+}
+
+/// A token bucket as one instant: the one at which it is full again (the "generic cell rate algorithm").
+struct RateMeter {
+  private var fullAt: Duration = .zero
+
+  /// When the next token is there; now or earlier when there is one.
+  func nextToken(_ limit: RateLimit) -> Duration {
+    limit.isNone ? .zero : fullAt - limit.interval * (limit.burst - 1)
+  }
+
+  /// Takes a token, which must be there.
+  mutating func take(at now: Duration, _ limit: RateLimit) {
+    if !limit.isNone { fullAt = max(fullAt, now) + limit.interval }
+  }
+
+  /// Whether nothing would be lost by forgetting it.
+  func isFull(at now: Duration) -> Bool { fullAt <= now }
+}

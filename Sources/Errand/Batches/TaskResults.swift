@@ -33,3 +33,86 @@ public struct TaskResults<Described: PayloadDownloadingTask>: AsyncSequence, Sen
   /// Begins to read.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(results: self) }
 }
+
+/// In which order the results of many tasks are handed over.
+public enum ResultOrder: Sendable {
+  /// As they finish: nobody waits for a slow one.
+  case finished
+  /// In the order of the tasks. Those that finish early wait for the ones before them, and count to the window
+  /// meanwhile, so that a slow one holds up the rest after a window and not before.
+  case submitted
+}
+
+/// The results of many tasks that come from a source which may fail, each with the task it belongs to.
+///
+/// What a task throws is its result. What the source throws ends the results: no further task is taken, those under way
+/// finish, their results are handed over, and then the error is thrown.
+public struct ThrowingTaskResults<Described: PayloadDownloadingTask>: AsyncSequence, Sendable {
+  /// A task and what came of it.
+  public typealias Element = (task: Described, result: Result<Described.DownloadPayload, any Error>)
+  /// What the source throws.
+  public typealias Failure = any Error
+
+  let desk: TaskWindowDesk<Described, any Error>
+  let driver: TaskResultsDriver?
+
+  /// How far they are at this moment.
+  public var progress: TaskBatchProgress { desk.progress }
+
+  /// Reads results.
+  public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
+    let results: ThrowingTaskResults
+
+    /// The next result; nil when all have come. When the surrounding task is cancelled,
+    /// those under way come as `.failure(CancellationError())`, at least one, and then nil.
+    /// Throws what the source of the tasks has thrown.
+    public mutating func next() async throws -> Element? {
+      let outcome = try await withTaskCancellationHandler {
+        try await results.desk.next()
+      } onCancel: { [driver = results.driver] in
+        driver?.cancel()
+      }
+      return outcome.map { ($0.task, $0.result) }
+    }
+  }
+
+  /// Begins to read.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(results: self) }
+}
+
+/// Runs tasks on behalf of whoever reads their results; stops with the last reference.
+final class TaskResultsDriver: Sendable {
+  private let work: Task<Void, Never>
+
+  init(_ work: Task<Void, Never>) { self.work = work }
+
+  deinit { work.cancel() }
+
+  func cancel() { work.cancel() }
+
+  /// Runs `body`, which reads the results; whoever cancels it cancels the tasks, which have ended when this returns.
+  ///
+  /// - Parameters:
+  ///   - desk: Where the results are.
+  ///   - body: What to run.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws, and `CancellationError` where a cancellation kept results from it.
+  func scoped<Described, Failure, Value: Sendable>(
+    _ desk: TaskWindowDesk<Described, Failure>, _ body: () async throws -> Value
+  ) async throws -> Value {
+    let result: Result<Value, any Error>
+    do {
+      result = .success(try await withTaskCancellationHandler(operation: body) { work.cancel() })
+    } catch {
+      result = .failure(error)
+    }
+    if Task.isCancelled { await work.value }  // it knows whether something was kept from the reader
+    let isCut = desk.isCut
+    desk.close()
+    work.cancel()
+    await work.value
+    let value = try result.get()
+    if isCut { throw CancellationError() }
+    return value
+  }
+}

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// Encodes and decodes payloads. `Data` and `String` are themselves, never JSON.
 ///
@@ -110,3 +110,31 @@ private struct NothingDecoder: Decoder, SingleValueDecodingContainer {
   func decodeNil() -> Bool { true }
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { throw nothing }
 }
+
+/// Turns a value into the bytes of a request body.
+public protocol BodyEncoder: Sendable {
+  /// What the bytes are; sent as `Content-Type`.
+  var mediaType: MediaType { get }
+
+  /// The bytes of `value`. Throws when it cannot be encoded; the request is then not sent.
+  func encode<Value: Encodable>(_ value: Value) throws -> Data
+}
+
+extension JSONEncoder: BodyEncoder {
+  /// `application/json`.
+  public var mediaType: MediaType { .json }
+}
+
+/// Turns the bytes of a response body into a value.
+public protocol PayloadDecoder: Sendable {
+  /// The value that `data` describes. Throws when it describes none.
+  func decode<Payload: Decodable>(_ type: Payload.Type, from data: Data) throws -> Payload
+}
+
+extension JSONDecoder: PayloadDecoder {}
+
+/// What a task sends or receives: a value that can be encoded, decoded and passed between isolation domains.
+///
+/// In an app whose default isolation is the main actor, conform to this instead of `Codable`: the conformance is then
+/// usable from everywhere.
+public protocol TaskPayload: Codable, Sendable {}

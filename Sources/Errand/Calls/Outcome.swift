@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// What a call came to, before it is made into what the verb returns.
 struct Outcome: Sendable {
@@ -22,4 +22,37 @@ extension Outcome {
       throw error.with(response, data, call.snapshot.configuration)
     }
   }
+}
+
+/// What becomes of the body of an accepted response.
+package enum Delivery: Sendable {
+  /// Read and forgotten.
+  case discarded
+  /// Collected in memory.
+  case memory
+  /// Written to a file, which is replaced once the body is complete.
+  case file(URL)
+  /// Left to the caller, as it comes.
+  case stream
+
+  /// Whether a body goes no further than the call's own memory.
+  var isInMemory: Bool {
+    switch self {
+    case .discarded, .memory: true
+    case .file, .stream: false
+    }
+  }
+
+  /// Whether the call gives a body, so that a response without the whole of it will not do.
+  var wantsBody: Bool {
+    switch self {
+    case .memory, .file: true
+    case .discarded, .stream: false
+    }
+  }
+}
+
+extension HTTPResponse {
+  /// What happened to the call that gave this response, moment by moment; empty for one that did not come from a call.
+  public var record: FlightRecord { (maker as? Call)?.flightRecord ?? FlightRecord() }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// How much a server logs of every call, one line a moment.
 public enum LogStyle: Int, Sendable, Hashable, Comparable, CaseIterable {
   /// Nothing.
@@ -17,4 +19,22 @@ public enum LogStyle: Int, Sendable, Hashable, Comparable, CaseIterable {
     case (.short, _): false
     }
   }
+}
+
+/// Where text for people goes: echoes and log lines.
+public struct TextSink: Sendable {
+  private let put: @Sendable (String) -> Void
+
+  /// A sink that hands each piece of text to `put`; called from any thread, one piece a call.
+  public init(_ put: @escaping @Sendable (String) -> Void) { self.put = put }
+
+  /// Hands on one piece of text.
+  public func write(_ text: String) { put(text) }
+
+  /// The standard output.
+  public static let standardOutput = TextSink { FileHandle.standardOutput.write(Data("\($0)\n".utf8)) }
+  /// The standard error.
+  public static let standardError = TextSink { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
+  /// Nowhere.
+  public static let discard = TextSink { _ in }
 }

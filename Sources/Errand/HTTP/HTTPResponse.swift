@@ -33,3 +33,15 @@ public struct HTTPResponse: Sendable {
   /// The media type that the header names.
   public var mediaType: MediaType? { headers[.contentType].map { MediaType($0) } }
 }
+
+/// The version of HTTP that carried a response.
+public enum HTTPVersion: String, Sendable, Hashable {
+  /// HTTP/1.0.
+  case http1_0 = "HTTP/1.0"
+  /// HTTP/1.1.
+  case http1_1 = "HTTP/1.1"
+  /// HTTP/2.
+  case http2 = "HTTP/2"
+  /// HTTP/3.
+  case http3 = "HTTP/3"
+}

@@ -60,7 +60,7 @@ extension TaskManager {
       try await ServerDefault.$scoped.withValue(scoped) {
         var plan = task.plan
         plan.control = control
-        return try await Server.perform(plan, delivery, finish: finish)
+        return try await Call.perform(plan, delivery, finish: finish)
       }
     }
     work.start()

@@ -121,3 +121,45 @@ public struct RetryPolicy: Sendable {
     return hasJitter ? bound * failure.random : bound
   }
 }
+
+/// Whether a request may be sent twice.
+public enum Idempotency: Sendable, Hashable {
+  /// As its method says (RFC 9110 §9.2.2), or when it carries an `Idempotency-Key`.
+  case automatic
+  /// It may.
+  case safeToRepeat
+  /// It may not, whatever its method says.
+  case neverRepeat
+  /// It may: every attempt carries the same `Idempotency-Key`, made for the call.
+  case key
+}
+
+/// How many repetitions a host may be sent, in proportion to what it is sent anyway.
+///
+/// Every first attempt earns a part of a repetition; a retry, or a hedge, costs a whole one. So a host that fails
+/// everything gets a fifth more than it is offered, not three times as much, just when it can bear it least. When the
+/// budget is used up failures stand, and the flight record says why.
+public struct RetryBudget: Sendable, Hashable {
+  /// What every first attempt earns, in repetitions.
+  public var ratio: Double
+  /// How many repetitions may be saved up; so many are there at first.
+  public var capacity: Int
+
+  /// A budget.
+  ///
+  /// - Parameters:
+  ///   - ratio: What every first attempt earns, in repetitions.
+  ///   - capacity: How many repetitions may be saved up; so many are there at first.
+  public init(ratio: Double = 0.2, capacity: Int = 10) {
+    self.ratio = max(0, ratio)
+    self.capacity = max(0, capacity)
+  }
+
+  /// A repetition for every five calls, and at most ten saved up.
+  public static let standard = RetryBudget()
+
+  /// No budget: policies alone decide.
+  public static let unlimited = RetryBudget(ratio: .infinity)
+
+  var isUnlimited: Bool { ratio == .infinity }
+}

@@ -37,3 +37,71 @@ public struct ThrottleLimits: Sendable, Hashable {
   /// No limits.
   public static let unlimited = ThrottleLimits(perHost: 0, total: 0)
 }
+
+/// How many attempts may begin in a time, for each host; attempts beyond it wait.
+///
+///     TaskManager(limits: ThrottleLimits(rate: RateLimit(100, per: .seconds(60))))
+public struct RateLimit: Sendable, Hashable {
+  /// How many may begin in ``period``, in the long run; 0 is no limit.
+  public var count: Int
+  /// The time that ``count`` is for.
+  public var period: Duration
+  /// How many may begin at once after a pause.
+  public var burst: Int
+
+  /// So many in a time.
+  ///
+  /// - Parameters:
+  ///   - count: How many may begin in `period`.
+  ///   - period: The time.
+  ///   - burst: How many may begin at once after a pause; `count` unless given.
+  public init(_ count: Int, per period: Duration, burst: Int? = nil) {
+    self.count = max(0, count)
+    self.period = max(.zero, period)
+    self.burst = max(1, burst ?? count)
+  }
+
+  /// No limit.
+  public static let none = RateLimit(0, per: .zero)
+
+  var isNone: Bool { count == 0 || period == .zero }
+
+  /// The time after which one more may begin.
+  var interval: Duration { period / max(1, count) }
+}
+
+/// Who runs and who waits in a manager, at one moment.
+///
+///     print(shop.manager.throttle.waiting)
+public struct ThrottleSnapshot: Sendable, Hashable {
+  /// The same for one host.
+  public struct Host: Sendable, Hashable {
+    /// The attempts that hold a slot.
+    public internal(set) var running = 0
+    /// The attempts that wait for one, or for a stream.
+    public internal(set) var waiting = 0
+    /// The bodies that callers read as they come.
+    public internal(set) var streams = 0
+  }
+
+  /// The limits that hold.
+  public let limits: ThrottleLimits
+  /// The attempts that hold a slot.
+  public internal(set) var running: Int
+  /// The attempts that wait for one, or for a stream.
+  public internal(set) var waiting: Int
+  /// The bodies that callers read as they come.
+  public internal(set) var streams = 0
+  /// The hosts for which somebody runs, waits or reads.
+  public internal(set) var hosts: [Origin: Host]
+
+  /// This, and those who wait for a stream.
+  func adding(waitingForStreams other: ThrottleSnapshot) -> ThrottleSnapshot {
+    var sum = self
+    sum.waiting += other.waiting
+    for (host, counts) in other.hosts where counts.waiting > 0 {
+      sum.hosts[host, default: Host()].waiting += counts.waiting
+    }
+    return sum
+  }
+}

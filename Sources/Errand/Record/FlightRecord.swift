@@ -56,3 +56,43 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
     ([title] + entries.map { "  \($0.time.formattedSeconds)  \($0.moment)" }).joined(separator: "\n")
   }
 }
+
+/// What one attempt of a call came to.
+public struct AttemptRecord: Sendable {
+  /// Which attempt it was; the first is 1.
+  public let number: Int
+  /// How long it took, from the moment it had its slot.
+  public var duration: Duration = .zero
+  /// How long it waited for its slot.
+  public var queued: Duration = .zero
+  /// The status, if a response came.
+  public var status: HTTPStatus?
+  /// Why it failed, in one line with secrets hidden; nil when it did not.
+  public var failure: String?
+  /// What the transfer took, where it was measured.
+  public var timings: TransferTimings?
+  /// How long the call waited before the next attempt; nil when there was none.
+  public var delay: Duration?
+
+  package init(number: Int) { self.number = number }
+
+  /// Whether a pooled connection turned out dead and the request went out once more on a fresh one.
+  public var wasResent: Bool { timings?.wasResent ?? false }
+
+  /// The status or the failure, in words.
+  public var outcome: String { failure ?? status?.description ?? "no response" }
+}
+
+/// What a call took.
+public struct TaskMetrics: Sendable {
+  /// From the start of the call to its end, waiting and retries included.
+  public var elapsed: Duration = .zero
+  /// The time spent waiting for slots.
+  public var queued: Duration = .zero
+  /// The number of attempts; 0 when none was needed.
+  public var attempts = 0
+  /// What the last transfer took, where it was measured.
+  public var timings: TransferTimings?
+
+  package init() {}
+}

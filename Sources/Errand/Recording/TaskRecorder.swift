@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+public import Foundation
 
 #if canImport(Darwin)
   import Darwin
@@ -173,4 +173,24 @@ final class TaskRecorder: Sendable {
   private static func words(of error: any Error) -> String {
     (error as? PrivateFolder.Refusal)?.description ?? error.localizedDescription
   }
+}
+
+extension Server {
+  /// Records every call of the server's manager from now on; see ``TaskManager/recordTaskPath(to:limits:)``.
+  ///
+  /// - Parameters:
+  ///   - folder: Where to; a new folder below the temporary one unless given.
+  ///   - limits: How many recordings are kept.
+  /// - Returns: The folder.
+  /// - Throws: ``TaskError`` with code `.fileNotWritable` when the folder cannot be made or written to.
+  @discardableResult
+  public func recordTaskPath(to folder: URL? = nil, limits: RecordingLimits = RecordingLimits()) throws -> URL {
+    try manager.startRecording(to: folder, limits)
+  }
+
+  /// Stops recording; see ``TaskManager/endTaskPathRecording()``.
+  public func endTaskPathRecording() async { await manager.stopRecording() }
+
+  /// Where calls are recorded; nil while they are not.
+  public nonisolated var taskPathURL: URL? { manager.taskPathURL }
 }

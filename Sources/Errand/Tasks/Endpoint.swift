@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A task as a value, for those who prefer values to types: what goes up, and what comes down.
 ///
 ///     extension Endpoint<Void, Widget> {
@@ -105,4 +107,59 @@ extension Endpoint where Upload: Encodable {
 extension Endpoint where Download == Void {
   /// Runs the task; whatever body comes is read and let go.
   public func download() async throws { try await run() }
+}
+
+/// What the endpoints of one provider have in common; an endpoint's own modifiers go before it.
+public struct EndpointDefaults: Sendable {
+  /// The server to talk to; nil is ``Server/default``.
+  public var server: Server?
+  /// Header fields that go before those of the server.
+  public var headers: HTTPHeaders
+  /// How long one attempt may take.
+  public var timeout: Duration
+  /// What is done about failures.
+  public var retryPolicy: RetryPolicy
+
+  /// Nothing but what is given.
+  public init(
+    server: Server? = nil, headers: HTTPHeaders = [:], timeout: Duration = .inherited,
+    retryPolicy: RetryPolicy = .inherited
+  ) {
+    self.server = server
+    self.headers = headers
+    self.timeout = timeout
+    self.retryPolicy = retryPolicy
+  }
+}
+
+/// A URL to fetch without declaring anything: `try await URLTask(url).download()`.
+///
+/// It runs on ``Server/default`` unless told otherwise, with its settings but without its remote.
+public struct URLTask: PayloadDownloadingTask, UploadingTask {
+  /// The body as it comes.
+  public typealias DownloadPayload = Data
+
+  /// The URL.
+  public let url: URL
+  /// The method; `.automatic` unless given.
+  public let httpMethod: HTTPMethod
+  /// Header fields that go before those of the server.
+  public let headers: HTTPHeaders
+  private let body: HTTPBody
+
+  /// A task for a URL.
+  public init(_ url: URL, method: HTTPMethod = .automatic, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
+    self.url = url
+    httpMethod = method
+    self.headers = headers
+    self.body = body
+  }
+
+  /// The body that was given.
+  public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { body }
+}
+
+extension URLTask: CustomStringConvertible {
+  /// Method and URL, secrets hidden.
+  public var description: String { "URLTask(\(httpMethod) \(Redaction.standard(url)))" }
 }

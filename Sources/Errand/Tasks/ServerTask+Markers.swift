@@ -21,3 +21,59 @@ extension IdempotentTask {
   /// `.safeToRepeat`.
   public var idempotency: Idempotency { .safeToRepeat }
 }
+
+/// A task whose method is GET.
+public protocol ServerGETTask: ServerTask {}
+/// A task whose method is POST.
+public protocol ServerPOSTTask: ServerTask {}
+/// A task whose method is PUT.
+public protocol ServerPUTTask: ServerTask {}
+/// A task whose method is PATCH.
+public protocol ServerPATCHTask: ServerTask {}
+/// A task whose method is DELETE.
+public protocol ServerDELETETask: ServerTask {}
+/// A task whose method is HEAD.
+public protocol ServerHEADTask: ServerTask {}
+/// A task whose method is OPTIONS.
+public protocol ServerOPTIONSTask: ServerTask {}
+/// A task whose method is TRACE.
+public protocol ServerTRACETask: ServerTask {}
+/// A task whose method is QUERY.
+public protocol ServerQUERYTask: ServerTask {}
+
+extension ServerGETTask {
+  /// GET.
+  public var httpMethod: HTTPMethod { .get }
+}
+extension ServerPOSTTask {
+  /// POST.
+  public var httpMethod: HTTPMethod { .post }
+}
+extension ServerPUTTask {
+  /// PUT.
+  public var httpMethod: HTTPMethod { .put }
+}
+extension ServerPATCHTask {
+  /// PATCH.
+  public var httpMethod: HTTPMethod { .patch }
+}
+extension ServerDELETETask {
+  /// DELETE.
+  public var httpMethod: HTTPMethod { .delete }
+}
+extension ServerHEADTask {
+  /// HEAD.
+  public var httpMethod: HTTPMethod { .head }
+}
+extension ServerOPTIONSTask {
+  /// OPTIONS.
+  public var httpMethod: HTTPMethod { .options }
+}
+extension ServerTRACETask {
+  /// TRACE.
+  public var httpMethod: HTTPMethod { .trace }
+}
+extension ServerQUERYTask {
+  /// QUERY.
+  public var httpMethod: HTTPMethod { .query }
+}

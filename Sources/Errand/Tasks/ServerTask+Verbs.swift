@@ -7,12 +7,12 @@ extension ServerTask {
   /// Runs the task and returns the response, its body read and let go.
   @discardableResult
   public func run() async throws -> HTTPResponse {
-    try await Server.perform(plan, .discarded) { $0.response }
+    try await Call.perform(plan, .discarded) { $0.response }
   }
 
   /// Runs the task and returns the body as it came, decompressed.
   public func downloadData() async throws -> Data {
-    try await Server.perform(plan, .memory) { $0.data }
+    try await Call.perform(plan, .memory) { $0.data }
   }
 
   /// Runs the task and writes the body to a file.
@@ -21,7 +21,7 @@ extension ServerTask {
   /// fails before leaves the old one in place and nothing else behind.
   @discardableResult
   public func download(to file: URL) async throws -> TaskResponse<URL> {
-    try await Server.perform(plan, .file(file)) { TaskResponse(file, $0) }
+    try await Call.perform(plan, .file(file)) { TaskResponse(file, $0) }
   }
 
   /// Runs the task and returns the head of the response, its body as it comes.
@@ -32,7 +32,7 @@ extension ServerTask {
   /// The slot of the call is given back with the head; from then on it counts as an open stream, see
   /// ``ThrottleLimits/streamsPerHost``. A slow reader makes the server wait.
   public func stream() async throws -> HTTPResponse {
-    try await Server.perform(plan, .stream) { outcome in
+    try await Call.perform(plan, .stream) { outcome in
       outcome.call.handOver(outcome.response)
       return outcome.response
     }
@@ -48,11 +48,26 @@ extension UploadingTask {
 extension PayloadDownloadingTask {
   /// Runs the task and returns the payload.
   public func download() async throws -> DownloadPayload {
-    try await Server.perform(plan, .memory) { try $0.decoded(DownloadPayload.self) }
+    try await Call.perform(plan, .memory) { try $0.decoded(DownloadPayload.self) }
   }
 
   /// Runs the task and returns the payload with the response, its metrics and its record.
   public func response() async throws -> TaskResponse<DownloadPayload> {
-    try await Server.perform(plan, .memory) { TaskResponse(try $0.decoded(DownloadPayload.self), $0) }
+    try await Call.perform(plan, .memory) { TaskResponse(try $0.decoded(DownloadPayload.self), $0) }
+  }
+}
+
+extension ServerTask {
+  /// Asks for the head of the answer only: the task's request with HEAD and without its body.
+  ///
+  /// Everything else is as in any other call: the server's rules, headers, hooks and retries.
+  ///
+  /// - Returns: The response; it has no body.
+  /// - Throws: ``TaskError``, what a hook threw, or `CancellationError` when the call was cancelled.
+  public func head() async throws -> HTTPResponse {
+    var plan = plan
+    plan.httpMethod = .head
+    plan.omitsBody = true
+    return try await Call.perform(plan, .discarded) { $0.response }
   }
 }

@@ -183,3 +183,17 @@ extension ServerTask where Unmodified == Self {
     Modified(base: self, changes: [change])
   }
 }
+
+/// Stands for the server's encoder or decoder where a task names none.
+struct InheritedCoding: BodyEncoder, PayloadDecoder {
+  private struct NotResolved: Error {}
+
+  var mediaType: MediaType { .octetStream }
+  func encode<Value: Encodable>(_ value: Value) throws -> Data { throw NotResolved() }
+  func decode<Payload: Decodable>(_ type: Payload.Type, from data: Data) throws -> Payload { throw NotResolved() }
+}
+
+extension Duration {
+  /// Not a duration but its absence: what the server says counts.
+  public static let inherited = Duration(secondsComponent: .min, attosecondsComponent: 0)
+}

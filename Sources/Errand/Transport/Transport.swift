@@ -11,3 +11,41 @@ public protocol Transport: Sendable {
   /// Sends `request` and returns the head of the response, its body as it comes.
   func send(_ request: HTTPRequest) async throws -> HTTPResponse
 }
+
+/// A transport whose exchanges can be told to end by whoever holds them, without cancelling the task that awaits them.
+package protocol CancellableTransport: Transport {
+  /// Whether nothing else is waited for: no closure of the app's.
+  var isCancellable: Bool { get }
+
+  /// Sends `request` as `send(_:)` does.
+  ///
+  /// - Parameters:
+  ///   - request: The request, which was checked.
+  ///   - origin: Where it goes.
+  ///   - begun: Takes, before anything is waited for, what ends the exchange, the reading of its body included.
+  /// - Returns: The head of the response, its body as it comes.
+  func send(
+    _ request: HTTPRequest, to origin: Origin, begun: @Sendable (any Cancellable) -> Void
+  ) async throws -> HTTPResponse
+}
+
+/// How many connections there are to an origin.
+public struct ConnectionCounts: Sendable, Hashable {
+  /// All of them.
+  public var open = 0
+  /// Those that carry an exchange.
+  public var busy = 0
+
+  /// Those that wait to be used again.
+  public var idle: Int { max(0, open - busy) }
+}
+
+/// Which version of HTTP a transport asks for.
+public enum HTTPVersionPreference: Sendable, Hashable {
+  /// HTTP/2 where a TLS server offers it (ALPN), else HTTP/1.1.
+  case automatic
+  /// HTTP/1.1 only.
+  case http1
+  /// HTTP/2 without asking, also over plain http: the server must be known to speak it.
+  case http2PriorKnowledge
+}

@@ -12,3 +12,17 @@ extension HTTPQuery: CustomStringConvertible {
   /// The query as it stands in a URL, secrets hidden.
   public var description: String { Redaction.standard.pairs(encoded[...]) }
 }
+
+extension HTTPRequest: CustomStringConvertible {
+  /// Method and URL, then one line a header field; secrets hidden, without the body.
+  public var description: String {
+    (["\(method) \(Redaction.standard(url))"] + headers.map { "\($0)" }).joined(separator: "\n")
+  }
+}
+
+extension HTTPResponse: CustomStringConvertible {
+  /// Status and URL, then one line a header field; secrets hidden, without the body.
+  public var description: String {
+    (["\(status) \(Redaction.standard(url))"] + headers.map { "\($0)" }).joined(separator: "\n")
+  }
+}
