@@ -138,11 +138,11 @@ final class Attempt: Sendable {
     if call.mayEncloseCalls(request) { state.withLock { $0.slot = slot } }
     let response: HTTPResponse
     do {
-      let request = try prepared(request)
-      response =
-        request.body.isStream
-        ? try await enclosing { try await call.transmit(request, to: host) }
-        : try await call.transmit(request, to: host)
+      if request.body.isStream {
+        response = try await sendStream(request, to: host)
+      } else {
+        response = try await call.transmit(prepared(request), to: host)
+      }
     } catch {
       report(error, to: pass)
       throw error
@@ -150,6 +150,12 @@ final class Attempt: Sendable {
     hold(slot, pass, until: response)
     if response.status == .partialContent, !request.headers.contains(.range) { call.noteUnaskedPart() }
     return response
+  }
+
+  /// Sends a body that is made meanwhile, perhaps by other calls.
+  @inline(never)
+  private func sendStream(_ request: HTTPRequest, to host: Origin) async throws -> HTTPResponse {
+    try await enclosing { try await call.transmit(prepared(request), to: host) }
   }
 
   // Not inlined, nor the next two: what they put on the stack would otherwise be part of every call's memory.
@@ -177,7 +183,7 @@ final class Attempt: Sendable {
     // Not the response: its body would keep itself alive. The slot goes with what is called at the body's end.
     if case .stream = call.delivery { state.withLock { $0.slot = slot } }
     // A step that sees it may wait for others, as for a new token that all of them need.
-    if !call.isSuccess(response.status), call.hasAttemptSteps { slot.giveBack() }
+    if call.hasAttemptSteps, !call.isSuccess(response.status) { slot.giveBack() }
     response.body.onEnd { [status = response.status, slot] ending, _ in
       withExtendedLifetime(slot) { pass?.end(Circuit.Result(status, ending)) }
     }
