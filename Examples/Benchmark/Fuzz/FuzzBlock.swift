@@ -26,7 +26,7 @@ struct FuzzBlock: Sendable {
     _ report: @escaping @Sendable (FuzzOutcome) async throws -> Void
   ) async throws {
     var configuration = ServerConfiguration()
-    configuration.log = .discard
+    if ProcessInfo.processInfo.environment["ERRAND_LOG_STYLE"] == nil { configuration.log = .discard }
     let server = Server(
       remote: Remote(try peer.url(exchanges[0].line, "")), configuration: configuration, transport: transport)
     var isAfterWild = false

@@ -55,7 +55,7 @@ import Testing
     try check(seeing, says: "a process that exits waits a second for it")
     let limits = RecordingLimits()
     #expect(limits == RecordingLimits(count: 1000, age: .zero, bytes: 256 << 20))
-    try check("Sources/Errand/Policies/RecordingLimits.swift", says: "The thousand newest, of any age, up to 256 MiB")
+    try check("Sources/Errand/Policies/RecordingStyle.swift", says: "The thousand newest, of any age, up to 256 MiB")
   }
 
   @Test func `how many checks a transport has to pass`() throws {

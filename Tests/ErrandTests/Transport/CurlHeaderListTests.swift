@@ -25,7 +25,10 @@
       return lines
     }
 
-    private func makeHandle() throws -> CurlHandle { CurlHandle(try #require(ccurl_easy_init())) }
+    private func makeHandle() throws -> CurlHandle {
+      try #require(CurlLibrary.problem == nil)  // which loads it
+      return CurlHandle(try #require(ccurl_easy_init()))
+    }
 
     @Test func `the same fields are one list on a handle`() throws {
       let handle = try makeHandle()

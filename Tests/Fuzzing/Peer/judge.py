@@ -39,6 +39,8 @@ class Judge:
             verdict = self._success(number, outcome, expected)
         elif name is None and not outcome.is_wild:
             verdict = self._failure(entry, outcome, expected)
+        # A stream is refused by another one's GOAWAY too.
+        once = once and not any(streams.refuses(connection.sent) for connection in entry.connections)
         if once and outcome.method == "POST" and len(entry.connections) > 1:
             verdict = ("finding", "sent twice: the POST was read %d times" % len(entry.connections))
         self.ledger.forget(number - 5000)

@@ -139,8 +139,8 @@ def _body(status, fields, cursor, is_closed, method):
         return _chunked(cursor)
     if lengths:
         if len(set(lengths)) > 1 or not re.fullmatch(rb"[0-9]+", lengths[0]):
-            parts = {part.strip() for value in lengths for part in value.split(b",")}
-            if len(parts) == 1 and re.fullmatch(rb"[0-9]+", next(iter(parts))):
+            parts = [part.strip() for value in lengths for part in value.split(b",")]
+            if all(re.fullmatch(rb"[0-9]+", part) for part in parts) and len({int(part) for part in parts}) == 1:
                 raise _Unclear()  # RFC 9110 §8.6: the same one repeated may be taken for one
             raise _Refused("the lengths are %r" % lengths[:3])
         length = int(lengths[0])

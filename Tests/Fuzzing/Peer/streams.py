@@ -4,7 +4,7 @@ import threading
 import time
 
 import reading
-from frames import (CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PADDED, PING, RST_STREAM, SETTINGS,
+from frames import (CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PADDED, PING, RST_STREAM, SETTINGS,
                     WINDOW_UPDATE, Frame)
 from plans import Connection
 from wire import Gone
@@ -43,6 +43,17 @@ def bare(kind, flags, payload):
     if kind == HEADERS and flags & 0x20:
         payload = payload[5:] if len(payload) >= 5 else None
     return payload
+
+
+def refuses(sent):
+    """Whether the frames that were sent over a connection say of any stream that nothing was done with its request."""
+    place = 0
+    while place + 9 <= len(sent):
+        length, kind = int.from_bytes(sent[place : place + 3], "big"), sent[place + 3]
+        if kind == GOAWAY or (kind == RST_STREAM and bytes(sent[place + 9 : place + 13]) == b"\0\0\0\7"):
+            return True
+        place += 9 + length
+    return False
 
 
 class Session:

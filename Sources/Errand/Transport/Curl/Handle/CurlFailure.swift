@@ -36,6 +36,8 @@
         (self.code, reason) = (.badResponse, "the response cannot be read: a line of its head is larger than 100 KiB")
       case CCE_BAD_FUNCTION_ARGUMENT where circumstances.isSent && circumstances.phase != .receiving:
         (self.code, reason) = (.badResponse, "the response cannot be read: a line of its head is no field")
+      case CCE_BAD_FUNCTION_ARGUMENT where circumstances.isSent && remark.contains("chunk"):
+        (self.code, reason) = (.badResponse, "the response cannot be read: a line of its trailer fields is no field")
       case CCE_RECV_ERROR where remark.contains("chunk"):
         (self.code, reason) = (.badResponse, "the response's chunks cannot be read: \(remark)")
       case CCE_HTTP2_STREAM where isSilent && circumstances.phase == .receiving:
