@@ -6,7 +6,7 @@
   import Testing
 
   /// What a connection between two requests may not do.
-  @Suite(.timeLimit(.minutes(1)))
+  @Suite(.timeLimit(.minutes(10)))
   struct IdleConnectionTests {
     private let transport: CurlTransport
 
@@ -122,6 +122,27 @@
       _ = try await transport.send(HTTPRequest(.get, peer.url())).body.collect()
       #expect(await eventually { await transport.connections().isEmpty })
       #expect(isClosed.wait(timeout: .now() + 10) == .success)
+    }
+
+    // libcurl keeps what ends a stream in its buffer until there is something else to send or to read.
+    @Test func `a stream that is given up ends at the server at once, not with its connection's time`() async throws {
+      let isClosed = DispatchSemaphore(value: 0)
+      let peer = try WirePeer { connection, _ in
+        connection.say("\0\0\0\u{4}\0\0\0\0\0")  // SETTINGS
+        connection.waitForEnd()
+        isClosed.signal()
+      }
+      var configuration = CurlTransport.Configuration()
+      configuration.version = .http2PriorKnowledge
+      configuration.idleLifetime = .seconds(3600)
+      let transport = try CurlTransport(configuration)
+      var options = TransferOptions()
+      options.timeouts = Timeouts(firstByte: .milliseconds(400))
+      let error = await #expect(throws: TaskError.self) {
+        try await transport.send(HTTPRequest(.get, peer.url(), options: options))
+      }
+      #expect(error?.timer == .firstByte)
+      #expect(await eventually { isClosed.wait(timeout: .now()) == .success })
     }
 
     @Test func `a reader that stands still keeps its connection`() async throws {

@@ -1,5 +1,6 @@
 #if os(Linux)
   import Errand
+  import ErrandTesting
   import Foundation
   import Testing
 
@@ -7,7 +8,7 @@
   @Suite(
     .enabled(
       if: LocalServer.isExpected("caddy") && Certificates.isExpected, "caddy or openssl is not installed"),
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   struct CaddyTests {
     private static let large = Data((0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 131) })
 
@@ -58,6 +59,22 @@
       #expect(count == 200)
       #expect(await transport.connections().values.allSatisfy { $0.open <= 3 })
       withExtendedLifetime(caddy) {}
+    }
+
+    // An answer that is read before libcurl wants to hear of the socket: its connection is not idle.
+    @Test func `answers that come at once over a kept connection are whole`() async throws {
+      let mock = try MockServer(keeping: 0)
+      mock.route("/*", answer: .data(Data(count: 1_500_000)))
+      let gateway = try await Gateway.caddy(to: mock)
+      var configuration = CurlTransport.Configuration()
+      configuration.tls.authorities = .pem(try Certificates.shared().authority)
+      for _ in 0..<100 {
+        let transport = try CurlTransport(configuration)
+        for _ in 0..<4 {
+          let response = try await transport.send(HTTPRequest(.get, gateway.url))
+          #expect(try await response.body.collect().count == 1_500_000)
+        }
+      }
     }
 
     @Test func `a large file comes byte for byte, and streams that are left early harm nobody`() async throws {

@@ -8,6 +8,8 @@
     struct Owner {
       let group: CurlGroup.ID
       let route: CurlSweeper.Route
+      /// This side's port, where it may carry streams.
+      var streamPort: Int32?
     }
 
     func opened(_ descriptor: Int32, by transfer: CurlTransfer) {
@@ -47,6 +49,7 @@
     /// behind it.
     func takes(_ transfer: CurlTransfer, connectionFrom port: Int32) -> Bool {
       guard port != 0 else { return takesUnnamed(transfer) }
+      if transfer.mayMultiplex { shares(transfer, connectionFrom: port) }
       guard let descriptor = idlePorts.removeValue(forKey: port), owners[descriptor]?.group == transfer.group else {
         return true
       }
@@ -78,10 +81,26 @@
       return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0
     }
 
+    /// A transfer takes a connection that may carry others. As above it uses it from now on: a connection that nobody uses
+    /// and that goes on speaking is closed.
+    private func shares(_ transfer: CurlTransfer, connectionFrom port: Int32) {
+      if let descriptor = streamPorts[port] {
+        guard let owner = owners[descriptor], owner.group == transfer.group, owner.route.port == transfer.origin.port
+        else { return }
+        transfer.socket = sockets.join(descriptor, after: transfer.socket)
+      } else if transfer.sendCount == 0, sockets.isOpen(transfer.socket) {
+        streamPorts[port] = transfer.socket.descriptor
+        owners[transfer.socket.descriptor]?.streamPort = port
+      }
+    }
+
     func close(_ descriptor: Int32) -> Int32 {
       sockets.closing(descriptor)
       pulse.closing(descriptor)
-      if let owner = owners.removeValue(forKey: descriptor) { groups[owner.group]?.sockets[descriptor] = nil }
+      if let owner = owners.removeValue(forKey: descriptor) {
+        groups[owner.group]?.sockets[descriptor] = nil
+        if let port = owner.streamPort { streamPorts[port] = nil }
+      }
       // Tables do not outgrow the connections: a port is of use while its connection is open.
       if owners.isEmpty { idlePorts.removeAll() }
       return Glibc.close(descriptor)
@@ -142,6 +161,18 @@
         idleCheck = min(idleCheck, next)
       }
       sweep(routes)
+    }
+
+    /// A stream was given up, and nobody else uses its connection: closes that.
+    ///
+    /// libcurl 7.88 keeps the RST_STREAM in its buffer until it has something else to send or to read there; a server that
+    /// thinks would go on until the idle connection is closed. (`send_callback` in its http2.c keeps what is below 1 KiB,
+    /// `http2_data_done` does not flush it.)
+    func reset(_ socket: SocketWatch.Key) {
+      guard sockets.users(of: socket) == 0, let owner = owners[socket.descriptor] else { return }
+      let (multi, _) = sockets.hear(socket.descriptor)
+      sockets.condemn(socket.descriptor, dead)
+      sweep([multi: [owner.route]])
     }
 
     private func sweep(_ routes: [UInt32: Set<CurlSweeper.Route>]) {

@@ -33,8 +33,10 @@
     /// Takes a transfer out of its multi and ends it with an error; its connection is closed.
     func stop(_ transfer: CurlTransfer, with error: any Error) {
       guard !transfer.isOver else { return }
+      let (socket, isStream) = (transfer.socket, transfer.mayMultiplex && transfer.sendCount > 0)
       transfer.multi?.remove(transfer)
       left(transfer)
+      if isStream { reset(socket) }
       transfer.abandon(error)
       retire(transfer)
     }
