@@ -31,6 +31,9 @@ final class Squid: Sendable {
       cache deny all
       pinger_enable off
       shutdown_lifetime 0 seconds
+      server_persistent_connections off
+      quick_abort_min 0 KB
+      quick_abort_max 0 KB
       \(asksForCredential ? Self.authentication(folder) : "http_access allow all")
       """
     } arguments: {

@@ -1,16 +1,19 @@
 import Errand
 import Foundation
 
-/// A transport on trial, the server that it talks to, and the questions that all checks ask.
+/// A transport on trial, the server that answers it, and the questions that all checks ask.
 struct ConformanceTrial: Sendable {
   typealias Failure = TransportConformance.Failure
 
   let server: MockServer
-  let transport: any Transport
+  let end: ConformanceRoute.End
+  let traits: ConformanceRoute.Traits
+
+  var transport: any Transport { end.transport }
 
   /// A URL of the server; `path` is taken as it is.
   func url(_ path: String) throws -> URL {
-    guard let url = URL(string: server.url.absoluteString + path, encodingInvalidCharacters: false) else {
+    guard let url = URL(string: end.origin.absoluteString + path, encodingInvalidCharacters: false) else {
       throw Failure("'\(path)' makes no URL")
     }
     return url
@@ -55,6 +58,17 @@ struct ConformanceTrial: Sendable {
     try equal(server.requestCount, 1, "the number of requests")
     guard let request = server.requests.first else { throw Failure("the server kept no request") }
     return request
+  }
+
+  /// Waits until no exchange is left, neither here nor in between, and `idle` of the transport's connections are kept.
+  func waitForIdleness(keeping idle: Int = 0) async throws {
+    try await server.waitForOpenConnections(traits.contains(.connections) ? idle : 0)
+  }
+
+  /// Checks that a response came over a connection that had carried others, the only one so far.
+  func isReused(_ response: HTTPResponse) throws {
+    try holds(response.isConnectionReused, "the connection was used again")
+    if traits.contains(.connections) { try equal(server.connectionCount, 1, "the number of connections") }
   }
 
   func equal<Value: Equatable>(_ actual: Value, _ expected: Value, _ what: String) throws {

@@ -6,144 +6,102 @@ extension TransportConformance {
   static let bodiesUp: [Check] = kinds + surprises
 
   private static let kinds: [Check] = [
-    (
-      "bytes are sent with their length",
-      { trial in
-        let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        try await trial.fetch(try trial.request(.post, body: .bytes(bytes)), answer: .status(201))
-        let request = try trial.received()
-        try trial.equal(request.body, bytes, "the body")
-        try trial.equal(request.headers[.contentLength], "300000", "Content-Length")
-      }
-    ),
-    (
-      "a stream of known length is sent with its length",
-      { trial in
-        let body = HTTPBody.stream(length: 6) { chunks("abc", "def") }
-        try await trial.fetch(try trial.request(.put, body: body), answer: .status(200))
-        let request = try trial.received()
-        try trial.equal(request.body, Data("abcdef".utf8), "the body")
-        try trial.equal(request.headers[.contentLength], "6", "Content-Length")
-      }
-    ),
-    (
-      "a stream of unknown length is sent in chunks",
-      { trial in
-        let body = HTTPBody.stream { chunks("abc", "", "def") }
-        try await trial.fetch(try trial.request(.post, body: body), answer: .status(200))
-        let request = try trial.received()
-        try trial.equal(request.body, Data("abcdef".utf8), "the body")
-        try trial.equal(request.headers[.contentLength], nil, "Content-Length")
-      }
-    ),
-    (
-      "a stream that comes once is sent",
-      { trial in
-        let body = HTTPBody.once(chunks("once"), length: 4)
-        try await trial.fetch(try trial.request(.post, body: body), answer: .status(200))
-        try trial.equal(try trial.received().body, Data("once".utf8), "the body")
-      }
-    ),
-    (
-      "a file is sent with its length",
-      { trial in
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-\(UUID().uuidString)")
-        let bytes = Data((0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
-        try bytes.write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }  // a left-over does no harm
-        try await trial.fetch(try trial.request(.put, body: .file(file)), answer: .status(200))
-        let request = try trial.received()
-        try trial.equal(request.body, bytes, "the body")
-        try trial.equal(request.headers[.contentLength], "700000", "Content-Length")
-      }
-    ),
-    (
-      "a POST without a body says so",
-      { trial in
-        try await trial.fetch(try trial.request(.post), answer: .status(200))
-        try trial.equal(try trial.received().headers[.contentLength], "0", "Content-Length")
-      }
-    ),
-    (
-      "a body of no bytes is sent as one",
-      { trial in
-        try await trial.fetch(try trial.request(.put, body: .bytes(Data())), answer: .status(200))
-        try trial.equal(try trial.received().headers[.contentLength], "0", "Content-Length")
-      }
-    ),
+    Check("bytes are sent with their length") { trial in
+      let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+      try await trial.fetch(try trial.request(.post, body: .bytes(bytes)), answer: .status(201))
+      let request = try trial.received()
+      try trial.equal(request.body, bytes, "the body")
+      try trial.equal(request.headers[.contentLength], "300000", "Content-Length")
+    },
+    Check("a stream of known length is sent with its length") { trial in
+      let body = HTTPBody.stream(length: 6) { chunks("abc", "def") }
+      try await trial.fetch(try trial.request(.put, body: body), answer: .status(200))
+      let request = try trial.received()
+      try trial.equal(request.body, Data("abcdef".utf8), "the body")
+      try trial.equal(request.headers[.contentLength], "6", "Content-Length")
+    },
+    Check("a stream of unknown length is sent in chunks", needs: .requestFraming) { trial in
+      let body = HTTPBody.stream { chunks("abc", "", "def") }
+      try await trial.fetch(try trial.request(.post, body: body), answer: .status(200))
+      let request = try trial.received()
+      try trial.equal(request.body, Data("abcdef".utf8), "the body")
+      try trial.equal(request.headers[.contentLength], nil, "Content-Length")
+    },
+    Check("a stream that comes once is sent") { trial in
+      let body = HTTPBody.once(chunks("once"), length: 4)
+      try await trial.fetch(try trial.request(.post, body: body), answer: .status(200))
+      try trial.equal(try trial.received().body, Data("once".utf8), "the body")
+    },
+    Check("a file is sent with its length") { trial in
+      let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-\(UUID().uuidString)")
+      let bytes = Data((0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+      try bytes.write(to: file)
+      defer { try? FileManager.default.removeItem(at: file) }  // a left-over does no harm
+      try await trial.fetch(try trial.request(.put, body: .file(file)), answer: .status(200))
+      let request = try trial.received()
+      try trial.equal(request.body, bytes, "the body")
+      try trial.equal(request.headers[.contentLength], "700000", "Content-Length")
+    },
+    Check("a POST without a body says so") { trial in
+      try await trial.fetch(try trial.request(.post), answer: .status(200))
+      try trial.equal(try trial.received().headers[.contentLength], "0", "Content-Length")
+    },
+    Check("a body of no bytes is sent as one") { trial in
+      try await trial.fetch(try trial.request(.put, body: .bytes(Data())), answer: .status(200))
+      try trial.equal(try trial.received().headers[.contentLength], "0", "Content-Length")
+    },
   ]
 
   private static let surprises: [Check] = [
-    (
-      "a stream that is shorter than stated is an error",
-      { trial in
-        let body = HTTPBody.stream(length: 7) { chunks("abc") }
-        _ = try await trial.failure(of: try trial.request(.put, body: body), .bodyLengthMismatch)
+    Check("a stream that is shorter than stated is an error") { trial in
+      let body = HTTPBody.stream(length: 7) { chunks("abc") }
+      _ = try await trial.failure(of: try trial.request(.put, body: body), .bodyLengthMismatch)
+    },
+    Check("a stream that is longer than stated is an error") { trial in
+      let body = HTTPBody.stream(length: 4) { chunks("abc", "def") }
+      _ = try await trial.failure(of: try trial.request(.put, body: body), .bodyLengthMismatch)
+    },
+    Check("a file that is not there is an error, and nothing was sent") { trial in
+      let file = URL(fileURLWithPath: "/nowhere/at/all")
+      let error = try await trial.failure(of: try trial.request(.put, body: .file(file)), .unreadableBody)
+      try trial.holds(error.isSurelyNotSent, "the request was surely not sent")
+    },
+    Check("what a stream throws is thrown") { trial in
+      let body = HTTPBody.stream(length: 10) {
+        AsyncThrowingStream<Data, any Error> { $0.finish(throwing: Broken()) }
       }
-    ),
-    (
-      "a stream that is longer than stated is an error",
-      { trial in
-        let body = HTTPBody.stream(length: 4) { chunks("abc", "def") }
-        _ = try await trial.failure(of: try trial.request(.put, body: body), .bodyLengthMismatch)
+      do {
+        try await trial.fetch(try trial.request(.put, body: body))
+        throw Failure("expected the stream's own error, but there was none")
+      } catch is Broken {
+        return
       }
-    ),
-    (
-      "a file that is not there is an error, and nothing was sent",
-      { trial in
-        let file = URL(fileURLWithPath: "/nowhere/at/all")
-        let error = try await trial.failure(of: try trial.request(.put, body: .file(file)), .unreadableBody)
-        try trial.holds(error.isSurelyNotSent, "the request was surely not sent")
+    },
+    Check("an answer before the body was sent is the answer", needs: .earlyAnswers) { trial in
+      let answer = MockAnswer.status(413, body: "too much").earlyAnswer().closing()
+      let body = HTTPBody.bytes(Data(count: 16 << 20))
+      let (response, text) = try await trial.fetch(try trial.request(.post, body: body), answer: answer)
+      try trial.equal(response.status, .contentTooLarge, "the status")
+      try trial.equal(text, Data("too much".utf8), "the body")
+    },
+    Check("a body that asks first is sent after the server's consent", needs: .expectations) { trial in
+      let request = try trial.request(.post, body: .bytes(Data("asked".utf8))) { $0.continueTimeout = .seconds(60) }
+      let (response, _) = try await trial.fetch(request, answer: .status(200))
+      try trial.equal(response.status, .ok, "the status")
+      let received = try trial.received()
+      try trial.equal(received.headers[.expect]?.lowercased(), "100-continue", "Expect")
+      try trial.equal(received.body, Data("asked".utf8), "the body")
+    },
+    Check("a refusal is the answer to a body that asks first", needs: .refusals) { trial in
+      for status: HTTPStatus in [.unauthorized, 417] {
+        let request = try trial.request(.post, body: .bytes(Data(count: 100))) { $0.continueTimeout = .seconds(60) }
+        let answer = MockAnswer.status(status, body: "no").earlyAnswer().closing()
+        let (response, text) = try await trial.fetch(request, answer: answer)
+        try trial.equal(response.status, status, "the status")
+        try trial.equal(text, Data("no".utf8), "the body")
       }
-    ),
-    (
-      "what a stream throws is thrown",
-      { trial in
-        let body = HTTPBody.stream(length: 10) {
-          AsyncThrowingStream<Data, any Error> { $0.finish(throwing: Broken()) }
-        }
-        do {
-          try await trial.fetch(try trial.request(.put, body: body))
-          throw Failure("expected the stream's own error, but there was none")
-        } catch is Broken {
-          return
-        }
-      }
-    ),
-    (
-      "an answer before the body was sent is the answer",
-      { trial in
-        let answer = MockAnswer.status(413, body: "too much").earlyAnswer().closing()
-        let body = HTTPBody.bytes(Data(count: 16 << 20))
-        let (response, text) = try await trial.fetch(try trial.request(.post, body: body), answer: answer)
-        try trial.equal(response.status, .contentTooLarge, "the status")
-        try trial.equal(text, Data("too much".utf8), "the body")
-      }
-    ),
-    (
-      "a body that asks first is sent after the server's consent",
-      { trial in
-        let request = try trial.request(.post, body: .bytes(Data("asked".utf8))) { $0.continueTimeout = .seconds(60) }
-        let (response, _) = try await trial.fetch(request, answer: .status(200))
-        try trial.equal(response.status, .ok, "the status")
-        let received = try trial.received()
-        try trial.equal(received.headers[.expect]?.lowercased(), "100-continue", "Expect")
-        try trial.equal(received.body, Data("asked".utf8), "the body")
-      }
-    ),
-    (
-      "a refusal is the answer to a body that asks first",
-      { trial in
-        for status: HTTPStatus in [.unauthorized, 417] {
-          let request = try trial.request(.post, body: .bytes(Data(count: 100))) { $0.continueTimeout = .seconds(60) }
-          let answer = MockAnswer.status(status, body: "no").earlyAnswer().closing()
-          let (response, text) = try await trial.fetch(request, answer: answer)
-          try trial.equal(response.status, status, "the status")
-          try trial.equal(text, Data("no".utf8), "the body")
-        }
-        try trial.equal(trial.server.requestCount, 2, "the number of requests")
-      }
-    ),
+      try trial.equal(trial.server.requestCount, 2, "the number of requests")
+    },
   ]
 
   private struct Broken: Error {}

@@ -4,77 +4,62 @@ import Foundation
 // Cancelled tasks: prompt, under Swift's own error, and nothing stays behind.
 extension TransportConformance {
   static let cancellations: [Check] = [
-    (
-      "a task that was cancelled before sends nothing",
-      { trial in
-        let request = try trial.request()
-        let work = Task {
-          withUnsafeCurrentTask { $0?.cancel() }
-          return try await trial.fetch(request).response.status
-        }
-        try await trial.isCancelled(work)
-        try trial.equal(trial.server.requestCount, 0, "the number of requests")
+    Check("a task that was cancelled before sends nothing") { trial in
+      let request = try trial.request()
+      let work = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return try await trial.fetch(request).response.status
       }
-    ),
-    (
-      "cancelling before the head ends the exchange and its connection",
-      { trial in
-        trial.server.enqueue(.hang)
-        let request = try trial.request()
-        let work = Task { try await trial.fetch(request).response.status }
-        _ = try await trial.server.nextRequest()
+      try await trial.isCancelled(work)
+      try trial.equal(trial.server.requestCount, 0, "the number of requests")
+    },
+    Check("cancelling before the head ends the exchange and its connection") { trial in
+      trial.server.enqueue(.hang)
+      let request = try trial.request()
+      let work = Task { try await trial.fetch(request).response.status }
+      _ = try await trial.server.nextRequest()
+      work.cancel()
+      try await trial.isCancelled(work)
+      try await trial.waitForIdleness()
+    },
+    Check("cancelling in the body ends the exchange and its connection", needs: .promptHeads) { trial in
+      for answer: MockAnswer in [.text("x").bodyAfter(.seconds(3600)), .endless(chunk: Data(count: 60_000))] {
+        trial.server.enqueue(answer)
+        let response = try await trial.transport.send(try trial.request())
+        let work = Task { while try await response.body.next() != nil {} }
         work.cancel()
         try await trial.isCancelled(work)
-        try await trial.server.waitForOpenConnections(0)
+        try await trial.waitForIdleness()
       }
-    ),
-    (
-      "cancelling in the body ends the exchange and its connection",
-      { trial in
-        for answer: MockAnswer in [.text("x").bodyAfter(.seconds(3600)), .endless(chunk: Data(count: 60_000))] {
-          trial.server.enqueue(answer)
-          let response = try await trial.transport.send(try trial.request())
-          let work = Task { while try await response.body.next() != nil {} }
-          work.cancel()
-          try await trial.isCancelled(work)
-          try await trial.server.waitForOpenConnections(0)
+    },
+    Check("cancelling while a body is sent ends its source as well") { trial in
+      trial.server.route(.put, "/", answer: .status(200))
+      let hasEnded = AsyncStream<Void>.makeStream()
+      let body = HTTPBody.stream {
+        AsyncStream<Data> { stream in
+          stream.yield(Data("first".utf8))
+          stream.onTermination = { _ in hasEnded.continuation.finish() }
         }
       }
-    ),
-    (
-      "cancelling while a body is sent ends its source as well",
-      { trial in
-        trial.server.route(.put, "/", answer: .status(200))
-        let hasEnded = AsyncStream<Void>.makeStream()
-        let body = HTTPBody.stream {
-          AsyncStream<Data> { stream in
-            stream.yield(Data("first".utf8))
-            stream.onTermination = { _ in hasEnded.continuation.finish() }
-          }
-        }
-        let request = try trial.request(.put, body: body)
-        let work = Task { try await trial.fetch(request).response.status }
-        try await trial.server.waitForOpenConnections(1)
+      let request = try trial.request(.put, body: body)
+      let work = Task { try await trial.fetch(request).response.status }
+      try await trial.server.waitForOpenConnections(1)
+      work.cancel()
+      try await trial.isCancelled(work)
+      for await _ in hasEnded.stream {}
+      try await trial.waitForIdleness()
+    },
+    Check("the next exchange is none the worse for those that were cancelled") { trial in
+      trial.server.route(.get, "/slow", answer: .text("x").after(.milliseconds(20)))
+      trial.server.route(.get, "/now", answer: .text("now"))
+      let slow = try trial.request(.get, "/slow")
+      for round in 0..<50 {
+        let work = Task { _ = try await trial.fetch(slow) }
+        await giveWay(round)
         work.cancel()
-        try await trial.isCancelled(work)
-        for await _ in hasEnded.stream {}
-        try await trial.server.waitForOpenConnections(0)
+        _ = await work.result
+        try trial.equal(try await trial.fetch(try trial.request(.get, "/now")).body, Data("now".utf8), "the body")
       }
-    ),
-    (
-      "the next exchange is none the worse for those that were cancelled",
-      { trial in
-        trial.server.route(.get, "/slow", answer: .text("x").after(.milliseconds(20)))
-        trial.server.route(.get, "/now", answer: .text("now"))
-        let slow = try trial.request(.get, "/slow")
-        for round in 0..<50 {
-          let work = Task { _ = try await trial.fetch(slow) }
-          for _ in 0..<round { await Task.yield() }
-          work.cancel()
-          _ = await work.result
-          try trial.equal(try await trial.fetch(try trial.request(.get, "/now")).body, Data("now".utf8), "the body")
-        }
-      }
-    ),
+    },
   ]
 }

@@ -4,67 +4,50 @@ import Foundation
 // Connections: kept, and what becomes of an exchange when a kept one turns out dead.
 extension TransportConformance {
   static let connections: [Check] = [
-    (
-      "a connection is used again",
-      { trial in
-        let first = try await trial.fetch(try trial.request(), answer: .text("a")).response
-        let second = try await trial.fetch(try trial.request(), answer: .text("b")).response
-        try trial.equal([first, second].map(\.isConnectionReused), [false, true], "whether the connection was used")
-        try trial.equal(trial.server.connectionCount, 1, "the number of connections")
-      }
-    ),
-    (
-      "a connection that was said to close is not used again",
-      { trial in
-        try await trial.fetch(try trial.request(), answer: .text("a").closing())
-        try await trial.fetch(try trial.request(), answer: .text("b"))
-        try trial.equal(trial.server.connectionCount, 2, "the number of connections")
-      }
-    ),
-    (
-      "a POST is sent once when its pooled connection dies",
-      { trial in
-        try await trial.fetch(try trial.request(), answer: .text("a"))
-        trial.server.enqueue(.drop)
-        let error = try await trial.failure(of: try trial.request(.post, body: .text("x")), .connectionLost)
-        try trial.holds(!error.isSurelyNotSent, "the request may have been read")
-        try trial.equal(trial.server.requests.map(\.method), [.get, .post], "the requests")
-      }
-    ),
-    (
-      "a GET is sent once when its pooled connection dies, unless it may be repeated",
-      { trial in
-        try await trial.fetch(try trial.request(), answer: .text("a"))
-        trial.server.enqueue(.drop)
-        _ = try await trial.failure(of: try trial.request(), .connectionLost)
-        try trial.equal(trial.server.requestCount, 2, "the number of requests")
-      }
-    ),
-    (
-      "a GET that may be repeated survives the death of its pooled connection",
-      { trial in
-        try await trial.fetch(try trial.request(), answer: .text("a"))
-        trial.server.enqueue(.drop)
-        trial.server.route(.get, "/", answer: .text("b"))
-        let (_, body) = try await trial.fetch(try trial.request { $0.mayRepeat = true })
-        try trial.equal(body, Data("b".utf8), "the body")
-        try trial.equal(trial.server.requestCount, 3, "the number of requests")
-      }
-    ),
-    (
-      "a hundred exchanges at once get each its own answer",
-      { trial in
-        trial.server.route(.get, "/:number") { .text($0.parameters["number"] ?? "") }
-        try await withThrowingTaskGroup { group in
-          for number in 0..<100 {
-            group.addTask {
-              let (_, body) = try await trial.fetch(try trial.request(.get, "/\(number)"))
-              try trial.equal(body, Data("\(number)".utf8), "the body")
-            }
+    Check("a connection is used again") { trial in
+      let first = try await trial.fetch(try trial.request(), answer: .text("a")).response
+      let second = try await trial.fetch(try trial.request(), answer: .text("b")).response
+      try trial.holds(!first.isConnectionReused, "the first connection is new")
+      try trial.isReused(second)
+    },
+    Check("a connection that was said to close is not used again", needs: .connections) { trial in
+      try await trial.fetch(try trial.request(), answer: .text("a").closing())
+      try await trial.fetch(try trial.request(), answer: .text("b"))
+      try trial.equal(trial.server.connectionCount, 2, "the number of connections")
+    },
+    Check("a POST is sent once when its pooled connection dies", needs: .connections) { trial in
+      try await trial.fetch(try trial.request(), answer: .text("a"))
+      trial.server.enqueue(.drop)
+      let error = try await trial.failure(of: try trial.request(.post, body: .text("x")), .connectionLost)
+      try trial.holds(!error.isSurelyNotSent, "the request may have been read")
+      try trial.equal(trial.server.requests.map(\.method), [.get, .post], "the requests")
+    },
+    Check("a GET is sent once when its pooled connection dies, unless it may be repeated", needs: .connections) {
+      trial in
+      try await trial.fetch(try trial.request(), answer: .text("a"))
+      trial.server.enqueue(.drop)
+      _ = try await trial.failure(of: try trial.request(), .connectionLost)
+      try trial.equal(trial.server.requestCount, 2, "the number of requests")
+    },
+    Check("a GET that may be repeated survives the death of its pooled connection", needs: .connections) { trial in
+      try await trial.fetch(try trial.request(), answer: .text("a"))
+      trial.server.enqueue(.drop)
+      trial.server.route(.get, "/", answer: .text("b"))
+      let (_, body) = try await trial.fetch(try trial.request { $0.mayRepeat = true })
+      try trial.equal(body, Data("b".utf8), "the body")
+      try trial.equal(trial.server.requestCount, 3, "the number of requests")
+    },
+    Check("a hundred exchanges at once get each its own answer") { trial in
+      trial.server.route(.get, "/:number") { .text($0.parameters["number"] ?? "") }
+      try await withThrowingTaskGroup { group in
+        for number in 0..<100 {
+          group.addTask {
+            let (_, body) = try await trial.fetch(try trial.request(.get, "/\(number)"))
+            try trial.equal(body, Data("\(number)".utf8), "the body")
           }
-          try await group.waitForAll()
         }
+        try await group.waitForAll()
       }
-    ),
+    },
   ]
 }

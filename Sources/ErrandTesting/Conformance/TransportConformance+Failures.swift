@@ -6,86 +6,60 @@ extension TransportConformance {
   static let failures: [Check] = refusals + breaks
 
   private static let refusals: [Check] = [
-    (
-      "a header field with a line break is refused, and nothing is sent",
-      { trial in
-        for value in ["a\r\nX-Other: b", "a\nb", "a\rb", "a\0b"] {
-          _ = try await trial.failure(of: try trial.request(headers: ["X-Bad": value]), .badRequest)
-        }
-        _ = try await trial.failure(of: try trial.request(headers: ["X Bad": "a"]), .badRequest)
-        try trial.equal(trial.server.requestCount, 0, "the number of requests")
+    Check("a header field with a line break is refused, and nothing is sent") { trial in
+      for value in ["a\r\nX-Other: b", "a\nb", "a\rb", "a\0b"] {
+        _ = try await trial.failure(of: try trial.request(headers: ["X-Bad": value]), .badRequest)
       }
-    ),
-    (
-      "a method that is no token is refused, and nothing is sent",
-      { trial in
-        _ = try await trial.failure(of: try trial.request("GET /x HTTP/1.1\r\nX:"), .badRequest)
-        try trial.equal(trial.server.requestCount, 0, "the number of requests")
-      }
-    ),
-    (
-      "only http and https are carried",
-      { trial in
-        let file = HTTPRequest(.get, URL(fileURLWithPath: "/etc/hostname"))
-        _ = try await trial.failure(of: file, .badURL)
-      }
-    ),
-    (
-      "a refused connection is an error that says that nothing was sent",
-      { trial in
-        let closed = try MockServer()
-        closed.stop()
-        let error = try await trial.failure(of: HTTPRequest(.post, closed.url, body: .text("x")), .cannotConnect)
-        try trial.holds(error.isSurelyNotSent, "the request was surely not sent")
-        try trial.equal(error.phase, .connecting, "the phase")
-      }
-    ),
+      _ = try await trial.failure(of: try trial.request(headers: ["X Bad": "a"]), .badRequest)
+      try trial.equal(trial.server.requestCount, 0, "the number of requests")
+    },
+    Check("a method that is no token is refused, and nothing is sent") { trial in
+      _ = try await trial.failure(of: try trial.request("GET /x HTTP/1.1\r\nX:"), .badRequest)
+      try trial.equal(trial.server.requestCount, 0, "the number of requests")
+    },
+    Check("only http and https are carried") { trial in
+      let file = HTTPRequest(.get, URL(fileURLWithPath: "/etc/hostname"))
+      _ = try await trial.failure(of: file, .badURL)
+    },
+    Check("a refused connection is an error that says that nothing was sent") { trial in
+      let closed = try MockServer()
+      closed.stop()
+      let error = try await trial.failure(of: HTTPRequest(.post, closed.url, body: .text("x")), .cannotConnect)
+      try trial.holds(error.isSurelyNotSent, "the request was surely not sent")
+      try trial.equal(error.phase, .connecting, "the phase")
+    },
   ]
 
   private static let breaks: [Check] = [
-    (
-      "a connection that closes without an answer is lost, and the request perhaps read",
-      { trial in
-        for answer in [MockAnswer.drop, .reset] {
-          trial.server.enqueue(answer)
-          let error = try await trial.failure(of: try trial.request(.post, body: .text("x")), .connectionLost)
-          try trial.holds(!error.isSurelyNotSent, "the request may have been read")
-        }
-        try trial.equal(trial.server.requestCount, 2, "the number of requests")
-      }
-    ),
-    (
-      "a body that ends before its length is truncated",
-      { trial in
-        trial.server.enqueue(.truncated(body: Data(count: 1000), after: 400))
-        let error = try await trial.failure(of: try trial.request(), .truncatedBody)
-        try trial.equal(error.phase, .receiving, "the phase")
-      }
-    ),
-    (
-      "a body that ends before its last chunk is truncated",
-      { trial in
-        for end in ["5\r\nhello\r\n", "5\r\nhel", "5\r\nhello\r\n0\r\n"] {
-          let raw = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + end
-          trial.server.enqueue(.raw(Data(raw.utf8)))
-          _ = try await trial.failure(of: try trial.request(), .truncatedBody)
-        }
-      }
-    ),
-    (
-      "an answer that is no HTTP is a bad response",
-      { trial in
-        trial.server.enqueue(.raw(Data("220 mail.example.com ESMTP\r\n".utf8)))
-        let error = try await trial.failure(of: try trial.request(), .badResponse)
+    Check("a connection that closes without an answer is lost, and the request perhaps read", needs: .connections) {
+      trial in
+      for answer in [MockAnswer.drop, .reset] {
+        trial.server.enqueue(answer)
+        let error = try await trial.failure(of: try trial.request(.post, body: .text("x")), .connectionLost)
         try trial.holds(!error.isSurelyNotSent, "the request may have been read")
       }
-    ),
-    (
-      "an interim response is not taken for the response when nothing follows",
-      { trial in
-        trial.server.enqueue(.raw(Data("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".utf8)))
-        _ = try await trial.failure(of: try trial.request(), .connectionLost)
+      try trial.equal(trial.server.requestCount, 2, "the number of requests")
+    },
+    Check("a body that ends before its length is truncated", needs: .truncation) { trial in
+      trial.server.enqueue(.truncated(body: Data(count: 1000), after: 400))
+      let error = try await trial.failure(of: try trial.request(), .truncatedBody)
+      try trial.equal(error.phase, .receiving, "the phase")
+    },
+    Check("a body that ends before its last chunk is truncated", needs: .truncation) { trial in
+      for end in ["5\r\nhello\r\n", "5\r\nhel", "5\r\nhello\r\n0\r\n"] {
+        let raw = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + end
+        trial.server.enqueue(.raw(Data(raw.utf8)))
+        _ = try await trial.failure(of: try trial.request(), .truncatedBody)
       }
-    ),
+    },
+    Check("an answer that is no HTTP is a bad response", needs: .connections) { trial in
+      trial.server.enqueue(.raw(Data("220 mail.example.com ESMTP\r\n".utf8)))
+      let error = try await trial.failure(of: try trial.request(), .badResponse)
+      try trial.holds(!error.isSurelyNotSent, "the request may have been read")
+    },
+    Check("an interim response is not taken for the response when nothing follows", needs: .connections) { trial in
+      trial.server.enqueue(.raw(Data("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".utf8)))
+      _ = try await trial.failure(of: try trial.request(), .connectionLost)
+    },
   ]
 }

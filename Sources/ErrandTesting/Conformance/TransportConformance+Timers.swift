@@ -3,63 +3,48 @@ import Foundation
 
 // Timers that are shorter than a second, each under its own name.
 extension TransportConformance {
-  private static let short = Duration.milliseconds(80)
+  private static let short = Duration.milliseconds(300)
 
   static let timers: [Check] = [
-    (
-      "the connect timer names itself, and nothing was sent",
-      { trial in
-        let listener = try FullListener()
-        defer { listener.close() }
-        var request = try trial.request()
-        request.url = listener.url
-        request.options.timeouts = Timeouts(connect: short)
-        let error = try await trial.failure(of: request, .timedOut)
-        try trial.equal(error.timer, .connect, "the timer")
-        try trial.equal(error.limit, short, "the limit")
-        try trial.holds(error.isSurelyNotSent, "the request was surely not sent")
+    Check("the connect timer names itself, and nothing was sent") { trial in
+      let listener = try FullListener()
+      defer { listener.close() }
+      var request = try trial.request()
+      request.url = listener.url
+      request.options.timeouts = Timeouts(connect: short)
+      let error = try await trial.failure(of: request, .timedOut)
+      try trial.equal(error.timer, .connect, "the timer")
+      try trial.equal(error.limit, short, "the limit")
+      try trial.holds(error.isSurelyNotSent, "the request was surely not sent")
+    },
+    Check("the timer of the first byte names itself") { trial in
+      trial.server.enqueue(.hang)
+      let error = try await trial.failure(
+        of: try trial.request { $0.timeouts = Timeouts(firstByte: short) }, .timedOut)
+      try trial.equal(error.timer, .firstByte, "the timer")
+      try trial.equal(error.limit, short, "the limit")
+      try trial.holds(!error.isSurelyNotSent, "the request may have been read")
+      try await trial.waitForIdleness()
+    },
+    Check("the idle timer names itself", needs: .promptHeads) { trial in
+      trial.server.enqueue(.text("never").bodyAfter(.seconds(3600)))
+      let error = try await trial.failure(of: try trial.request { $0.timeouts = Timeouts(idle: short) }, .timedOut)
+      try trial.equal(error.timer, .idle, "the timer")
+      try trial.equal(error.phase, .receiving, "the phase")
+      try await trial.waitForIdleness()
+    },
+    Check("the timer of the attempt ends a body that drips") { trial in
+      trial.server.enqueue(.data(Data(count: 100_000)).throttled(bytes: 1, every: .milliseconds(5)))
+      let error = try await trial.failure(of: try trial.request { $0.timeouts = Timeouts(attempt: short) }, .timedOut)
+      try trial.equal(error.timer, .attempt, "the timer")
+      try await trial.waitForIdleness()
+    },
+    Check("no timer fires while a body moves, nor for a reader who is slow") { trial in
+      trial.server.enqueue(.data(Data(count: 60)).throttled(bytes: 1, every: .milliseconds(20)))
+      let request = try trial.request {
+        $0.timeouts = Timeouts(firstByte: .seconds(1), idle: .seconds(1))
       }
-    ),
-    (
-      "the timer of the first byte names itself",
-      { trial in
-        trial.server.enqueue(.hang)
-        let error = try await trial.failure(
-          of: try trial.request { $0.timeouts = Timeouts(firstByte: short) }, .timedOut)
-        try trial.equal(error.timer, .firstByte, "the timer")
-        try trial.equal(error.limit, short, "the limit")
-        try trial.holds(!error.isSurelyNotSent, "the request may have been read")
-        try await trial.server.waitForOpenConnections(0)
-      }
-    ),
-    (
-      "the idle timer names itself",
-      { trial in
-        trial.server.enqueue(.text("never").bodyAfter(.seconds(3600)))
-        let error = try await trial.failure(of: try trial.request { $0.timeouts = Timeouts(idle: short) }, .timedOut)
-        try trial.equal(error.timer, .idle, "the timer")
-        try trial.equal(error.phase, .receiving, "the phase")
-        try await trial.server.waitForOpenConnections(0)
-      }
-    ),
-    (
-      "the timer of the attempt ends a body that drips",
-      { trial in
-        trial.server.enqueue(.data(Data(count: 100_000)).throttled(bytes: 1, every: .milliseconds(5)))
-        let error = try await trial.failure(of: try trial.request { $0.timeouts = Timeouts(attempt: short) }, .timedOut)
-        try trial.equal(error.timer, .attempt, "the timer")
-        try await trial.server.waitForOpenConnections(0)
-      }
-    ),
-    (
-      "no timer fires while a body moves, nor for a reader who is slow",
-      { trial in
-        trial.server.enqueue(.data(Data(count: 40)).throttled(bytes: 1, every: .milliseconds(10)))
-        let request = try trial.request {
-          $0.timeouts = Timeouts(firstByte: .milliseconds(300), idle: .milliseconds(300))
-        }
-        try trial.equal(try await trial.fetch(request).body.count, 40, "the number of bytes")
-      }
-    ),
+      try trial.equal(try await trial.fetch(request).body.count, 60, "the number of bytes")
+    },
   ]
 }

@@ -1,0 +1,31 @@
+import Errand
+import ErrandTesting
+import Testing
+
+@Suite struct ConformanceRouteTests {
+  @Test func `a direct route leaves nothing out`() {
+    #expect(TransportConformance { PlatformTransport() }.omissions.isEmpty)
+  }
+
+  @Test func `a check that needs what a route hides is left out by its name, and no other`() {
+    let all = TransportConformance { PlatformTransport() }.cases.map(\.name)
+    for hidden in [ConformanceRoute.Traits.target, .trailers, [.methods, .expectations]] {
+      let route = ConformanceRoute(preserves: .all.subtracting(hidden)) {
+        .init(transport: PlatformTransport(), origin: $0.url)
+      }
+      let conformance = TransportConformance(over: route)
+      #expect(!conformance.omissions.isEmpty)
+      #expect(all.filter { !conformance.omissions.contains($0) } == conformance.cases.map(\.name))
+    }
+  }
+
+  @Test func `a check runs over its route, and fails where that does not lead to the server`() async throws {
+    let elsewhere = try MockServer()
+    let route = ConformanceRoute(preserves: .all) { _ in
+      .init(transport: PlatformTransport(), origin: elsewhere.url, intermediary: elsewhere)
+    }
+    let check = try #require(TransportConformance(over: route).cases.first { $0.name == "a fragment is not sent" })
+    await #expect(throws: TransportConformance.Failure.self) { try await check.run() }
+    #expect(elsewhere.requests.map(\.target) == ["/a?b"])
+  }
+}
