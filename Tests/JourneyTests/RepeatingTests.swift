@@ -49,6 +49,30 @@ import Testing
     #expect(shop.mock.requests.dropFirst().map(\.body) == [Data("abc".utf8)])
   }
 
+  /// A POST's body fails in the midst with what another call threw, nothing of which was sent.
+  @Test func `a POST is sent once when another call feeds its body and is surely not sent`() async throws {
+    let (shop, closed) = (try Shop(), try MockServer())
+    closed.stop()
+    let made = Shared(0)
+    let body = HTTPBody.stream {
+      made.withLock { $0 += 1 }
+      let (isFirst, server) = (Shared(true), shop.server)
+      return AsyncThrowingStream<Data, any Error> {
+        if isFirst.withLock({ isFirst in
+          defer { isFirst = false }; return isFirst
+        }) {
+          return Data("first".utf8)
+        }
+        return try await URLTask(closed.url).on(server).retry(.never).downloadData()
+      }
+    }
+    let task = URLTask(shop.url("echo/x"), method: .post, body: body).on(shop.server).retry(upTo: 3, after: .zero)
+    let error = await #expect(throws: TaskError.self) { try await task.run() }
+    #expect(error?.code == .cannotConnect && error?.isSurelyNotSent == false, "\(String(describing: error))")
+    #expect(error?.attempts.count == 1 && made.withLock { $0 } == 1)
+    #expect(await eventually { shop.isQuiet })
+  }
+
   @Test func `an answer that is known before the body was sent is the answer`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.status(413, body: "too much").earlyAnswer().closing())

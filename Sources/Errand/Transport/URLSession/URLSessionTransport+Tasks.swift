@@ -77,7 +77,7 @@ extension URLSessionTransport {
       do {
         try await body.forEachCountedChunk { chunk in gathered.withLock { $0.append(chunk) } }
       } catch {
-        throw TaskError.ofTransfer(error)
+        throw TaskError.ofUpload(error)
       }
       return session.uploadTask(with: head, from: gathered.withLock { $0 })
     }
