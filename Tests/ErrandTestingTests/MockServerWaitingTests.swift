@@ -38,7 +38,7 @@ import Testing
         if isCancelledFirst { withUnsafeCurrentTask { $0?.cancel() } }
         _ = try await server.nextRequest()
       }
-      await Task.yield()
+      await giveWay()
       task.cancel()
       await #expect(throws: CancellationError.self) { try await task.value }
     }
@@ -49,7 +49,7 @@ import Testing
   @Test func `stopping ends the wait for a request`() async throws {
     let server = try MockServer()
     let task = Task { try await server.nextRequest() }
-    await Task.yield()
+    await giveWay()
     server.stop()
     await #expect(throws: MockServerError.self) { try await task.value }
     await #expect(throws: MockServerError.self) { _ = try await server.nextRequest() }

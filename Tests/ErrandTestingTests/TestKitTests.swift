@@ -19,7 +19,7 @@ import Testing
     for left in [2, 1, 0] {
       clock.advance(by: .seconds(1))
       #expect(clock.sleeperCount == left)
-      while order.withLock({ $0.count }) < 3 - left { await Task.yield() }
+      #expect(await eventually { order.withLock({ $0.count }) >= 3 - left })
     }
     for task in tasks { try await task.value }
     #expect(order.withLock { $0 } == [1, 2, 3])
@@ -45,7 +45,7 @@ import Testing
   @Test func `whoever waits for sleepers gives up when cancelled`() async {
     let clock = ManualClock()
     let task = Task { await clock.sleepers(count: 1) }
-    await Task.yield()
+    await giveWay()
     task.cancel()
     await task.value
   }

@@ -5,7 +5,7 @@
   import Testing
 
   /// Servers that answer before they have read the request, and servers that think after it.
-  @Suite(.timeLimit(.minutes(1)))
+  @Suite(.timeLimit(.minutes(10)))
   struct EarlyAnswerTests {
     private let transport: CurlTransport
 
@@ -62,7 +62,7 @@
         _ = connection.readRequest()
         connection.waitForEnd()
       }
-      let limits = Timeouts(firstByte: .milliseconds(600), idle: .milliseconds(100))
+      let limits = Timeouts(firstByte: .milliseconds(1500), idle: .milliseconds(400))
       let error = await #expect(throws: TaskError.self) {
         try await transport.send(request(peer.url(), .bytes(Data(count: 1000)), limits))
       }

@@ -1,6 +1,7 @@
 #if os(Linux)
   import Dispatch
   import Errand
+  import ErrandTesting
   import Foundation
   import Testing
 

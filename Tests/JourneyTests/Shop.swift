@@ -1,7 +1,6 @@
 import Errand
 import ErrandTesting
 import Foundation
-import Dispatch
 
 struct Widget: TaskPayload, Equatable {
   var id = 7
@@ -60,19 +59,4 @@ func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Re
 /// The names of the files in a folder, hidden ones included, in order.
 func files(in folder: URL) throws -> [String] {
   try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-}
-
-/// Whether `condition` comes true within a minute.
-///
-/// For what happens outside of the process's control, on sockets and in the kernel. It looks every millisecond, and
-/// leaves the threads of the pool to others meanwhile: a loop of yields would take one of two.
-func eventually(_ condition: () async throws -> Bool) async rethrows -> Bool {
-  let end = ContinuousClock.now + .seconds(60)
-  while try await !condition() {
-    if ContinuousClock.now > end { return false }
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { continuation.resume() }
-    }
-  }
-  return true
 }

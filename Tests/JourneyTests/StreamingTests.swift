@@ -86,7 +86,7 @@ import Testing
     shop.mock.enqueue(.text("0123456789").bodyAfter(.seconds(3600)))
     let response = try await PlainTask().on(shop.server).stream()
     let reader = Task { try await response.body.collect() }
-    await Task.yield()
+    await giveWay()
     reader.cancel()
     await #expect(throws: CancellationError.self) { try await reader.value }
     try await shop.mock.waitForOpenConnections(0)

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct TimersTests {
-  private static let short = Duration.milliseconds(50)
+  private static let short = Duration.milliseconds(400)
 
   private func error(_ timeouts: Timeouts, _ answer: MockAnswer) async throws -> TaskError {
     let shop = try Shop { $0.timeouts = timeouts }
@@ -19,7 +19,7 @@ import Testing
     let error = try await error(Timeouts(firstByte: Self.short), .hang)
     #expect(error.timer == .firstByte && error.limit == Self.short && error.phase == .awaitingResponse)
     #expect(error.isTimeout && !error.isSurelyNotSent)
-    #expect(error.description.contains("firstByte timer fired after 0.050 s"), "\(error)")
+    #expect(error.description.contains("firstByte timer fired after 0.400 s"), "\(error)")
   }
 
   @Test func `a body that stands still fires the idle timer`() async throws {
@@ -38,8 +38,8 @@ import Testing
   }
 
   @Test func `a slow body that moves does not fire the idle timer`() async throws {
-    let shop = try Shop { $0.timeouts = Timeouts(idle: .milliseconds(400)) }
-    shop.mock.enqueue(.data(Data(count: 30)).throttled(bytes: 1, every: .milliseconds(20)))
-    #expect(try await PlainTask().on(shop.server).downloadData().count == 30)
+    let shop = try Shop { $0.timeouts = Timeouts(idle: .seconds(1)) }
+    shop.mock.enqueue(.data(Data(count: 60)).throttled(bytes: 1, every: .milliseconds(20)))
+    #expect(try await PlainTask().on(shop.server).downloadData().count == 60)
   }
 }

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct TransportConformanceTests {
   #if os(Linux)
     static let curl = TransportConformance { try CurlTransport() }.cases

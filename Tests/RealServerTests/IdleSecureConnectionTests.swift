@@ -1,26 +1,14 @@
 #if os(Linux)
-  import Dispatch
   import Errand
+  import ErrandTesting
   import Foundation
   import Testing
 
   /// Connections over TLS that the server closes between two requests.
   @Suite(
     .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
-    .timeLimit(.minutes(3)))
+    .timeLimit(.minutes(10)))
   struct IdleSecureConnectionTests {
-    /// Whether the transport has no connection left, looked at every few milliseconds.
-    private func isEmpty(_ transport: CurlTransport) async -> Bool {
-      let end = ContinuousClock.now + .seconds(60)
-      while await !transport.connections().isEmpty {
-        if ContinuousClock.now > end { return false }
-        await withCheckedContinuation { continuation in
-          DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(5)) { continuation.resume() }
-        }
-      }
-      return true
-    }
-
     @Test(arguments: [HTTPVersionPreference.http1, .automatic])
     func `are closed at once, and a POST that comes next is sent`(version: HTTPVersionPreference) async throws {
       let certificates = try Certificates.shared()
@@ -33,7 +21,7 @@
       let request = HTTPRequest(.get, nginx.url.appendingPathComponent("hello"))
       let response = try await transport.send(request)
       #expect(try await response.body.collect() == Data("hello".utf8))
-      #expect(await isEmpty(transport), "no other call was needed")
+      #expect(await eventually { await transport.connections().isEmpty }, "no other call was needed")
       let post = HTTPRequest(.post, nginx.url.appendingPathComponent("swallow"), body: .text("x"))
       #expect(try await transport.send(post).status == 204)
       withExtendedLifetime(nginx) {}

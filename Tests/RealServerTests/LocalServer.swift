@@ -1,4 +1,4 @@
-import Dispatch
+import ErrandTesting
 import Foundation
 
 #if canImport(Darwin)
@@ -77,13 +77,6 @@ final class LocalServer: Sendable {
     Self.end(process) { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
   }
 
-  /// Leaves the thread to others for a few milliseconds.
-  private static func moment() async {
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(5)) { continuation.resume() }
-    }
-  }
-
   /// A port that was free a moment ago.
   ///
   /// It is below those that a system gives for port 0: the servers of other tests, which ask for that, cannot take it
@@ -139,14 +132,13 @@ final class LocalServer: Sendable {
 
   /// Whether it listens; false when it has ended.
   private static func answers(_ port: UInt16, _ process: Int32) async -> Bool {
-    let limit = ContinuousClock.now + .seconds(10)
-    while ContinuousClock.now < limit {
+    var hasEnded = false
+    let isOver = await eventually {
       var status: Int32 = 0
-      if waitpid(process, &status, WNOHANG) == process { return false }
-      if connects(to: port) { return true }
-      await moment()
+      hasEnded = waitpid(process, &status, WNOHANG) == process
+      return hasEnded || connects(to: port)
     }
-    return false
+    return isOver && !hasEnded
   }
 
   private static func connects(to port: UInt16) -> Bool {

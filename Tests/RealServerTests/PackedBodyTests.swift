@@ -1,12 +1,13 @@
 #if os(Linux)
   import Errand
+  import ErrandTesting
   import Foundation
   import Testing
 
   /// Bodies that are a thousand times as large as what comes over the wire.
   @Suite(
     .enabled(if: Nginx.isExpected && LocalServer.isExpected("gzip"), "nginx or gzip is not installed"),
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(10)))
   struct PackedBodyTests {
     private static let size = 64 << 20
 
@@ -43,7 +44,7 @@
       var count = 0
       while let piece = try await body.next() {
         count += piece.count
-        for _ in 0..<10 { await Task.yield() }
+        await giveWay(10)
       }
       #expect(count == Self.size)
       #expect(body.timings.map { $0.bytesDecoded == Int64(Self.size) && $0.bytesReceived < 1 << 20 } == true)
@@ -55,7 +56,7 @@
       for yields in [0, 100] {
         let body = try await transport.send(request(nginx)).body
         let error = await #expect(throws: TaskError.self) {
-          while try await body.next() != nil { for _ in 0..<yields { await Task.yield() } }
+          while try await body.next() != nil { await giveWay(yields) }
         }
         #expect(error?.code == .bodyTooLarge, "\(String(describing: error))")
       }

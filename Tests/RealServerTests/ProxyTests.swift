@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  @Suite(.enabled(if: Squid.isExpected, "squid is not installed"), .timeLimit(.minutes(1)))
+  @Suite(.enabled(if: Squid.isExpected, "squid is not installed"), .timeLimit(.minutes(10)))
   struct ProxyTests {
     private let mock: MockServer
 

@@ -6,7 +6,7 @@
   /// Which ends of an HTTP/2 stream say that the server did nothing with it, and which do not.
   @Suite(
     .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   struct RefusedStreamTests {
     private let peer: HTTP2Peer
 

@@ -6,7 +6,7 @@
 
   @Suite(
     .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   struct TrustedKeysTests {
     private static let wrong = "sha256/\(String(repeating: "A", count: 43))="
     private let certificates: Certificates

@@ -50,7 +50,7 @@ import Testing
       tasks.append(
         Task { [host] in
           let slot = try await desk.slot(for: host, priority: priority) {}
-          for _ in 0..<yields { await Task.yield() }
+          await giveWay(yields)
           withExtendedLifetime(slot) {}
         })
       if Bool.random(using: &random), let victim = tasks.randomElement(using: &random) { victim.cancel() }

@@ -102,8 +102,10 @@ import Testing
         #expect(admission.waiting == 0)
       }
     }
-    _ = time(2000)
-    let small = time(2000)
-    #expect(time(20_000) < small * 60, "ten times as many; a line that is shifted or copied would take 100 times")
+    // The least of three: others may have had the core meanwhile.
+    let (small, large) = ((0..<4).map { _ in time(2000) }.min(), (0..<3).map { _ in time(20_000) }.min())
+    #expect(
+      (large ?? .zero) < (small ?? .zero) * 60,
+      "ten times as many; a line that is shifted or copied would take 100 times")
   }
 }

@@ -20,7 +20,7 @@ import Testing
               return count
             }
             #expect(count == 1)
-            await Task.yield()
+            await giveWay()
             log.withLock { $0.append(number) }
             inside.withLock { $0 -= 1 }
           }
@@ -98,7 +98,7 @@ import Testing
         let plain = Task { try await next.run() }
         let handle = server.manager.start(next)
         started.withLock { $0 = [plain, Task { try await handle.value }] }
-        for _ in 0..<100 { await Task.yield() }  // so that they come while the queue is held
+        await giveWay(100)  // so that they come while the queue is held
       }
     }
     try await GetWidget().on(server).serialQueue(.named("sync")).run()
@@ -148,7 +148,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     var tasks: [Task<Void, any Error>] = []
     for _ in 0..<200 {
-      tasks.append(Task { try await queues.withTurn(.named("a")) { await Task.yield() } })
+      tasks.append(Task { try await queues.withTurn(.named("a")) { await giveWay() } })
       if Bool.random(using: &random) { tasks.randomElement(using: &random)?.cancel() }
     }
     for task in tasks {

@@ -55,7 +55,7 @@ import Testing
     let first = Task { try await shop.task().run() }
     await shop.clock.sleepers(count: 1)
     let second = Task { try await shop.task().run() }
-    while shop.manager.throttle.waiting == 0 { await Task.yield() }
+    #expect(await eventually { shop.manager.throttle.waiting == 1 })
     let host = try #require(URL(string: "https://shop.test").flatMap { Origin($0) })
     #expect(shop.manager.throttle.hosts == [host: ThrottleSnapshot.Host(running: 1, waiting: 1)])
     let error = try #require(await taskError { try await shop.task().run() })
@@ -111,7 +111,7 @@ import Testing
       return .ok(request)
     }
     let calls = (0..<6).map { _ in Task { try await shop.task().run() } }
-    while shop.manager.waitingCount < 5 { await Task.yield() }
+    #expect(await eventually { shop.manager.waitingCount >= 5 })
     await shop.manager.setLimits(ThrottleLimits(perHost: 3))
     await shop.clock.sleepers(count: 3)
     #expect(shop.manager.runningCount == 3 && shop.manager.waitingCount == 3)

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ResultsTests {
+@Suite(.timeLimit(.minutes(10))) struct ResultsTests {
   /// A server that counts how many requests are under way.
   private func counting(_ peak: Shared<(now: Int, most: Int)>) -> Server {
     let transport = StubTransport { request in
@@ -11,7 +11,7 @@ import Testing
         peak.now += 1
         peak.most = max(peak.most, peak.now)
       }
-      for _ in 0..<5 { await Task.yield() }
+      await giveWay(5)
       peak.withLock { $0.now -= 1 }
       try Task.checkCancellation()
       let id = request.url.lastPathComponent
@@ -68,7 +68,7 @@ import Testing
     await shop.began.reached(3)
     for (count, id) in [3, 1, 2].enumerated() {
       shop.open(id)
-      while results.progress.finished <= count { await Task.yield() }
+      #expect(await eventually { results.progress.finished > count })
     }
     var ids: [Int] = []
     for await (task, result) in results {
@@ -206,7 +206,7 @@ import Testing
     let server = shop.server()
     shop.open(1)
     for await _ in server.manager.results(of: shop.tasks(1...1000, on: server), limit: 4) { break }
-    while server.manager.callCount > 0 { await Task.yield() }
+    #expect(await eventually { server.manager.callCount == 0 })
     #expect(shop.taken.count < 10)
   }
 
@@ -227,7 +227,7 @@ import Testing
     shop.open(1...3)
     let results = server.manager.results(of: (1...4).map { GetWidget(id: $0).on(server) }, limit: 4)
     await shop.ended.reached(3)
-    while results.progress.finished < 3 { await Task.yield() }
+    #expect(await eventually { results.progress.finished >= 3 })
     #expect("\(results.progress)" == "3 of 4 finished, 1 under way, 1 failed")
     shop.open(4)
     for await _ in results {}

@@ -61,7 +61,7 @@ import Testing
       }
     }
     await asked.reached(2)
-    while server.manager.waitingCount < 3 { await Task.yield() }
+    #expect(await eventually { server.manager.waitingCount >= 3 })
     #expect(await server.manager.cancelAll() == 5)
     for call in calls { #expect(await call.value == false) }
     #expect(server.manager.runningCount == 0 && server.manager.waitingCount == 0 && server.manager.callCount == 0)
@@ -119,7 +119,7 @@ import Testing
     let manager = TaskManager(limits: ThrottleLimits(perHost: 1), clock: CallClock(clock))
     let server = Server(remote: "https://shop.test", transport: transport, manager: manager)
     let first = Task { try await GetWidget().on(server).run() }
-    while manager.runningCount < 1 { await Task.yield() }
+    #expect(await eventually { manager.runningCount >= 1 })
     let second = Task {
       try await GetWidget().on(server).timeouts(Timeouts(queue: .seconds(3))).retry(.never).run()
     }
@@ -150,7 +150,7 @@ import Testing
   ) async throws {
     let transport = StubTransport { request in
       for _ in 0..<(request.url.path.utf8.reduce(0) { Int($1) &+ $0 } % 7) {
-        await Task.yield()
+        await giveWay()
         try Task.checkCancellation()
       }
       return .json(#"{"id":7,"name":"Sprocket"}"#, for: request)
@@ -162,7 +162,7 @@ import Testing
     var calls: [(task: Task<Widget, any Error>, isCancelled: Bool)] = []
     for id in 0..<1000 {
       let call = Task { try await GetWidget(id: id).on(server).download() }
-      for _ in 0..<Int.random(in: 0..<3, using: &random) { await Task.yield() }
+      await giveWay(Int.random(in: 0..<3, using: &random))
       let isCancelled = Bool.random(using: &random)
       if isCancelled { call.cancel() }
       calls.append((call, isCancelled))

@@ -83,7 +83,7 @@ import Testing
     let shop = make(slow: [.seconds(3)], status: { $0 == 2 ? .serviceUnavailable : .ok })
     let call = Task { try await shop.task().hedged(after: .seconds(1)).run() }
     await shop.clock.pass(.seconds(1), sleepers: 2)
-    while shop.moments(containing: "attempt 2 ended").isEmpty { await Task.yield() }
+    #expect(await eventually { !shop.moments(containing: "attempt 2 ended").isEmpty })
     await shop.clock.pass(.seconds(2), sleepers: 2)
     #expect(try await call.value.headers["X-Number"] == "1")
   }
@@ -93,9 +93,9 @@ import Testing
     let task = shop.task().hedged(after: .seconds(1)).retry(upTo: 5, after: .seconds(7))
     let call = Task { try await task.run() }
     await shop.clock.pass(.seconds(1), sleepers: 2)
-    while shop.moments(containing: "attempt 2 ended").isEmpty { await Task.yield() }
+    #expect(await eventually { !shop.moments(containing: "attempt 2 ended").isEmpty })
     await shop.clock.pass(.seconds(1), sleepers: 2)
-    while shop.moments(containing: "to retry").isEmpty { await Task.yield() }
+    #expect(await eventually { !shop.moments(containing: "to retry").isEmpty })
     await shop.clock.pass(.seconds(7))
     #expect(try await call.value.headers["X-Number"] == "3")
     #expect(shop.moments(containing: "attempt 3 ended").count == 1)
@@ -109,7 +109,7 @@ import Testing
     await shop.clock.pass(.seconds(1), sleepers: 3)
     await shop.clock.sleepers(count: 4)
     shop.clock.advance(by: .seconds(1))
-    for _ in 0..<20 { await Task.yield() }
+    await giveWay(20)
     #expect(shop.sentCount == 3)
     call.cancel()
     await #expect(throws: CancellationError.self) { try await call.value }
@@ -154,7 +154,7 @@ import Testing
       try shop.manager.circuits.pass(for: host, breaker)?.end(.failure)
     }
     shop.clock.advance(by: .seconds(1))
-    for _ in 0..<20 { await Task.yield() }
+    await giveWay(20)
     await shop.clock.pass(.seconds(4))
     _ = try await call.value
     #expect(shop.sentCount == 1)

@@ -1,4 +1,5 @@
 import Errand
+import ErrandTesting
 import Testing
 
 @Suite struct PauseGateTests {
@@ -20,7 +21,7 @@ import Testing
         passed.add()
       }
     }
-    for _ in 0..<100 { await Task.yield() }
+    await giveWay(100)
     #expect(passed.count == 0)
     gate.open()
     for waiter in waiters { try await waiter.value }
@@ -31,7 +32,7 @@ import Testing
     let gate = PauseGate()
     gate.close()
     let waiting = Task { try await gate.pass() }
-    for _ in 0..<10 { await Task.yield() }
+    await giveWay(10)
     waiting.cancel()
     await #expect(throws: CancellationError.self) { try await waiting.value }
     let late = Task {

@@ -55,6 +55,6 @@ struct GatedShop {
 
   /// Gives others the time to do what they should not.
   func settle() async {
-    for _ in 0..<2000 { await Task.yield() }
+    await giveWay(50)
   }
 }

@@ -55,8 +55,8 @@ import Testing
       $0.log = log
     }
     let call = Task { try await PlainTask().on(server).run() }
-    while !lines.withLock({ $0.contains { $0.contains("to retry") } }) { await Task.yield() }
-    for _ in 0..<100 { await Task.yield() }
+    #expect(await eventually { lines.withLock({ $0.contains { $0.contains("to retry") } }) })
+    await giveWay(100)
     call.cancel()
     await #expect(throws: CancellationError.self) { try await call.value }
     #expect(lines.withLock { $0.count { $0.contains("attempt 1 started") } } == 1)

@@ -42,7 +42,7 @@ import Testing
     #expect(handle.state == .waiting)
     #expect(handle.pause() && !handle.pause())
     clock.advance(by: .seconds(2))
-    for _ in 0..<200 { await Task.yield() }
+    await giveWay(50)
     #expect(handle.state == .paused && asked.count == 1)
     #expect(built.count == 1, "what is sent later is built later")
     #expect(handle.resume() && !handle.resume())
@@ -61,7 +61,7 @@ import Testing
     let handle = stub.server.manager.start(Late(gate: gate).on(stub.server))
     handle.pause()
     gate.open()
-    for _ in 0..<200 { await Task.yield() }
+    await giveWay(50)
     #expect(stub.requests.isEmpty && handle.state == .paused)
     handle.resume()
     #expect(try await handle.value.status == .ok)
@@ -81,7 +81,7 @@ import Testing
       await reached.wait()
       handle.pause()
       gate.open()
-      for _ in 0..<200 { await Task.yield() }
+      await giveWay(50)
       #expect(source.taken.count == 1 && server.manager.runningCount == 1)
       #expect(!FileManager.default.fileExists(atPath: file.path))
       handle.resume()

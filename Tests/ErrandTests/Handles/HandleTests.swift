@@ -107,7 +107,7 @@ import Testing
     let handle = shop.server.manager.start(GetWidget().on(shop.server))
     await shop.asked.reached(1)
     let impatient = Task { try await handle.value }
-    for _ in 0..<later { await Task.yield() }
+    await giveWay(later)
     impatient.cancel()
     await #expect(throws: CancellationError.self) { try await impatient.value }
     #expect(handle.state == .running)

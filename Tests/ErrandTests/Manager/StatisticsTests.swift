@@ -45,7 +45,7 @@ import Testing
     await stub.server.update { $0.observers = [recorder] }
     let response = try await PlainTask().on(stub.server).stream()
     for try await _ in response.body {}
-    while stub.server.manager.statistics[PlainTask.self] == nil { await Task.yield() }
+    #expect(await eventually { stub.server.manager.statistics[PlainTask.self] != nil })
     #expect(stub.server.manager.statistics[PlainTask.self]?.bytesReceived == 5)
   }
 

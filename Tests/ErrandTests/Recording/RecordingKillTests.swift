@@ -1,5 +1,4 @@
 #if os(Linux)
-  import Dispatch
   import ErrandTesting
   import Foundation
   import Glibc
@@ -29,20 +28,14 @@
     private func writes(_ count: Int, to folder: URL, by process: pid_t) async throws {
       let index = folder.appendingPathComponent("index.json").path
       var (seen, last) = (0, ino_t(0))
-      while seen < count {
+      let isWritten = try await eventually {
         var status = stat()
         if stat(index, &status) == 0, status.st_ino != last { (seen, last) = (seen + 1, status.st_ino) }
         var ending: Int32 = 0
         try #require(waitpid(process, &ending, WNOHANG) == 0, "it ended by itself, with \(ending)")
-        await moment()
+        return seen >= count
       }
-    }
-
-    /// Leaves the thread to others for a millisecond.
-    private func moment() async {
-      await withCheckedContinuation { continuation in
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { continuation.resume() }
-      }
+      try #require(isWritten)
     }
 
     private func index(in folder: URL) throws -> [RecordingEntry] {
@@ -86,7 +79,7 @@
           let processes = try (0..<2).map { _ in try start(folder, recordings: recordings) }
           for process in processes {
             try await writes(Int.random(in: 2..<12, using: &random), to: folder, by: process)
-            for _ in 0..<Int.random(in: 0..<2000, using: &random) { await Task.yield() }
+            await giveWay(Int.random(in: 0..<2000, using: &random))
             kill(process, SIGKILL)
             var ending: Int32 = 0
             waitpid(process, &ending, 0)

@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(5))) func `a lock that somebody holds delays no call`() async throws {
+  @Test(.timeLimit(.minutes(10))) func `a lock that somebody holds delays no call`() async throws {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
       let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }

@@ -31,7 +31,7 @@ import Testing
     let first = Task { try await PlainTask().on(server).run() }
     await asked.reached(1)
     let ping = Task { try await server.ping() }
-    while manager.waitingCount < 1 { await Task.yield() }
+    #expect(await eventually { manager.waitingCount >= 1 })
     await clock.sleepers(count: 1)
     clock.advance(by: .seconds(3))
     _ = try await first.value

@@ -88,20 +88,20 @@ private struct HookedTask: ServerGETTask, PayloadDownloadingTask {
     #expect(log.lines == ["willStart", "didStart /hooked 1"])
     _ = try await response.body.collect()
     await recorder.balanced()
-    while log.lines.count < 3 { await Task.yield() }  // the hook comes after the event
+    #expect(await eventually { log.lines.count >= 3 })  // the hook comes after the event
     #expect(log.lines.last == "didComplete 200")
 
     let broken = StubTransport { HTTPResponse(url: $0.url, body: HTTPResponseBody(BrokenSource())) }
     let server = Server(remote: "https://shop.test", transport: broken, environment: [:])
     let stream = try await HookedTask(log: log).on(server).stream()
     _ = try? await stream.body.collect()
-    while log.lines.count < 6 { await Task.yield() }
+    #expect(await eventually { log.lines.count >= 6 })
     #expect(log.lines.last == "didFail connectionLost https://shop.test/hooked")
   }
 
   @Test func `a thousand calls at once call each of their hooks once`() async throws {
     let transport = StubTransport { request in
-      await Task.yield()
+      await giveWay()
       try Task.checkCancellation()
       return .json(#"{"id":7,"name":"Sprocket"}"#, for: request)
     }
