@@ -13,7 +13,7 @@ struct GetWidget: ServerGETTask, PayloadDownloadingTask {
 
 func introduction() async throws -> (Server, Widget) {
   let shop = Server(remote: "https://shop.example.com/v1")
-  let widget = try await GetWidget(id: 7).download()
-  let added = try await Endpoint<Widget, Widget>.post("widgets", widget).download()
+  let widget = try await GetWidget(id: 7).on(shop).download()
+  let added = try await Endpoint<Widget, Widget>.post("widgets", widget).on(shop).download()
   return (shop, added)
 }

@@ -1,0 +1,13 @@
+import Errand
+
+/// The app's own source of tokens.
+protocol TokenSource: Sendable {
+  func current() async throws -> String
+}
+
+func configuration(_ shop: Server, _ tokens: any TokenSource) async {
+  await shop.update {
+    $0.computedHeaders = { _ in ["Authorization": "Bearer \(try await tokens.current())"] }
+    $0.defaultTimeout = .seconds(10)
+  }
+}
