@@ -30,7 +30,7 @@ extension TaskManager {
   ///
   ///     for await (task, result) in shop.manager.results(of: (1...500).map(GetWidget.init), limit: 8) { … }
   ///
-  /// Leaving the loop cancels what is under way. A loop that is cancelled is told: what is under way comes as
+  /// Leaving the loop cancels the tasks in flight. A loop that is cancelled gets the tasks in flight as
   /// `.failure(CancellationError())`, at least one result. Where it matters that everything has ended by then, use
   /// `withResults(of:limit:order:_:)`.
   ///
@@ -93,7 +93,7 @@ extension TaskManager {
 
   /// The results of many tasks that come one after the other, a window of them at a time.
   ///
-  /// Leaving the loop cancels what is under way. A loop that is cancelled is told: what is under way comes as
+  /// Leaving the loop cancels the tasks in flight. A loop that is cancelled gets the tasks in flight as
   /// `.failure(CancellationError())`, at least one result.
   ///
   /// - Parameters:

@@ -3,7 +3,7 @@
 /// They are handed over as they finish or in the order of the tasks, see ``ResultOrder``. Several may read: each result
 /// goes to one of them.
 public struct TaskResults<Described: PayloadDownloadingTask>: AsyncSequence, Sendable {
-  /// A task and what came of it.
+  /// A task and its result.
   public typealias Element = (task: Described, result: Result<Described.DownloadPayload, any Error>)
   /// Failures are results.
   public typealias Failure = Never
@@ -11,7 +11,7 @@ public struct TaskResults<Described: PayloadDownloadingTask>: AsyncSequence, Sen
   let desk: TaskWindowDesk<Described, Never>
   let driver: TaskResultsDriver?
 
-  /// How far they are at this moment.
+  /// The progress at this moment.
   public var progress: TaskBatchProgress { desk.progress }
 
   /// Reads results.
@@ -34,9 +34,9 @@ public struct TaskResults<Described: PayloadDownloadingTask>: AsyncSequence, Sen
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(results: self) }
 }
 
-/// In which order the results of many tasks are handed over.
+/// The order in which the results of many tasks are handed over.
 public enum ResultOrder: Sendable {
-  /// As they finish: nobody waits for a slow one.
+  /// As they finish: no result waits for a slow task.
   case finished
   /// In the order of the tasks. Those that finish early wait for the ones before them, and count to the window
   /// meanwhile, so that a slow one holds up the rest after a window and not before.
@@ -48,15 +48,15 @@ public enum ResultOrder: Sendable {
 /// What a task throws is its result. What the source throws ends the results: no further task is taken, those under way
 /// finish, their results are handed over, and then the error is thrown.
 public struct ThrowingTaskResults<Described: PayloadDownloadingTask>: AsyncSequence, Sendable {
-  /// A task and what came of it.
+  /// A task and its result.
   public typealias Element = (task: Described, result: Result<Described.DownloadPayload, any Error>)
-  /// What the source throws.
+  /// The error that the source throws.
   public typealias Failure = any Error
 
   let desk: TaskWindowDesk<Described, any Error>
   let driver: TaskResultsDriver?
 
-  /// How far they are at this moment.
+  /// The progress at this moment.
   public var progress: TaskBatchProgress { desk.progress }
 
   /// Reads results.
@@ -80,7 +80,7 @@ public struct ThrowingTaskResults<Described: PayloadDownloadingTask>: AsyncSeque
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(results: self) }
 }
 
-/// Runs tasks on behalf of whoever reads their results; stops with the last reference.
+/// Runs tasks for the readers of their results; stops with the last reference.
 final class TaskResultsDriver: Sendable {
   private let work: Task<Void, Never>
 
@@ -90,7 +90,7 @@ final class TaskResultsDriver: Sendable {
 
   func cancel() { work.cancel() }
 
-  /// Runs `body`, which reads the results; whoever cancels it cancels the tasks, which have ended when this returns.
+  /// Runs `body`, which reads the results. Cancelling it cancels the tasks, which have ended when this returns.
   ///
   /// - Parameters:
   ///   - desk: Where the results are.

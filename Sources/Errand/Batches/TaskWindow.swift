@@ -1,18 +1,18 @@
-/// How far many tasks may run ahead of whoever reads their results, and whose turn it is: the bookkeeping, pure.
+/// The window by which many tasks may run ahead of the reader of their results, and the order of results; pure.
 ///
-/// At most `limit` run, which is up to the owner; at most twice as many are taken from the source and not handed over, so
-/// that what is held does not depend on how many there are.
+/// At most `limit` run, which is up to the owner. At most twice as many are taken from the source and not handed over,
+/// so that memory does not depend on the number of tasks.
 struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
-  /// What there is for a reader.
+  /// A reader's next step.
   enum Step: Sendable {
     case outcome(Outcome)
     case wait
-    /// The source has failed; said once.
+    /// The source has failed; reported once.
     case failure(Failure)
     case over
   }
 
-  /// When the failure of the source is said.
+  /// The moment to report a failure of the source.
   enum SourceFailure: Sendable {
     /// After all outcomes.
     case last
@@ -25,7 +25,7 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
   private let sourceFailure: SourceFailure
   private let expected: Int
 
-  /// What was not handed over, by its turn: its place in the source, or the how manieth it was to finish.
+  /// The outcomes not handed over, by turn: the place in the source, or in the order of finishing.
   private var held: [Int: Outcome] = [:]
   private var taken = 0
   private var finished = 0
@@ -43,10 +43,10 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
     self.expected = expected
   }
 
-  /// Whether one more may be taken from the source.
+  /// True while one more may be taken from the source.
   var hasRoom: Bool { !isOver && taken - handedOver < 2 * limit }
 
-  /// Whether nothing is taken any more.
+  /// True once nothing is taken any more.
   var isOver: Bool { isSourceOver || isClosed }
 
   var progress: TaskBatchProgress {
@@ -55,13 +55,13 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
       total: expected > 0 || isSourceOver ? max(expected, taken) : nil)
   }
 
-  /// One was taken from the source; returns its place.
+  /// Counts a task taken from the source; returns its place.
   mutating func take() -> Int {
     defer { taken += 1 }
     return taken
   }
 
-  /// The one at `place` has ended.
+  /// Keeps the outcome of the task at `place`.
   mutating func finish(_ place: Int, _ outcome: Outcome, isFailed: Bool) {
     let turn = order == .submitted ? place : finished
     finished += 1
@@ -69,25 +69,25 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
     if !isClosed { held[turn] = outcome }
   }
 
-  /// The source has no more, or has failed.
+  /// Ends the source: it has no more, or has failed.
   mutating func endSource(_ failure: Failure? = nil) {
     isSourceOver = true
     self.failure = failure ?? self.failure
   }
 
-  /// Nobody reads any more.
+  /// Ends the reading, and drops all outcomes.
   mutating func close() {
     isClosed = true
     held = [:]
   }
 
-  /// Whether a reader need not wait.
+  /// True when a reader need not wait.
   var hasStep: Bool {
     isClosed || held[handedOver] != nil || (sourceFailure == .first && failure != nil)
       || (isSourceOver && handedOver == taken)
   }
 
-  /// What a reader gets now.
+  /// Takes a reader's next step.
   mutating func next() -> Step {
     guard hasStep else { return .wait }
     if isClosed { return .over }
@@ -105,7 +105,7 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
   }
 }
 
-/// How far many tasks are, at one moment.
+/// The progress of many tasks, at one moment.
 ///
 ///     let results = shop.manager.results(of: tasks, limit: 8)
 ///     for await (task, result) in results {
@@ -114,20 +114,20 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
 ///
 /// It counts tasks, not bytes, and is a value: read it as often as it is to be shown.
 public struct TaskBatchProgress: Hashable, Sendable, CustomStringConvertible {
-  /// How many were taken from the source and begun.
+  /// The number of tasks taken from the source and begun.
   public let started: Int
-  /// How many of those have ended, well or not, read or not.
+  /// The number of those that have ended, well or not, read or not.
   public let finished: Int
-  /// How many of the finished have failed or were cancelled.
+  /// The number of the finished that failed or were cancelled.
   public let failed: Int
-  /// How many there are: what the source says before it is read, as collections do, else known when it has ended; nil
-  /// until then.
+  /// The number of all tasks: given by the source before it is read, as collections do, else known when it has ended;
+  /// nil until then.
   public let total: Int?
 
-  /// How many are under way, waiting for a slot included.
+  /// The number of tasks in flight, waiting for a slot included.
   public var running: Int { started - finished }
 
-  /// Which part has finished, from 0 to 1; nil while it is not known of how many.
+  /// The fraction that has finished, from 0 to 1; nil while the total is not known.
   public var fraction: Double? { total.map { $0 == 0 ? 1 : Double(finished) / Double($0) } }
 
   /// One line: `120 of 200 finished, 8 under way, 1 failed`.

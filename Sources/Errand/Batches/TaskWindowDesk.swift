@@ -1,8 +1,8 @@
-/// Runs many tasks, and keeps their outcomes for whoever reads them: the owner of a ``TaskWindow``.
+/// Runs many tasks, and keeps their outcomes for the readers: the owner of a ``TaskWindow``.
 final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: Sendable {
-  /// What came of a task.
+  /// The outcome of a task.
   struct Outcome: Sendable {
-    /// Where in the source it stood, from 0.
+    /// The place of the task in the source, from 0.
     let place: Int
     let task: Described
     let result: Result<Described.DownloadPayload, any Error>
@@ -12,13 +12,13 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
 
   private struct State {
     var window: Window
-    /// What takes tasks from the source, while there is no room.
+    /// The waiter that takes tasks from the source, while there is no room.
     var taker: Waiter<Void>?
     var readers: [Int: Waiter<Void>] = [:]
     var nextReader = 0
-    /// Whether a cancellation ended it before all results were read.
+    /// True when a cancellation ended it before all results were read.
     var isCut = false
-    /// How many tasks came to a cancellation.
+    /// The number of tasks that ended with a cancellation.
     var cancelled = 0
 
     /// Removes the taker if it may go on.
@@ -40,7 +40,7 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
 
   var progress: TaskBatchProgress { state.withLock { $0.window.progress } }
 
-  /// Whether a cancellation ended it before all results were read.
+  /// True when a cancellation ended it before all results were read.
   var isCut: Bool { state.withLock { $0.isCut } }
 
   // MARK: Running
@@ -75,8 +75,8 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
     }
   }
 
-  /// A cancel has ended it, before the source did where that is given; all that ran has ended. Whoever reads is told by at
-  /// least one task, or by the error that is returned.
+  /// Ends it after a cancel, which came before the end of the source where that is given; all that ran has ended. The
+  /// reader learns of it by at least one task, or by the error that is returned.
   private func cut(_ source: TaskSource<Described, Failure>?) async throws(Failure) -> Failure? {
     let isTold = state.withLock { state in
       let isTold = state.cancelled > 0 || state.window.isClosed
@@ -136,8 +136,8 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
 
   // MARK: Reading
 
-  /// The next outcome; nil at the end. Throws the failure of the source. A cancelled reader has the tasks cancelled, and reads
-  /// what came of them: they end at once.
+  /// The next outcome; nil at the end. Throws the failure of the source. A cancelled reader cancels the tasks and reads
+  /// their outcomes: they end at once.
   func next() async throws(Failure) -> Outcome? {
     while true {
       let (step, taker, readers) = state.withLock { state -> (Window.Step, Waiter<Void>?, [Waiter<Void>]) in
@@ -185,11 +185,11 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
         return nil
       }
     } onCancel: {
-      // A reader that is cancelled cancels the tasks, and reads what came of them.
+      // A reader that is cancelled cancels the tasks, and reads their outcomes.
     }
   }
 
-  /// Nobody reads any more: what is under way is of no use, and whoever still asks is told that it is over.
+  /// Ends the reading: results in flight are of no use, and readers that still wait are told that it is over.
   func close() {
     let (taker, readers) = state.withLock { state in
       state.window.close()
@@ -200,10 +200,10 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
   }
 }
 
-/// Where many tasks come from, one by one: a sequence of either kind.
+/// The source of many tasks, one by one: a sequence of either kind.
 struct TaskSource<Described: Sendable, Failure: Error> {
   /// The next task; nil at the end.
-  // Not on the caller's actor: iterators that may be read where they are is a thing of newer systems.
+  // Not on the caller's actor: iterators that may be read where they are need newer systems.
   let next: @concurrent () async throws(Failure) -> Described?
 
   init<Tasks: Sequence>(_ tasks: Tasks) where Tasks.Element == Described, Failure == Never {

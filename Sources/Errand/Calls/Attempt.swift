@@ -2,7 +2,7 @@ import Foundation
 
 /// One attempt of a call under way.
 ///
-/// It ends once: when its body was collected, or for a stream when the caller has read the body or let it go.
+/// It ends once: when its body is collected, or for a stream when the caller has read or released the body.
 final class Attempt: Sendable {
   private let call: Call
   let number: Int
@@ -10,19 +10,19 @@ final class Attempt: Sendable {
 
   private struct State {
     var record: AttemptRecord
-    /// When it had its slot, counted from the start of the call.
+    /// The time at which it got its slot, counted from the start of the call.
     var start: Duration
-    /// Whether it had a slot.
+    /// True once it had a slot.
     var isUnderWay = false
-    /// How many of its requests may have reached a server, one a hop.
+    /// The number of its requests that may have reached a server, one a hop.
     var sent = 0
-    /// Whether its own admission or transport said that nothing of the last request was sent.
+    /// True when its own admission or transport said that nothing of the last request was sent.
     var saysNothingSent = false
     /// The slot of the last request, where it may be given back before its body has ended.
     weak var slot: AdmissionSlot?
     /// The attempt that waits for this one's call, by a step of its own or by its body.
     var outer: Attempt?
-    /// Whether its time was cut to what the call has left.
+    /// True when its time limit was cut to what the call has left.
     var isCut = false
     var hasEnded = false
   }
@@ -36,7 +36,7 @@ final class Attempt: Sendable {
 
   // MARK: 8. Admission
 
-  /// Whether it has, or had, a slot.
+  /// True once it has had a slot.
   var isUnderWay: Bool { state.withLock { $0.isUnderWay } }
 
   func waitForSlot(_ host: Origin) async throws -> AdmissionSlot {
@@ -51,7 +51,7 @@ final class Attempt: Sendable {
   @inline(__always)
   private func slot(for host: Origin) async throws -> AdmissionSlot {
     let desk = call.manager.admission
-    // Who would be refused afterwards need not wait.
+    // An attempt that would be refused afterwards need not wait.
     try call.manager.circuits.check(host, call.snapshot.configuration.circuitBreaker)
     var queued: Duration?
     var permit: AdmissionSlot?
@@ -131,7 +131,7 @@ final class Attempt: Sendable {
 
   // MARK: 9. Transport
 
-  /// Sends the request; the slot is held until the body of the response ended or was let go.
+  /// Sends the request; the slot is held until the body of the response has ended or is released.
   func send(
     _ request: HTTPRequest, to host: Origin, _ slot: AdmissionSlot, _ pass: CircuitPass?
   ) async throws -> HTTPResponse {
@@ -197,14 +197,14 @@ final class Attempt: Sendable {
     state.withLock { $0.isCut = true }
   }
 
-  /// Whether an error is that of the call's deadline: its timer was faster, or the transport's, which was cut to it.
+  /// True for an error of the call's deadline, from the call's own timer or from the transport's, which was cut to it.
   private func isDeadline(_ error: any Error) -> Bool {
     if error is CancellationError { return call.hasExpired }
     guard let error = error as? TaskError else { return false }
     return error.timer == .call || (error.timer == .attempt && state.withLock { $0.isCut })
   }
 
-  /// What the deadline says of the host: that it failed, where most of the time was its own and not spent in line.
+  /// The deadline's verdict on the host: a failure where most of the time was its own and not spent in line.
   private func ofDeadline() -> Circuit.Result {
     let (start, limit) = (state.withLock { $0.start }, call.timeouts.call ?? .zero)
     return (call.trace.elapsed - start) * 2 >= limit ? .failure : .unknown
@@ -259,7 +259,7 @@ final class Attempt: Sendable {
 
   private func streaming(_ response: HTTPResponse) -> AttemptResult {
     state.withLock { $0.slot }?.becomeStream()
-    // Without the body, which would hold itself and never be let go.
+    // Without the body, which would hold itself and never be released.
     var head = response
     head.body = HTTPResponseBody()
     response.body.onEnd { [self, head] ending, source in

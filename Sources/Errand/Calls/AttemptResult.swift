@@ -1,4 +1,4 @@
-/// What one attempt came to.
+/// The result of one attempt.
 enum AttemptResult: Sendable {
   /// A response with any status.
   case response(HTTPResponse)
@@ -12,7 +12,7 @@ enum AttemptResult: Sendable {
     }
   }
 
-  /// Lets go of a response that nobody wants.
+  /// Cancels the body of an unwanted response.
   func discard() {
     if case .response(let response) = self { response.body.cancel() }
   }

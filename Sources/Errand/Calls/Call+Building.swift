@@ -50,7 +50,7 @@ extension Call {
     return options
   }
 
-  /// Whether a body goes to or comes from a file or a stream.
+  /// True when a body goes to or comes from a file or a stream.
   private func isOfStreams(_ body: HTTPBody) -> Bool {
     switch (delivery, body.storage) {
     case (.stream, _), (.file, _), (_, .file), (_, .stream): true
@@ -58,8 +58,8 @@ extension Call {
     }
   }
 
-  /// A request as it may go out: where a step or a preflight has sent it to another origin, without what the server says
-  /// of itself.
+  /// The request as it may go out: without the server's own header fields where a step or a preflight has sent it to
+  /// another origin.
   @inline(__always)
   func keepingHeadersHome(_ request: HTTPRequest) -> HTTPRequest {
     snapshot.hasOwnHeaders ? withoutForeignHeaders(request) : request
@@ -71,14 +71,14 @@ extension Call {
     var request = request
     request.headers = HTTPHeaders(
       request.headers.filter { field in
-        // What the task or a step says itself goes wherever the call goes.
+        // A field that the task or a step sets goes wherever the call goes.
         ServerSnapshot.publicHeaders.contains(field.name) || !own.fields.contains(field)
           || plan.headers.contains(field.name)
       })
     return request
   }
 
-  /// Refuses what must not, or cannot, be sent; returns where the request goes.
+  /// Refuses a request that must not, or cannot, be sent; returns its origin.
   func sendableOrigin(of request: HTTPRequest) throws -> Origin {
     try request.check()
     if case .file = delivery, request.method == .head {
@@ -98,7 +98,7 @@ extension Call {
 }
 
 extension HTTPRequest {
-  /// Whether the request may reach the server twice.
+  /// True when the request may reach the server twice.
   func isRepeatable(_ idempotency: Idempotency) -> Bool { idempotency.allowsRepetition(of: method, headers) }
 
   /// This request with all that steps changed in `before` to make it `after`: part by part, and line by line of the
@@ -116,7 +116,7 @@ extension HTTPRequest {
 }
 
 extension Idempotency {
-  /// Whether a request may reach the server twice.
+  /// True when a request may reach the server twice.
   fileprivate func allowsRepetition(of method: HTTPMethod, _ headers: HTTPHeaders) -> Bool {
     switch self {
     case .safeToRepeat, .key: true

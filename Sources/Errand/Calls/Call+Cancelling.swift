@@ -1,19 +1,19 @@
 // A call can be cancelled from outside: by `cancelAll()`, by its tag, by its deadline. The task that awaits it must not be.
-// What an app wrote therefore runs in a Swift task of its own, and what is the library's own is told to end.
+// An app's code therefore runs in a Swift task of its own, and the library's own waits are told to end.
 
 extension Call {
-  /// Has the call end with `CancellationError`, whatever it waits for.
+  /// Ends the call with `CancellationError`, whatever it waits for.
   func cancel() { state.withLock { $0.cancel() }?.cancel() }
 
-  /// Has `wait` told when the call is to end; at once where that is so already.
+  /// Cancels `wait` when the call is to end; at once where that is so already.
   func heed(_ wait: any Cancellable) {
     if !state.withLock({ $0.heed(wait) }).mayGoOn { wait.cancel() }
   }
 
-  /// Whether the call, or the task that awaits it, was cancelled.
+  /// True when the call, or the task that awaits it, was cancelled.
   var isCancelled: Bool { Task.isCancelled || state.withLock { $0.isCancelled } }
 
-  /// Runs the whole of the call, within reach of whoever wants to cancel it.
+  /// Runs the whole of the call so that it can be cancelled from outside.
   @inline(__always)
   func cancellable<Value: Sendable>(_ body: @escaping @Sendable (Call) async throws -> Value) async throws -> Value {
     // A stream stays until its body has ended; it leaves by itself.
@@ -29,13 +29,13 @@ extension Call {
     }
   }
 
-  /// Runs what may wait for something that only Swift's own cancellation ends, as do closures and hooks of an app.
+  /// Runs a body whose waits only Swift's own cancellation ends, such as an app's closures and hooks.
   @inline(__always)
   func interruptible<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
     isDirect ? try await inOwnTask(body) : try await body()
   }
 
-  /// Sends a request by the transport, and has it told when the call is to end.
+  /// Sends a request by the transport, and cancels it when the call is to end.
   @inline(__always)
   func transmit(_ request: HTTPRequest, to host: Origin) async throws -> HTTPResponse {
     guard isDirect, let cancellable = plan.server.cancellableTransport else { return try await transport.send(request) }
@@ -58,7 +58,7 @@ extension Call {
     }
   }
 
-  /// Starts at once, on the thread of the caller: what does not wait for anything costs no trip through the executor.
+  /// Starts at once, on the thread of the caller: work that does not wait costs no trip through the executor.
   private func start<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) -> Task<Value, any Error> {
     if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
       return Task.immediate { try await body() }
@@ -68,19 +68,19 @@ extension Call {
 }
 
 extension TaskPlan {
-  /// Whether nothing of the plan waits for anything around the attempts of the call.
+  /// True when nothing in the plan waits around the attempts of the call.
   var isUnattended: Bool { serialQueue.name == nil && control == nil && (hedging.isInherited || hedging.isNone) }
 }
 
 extension ServerSnapshot {
-  /// Whether nothing of the configuration waits for anything around the attempts of a call.
+  /// True when nothing in the configuration waits around the attempts of a call.
   var isStraight: Bool {
     configuration.perCallSteps.isEmpty && configuration.perAttemptSteps.isEmpty && configuration.hedging.isNone
       && !configuration.waitsForConnectivity
   }
 }
 
-/// The body of a call that its caller reads: what ends when the call is cancelled.
+/// The body that the caller reads: cancelling the call ends it.
 struct HandedOverBody: Cancellable {
   let call: Call
   weak let body: HTTPResponseBody?

@@ -5,7 +5,7 @@ extension Call {
   struct Collected: Sendable {
     var data = Data()
     var count = 0
-    /// What an echo and a recording show of bytes that nobody keeps.
+    /// The bytes that an echo and a recording show of a body that is not kept.
     var shown: Data?
   }
 
@@ -42,9 +42,9 @@ extension Call {
     return await excerpt(of: response.body, upTo: snapshot.configuration.maximumErrorBodySize)
   }
 
-  /// As much as errors keep of the body of a refused response: that it broke off is not what the caller needs to know.
+  /// As much of a refused response's body as errors keep; that it broke off is not what the caller needs to know.
   func excerpt(of body: HTTPResponseBody, upTo limit: Int) async -> Collected {
-    // For the whole of a body that goes to a file or a reader there is no limit; this one does not.
+    // A body that goes to a file or a reader has no time limit as a whole; an excerpt goes to neither.
     if !delivery.isInMemory, body.inMemory == nil { return await excerptInTime(of: body, upTo: limit) }
     var data = Data()
     while data.count < limit, let chunk = try? await body.next() { data.append(chunk.prefix(limit - data.count)) }
@@ -52,7 +52,7 @@ extension Call {
     return Collected(data: data, count: data.count)
   }
 
-  /// As much of a body as comes within the time for which it may stand still.
+  /// As much of a body as comes within the idle time limit.
   private func excerptInTime(of body: HTTPResponseBody, upTo limit: Int) async -> Collected {
     let data = Lock(Data())
     try? await manager.clock.limiting(streamTimeouts.idle, .idle, phase: .receiving) {  // what came until then will do
@@ -65,7 +65,7 @@ extension Call {
     return Collected(data: excerpt, count: excerpt.count)
   }
 
-  /// Reads a body that nobody wants. Where it is to be shown, it is kept up to the size that is shown, and no further.
+  /// Reads and drops a body. Where it is to be shown, it is kept up to the size that is shown, and no further.
   private func drain(_ body: HTTPResponseBody) async throws -> Collected {
     var collected = Collected(shown: isShown ? Data() : nil)
     while let chunk = try await body.next() {

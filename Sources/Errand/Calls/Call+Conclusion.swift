@@ -40,8 +40,8 @@ extension Call {
     return value
   }
 
-  /// Has the task and the server look at the head of an accepted response; done with those that go to a file before
-  /// anything is written.
+  /// Verifies the head of an accepted response by the hooks of the task and the server; for a file, before anything is
+  /// written.
   func verify(_ response: HTTPResponse) throws {
     do {
       try plan.task.verify(response)
@@ -52,16 +52,16 @@ extension Call {
     }
   }
 
-  /// Whether a response with this status is returned, rather than thrown as an error.
+  /// True when a response with this status is returned rather than thrown as an error.
   func accepts(_ status: HTTPStatus) -> Bool {
     isSuccess(status) || (plan.acceptedStatuses.isInherited && !snapshot.configuration.reportBadHTTPStatusAsError)
   }
 
-  /// Whether a status is what the call wants: others are retried, and replace no file.
+  /// True for a status that the call wants: others are retried, and replace no file.
   func isSuccess(_ status: HTTPStatus) -> Bool { plan.acceptedStatuses.contains(status) }
 
-  /// Whether the response has a body that is the thing itself: not a 304, which says that another copy is, nor a part that
-  /// nobody asked for (RFC 9110 §15.3.7: a 206 answers a request with Range).
+  /// True when the body is the thing itself: not a 304, which says that another copy is, nor a part that was not
+  /// requested (RFC 9110 §15.3.7: a 206 answers a request with Range).
   func isWhole(_ response: HTTPResponse) -> Bool {
     switch response.status {
     case .notModified: false

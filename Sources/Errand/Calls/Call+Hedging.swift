@@ -4,7 +4,7 @@ extension Call {
     case ended(AttemptResult, isFirst: Bool)
   }
 
-  /// How the call is hedged. What goes to a file or to the caller as it comes is not: one body cannot be taken from two.
+  /// The hedging of the call; none where the body goes to a file or a reader, which cannot take one body from two.
   private var hedging: Hedging {
     switch delivery {
     case .discarded, .memory: plan.hedging.isInherited ? snapshot.configuration.hedging : plan.hedging
@@ -12,12 +12,12 @@ extension Call {
     }
   }
 
-  /// Whether another attempt may be made beside one at `request`.
+  /// True when another attempt may be made beside one at `request`.
   func mayHedge(_ request: HTTPRequest) -> Bool {
     !hedging.isNone && request.body.isReplayable && request.isRepeatable(plan.idempotency)
   }
 
-  /// An attempt, and where it takes long others beside it.
+  /// Runs an attempt and, where it takes long, others beside it.
   ///
   /// - Parameters:
   ///   - number: The number of the first attempt; afterwards that of the last.
@@ -86,7 +86,7 @@ extension Call {
     }
   }
 
-  /// Takes what a hedge costs; false where it may not be.
+  /// Spends what a hedge costs; false where none may be sent.
   private func takeHedge(_ request: HTTPRequest) -> Bool {
     guard !Task.isCancelled, let host = Origin(request.url) else { return false }
     let breaker = snapshot.configuration.circuitBreaker
@@ -94,7 +94,7 @@ extension Call {
     return spendHedge(for: host)
   }
 
-  /// Whether a result will do: any answer but one that a moment later might be better.
+  /// True for a result that will do: any answer but one that might be better a moment later.
   private func isAcceptable(_ result: AttemptResult) -> Bool {
     guard case .response(let response) = result else { return false }
     return isSuccess(response.status)

@@ -25,10 +25,10 @@ extension Call {
 }
 
 extension Call {
-  /// 5. What sees a call once.
+  /// 5. The steps that see a call once.
   fileprivate var callSteps: [any Step] { snapshot.configuration.perCallSteps }
 
-  /// 7. What sees every attempt.
+  /// 7. The steps that see every attempt.
   private var attemptSteps: [any PerAttemptStep] {
     var steps = snapshot.configuration.perAttemptSteps
     if let pausing { steps.insert(pausing, at: 0) }
@@ -55,7 +55,7 @@ extension Call {
     }
   }
 
-  /// The request of another attempt: built anew, for nothing stale is sent, with what the steps of 5 made of the first.
+  /// The request of another attempt: built anew, so that nothing stale is sent, with the changes by the steps of 5.
   private func rebuild(_ first: HTTPRequest, built: HTTPRequest) async throws -> HTTPRequest {
     try await build(again: true).applying(changesFrom: built, to: first)
   }
@@ -81,7 +81,7 @@ extension Call {
 // MARK: Steps
 
 extension Call {
-  /// Sends a request through steps, the first of them first, and past them to `last`.
+  /// Sends a request through steps, in order, and then to `last`.
   @inline(__always)  // most calls have no steps
   func through(
     _ steps: [any Step], _ request: HTTPRequest, _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
@@ -100,16 +100,16 @@ extension Call {
     return try await attempt.enclosing { try await Next(ArraySlice(steps), last: last)(request) }
   }
 
-  /// Whether an app's steps see the responses of its attempts.
+  /// True when an app's steps see the responses of its attempts.
   var hasAttemptSteps: Bool { !snapshot.configuration.perAttemptSteps.isEmpty }
 
-  /// Whether a call may be made while a request is sent, or its response seen, that is waited for.
+  /// True when sending a request, or seeing its response, may wait for another call.
   func mayEncloseCalls(_ request: HTTPRequest) -> Bool { hasAttemptSteps || request.body.isStream }
 
-  /// What has the bodies of a call wait that somebody holds from outside; nil where nobody does.
+  /// The step that makes the bodies of a paused call wait; nil where the call has no control.
   var pausing: (any PerAttemptStep)? { plan.control.map { PauseStep(gate: $0.gate) } }
 
-  /// What waits for a network; nil where the server does not.
+  /// The step that waits for a network; nil where the server does not.
   var waitingForConnectivity: (any PerAttemptStep)? {
     guard snapshot.configuration.waitsForConnectivity else { return nil }
     return ConnectivityWait(

@@ -1,13 +1,13 @@
 extension Call {
-  /// What is to be done after an attempt.
+  /// The next move after an attempt.
   enum NextMove {
     /// The result stands.
     case stand
-    /// Another attempt, after so long.
+    /// Another attempt, after a delay.
     case retry(after: Duration, reason: String)
   }
 
-  /// What is wrong with the result of an attempt, where another may mend it; nil where it stands.
+  /// The error of an attempt that another may mend; nil where the result stands.
   func mendable(_ result: AttemptResult, of request: HTTPRequest) -> TaskError? {
     let error: TaskError
     switch result {
@@ -21,7 +21,7 @@ extension Call {
     return isCancelled ? nil : error
   }
 
-  /// Asks the policy about a failed attempt, then whether the request may be sent again, the deadline and the host's budget.
+  /// Decides on a failed attempt: by the policy, then the request's repeatability, the deadline and the host's budget.
   func decide(_ error: TaskError, of request: HTTPRequest) async throws -> NextMove {
     let failure = RetryPolicy.Failure(
       request: request, attempts: trace.flightRecord.attempts, error: error,
@@ -35,7 +35,7 @@ extension Call {
     }
   }
 
-  /// Why a request is not sent again that the policy would send; nil where it is.
+  /// The reason not to repeat a request that the policy would repeat; nil where there is none.
   private func obstacle(to request: HTTPRequest, after error: TaskError, delay: Duration) -> String? {
     guard request.body.isReplayable else { return "its body comes once" }
     guard error.isSurelyNotSent || request.isRepeatable(plan.idempotency) else { return Self.onceOnly(request.method) }
@@ -43,12 +43,12 @@ extension Call {
     if let remaining, delay >= remaining {
       return "the call's deadline comes before the delay of \(delay.formattedSeconds) is over"
     }
-    // The server saw nothing of it, so that it is no load to the server either.
+    // A request that the server never saw is no load on it.
     guard !error.isSurelyNotSent, let host = Origin(request.url) else { return nil }
     return manager.retries.spend(for: host) ? nil : Self.exhausted(host)
   }
 
-  /// Why a request is not sent again that steps have made of another; nil where it may be.
+  /// The reason not to repeat what steps have made a once-only request; nil where there is none.
   private var obstacleOfSteps: String? {
     let (isOnceOnly, method) = state.withLock { ($0.hasSentOnceOnly, $0.method) }
     return isOnceOnly ? Self.onceOnly(method ?? .get) : nil
@@ -64,8 +64,8 @@ extension Call {
     return .stand
   }
 
-  /// Takes what a hedge costs from the host's budget; false, and noted, where there is nothing left, or where steps have
-  /// made of the first request what may not be sent twice.
+  /// Spends a hedge from the host's retry budget; false, and noted, where it is used up, or where steps have made the
+  /// first request one that may not be sent twice.
   func spendHedge(for host: Origin) -> Bool {
     let obstacle = obstacleOfSteps ?? (manager.retries.spend(for: host) ? nil : Self.exhausted(host))
     if let obstacle { trace.note(.retryRefused(reason: obstacle)) }

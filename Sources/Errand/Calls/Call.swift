@@ -1,6 +1,6 @@
 import Foundation
 
-/// One call under way: what it is to do, and what has happened to it.
+/// One call in flight: its plan, and what has happened to it.
 final class Call: Sendable {
   let plan: TaskPlan
   let snapshot: ServerSnapshot
@@ -11,12 +11,12 @@ final class Call: Sendable {
   let number: Int
   /// The limits of the call: the task's, then the server's.
   let timeouts: Timeouts
-  /// What is kept for the echo and the recording; nil when nobody wants to see it.
+  /// The record for the echo and the recording; nil without either.
   private let exchange: Lock<ExchangeRecord>?
   let recorder: TaskRecorder?
   let isEchoed: Bool
   let state = Lock(CallState())
-  /// Whether it needs no Swift task of its own: all that it waits for can be told to end, one after the other.
+  /// True when it needs no Swift task of its own: all that it waits for can be told to end, one after the other.
   let isDirect: Bool
 
   private static let lastNumber = Lock(0)
@@ -47,7 +47,7 @@ final class Call: Sendable {
     self.plan = plan
   }
 
-  /// Whether somebody wants to see what goes over the wire.
+  /// True when what goes over the wire is echoed or recorded.
   var isShown: Bool { exchange != nil }
 
   var retryPolicy: RetryPolicy { plan.retryPolicy.isInherited ? snapshot.configuration.retryPolicy : plan.retryPolicy }
@@ -55,7 +55,7 @@ final class Call: Sendable {
   /// The limits of the call where a body goes to or comes from a file or a stream.
   var streamTimeouts: Timeouts { Timeouts.ofStreams(plan.timeout, plan.timeouts, snapshot.configuration) }
 
-  /// What is left until the deadline; nil where there is none.
+  /// The time left until the deadline; nil where there is none.
   var remaining: Duration? { timeouts.call.map { $0 - trace.elapsed } }
 
   /// The `Idempotency-Key` of the call, the same for every attempt.
@@ -67,7 +67,7 @@ final class Call: Sendable {
     }
   }
 
-  /// What the call may wait for a network, all of its attempts together.
+  /// The time that the call may wait for a network, all of its attempts together.
   var connectivityAllowance: ConnectivityAllowance {
     let limit = snapshot.configuration.connectivityTimeout
     return state.withLock { state in
@@ -109,7 +109,7 @@ final class Call: Sendable {
     let status = response.status
     let reading = HandedOverBody(call: self, body: body)
     let (mayGoOn, _) = state.withLock { $0.handOver(reading) }
-    // Captures nothing that holds the body: it would never be let go.
+    // Captures nothing that holds the body: it would never be released.
     body.explainFailures { [self] in explained(TaskError.ofTransfer($0)) }
     body.onEnd { [self] ending, _ in
       manager.calls.leave(self)
@@ -125,10 +125,10 @@ final class Call: Sendable {
     if !mayGoOn { reading.cancel() }
   }
 
-  /// Whether the call lasts as long as the body that its caller reads.
+  /// True when the call lasts as long as the body that its caller reads.
   var isHandedOver: Bool { state.withLock { $0.isHandedOver } }
 
-  // MARK: What is noted
+  // MARK: Notes
 
   func note(request: HTTPRequest, of attempt: Int) {
     let size = request.body.isEmpty ? 0 : request.body.knownLength
@@ -144,7 +144,7 @@ final class Call: Sendable {
 
   func noteStored(_ body: HTTPResponseBody) { state.withLock { $0.stored = body } }
 
-  /// Whether the body of a response is in the call's file.
+  /// True when the body of a response is in the call's file.
   func isStored(_ response: HTTPResponse) -> Bool {
     guard case .file = delivery else { return false }
     return state.withLock { $0.stored } === response.body
@@ -179,9 +179,9 @@ final class Call: Sendable {
     }
   }
 
-  // MARK: How it ends
+  // MARK: The end
 
-  /// Whether the call ran into its deadline.
+  /// True once the call ran into its deadline.
   var hasExpired: Bool { state.withLock { $0.expired != nil } }
 
   /// Notes that the call ran into its deadline; returns the error for it.
@@ -200,7 +200,7 @@ final class Call: Sendable {
     return error
   }
 
-  /// An error in words, secrets hidden also where it is the app's own.
+  /// An error in words, secrets hidden, the app's own errors included.
   func words(of error: any Error) -> String {
     error is TaskError ? "\(error)" : snapshot.configuration.redaction(text: "\(error)")
   }
@@ -218,7 +218,7 @@ final class Call: Sendable {
     return error
   }
 
-  /// What has happened so far, under the method and the URL of the last request.
+  /// The record so far, under the method and the URL of the last request.
   var flightRecord: FlightRecord {
     var record = trace.flightRecord
     let (method, url) = state.withLock { ($0.method, $0.url) }

@@ -1,5 +1,5 @@
 extension CallClock {
-  /// Runs `body`, cut short when it takes longer than `limit`; without one, just runs it.
+  /// Runs `body` under a time limit, if there is one.
   ///
   /// - Parameters:
   ///   - limit: How long it may take; nil is no limit.

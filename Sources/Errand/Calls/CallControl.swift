@@ -1,6 +1,6 @@
 import Foundation
 
-/// How a call is held from outside: it waits at the gate, and tells what happens to it.
+/// The control of a call from outside: the call waits at the gate, and reports its events.
 final class CallControl: TaskObserver {
   let gate = PauseGate()
   private let onEvent: @Sendable (TaskEvent) -> Void
@@ -13,14 +13,14 @@ final class CallControl: TaskObserver {
 }
 
 extension Call {
-  /// Waits while somebody keeps the call paused; done before a request is built, so that nothing stale is sent.
+  /// Waits while the call is paused; done before a request is built, so that nothing stale is sent.
   @inline(__always)  // most calls are held by nobody
   func holdWhilePaused() async throws {
     if let control = plan.control { try await control.gate.pass() }
   }
 }
 
-/// Has the bodies of a call wait while it is paused.
+/// Makes the bodies of a call wait while it is paused.
 struct PauseStep: PerAttemptStep {
   let gate: PauseGate
 

@@ -1,20 +1,20 @@
 import Foundation
 
-/// What has happened to a call so far, pure.
+/// The state of a call; pure.
 struct CallState {
   private var hasEnded = false
-  /// What was under way when the deadline passed.
+  /// The phase in which the deadline passed.
   var expired: TaskError.Phase?
   var deadline: Task<Void, Never>?
   var idempotencyKey: String?
   /// The fields that the server gave the last request that was built.
   var serverHeaders = HTTPHeaders()
   var connectivity: ConnectivityAllowance?
-  /// Why there was no further attempt, and how many there might have been.
+  /// The reason for no further attempt, and the number that there might have been.
   var refusal: (reason: String, mostAttempts: Int?)?
-  /// Whether the server may have seen a request of the call.
+  /// True when the server may have seen a request of the call.
   var wasPerhapsSent = false
-  /// Whether a step has made of a request one that may go out once only.
+  /// True once a once-only request was sent, as a step may make it.
   var hasSentOnceOnly = false
   /// The method and the URL of the last request.
   var method: HTTPMethod?
@@ -22,29 +22,29 @@ struct CallState {
   /// The head of the last response.
   var response: HTTPResponse?
   var bytesSent = 0
-  /// What lets the machine sleep again.
+  /// The closure that lets the machine sleep again.
   var release: (@Sendable () -> Void)?
-  /// Whether a request without Range was answered with a part.
+  /// True when a request without Range was answered with a part.
   var hasUnaskedPart = false
   /// The body that was written to the call's file.
   weak var stored: HTTPResponseBody?
 
-  /// Whether the caller reads the body.
+  /// True once the caller reads the body.
   private(set) var isHandedOver = false
-  /// Whether somebody wants the call to end.
+  /// True once the call was cancelled.
   private(set) var isCancelled = false
-  /// What it waits for.
+  /// The current wait.
   private var wait: (any Cancellable)?
 
-  /// The call is to end; returns what has to be told.
+  /// Cancels the call; returns the wait to cancel.
   mutating func cancel() -> (any Cancellable)? {
     isCancelled = true
     defer { wait = nil }
     return wait
   }
 
-  /// The call is about to wait for `wait`, and no more for what is returned, which may be let go; `mayGoOn` is false where
-  /// it is to end instead.
+  /// Replaces the current wait by `wait`; returns the old one, which may be released. `mayGoOn` is false where the call
+  /// was cancelled.
   mutating func heed(_ wait: any Cancellable) -> (mayGoOn: Bool, old: (any Cancellable)?) {
     guard !isCancelled else { return (false, nil) }
     guard !isHandedOver, !hasEnded else { return (true, nil) }
@@ -52,13 +52,13 @@ struct CallState {
     return (true, self.wait)
   }
 
-  /// The caller reads the body from now on, which is what ends when the call is to; false where it is to end at once.
+  /// Hands `body` over to its reader: a cancellation now ends it. `mayGoOn` is false where it is to end at once.
   mutating func handOver(_ body: any Cancellable) -> (mayGoOn: Bool, old: (any Cancellable)?) {
     defer { isHandedOver = true }
     return heed(body)
   }
 
-  /// What is left to be told once the call is over.
+  /// The facts to report once the call is over.
   struct Ended {
     let method: HTTPMethod?
     let url: URL?
@@ -67,14 +67,14 @@ struct CallState {
     let release: (@Sendable () -> Void)?
   }
 
-  /// What the call waited for, which it lets go of: a task has its result for as long as somebody holds it, and that may
-  /// hold the call. To be let go outside of any lock.
+  /// Removes and returns the wait, to be released outside of any lock: a task that is held keeps its result, which may
+  /// hold the call.
   mutating func letGo() -> (any Cancellable)? {
     defer { wait = nil }
     return wait
   }
 
-  /// The call is over; nil where it was before.
+  /// Ends the call; nil where it had ended before.
   mutating func end() -> Ended? {
     guard !hasEnded else { return nil }
     hasEnded = true

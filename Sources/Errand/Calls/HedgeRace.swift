@@ -1,6 +1,6 @@
-/// Who is under way in a race of attempts at the same request, and when it is over; pure.
+/// A race of attempts at the same request: those in flight, and the end of the race; pure.
 struct HedgeRace {
-  /// What to do when a delay is over.
+  /// The action when a delay is over.
   enum DelayAction: Equatable {
     /// Make another attempt, and look again after another delay.
     case launch
@@ -10,15 +10,15 @@ struct HedgeRace {
     case stop
   }
 
-  /// What to do with the result of an attempt.
+  /// The action on the result of an attempt.
   enum ResultAction: Equatable {
     /// It wins: the others are of no use any more.
     case win
-    /// Keep it in case that nothing better comes.
+    /// Keep it in case nothing better comes.
     case keep
     /// As `keep`, and nothing better will come.
     case lose
-    /// Let it go: another has won.
+    /// Release it: another has won.
     case discard
   }
 

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What a call came to, before it is made into what the verb returns.
+/// The outcome of a call, before it becomes what the verb returns.
 struct Outcome: Sendable {
   let call: Call
   let response: HTTPResponse
@@ -24,7 +24,7 @@ extension Outcome {
   }
 }
 
-/// What becomes of the body of an accepted response.
+/// The destination of an accepted response's body.
 package enum Delivery: Sendable {
   /// Read and forgotten.
   case discarded
@@ -35,7 +35,7 @@ package enum Delivery: Sendable {
   /// Left to the caller, as it comes.
   case stream
 
-  /// Whether a body goes no further than the call's own memory.
+  /// True when a body goes no further than the call's own memory.
   var isInMemory: Bool {
     switch self {
     case .discarded, .memory: true
@@ -43,7 +43,7 @@ package enum Delivery: Sendable {
     }
   }
 
-  /// Whether the call gives a body, so that a response without the whole of it will not do.
+  /// True when the call gives a body, so that a response without the whole of it will not do.
   var wantsBody: Bool {
     switch self {
     case .memory, .file: true
@@ -53,6 +53,6 @@ package enum Delivery: Sendable {
 }
 
 extension HTTPResponse {
-  /// What happened to the call that gave this response, moment by moment; empty for one that did not come from a call.
+  /// The timeline of the call that gave this response; empty for one that did not come from a call.
   public var record: FlightRecord { (maker as? Call)?.flightRecord ?? FlightRecord() }
 }

@@ -36,7 +36,7 @@ struct PartialFile: Sendable {
     let madeFolders = try Self.makeFolders(to: folder, for: url.path)
     // Not named after the place, whose name may be as long as names can be.
     let path = "\(folder)/.errand-\(UUID().uuidString)"
-    // Exclusively, so that nobody's link is followed; for nobody else to read until it has the mode of the old file.
+    // Exclusively, so that no planted link is followed; closed to other users until it has the mode of the old file.
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, isThere ? 0o600 : 0o666)
     guard descriptor >= 0, !isThere || fchmod(descriptor, mode.st_mode & 0o7777) == 0 else {
       let error = Self.failure(at: url.path)
@@ -73,7 +73,7 @@ struct PartialFile: Sendable {
     }
   }
 
-  /// Removes the file, and the folders that were made for it unless somebody uses them.
+  /// Removes the file, and the folders that were made for it unless they are in use.
   func discard() {
     close(descriptor)
     remove()

@@ -24,7 +24,7 @@ final class StoredBody: HTTPBodySource {
 
   deinit { cancel() }
 
-  /// The next chunk. The file is opened when the first is asked for: mostly none is.
+  /// The next chunk. The first read opens the file: mostly there is none.
   func next() async throws -> Data? {
     try state.withLock { state in
       if !state.isOpened {

@@ -1,14 +1,14 @@
-/// Where a started task is: told by the moments of its call, and by whoever holds its handle. Pure.
+/// The progress of a started task, by the moments of its call and the commands of its handle. Pure.
 struct HandleProgress {
-  /// How often it was begun; what belongs to an earlier round does not count any more.
+  /// The number of times it was begun; what belongs to an earlier round no longer counts.
   private(set) var round = 1
   private var underlying = TaskHandleState.waiting
   private var isPaused = false
 
-  /// What it is doing.
+  /// The state of the task.
   var state: TaskHandleState { isPaused && !underlying.isOver ? .paused : underlying }
 
-  /// Something happened to the call of the present round.
+  /// Notes a moment of the present round's call.
   mutating func note(_ moment: CallMoment) {
     guard !underlying.isOver else { return }
     switch moment {

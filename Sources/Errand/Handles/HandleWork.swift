@@ -1,4 +1,4 @@
-/// What a handle stands for: the call of the present round, those who wait for its value, those who read its events.
+/// The work behind a handle: the call of the present round, the waiters for its value, the readers of its events.
 final class HandleWork<Value: Sendable>: Sendable {
   typealias Operation = @Sendable (CallControl) async throws -> Value
   typealias Events = AsyncStream<TaskEvent>
@@ -13,7 +13,7 @@ final class HandleWork<Value: Sendable>: Sendable {
     var progress = HandleProgress()
     var job: Task<Void, Never>?
     var gate: PauseGate?
-    /// Whether the present round is to be cancelled as soon as it has a job.
+    /// True when the present round is to be cancelled as soon as it has a job.
     var isCancelled = false
     var result: Result<Value, any Error>?
     var lastID = 0
@@ -22,7 +22,7 @@ final class HandleWork<Value: Sendable>: Sendable {
     var readers: [Events.Continuation] = []
   }
 
-  /// More events than any call has but one that is tried for days.
+  /// More events than any call has unless it is retried for days.
   private static var unreadEvents: Int { 1000 }
 
   private let operation: Operation
@@ -39,7 +39,7 @@ final class HandleWork<Value: Sendable>: Sendable {
 
   // MARK: Running
 
-  /// Runs the present round. The job holds this object until it is done; whoever holds the handle does not matter.
+  /// Runs the present round. The job holds this object until it is done, with or without the handle.
   func start() {
     let round = state.withLock { $0.progress.round }
     let control = CallControl { [self] in note($0, round) }
@@ -96,9 +96,9 @@ final class HandleWork<Value: Sendable>: Sendable {
     return isBegun
   }
 
-  // MARK: What comes of it
+  // MARK: Results
 
-  /// The value of the present round. Whoever is cancelled while waiting stops to wait; the round goes on.
+  /// The value of the present round. A cancelled waiter stops waiting; the round goes on.
   func value() async throws -> Value {
     if state.withLock({ $0.result == nil }) { try mayWait() }
     let id = state.withLock { state in
@@ -118,10 +118,10 @@ final class HandleWork<Value: Sendable>: Sendable {
     return try result.get()
   }
 
-  /// What has happened in the present round, and what will.
+  /// The events of the present round, past and to come.
   func events() -> Events {
     let (stream, reader) = Events.makeStream(bufferingPolicy: .bufferingNewest(Self.unreadEvents))
-    // Under the lock, so that old and new come in order: a continuation takes an element and calls nobody.
+    // Under the lock, so that old and new come in order: a continuation takes an element and calls nothing.
     state.withLock { state in
       for event in state.events { reader.yield(event) }
       if state.progress.state.isOver { reader.finish() } else { state.readers.append(reader) }

@@ -1,4 +1,4 @@
-/// A task that runs without being awaited, and what can be done about it meanwhile.
+/// The handle of a task that runs without being awaited.
 ///
 ///     let export = shop.manager.start(Export())
 ///     for await event in export.events { print(event.moment) }
@@ -19,18 +19,18 @@ public final class TaskHandle<Value: Sendable>: Sendable {
     if lifetime == .scoped { work.cancel() }
   }
 
-  /// A handle of the same call that cancels it when released; this one loses nothing by it.
+  /// A handle of the same call that cancels it when released; this one stays as it is.
   public var scoped: TaskHandle<Value> { TaskHandle(work, .scoped) }
 
-  /// What the task is doing.
+  /// The state of the task.
   public var state: TaskHandleState { work.handleState }
 
-  /// What the task gives, once it has.
+  /// The value that the task gives, once it has.
   ///
-  /// May be asked for as often as wanted; after ``retry()`` it is what the new call gives. A Swift task that is cancelled
+  /// May be read any number of times; after ``retry()`` it is what the new call gives. A Swift task that is cancelled
   /// while it waits here stops waiting, and the call goes on.
   ///
-  /// Throws ``TaskError``, what a hook threw, or `CancellationError`: the call was cancelled, or whoever waits.
+  /// Throws ``TaskError``, what a hook threw, or `CancellationError`: the call was cancelled, or the waiter.
   public var value: Value {
     get async throws {
       defer { withExtendedLifetime(self) {} }  // a scoped call lives while somebody waits for it
@@ -38,7 +38,7 @@ public final class TaskHandle<Value: Sendable>: Sendable {
     }
   }
 
-  /// What happens to the call, from its start, whenever this is asked for; ends with the call.
+  /// The events of the call, from its start, whenever this is read; ends with the call.
   ///
   /// Each use is a sequence of its own. It keeps the newest thousand events that were not read, and it does not keep the
   /// handle: hold that as long as a ``scoped`` call is to live.
@@ -47,9 +47,9 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   /// Ends the call with `CancellationError`; nothing when it is over.
   public func cancel() { work.cancel() }
 
-  /// Has the call wait: before its next attempt, and while the body of the response is read.
+  /// Pauses the call: before its next attempt, and while the body of the response is read.
   ///
-  /// An attempt that waits for its slot, or for its response, is not called back: it goes on until the body comes, which
+  /// An attempt that waits for its slot, or for its response, is not stopped: it goes on until the body comes, which
   /// is then left unread, so that the server waits with the rest. Its slot, its connection and its turn in a serial
   /// queue are kept. Time goes on as well: a pause that is longer than the attempt's time-out ends the attempt, and the
   /// next one waits until the call is resumed; one that is longer than the deadline of the call ends the call.
@@ -58,7 +58,7 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   @discardableResult
   public func pause() -> Bool { work.pause() }
 
-  /// Has a paused call go on where it is; what is built for the next attempt is built now.
+  /// Resumes a paused call where it is; the request of the next attempt is built only now.
   ///
   /// - Returns: Whether it goes on because of this: false when it was not paused.
   @discardableResult
@@ -71,7 +71,7 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   public func retry() -> Bool { work.retry() }
 }
 
-/// What a started task is doing.
+/// The state of a started task.
 public enum TaskHandleState: Sendable, Hashable {
   /// It waits: for its turn, for a slot, or for the next attempt.
   case waiting
@@ -86,7 +86,7 @@ public enum TaskHandleState: Sendable, Hashable {
   /// It was cancelled.
   case cancelled
 
-  /// Whether it is over.
+  /// True when it is over.
   public var isOver: Bool {
     switch self {
     case .waiting, .running, .paused: false
@@ -95,9 +95,9 @@ public enum TaskHandleState: Sendable, Hashable {
   }
 }
 
-/// How long a started task lives.
+/// The lifetime of a started task.
 public enum TaskHandleLifetime: Sendable, Hashable {
-  /// Until it is done, whether or not somebody keeps the handle.
+  /// Until it is done, with or without the handle.
   case managed
   /// Until it is done or the handle is released, whichever comes first.
   case scoped

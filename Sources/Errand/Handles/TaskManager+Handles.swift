@@ -1,7 +1,7 @@
 public import Foundation
 
 extension TaskManager {
-  /// Starts a task without waiting for it, and returns what stands for it.
+  /// Starts a task without waiting for it, and returns its handle.
   ///
   ///     shop.manager.start(Report(crash))                       // goes on by itself
   ///     search = shop.manager.start(Search(text), lifetime: .scoped)   // ends when `search` is replaced

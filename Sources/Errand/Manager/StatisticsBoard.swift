@@ -13,7 +13,7 @@ final class StatisticsBoard: Sendable {
   func note(_ outcome: CallOutcome, _ counts: CallTrace.Counts, bytesSent: Int, of type: Any.Type) {
     let now = Date()
     entries.withLock { entries in
-      // The name is made when somebody asks for it: it costs more than all of this.
+      // The name is made on demand: it costs more than all of this.
       entries[ObjectIdentifier(type), default: Entry(type: type, statistics: TaskStatistics())]
         .statistics.add(outcome, counts, bytesSent: bytesSent, at: now)
     }

@@ -1,11 +1,11 @@
 public import Foundation
 
-/// When tasks run: throttling, cancellation and recording to disk.
+/// The manager of running tasks: throttling, cancellation and recording to disk.
 ///
 /// Every server has one of its own unless it is given one to share; limits are then shared too.
 public actor TaskManager {
   nonisolated let admission: AdmissionDesk
-  /// Where calls ask that hand their body to the caller, before they ask for a slot.
+  /// The desk for calls that hand their body to the caller, before they ask for a slot.
   nonisolated let streams: AdmissionDesk
   nonisolated let calls = CallRegistry()
   nonisolated let serialQueues = SerialQueues()
@@ -36,24 +36,24 @@ public actor TaskManager {
 
   // MARK: Throttling
 
-  /// How many attempts may be under way at once.
+  /// The limits for attempts in flight.
   public nonisolated var limits: ThrottleLimits { admission.limits }
 
-  /// Sets other limits. They hold at once: raised ones start those who wait, lowered ones let the running finish.
+  /// Sets other limits. They hold at once: raised ones start waiting attempts, lowered ones let running ones finish.
   public func setLimits(_ limits: ThrottleLimits) {
     streams.setLimits(limits.ofStreams)
     admission.setLimits(limits)
   }
 
-  /// Who runs and who waits, overall and by host.
+  /// The attempts that run and those that wait, overall and by host.
   public nonisolated var throttle: ThrottleSnapshot {
     admission.snapshot.adding(waitingForStreams: streams.snapshot)
   }
 
-  /// What the circuit breaker of a host is at; closed where there is none.
+  /// The state of a host's circuit breaker; closed where there is none.
   public nonisolated func circuit(of host: Origin) -> CircuitBreaker.State { circuits.circuit(of: host) }
 
-  /// How many repetitions the retry budget has left for a host.
+  /// The number of retries left in a host's budget.
   public nonisolated func retriesLeft(for host: Origin) -> Double { retries.left(for: host) }
 
   /// The number of attempts that hold a slot.
@@ -85,8 +85,8 @@ public actor TaskManager {
   /// `index.json`.
   ///
   /// Numbers follow the order in which calls end. Other sessions, and other processes, may record to the same folder at
-  /// the same time. No call waits for its recording, and none fails with it: a disk that is full or goes away is said once
-  /// on the log. ``endTaskPathRecording()`` waits until all is written.
+  /// the same time. No call waits for its recording, and none fails with it: a disk that is full or goes away is logged
+  /// once. ``endTaskPathRecording()`` waits until all is written.
   ///
   /// - Parameters:
   ///   - folder: Where to; made if it is not there, for this user alone. A folder of another user, or one that everybody
@@ -103,7 +103,7 @@ public actor TaskManager {
   /// recorded any more.
   public func endTaskPathRecording() async { await stopRecording() }
 
-  /// Where calls are recorded; nil while they are not.
+  /// The folder of the recordings; nil while calls are not recorded.
   public nonisolated var taskPathURL: URL? { recorder?.url }
 
   nonisolated var recorder: TaskRecorder? { recorderBox.withLock { $0 } }
@@ -131,13 +131,13 @@ public actor TaskManager {
 
   nonisolated let board = StatisticsBoard()
 
-  /// What the calls of each type of task came to since the manager was made, or since ``resetStatistics()``.
+  /// The statistics of each type of task since the manager was made, or since ``resetStatistics()``.
   ///
   ///     for widget in shop.manager.statistics.sorted(by: .bytes) { print(widget) }
   ///
   /// A call counts when it has ended. There is one entry a type, however many calls there were.
   public nonisolated var statistics: ManagerStatistics { board.statistics }
 
-  /// Begins to count anew.
+  /// Resets the statistics.
   public nonisolated func resetStatistics() { board.reset() }
 }

@@ -1,29 +1,29 @@
 public import Foundation
 
-/// What the calls of one type of task came to.
+/// The statistics of the calls of one type of task.
 public struct TaskStatistics: Sendable, CustomStringConvertible {
   /// The name of the task's type.
   public internal(set) var task = ""
-  /// How many calls have ended.
+  /// The number of calls that have ended.
   public internal(set) var count = 0
-  /// How many of them threw an error.
+  /// The number of calls that threw an error.
   public internal(set) var failures = 0
-  /// How many of them were cancelled.
+  /// The number of calls that were cancelled.
   public internal(set) var cancellations = 0
-  /// How many attempts were made after a first one.
+  /// The number of attempts after a first one.
   public internal(set) var retries = 0
-  /// Bytes of bodies that came down, as far as known: decoded, and without those of attempts that broke off.
+  /// Bytes of bodies received, as far as known: decoded, and without those of attempts that broke off.
   public internal(set) var bytesReceived = 0
-  /// Bytes of bodies that were to go up, as far as known, each attempt counted.
+  /// Bytes of bodies to be sent, as far as known, each attempt counted.
   public internal(set) var bytesSent = 0
-  /// How long they took together.
+  /// The total duration of the calls.
   public internal(set) var duration: Duration = .zero
-  /// How long the last one took.
+  /// The duration of the last call.
   public internal(set) var lastDuration: Duration = .zero
-  /// When the last one ended.
+  /// The time at which the last call ended.
   public internal(set) var lastRun = Date.distantPast
 
-  /// How many gave their result.
+  /// The number of calls that gave their result.
   public var successes: Int { count - failures - cancellations }
 
   /// Bytes down and up.
@@ -36,9 +36,9 @@ public struct TaskStatistics: Sendable, CustomStringConvertible {
   }
 }
 
-/// What the calls of a manager came to, by the type of their task; a copy, as it was when asked for.
+/// The statistics of a manager's calls, by the type of their task; a copy, as it was when read.
 public struct ManagerStatistics: Sendable, CustomStringConvertible {
-  /// How to order it.
+  /// An order of the types.
   public enum Order: Sendable, Hashable, CaseIterable {
     /// By name, A first.
     case name
@@ -52,10 +52,10 @@ public struct ManagerStatistics: Sendable, CustomStringConvertible {
 
   let types: [ObjectIdentifier: TaskStatistics]
 
-  /// What calls of this type came to; nil when none has ended.
+  /// The statistics of this type; nil when none of its calls has ended.
   public subscript<Described: ServerTask>(type: Described.Type) -> TaskStatistics? { types[ObjectIdentifier(type)] }
 
-  /// All types in an order; those that are equal in it by name.
+  /// All types in an order, ties by name.
   public func sorted(by order: Order = .name) -> [TaskStatistics] {
     types.values.sorted { left, right in
       switch order {
@@ -67,7 +67,7 @@ public struct ManagerStatistics: Sendable, CustomStringConvertible {
     }
   }
 
-  /// How many calls have ended.
+  /// The number of calls that have ended.
   public var count: Int { types.values.reduce(0) { $0 + $1.count } }
 
   /// One line a type, by name.

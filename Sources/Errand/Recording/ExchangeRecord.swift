@@ -1,6 +1,6 @@
 import Foundation
 
-/// What an echo or a recording shows of a call: every request that was sent, and what came back.
+/// The content of an echo or a recording of a call: every request that was sent, and what came back.
 struct ExchangeRecord: Sendable {
   struct Attempt: Sendable {
     let number: Int
@@ -15,7 +15,7 @@ struct ExchangeRecord: Sendable {
   }
 
   var attempts: [Attempt] = []
-  /// When the call began.
+  /// The start of the call.
   let startedAt = Date()
 
   /// The exchange for people to read, secrets hidden.
@@ -63,7 +63,7 @@ struct ExchangeRecord: Sendable {
     guard body.isEmpty else {
       return lines + ["", configuration.redaction.body(body, type: response.mediaType, limit: limit)]
     }
-    // Of a body that nobody wants, no more is kept than is shown.
+    // Of a body that is dropped, no more is kept than is shown.
     return attempt.size > limit ? lines + ["", Redaction.placeholder(for: attempt.size, over: limit)] : lines
   }
 
@@ -71,7 +71,7 @@ struct ExchangeRecord: Sendable {
 }
 
 extension CallOutcome {
-  /// The outcome without what came with it.
+  /// The outcome without its details.
   fileprivate var name: String {
     switch self {
     case .succeeded: "call succeeded"

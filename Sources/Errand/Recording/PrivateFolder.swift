@@ -8,19 +8,19 @@ import Foundation
   import Glibc
 #endif
 
-/// A folder for files that nobody else is to read or to put in our way: its own are 0600, made exclusively, and no link is
+/// A folder for files that other users can neither read nor plant: its own are 0600, made exclusively, and no link is
 /// followed.
 ///
-/// All of it goes by the folder's descriptor, so that a folder that is exchanged meanwhile gets nothing.
+/// All access is by the folder's descriptor, so that a folder put in its place meanwhile gets nothing.
 struct PrivateFolder: ~Copyable {
-  /// What tells a file that was written by somebody else from the one that we wrote.
+  /// The identity of a file, which tells one that others wrote from our own.
   struct Stamp: Equatable {
     let inode: UInt64
     let size: Int64
     let written: Data
   }
 
-  /// Why a folder is not used.
+  /// The reason not to use a folder.
   enum Refusal: Error, CustomStringConvertible {
     case foreign(String)
     case writableByOthers(String)
@@ -37,7 +37,7 @@ struct PrivateFolder: ~Copyable {
 
   private let descriptor: Int32
 
-  /// Makes the folder, and those around it that are missing, for nobody else to enter; one that is there stays as it is.
+  /// Makes the folder and its missing parents, closed to other users; one that is there stays as it is.
   static func make(_ url: URL) throws {
     var missing: [String] = []
     var next = url.standardizedFileURL
@@ -48,7 +48,7 @@ struct PrivateFolder: ~Copyable {
     for path in missing.reversed() where mkdir(path, 0o700) != 0 && errno != EEXIST { throw failure() }
   }
 
-  /// Opens a folder. Throws where it is missing, another user's, or open for everybody to write to.
+  /// Opens a folder. Throws where it is missing, another user's, or world-writable.
   init(_ url: URL) throws {
     let opened = open(url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard opened >= 0 else { throw Self.failure() }
@@ -94,7 +94,7 @@ struct PrivateFolder: ~Copyable {
 
   /// The content of a plain file of our own; nil where there is none.
   func read(_ name: String) throws -> Data? {
-    // Without waiting for the other end of a pipe that somebody has put there.
+    // Without waiting for the other end of a pipe that was planted there.
     let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else {
       if errno == ENOENT { return nil }
@@ -134,8 +134,8 @@ struct PrivateFolder: ~Copyable {
     return Stamp(inode: UInt64(status.st_ino), size: Int64(status.st_size), written: written)
   }
 
-  /// Runs `body` while nobody else holds the lock of that name; nil where somebody does for longer than `patience`
-  /// milliseconds. The system releases it when a process dies.
+  /// Runs `body` under the lock of that name; nil where others hold it for longer than `patience` milliseconds. The
+  /// system releases it when a process dies.
   func locked<Result>(_ name: String, patience: Int, _ body: (borrowing PrivateFolder) throws -> Result) throws
     -> Result?
   {

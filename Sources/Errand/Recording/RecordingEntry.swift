@@ -47,7 +47,7 @@ struct RecordingEntry: Codable, Sendable, Equatable {
     return name.dropFirst(digits.count).hasPrefix(". ") && name.hasSuffix(".txt") ? Int(digits) : nil
   }
 
-  /// Whether the entry is one that we may have written: its file has its number, and is in the folder itself.
+  /// True for an entry that we may have written: its file has its number, and is in the folder itself.
   var isPlain: Bool {
     number > 0 && Self.number(of: file) == number && file.utf8.count <= 255 && bytes >= 0
       && !file.unicodeScalars.contains { $0 == "/" || $0 == "\\" || $0.value == 0 }

@@ -3,14 +3,14 @@ import Foundation
 /// A folder of recordings with its index, which sessions and processes share.
 ///
 /// Nothing in it is ever partial, and the index is never behind the files: texts are written under hidden names, then
-/// the index is, aside, and renamed, then the texts are renamed. Whoever is killed in between leaves an index that names
-/// a hidden text; the next one to look renames it. One session at a time does this, under a lock that the system lets
-/// go when a process dies; a folder has one index, for that is what people open, and numbers keep the order of all.
+/// the index is written aside and renamed, then the texts are renamed. A process killed in between leaves an index that
+/// names a hidden text; the next one to look renames it. One session at a time does this, under a lock that the system
+/// releases when a process dies. A folder has one index, for that is what people open; numbers keep the order of all.
 struct RecordingFolder {
-  /// What came of writing.
+  /// The outcome of writing.
   enum Outcome {
     case written
-    /// Somebody else holds the lock: nothing was written.
+    /// Another session holds the lock: nothing was written.
     case locked
     /// Some were written, but not all of them.
     case incomplete(any Error)
@@ -22,7 +22,7 @@ struct RecordingFolder {
   /// Of the index that we know; nil when it has to be read.
   private var stamp: PrivateFolder.Stamp?
 
-  /// How many milliseconds a lock that somebody else holds is waited for, unless said otherwise.
+  /// The default time to wait for a lock that others hold, in milliseconds.
   static let patience = 1000
 
   private static let indexName = "index.json"
@@ -30,7 +30,7 @@ struct RecordingFolder {
 
   init(_ url: URL) { self.url = url }
 
-  /// Makes the folder, and mends what a killed session has left unless somebody is at work there.
+  /// Makes the folder, and mends what a killed session has left unless others hold the lock.
   mutating func open() throws {
     try PrivateFolder.make(url)
     let folder = try PrivateFolder(url)
@@ -74,7 +74,7 @@ struct RecordingFolder {
       }
     }
     let surplus = index.surplus(limits, at: Date())
-    // Before the index: of files without an entry nobody could say whose they are.
+    // Before the index: a file without an entry could be anyone's.
     for entry in surplus { folder.remove(entry.file) }
     let last = surplus.last?.number ?? 0
     if last > 0 { index.remove { $0.number <= last } }
@@ -105,7 +105,7 @@ struct RecordingFolder {
     stamp = folder.stamp(of: Self.indexName)
   }
 
-  /// Reads the index again if somebody else has written it, and finishes what they did not.
+  /// Reads the index again if others have written it, and finishes what they did not.
   private mutating func refresh(_ folder: borrowing PrivateFolder) throws {
     if let stamp, stamp == folder.stamp(of: Self.indexName) { return }
     // Where there is none of ours there is nothing to know.

@@ -8,8 +8,8 @@ struct RecordingIndex {
 
   init() {}
 
-  /// Reads an index; what is none, because somebody edited it, counts as empty. An entry that is none, or names a file
-  /// that no recording can have, is left out.
+  /// Reads an index. An invalid one, as after an edit by hand, counts as empty. An entry that is invalid, or names a
+  /// file that no recording can have, is left out.
   init(_ data: Data) {
     for entry in (try? JSONDecoder().decode([Line].self, from: data)) ?? [] {
       if let entry = entry.entry, entry.isPlain, entry.number > lastNumber { append(entry) }
@@ -20,7 +20,7 @@ struct RecordingIndex {
   private struct Line: Decodable {
     let entry: RecordingEntry?
 
-    // One that is none is left out.
+    // An invalid one is left out.
     init(from decoder: any Decoder) throws { entry = try? RecordingEntry(from: decoder) }
   }
 

@@ -19,24 +19,24 @@ struct Recording: Sendable {
 
 /// Writes each call as a numbered text file, `0001. GET Widget.txt`, and keeps an index of them, `index.json`.
 ///
-/// It has a thread of its own while there is something to write, and no call waits for it: a folder on which somebody else
-/// sits delays nothing but the recordings. Calls that end at the same time are written together, in the order in which
-/// they ended.
+/// It has a thread of its own while there is something to write, and no call waits for it: a folder that others lock
+/// delays nothing but the recordings. Calls that end at the same time are written together, in the order in which they
+/// ended.
 final class TaskRecorder: Sendable {
   private struct Queue {
     var recordings: [Recording] = []
     var bytes = 0
-    /// How many found no room.
+    /// The number of recordings that found no room.
     var dropped = 0
     var isWriting = false
     var isEnded = false
-    /// Who wants to know that all is written.
+    /// The waiters for the end of writing.
     var waiters: [Waiter<Void>] = []
-    /// What went wrong is said once, until it goes well again.
+    /// True after a failure, which is logged once, until writing succeeds again.
     var hasFailed = false
   }
 
-  /// How many bytes of text wait at most while the folder cannot be written to.
+  /// The most bytes of text that wait while the folder cannot be written to.
   static let room = 64 << 20
 
   let url: URL
@@ -45,10 +45,10 @@ final class TaskRecorder: Sendable {
   private let folder: Lock<RecordingFolder>
   private let thread = DispatchQueue(label: "errand.recorder", qos: .utility)
 
-  /// How many milliseconds a process that exits waits at most for what it recorded.
+  /// The most milliseconds that a process waits at exit for its recordings.
   static let patienceAtExit = 1000
 
-  /// How many recorders write just now.
+  /// The number of recorders that write just now.
   private static let writers = Lock(0)
   /// A process that ends waits a second for them, or a tool that makes one call would never have it recorded.
   private static let waitsAtExit: Bool =
@@ -71,12 +71,12 @@ final class TaskRecorder: Sendable {
     self.folder = Lock(folder)
   }
 
-  /// A folder below the temporary one that no other session has, and whose name nobody can guess.
+  /// A folder below the temporary one that no other session has, and whose name cannot be guessed.
   static func newFolder() -> URL {
     FileManager.default.temporaryDirectory.appendingPathComponent("errand-recordings-\(UUID().uuidString)")
   }
 
-  /// Has one call written, and returns at once; what goes wrong is said on `log`, once.
+  /// Queues one call to be written, and returns at once; a failure is written to `log`, once.
   func record(_ recording: Recording, log: TextSink) {
     let isIdle = queue.withLock { queue -> Bool in
       guard !queue.isEnded else { return false }
@@ -95,7 +95,7 @@ final class TaskRecorder: Sendable {
     thread.async { self.writeAll(log) }
   }
 
-  /// Nothing more is recorded.
+  /// Ends the recording.
   func end() { queue.withLock { $0.isEnded = true } }
 
   /// Returns when all that was recorded is written, or cannot be.
@@ -107,7 +107,7 @@ final class TaskRecorder: Sendable {
         return nil
       }
     } onCancel: {
-      // The writer ends by itself: it waits for nobody but a folder's lock, and not for long.
+      // The writer ends by itself: it waits for nothing but a folder's lock, and not for long.
     }
   }
 
@@ -116,7 +116,7 @@ final class TaskRecorder: Sendable {
     Self.writers.withLock { $0 -= 1 }
   }
 
-  /// What is to be written; nil, and everybody is told, where there is nothing.
+  /// The recordings to write; nil where there are none, and the waiters are resumed.
   private func next() -> [Recording]? {
     let (recordings, waiters) = queue.withLock { queue -> ([Recording], [Waiter<Void>]) in
       let recordings = queue.recordings
@@ -145,7 +145,7 @@ final class TaskRecorder: Sendable {
     }
   }
 
-  /// Keeps what could not be written for another try; not once nothing more is recorded.
+  /// Keeps what could not be written for another try, unless the recording has ended.
   private func putBack(_ recordings: [Recording]) {
     queue.withLock { queue in
       guard !queue.isEnded else { return }
@@ -191,6 +191,6 @@ extension Server {
   /// Stops recording; see ``TaskManager/endTaskPathRecording()``.
   public func endTaskPathRecording() async { await manager.stopRecording() }
 
-  /// Where calls are recorded; nil while they are not.
+  /// The folder of the recordings; nil while calls are not recorded.
   public nonisolated var taskPathURL: URL? { manager.taskPathURL }
 }
