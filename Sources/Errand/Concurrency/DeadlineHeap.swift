@@ -1,13 +1,13 @@
 #if os(Linux)
   /// Something that may be due, and knows its place in a ``DeadlineHeap``.
   protocol Timed: AnyObject {
-    /// Where it stands; -1 while it is in no heap.
+    /// The index in its heap; -1 while it is in none.
     var heapIndex: Int { get set }
-    /// When it is due. The heap must be told of a change.
+    /// The time at which it is due. The heap must be told of a change.
     var deadline: UInt64 { get }
   }
 
-  /// Elements by when they are due: the first in no time, any other added, moved or removed in logarithmic time.
+  /// Elements by deadline: the first is read in constant time, any is added, moved or removed in logarithmic time.
   struct DeadlineHeap<Element: Timed> {
     private(set) var elements: [Element] = []
 

@@ -17,8 +17,8 @@
 ///
 /// The library has one lock, and it is this. Nothing is called out to while it is held: ask, leave, then act.
 ///
-/// It is `Synchronization.Mutex`, which lies within its owner and needs no call where nobody else holds it. Apple's
-/// platforms have that from a later version on than the library asks for, and the thread sanitizer on Linux does not see
+/// It is `Synchronization.Mutex`, which lies within its owner and needs no call where no other thread holds it. Apple's
+/// platforms have that only in later versions than the library requires, and the thread sanitizer on Linux does not see
 /// it and reports races that are none: there it is `os_unfair_lock` and a pthread mutex, on the heap.
 ///
 /// Invariant behind `@unchecked Sendable`: the value is only reached through ``withLock(_:)``, which holds the lock.

@@ -1,4 +1,4 @@
-/// Elements of which the smallest is at hand: looked at in no time, added and removed in logarithmic time.
+/// Elements with the smallest first: read in constant time, added and removed in logarithmic time.
 struct MinHeap<Element: Comparable> {
   private var elements: [Element] = []
 

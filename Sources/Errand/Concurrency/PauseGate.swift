@@ -1,4 +1,4 @@
-/// A gate that keeps whoever comes waiting while it is closed.
+/// A gate that callers wait at while it is closed.
 package final class PauseGate: Sendable {
   private struct State {
     var isClosed = false
@@ -11,10 +11,10 @@ package final class PauseGate: Sendable {
   /// An open gate.
   package init() {}
 
-  /// From now on nobody passes.
+  /// Closes the gate: callers of ``pass()`` wait from now on.
   package func close() { state.withLock { $0.isClosed = true } }
 
-  /// Lets everybody pass who waits, and whoever comes.
+  /// Opens the gate: all waiters pass, and so do later callers.
   package func open() {
     let waiters = state.withLock { state in
       state.isClosed = false

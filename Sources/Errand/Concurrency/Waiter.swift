@@ -10,8 +10,8 @@ typealias Waiter<Answer> = UnsafeContinuation<Answer, Never>
 ///     }
 ///
 /// - Parameters:
-///   - keep: Returns the answer where there is one already. Otherwise it keeps the waiter, and the owner resumes that exactly
-///     once, after a cancellation too.
+///   - keep: Returns the answer where there is one already. Otherwise it keeps the waiter, and the owner resumes that
+///     exactly once, after a cancellation too.
 ///   - cancel: Has the waiter resumed. It is called at most once, from any thread, and may come before `keep`.
 /// - Returns: The answer.
 @inline(__always)

@@ -1,4 +1,4 @@
-/// What a server says of a failure, machine-readably (RFC 9457 §3.1).
+/// A server's machine-readable description of a failure (RFC 9457 §3.1).
 public struct ProblemDetails: Decodable, Sendable, Hashable {
   /// A URI that identifies the kind of problem.
   public let type: String?

@@ -8,11 +8,11 @@ public struct RetryableStatuses: Sendable, ExpressibleByArrayLiteral {
   /// These statuses.
   public init(arrayLiteral elements: HTTPStatus...) { codes = Set(elements) }
 
-  /// 408, 429, 502, 503 and 504. Not 500: the server may have done half of what it was asked.
+  /// 408, 429, 502, 503 and 504. Not 500: the server may have done half of the work.
   public static let standard: RetryableStatuses = [
     .requestTimeout, .tooManyRequests, .badGateway, .serviceUnavailable, .gatewayTimeout,
   ]
 
-  /// Whether `status` is one of them.
+  /// True when `status` is one of them.
   public func contains(_ status: HTTPStatus) -> Bool { codes.contains(status) }
 }

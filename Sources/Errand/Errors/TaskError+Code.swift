@@ -1,5 +1,5 @@
 extension TaskError {
-  /// What went wrong. The set is open: a later version may know more.
+  /// The kind of failure. The set is open: a later version may know more.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// A fixed name without dynamic text, fit for metrics.
     public let name: String
@@ -62,15 +62,15 @@ extension TaskError {
     public static let pinMismatch = Code("pinMismatch")
     /// The proxy asks for credentials.
     public static let proxyAuthenticationRequired = Code("proxyAuthenticationRequired")
-    /// A timer fired; ``TaskError/timer`` says which.
+    /// A time limit was exceeded; ``TaskError/timer`` says which.
     public static let timedOut = Code("timedOut")
-    /// What the server sent is not HTTP.
+    /// The server's response is not HTTP.
     public static let badResponse = Code("badResponse")
     /// The body ended before its stated length.
     public static let truncatedBody = Code("truncatedBody")
     /// The body is larger than allowed.
     public static let bodyTooLarge = Code("bodyTooLarge")
-    /// The transport cannot do what was asked, or cannot be had.
+    /// The transport does not support the request, or is not available.
     public static let transportUnavailable = Code("transportUnavailable")
 
     // After the response.
@@ -88,7 +88,7 @@ extension TaskError {
     public static let `internal` = Code("internal")
   }
 
-  /// Where in the life of a call something happened.
+  /// A stage in the life of a call.
   public enum Phase: String, Sendable, Hashable {
     /// Before there was a request.
     case preparing = "while preparing the request"
@@ -110,7 +110,7 @@ extension TaskError {
 }
 
 extension TaskError.Phase {
-  /// What is under way in a call of which this has happened so far.
+  /// The stage of a call after the last moment of `record`.
   init(at record: FlightRecord) {
     switch record.entries.last?.moment {
     case .callStarted, .delayEnded, nil: self = .preparing

@@ -1,5 +1,5 @@
 extension TaskError {
-  /// What reading or sending a body threw, as this library's error; cancellations and the app's own errors stay.
+  /// The error of reading or sending a body, as this library's; cancellations and the app's own errors stay.
   static func ofTransfer(_ error: any Error) -> any Error {
     switch error {
     case HTTPBody.Failure.consumed:
@@ -14,8 +14,8 @@ extension TaskError {
     }
   }
 
-  /// What a body threw that is read while it is sent. Whoever made it may have failed before it sent anything of its own:
-  /// that says nothing of this request.
+  /// The error of a body that is read while it is sent. Its maker may have failed before sending anything of its own:
+  /// that says nothing about this request.
   static func ofUpload(_ error: any Error) -> any Error {
     guard var error = ofTransfer(error) as? TaskError else { return error }
     error.isSurelyNotSent = false

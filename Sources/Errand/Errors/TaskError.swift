@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The one error of the library: what went wrong, where, in which phase, and what came before.
+/// The one error of the library: the failure, its place and phase, and the events before it.
 ///
 /// `description` is one line that a person can act on, with secrets hidden. A cancelled call does not throw this but
 /// `CancellationError`, always.
@@ -42,9 +42,9 @@ public struct TaskError: Error, Sendable {
   /// An error of the given kind; for transports and steps of one's own.
   ///
   /// - Parameters:
-  ///   - code: What went wrong.
+  ///   - code: The kind of failure.
   ///   - reason: The same in words.
-  ///   - phase: Where it happened.
+  ///   - phase: The stage of the call.
   ///   - underlying: The error that caused it.
   ///   - isSurelyNotSent: Whether the server surely saw nothing of the request.
   @inline(never)
@@ -55,12 +55,12 @@ public struct TaskError: Error, Sendable {
       Details(code: code, reason: reason, phase: phase, isSurelyNotSent: isSurelyNotSent, underlying: underlying))
   }
 
-  /// A timer that fired.
+  /// A time limit that was exceeded.
   ///
   /// - Parameters:
-  ///   - timer: Which one.
-  ///   - limit: What it allowed.
-  ///   - phase: What was under way.
+  ///   - timer: The part of the call that it is for.
+  ///   - limit: The time that it allowed.
+  ///   - phase: The stage of the call.
   ///   - isSurelyNotSent: Whether the server surely saw nothing of the request.
   public static func timeout(
     _ timer: Timeouts.Timer, after limit: Duration, phase: Phase, isSurelyNotSent: Bool = false
@@ -72,16 +72,16 @@ public struct TaskError: Error, Sendable {
     return error
   }
 
-  /// What went wrong; compare it with the constants of ``Code``.
+  /// The kind of failure; compare it with the constants of ``Code``.
   public var code: Code { box.details.code }
 
-  /// What went wrong in words: which field, which value, and what would be right.
+  /// The failure in words: which field, which value, and what would be right.
   public package(set) var reason: String {
     get { box.details.reason }
     set { details.reason = newValue }
   }
 
-  /// Where in the life of the call it happened.
+  /// The stage of the call in which it happened.
   public var phase: Phase { box.details.phase }
 
   /// The request's method, if there was a request.
@@ -114,13 +114,13 @@ public struct TaskError: Error, Sendable {
     set { details.body = newValue }
   }
 
-  /// Which timer fired, if one did.
+  /// The time limit that was exceeded, if one was.
   public var timer: Timeouts.Timer? { box.details.timer }
 
-  /// What the timer allowed, if one fired.
+  /// The length of the time limit that was exceeded, if one was.
   public var limit: Duration? { box.details.limit }
 
-  /// Whether the server surely saw nothing of the request, so that any method may be repeated.
+  /// True when the server surely saw nothing of the request, so that any method may be repeated.
   public package(set) var isSurelyNotSent: Bool {
     get { box.details.isSurelyNotSent }
     set { details.isSurelyNotSent = newValue }
@@ -129,7 +129,7 @@ public struct TaskError: Error, Sendable {
   /// The error that caused this one, where there is one.
   public var underlying: (any Error)? { box.details.underlying }
 
-  /// What happened to the call, moment by moment.
+  /// The history of the call, moment by moment.
   public package(set) var record: FlightRecord {
     get { box.details.record }
     set { details.record = newValue }
@@ -141,21 +141,21 @@ public struct TaskError: Error, Sendable {
     set { details.elapsed = newValue }
   }
 
-  /// Why there was no further attempt though the retry policy would have made one, in words: the budget was used up, the
-  /// request may not be sent twice, the deadline came first, or `Retry-After` asked for too much. Nil where nothing but the
-  /// policy ended it.
+  /// The reason in words why there was no further attempt though the retry policy would have made one: the budget was
+  /// used up, the request may not be sent twice, the deadline came first, or `Retry-After` asked for too much. Nil
+  /// where only the policy ended it.
   public package(set) var retryRefusal: String? {
     get { box.details.retryRefusal }
     set { details.retryRefusal = newValue }
   }
 
-  /// How many attempts the retry policy allowed, where it says.
+  /// The most attempts that the retry policy allowed, where it says.
   package var mostAttempts: Int? {
     get { box.details.mostAttempts }
     set { details.mostAttempts = newValue }
   }
 
-  /// What the transfer took until it failed, where it was measured.
+  /// The timings of the transfer until it failed, where it was measured.
   package var timings: TransferTimings? {
     get { box.details.timings }
     set { details.timings = newValue }
@@ -164,14 +164,14 @@ public struct TaskError: Error, Sendable {
   /// The attempts that were made, the last included.
   public var attempts: [AttemptRecord] { record.attempts }
 
-  /// Whether a timer fired.
+  /// True when a time limit was exceeded.
   public var isTimeout: Bool { code == .timedOut }
 
-  /// Whether the remote could not be reached at all.
+  /// True when the remote could not be reached at all.
   public var isOffline: Bool { code == .cannotResolveHost || code == .cannotConnect || code == .offline }
 
-  /// Whether the same request may well succeed a little later: transport errors, time-outs but those of the queue
-  /// and the call, and the statuses 408, 429, 502, 503 and 504. Whether it may be *sent* again is another question, which the method answers.
+  /// True when the same request may well succeed a little later: transport errors, time-outs but those of the queue
+  /// and the call, and the statuses 408, 429, 502, 503 and 504. The method decides whether it may be *sent* again.
   public var isRetryable: Bool {
     switch code {
     case .timedOut: timer != .call && timer != .queue

@@ -23,13 +23,13 @@ public struct HTTPBody: Sendable {
     case stream(Source)
   }
 
-  /// What tells two streams apart, which cannot be compared.
+  /// The identity of a stream: two streams cannot be compared by their bytes.
   private final class Identity: Sendable {}
 
   package let storage: Storage
-  /// Whether it can be sent a second time.
+  /// True where the body can be sent a second time.
   public let isReplayable: Bool
-  /// What it is; sent as `Content-Type` unless the request has one already.
+  /// The media type; sent as `Content-Type` unless the request has one already.
   public var mediaType: MediaType?
   private let statedLength: Int64?
   /// Nil for all but streams.
@@ -57,7 +57,7 @@ public struct HTTPBody: Sendable {
   /// The contents of a file, read as they are sent. Opened when the request is sent, again for every attempt.
   public static func file(_ url: URL, type: MediaType? = nil) -> HTTPBody { HTTPBody(.file(url), type: type) }
 
-  /// Chunks that can be asked for again: `make` is called for every attempt.
+  /// Chunks that can be made again: `make` is called for every attempt.
   ///
   /// - Parameters:
   ///   - length: The number of bytes in all, if it is known; sent as `Content-Length`. A stream that turns out
@@ -69,7 +69,7 @@ public struct HTTPBody: Sendable {
     HTTPBody(.stream { sink in for try await chunk in try make() { try await sink(chunk) } }, length: length)
   }
 
-  /// Chunks that come once: the request cannot be repeated after the first of them was asked for.
+  /// Chunks that come once: the request cannot be repeated once reading them has begun.
   ///
   /// - Parameters:
   ///   - chunks: The chunks in order.
@@ -88,17 +88,17 @@ public struct HTTPBody: Sendable {
     return HTTPBody(.stream(source), isReplayable: false, length: length)
   }
 
-  /// Whether there is no body at all. A body of no bytes is still a body.
+  /// True where there is no body at all. A body of no bytes is still a body.
   public var isEmpty: Bool {
     if case .empty = storage { true } else { false }
   }
 
-  /// Whether it is made while it is sent.
+  /// True where the body is made while it is sent.
   package var isStream: Bool {
     if case .stream = storage { true } else { false }
   }
 
-  /// Whether this body is the other one: the same bytes, the same file, or the very same stream.
+  /// True when this body is the other one: the same bytes, the same file, or the very same stream.
   func isSame(as other: HTTPBody) -> Bool {
     switch (storage, other.storage) {
     case (.empty, .empty): true
@@ -162,7 +162,7 @@ public struct HTTPBody: Sendable {
     }
   }
 
-  /// Why a body could not be read.
+  /// A reason why a body could not be read.
   package enum Failure: Error {
     /// It comes once, and has come.
     case consumed

@@ -1,23 +1,23 @@
 public import Foundation
 
-/// Where the bytes of a response body come from; what a transport hands over with the head.
+/// The source of a response body's bytes; a transport hands it over with the head.
 ///
-/// One reader asks, one chunk at a time; the source makes the sender wait while nobody asks.
+/// It has one reader, which reads one chunk at a time; the source makes the sender wait between reads.
 public protocol HTTPBodySource: Sendable {
   /// The next chunk, never empty; nil at the end.
-  /// Throws what went wrong, and `CancellationError` when the surrounding task is cancelled.
+  /// Throws the error of the transfer, and `CancellationError` when the surrounding task is cancelled.
   func next() async throws -> Data?
 
   /// All that is left, as one piece; throws ``HTTPBodyLimitError`` past `limit` bytes.
   func collect(upTo limit: Int) async throws -> Data
 
-  /// Nobody will ask again: whatever carries the bytes is to be let go at once. May be called more than once.
+  /// Ends reading; no read follows. Releases whatever carries the bytes at once. May be called more than once.
   func cancel()
 
   /// The fields after the body; empty until its end.
   var trailers: HTTPHeaders { get }
 
-  /// What the transfer took; nil until its end, or where nothing was measured.
+  /// The timings of the transfer; nil until its end, or where nothing was measured.
   var timings: TransferTimings? { get }
 }
 
@@ -32,7 +32,7 @@ extension HTTPBodySource {
     return data
   }
 
-  /// Nothing to let go.
+  /// Nothing to release.
   public func cancel() {}
 
   /// None.
@@ -42,7 +42,7 @@ extension HTTPBodySource {
   public var timings: TransferTimings? { nil }
 }
 
-/// A body was longer than whoever collected it allowed.
+/// A body was longer than the caller that collected it allowed.
 public struct HTTPBodyLimitError: Error, Sendable {
   /// The bytes that were allowed.
   public let limit: Int

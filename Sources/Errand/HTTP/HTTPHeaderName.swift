@@ -12,7 +12,7 @@ public struct HTTPHeaderName: Sendable, ExpressibleByStringLiteral, CustomString
   /// The name as it was written.
   public var description: String { rawName }
 
-  /// Whether it is a token (RFC 9110 §5.1), so that it can be sent.
+  /// True when the name is a token (RFC 9110 §5.1), so that it can be sent.
   public var isValid: Bool { !rawName.isEmpty && rawName.hasOnlyBytes(where: Self.isTokenByte) }
 
   // RFC 9110 §5.6.2: tchar.
@@ -35,7 +35,7 @@ public struct HTTPHeaderName: Sendable, ExpressibleByStringLiteral, CustomString
 }
 
 extension HTTPHeaderName: Hashable {
-  /// Whether both name the same field.
+  /// True when both name the same field.
   public static func == (left: HTTPHeaderName, right: HTTPHeaderName) -> Bool {
     left.rawName.hasSameBytes(as: right.rawName) { $0 == $1 || folded($0) == folded($1) }
   }

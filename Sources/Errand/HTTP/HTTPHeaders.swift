@@ -17,7 +17,7 @@ public struct HTTPHeaders: Sendable, Hashable {
       self.value = value
     }
 
-    /// How many bytes it may be over the wire, as nghttp2 reckons: 12 are for what frames it.
+    /// The most bytes it may take over the wire, as nghttp2 reckons: 12 are for its framing.
     package var size: Int { name.rawName.utf8.count + value.utf8.count + 12 }
   }
 
@@ -56,7 +56,7 @@ public struct HTTPHeaders: Sendable, Hashable {
     fields.filter { $0.name == name }.map(\.value)
   }
 
-  /// Whether the field is there at all.
+  /// True when the field is there at all.
   public func contains(_ name: HTTPHeaderName) -> Bool { firstIndex(of: name) != nil }
 
   /// Adds one more line, whatever is there already.
@@ -98,7 +98,7 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
   }
 
-  /// How many bytes they may be over the wire.
+  /// The most bytes they may take over the wire.
   package var size: Int { fields.reduce(0) { $0 + $1.size } }
 
   private func firstIndex(of name: HTTPHeaderName) -> Int? {

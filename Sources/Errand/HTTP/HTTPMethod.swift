@@ -18,7 +18,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
   /// Not a method but its absence: GET without a body, POST with one.
   public static let automatic = HTTPMethod("")
 
-  /// CONNECT; refused as a request of its own, for it is what proxies are asked.
+  /// CONNECT; refused as a request of its own, for it is meant for proxies.
   public static let connect = HTTPMethod("CONNECT")
   /// DELETE.
   public static let delete = HTTPMethod("DELETE")
@@ -39,14 +39,14 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
   /// TRACE.
   public static let trace = HTTPMethod("TRACE")
 
-  /// Whether the method only reads (RFC 9110 §9.2.1).
+  /// True where the method only reads (RFC 9110 §9.2.1).
   public var isSafe: Bool {
     self == .get || self == .head || self == .options || self == .trace || self == .query
   }
 
-  /// Whether sending it twice means the same as sending it once (RFC 9110 §9.2.2).
+  /// True where sending it twice means the same as sending it once (RFC 9110 §9.2.2).
   public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
-  /// Whether it is a token (RFC 9110 §5.6.2), so that it can be written into a request line.
+  /// True when the method is a token (RFC 9110 §5.6.2), so that it can be written into a request line.
   public var isValid: Bool { !rawValue.isEmpty && rawValue.hasOnlyBytes(where: HTTPHeaderName.isTokenByte) }
 }

@@ -31,7 +31,7 @@ public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// The items of the literal, in order.
   public init(dictionaryLiteral elements: (String, String?)...) { items = elements.map { Item($0, $1) } }
 
-  /// Whether there is nothing to write.
+  /// True when there is nothing to write.
   public var isEmpty: Bool { items.isEmpty }
 
   /// Adds an item at the end.

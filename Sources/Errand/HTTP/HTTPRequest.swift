@@ -56,7 +56,7 @@ public struct HTTPRequest: Sendable {
     set { parts.body = newValue }
   }
 
-  /// How a transport is to carry it.
+  /// The instructions for the transport that carries it.
   public var options: TransferOptions {
     get { storage.parts.options }
     set { parts.options = newValue }

@@ -8,13 +8,13 @@ public struct HTTPResponse: Sendable {
   public var headers: HTTPHeaders
   /// The version of HTTP that carried it; nil when nothing was carried.
   public var version: HTTPVersion?
-  /// Where it came from.
+  /// The URL that it came from.
   public var url: URL
-  /// Whether it came over a connection that had carried an exchange before.
+  /// True when it came over a connection that had carried an exchange before.
   public var isConnectionReused: Bool
   /// The body, which is read once.
   public var body: HTTPResponseBody
-  /// What made it, and knows how.
+  /// The maker of the response, which has its flight record.
   package var maker: (any AnyObject & Sendable)?
 
   /// A response by its parts.

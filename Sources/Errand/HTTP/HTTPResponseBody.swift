@@ -5,30 +5,30 @@ public import Foundation
 ///     for try await chunk in response.body { … }
 ///
 /// Nothing is read ahead of the reader beyond a fixed window, so a slow reader makes the sender wait. Leaving the loop
-/// early, or letting the last reference go, ends the transfer and frees its connection.
+/// early, or releasing the last reference, ends the transfer and frees its connection.
 public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// A chunk, never empty.
   public typealias Element = Data
 
-  /// How a body came to its end.
+  /// The way in which a body ended.
   package enum Ending: Sendable {
     /// It was read to its last byte.
     case complete
     /// Reading it failed.
     case failed(any Error)
-    /// Nobody wanted the rest.
+    /// The rest was not wanted.
     case dropped
 
-    /// What went wrong, if anything did.
+    /// The error, if reading failed.
     var error: (any Error)? {
       if case .failed(let error) = self { error } else { nil }
     }
   }
 
-  /// What is to be done when a body has ended: it is told how, and where the body came from.
+  /// An action for the end of a body: it gets the ending and the body's source.
   package typealias EndAction = @Sendable (_ ending: Ending, _ source: (any HTTPBodySource)?) -> Void
 
-  /// What is to be done when a body has ended: mostly one thing, which is kept without an array.
+  /// The actions for the end of a body: mostly one, which is kept without an array.
   private struct EndActions {
     private var first: EndAction?
     private var others: [EndAction] = []
@@ -44,19 +44,19 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   }
 
   private struct State {
-    /// Where it comes from; nil where it is there already.
+    /// The source of the bytes; nil where they are in memory.
     var source: (any HTTPBodySource)?
-    /// What is there already and was not read.
+    /// The bytes in memory that were not read.
     var buffered = Data()
-    /// The fields after the body, where its source was let go.
+    /// The fields after the body, where its source was released.
     var trailers = HTTPHeaders()
     var ending: Ending?
     var onEnd = EndActions()
-    /// What a reader is to see in the place of a cancellation.
+    /// The error that a reader gets in place of a cancellation.
     var cause: (any Error)?
-    /// Makes of what went wrong what a reader sees.
+    /// Turns an error into the one that the reader gets.
     var explain: (@Sendable (any Error) -> any Error)?
-    /// Told how many bytes were read, chunk by chunk.
+    /// Gets the number of bytes read, chunk by chunk.
     var onChunk: (@Sendable (Int) -> Void)?
   }
 
@@ -71,7 +71,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   deinit { cancel() }
 
   /// The next chunk; nil at the end.
-  /// Throws what went wrong with the transfer, and `CancellationError` when the surrounding task is cancelled.
+  /// Throws the error of the transfer, and `CancellationError` when the surrounding task is cancelled.
   public func next() async throws -> Data? {
     do {
       let chunk: Data?
@@ -105,14 +105,14 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     end(.dropped)
   }
 
-  /// Ends the transfer and has whoever reads see `error`.
+  /// Ends the transfer; the reader gets `error`.
   package func fail(_ error: any Error) {
     state.withLock { $0.cause = $0.cause ?? error }
     source?.cancel()
     end(.failed(error))
   }
 
-  /// Notes that reading failed; returns what the reader sees.
+  /// Notes that reading failed; returns the error for the reader.
   private func failed(_ error: any Error) -> any Error {
     let (cause, explain) = state.withLock { ($0.cause, $0.explain) }
     let error = cause ?? error
@@ -122,13 +122,13 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
   private var source: (any HTTPBodySource)? { state.withLock { $0.source } }
 
-  /// The whole body, where it is in memory and nobody has begun to read it.
+  /// The whole body, where it is in memory and no reader has begun.
   package var inMemory: Data? { state.withLock { $0.source == nil ? $0.buffered : nil } }
 
-  /// Puts back what was collected, to be read once more, and lets go of where it came from.
+  /// Puts back collected bytes, to be read once more, and releases the source.
   package func refill(_ data: Data) {
     let trailers = trailers
-    // To be let go outside of the lock.
+    // To be released outside of the lock.
     _ = state.withLock { state in
       defer { state.source = nil }
       state.buffered = data
@@ -140,7 +140,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// Puts another source in the place of one that was read to its end.
   package func refill(from source: any HTTPBodySource) {
     let trailers = trailers
-    // To be let go outside of the lock.
+    // To be released outside of the lock.
     _ = state.withLock { state in
       let old = state.source
       state.source = source
@@ -155,10 +155,10 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     return source?.trailers ?? kept
   }
 
-  /// What the transfer took; nil until its end, and for a body that is in memory.
+  /// The timings of the transfer; nil until its end, and for a body that is in memory.
   public var timings: TransferTimings? { source?.timings }
 
-  /// Has `action` called once when the body has ended or was let go; at once if that is so already.
+  /// Calls `action` once, when the body has ended or was released; at once if it has already.
   package func onEnd(_ action: @escaping EndAction) {
     let (past, source) = state.withLock { state -> (Ending?, (any HTTPBodySource)?) in
       if state.ending == nil { state.onEnd.add(action) }
@@ -167,12 +167,12 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     if let past { action(past, source) }
   }
 
-  /// Has readers see what `explain` makes of what goes wrong.
+  /// Passes errors through `explain` before readers get them.
   package func explainFailures(_ explain: @escaping @Sendable (any Error) -> any Error) {
     state.withLock { $0.explain = explain }
   }
 
-  /// Has `action` told how many bytes were read, chunk by chunk.
+  /// Calls `action` with the number of bytes read, chunk by chunk.
   package func onChunk(_ action: @escaping @Sendable (Int) -> Void) { state.withLock { $0.onChunk = action } }
 
   private func count(_ chunk: Data) { state.withLock { $0.onChunk }?(chunk.count) }
@@ -195,7 +195,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     }
   }
 
-  /// Reads a body; ends the transfer when it is let go before the end.
+  /// Reads a body; ends the transfer when it is released before the end.
   public final class AsyncIterator: AsyncIteratorProtocol {
     private let body: HTTPResponseBody
 

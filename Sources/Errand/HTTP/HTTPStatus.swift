@@ -26,7 +26,7 @@ public struct HTTPStatus: Hashable, Sendable, ExpressibleByIntegerLiteral, Custo
   /// The class of the status; nil for a code outside 100 to 599.
   public var kind: Kind? { Kind(rawValue: code / 100) }
 
-  /// Whether it is what a call takes for success unless it says otherwise: 2xx, or 304, which answers a condition.
+  /// True where a call takes it for success unless it says otherwise: 2xx, or 304, which answers a condition.
   public var isAccepted: Bool { kind == .success || code == 304 }
 
   /// The code and its usual phrase: `404 Not Found`.
@@ -61,7 +61,7 @@ extension HTTPStatus {
   public static let created: HTTPStatus = 201
   /// 204.
   public static let noContent: HTTPStatus = 204
-  /// 206: a part of what was asked for.
+  /// 206: a part of the requested content.
   public static let partialContent: HTTPStatus = 206
   /// 304: the copy that the client holds is still good.
   public static let notModified: HTTPStatus = 304

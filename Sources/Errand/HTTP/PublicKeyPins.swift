@@ -47,7 +47,7 @@ public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral 
     host.hasPrefix("*.") ? "*.\(HostName.normal(String(host.dropFirst(2))))" : HostName.normal(host)
   }
 
-  /// Whether there are none.
+  /// True when there are none.
   public var isEmpty: Bool { pins.isEmpty }
 
   /// These pins and others; a host that is in both has the pins of both.
@@ -58,8 +58,7 @@ public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral 
     return union
   }
 
-  /// The pins of a host that count now, without their prefix: none of them where all have expired; nil when any key will
-  /// do.
+  /// The pins of a host that count now, without their prefix: empty where all have expired; nil when any key will do.
   package func pins(for host: String, at now: Date = Date()) -> Set<String>? {
     guard !pins.isEmpty else { return nil }
     let host = HostName.normal(host)

@@ -4,13 +4,13 @@ extension String {
   /// Its first 200 characters and how many bytes it has, where that is more: for errors, which are lines to read.
   var shortened: String { utf8.count <= 200 ? self : "\(prefix(200))… (\(utf8.count) bytes)" }
 
-  /// Whether all its bytes as UTF-8 are `allowed`.
+  /// True when all its bytes as UTF-8 are `allowed`.
   @inline(__always)
   func hasOnlyBytes(where allowed: (UInt8) -> Bool) -> Bool {
     utf8.withContiguousStorageIfAvailable { $0.allSatisfy(allowed) } ?? utf8.allSatisfy(allowed)
   }
 
-  /// Whether its bytes as UTF-8 are those of `other`, each as `areSame` sees it.
+  /// True when its bytes as UTF-8 are those of `other`, compared with `areSame`.
   @inline(__always)
   func hasSameBytes(as other: String, by areSame: (UInt8, UInt8) -> Bool = { $0 == $1 }) -> Bool {
     guard utf8.count == other.utf8.count else { return false }

@@ -5,9 +5,9 @@
 ///     // in a step:      request.options.context[Screen.self]
 ///     // in an observer: event.context[Screen.self]
 public protocol TaskContextKey: SendableMetatype {
-  /// What is kept under the key.
+  /// The type of the value under the key.
   associatedtype Value: Sendable
-  /// What is there where nothing was set.
+  /// The value where none was set.
   static var defaultValue: Value { get }
 }
 
@@ -18,7 +18,7 @@ public struct TaskContext: Sendable {
   /// Nothing.
   public init() {}
 
-  /// Whether nothing was set.
+  /// True when nothing was set.
   public var isEmpty: Bool { values.isEmpty }
 
   /// The value under a key; the key's default where none was set.

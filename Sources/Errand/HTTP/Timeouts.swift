@@ -3,11 +3,11 @@ extension Duration {
   public static let unlimited = Duration(secondsComponent: .max, attosecondsComponent: 0)
 }
 
-/// How long each part of a call may take. Nil is no limit; in those of a task, the server's. `.unlimited` is none in either.
+/// The time limits for the parts of a call. Nil is no limit; in a task's, the server's. `.unlimited` is none in either.
 ///
-/// A limit of nothing, or less, is refused: calls fail with code `.badLimit`. ``call`` may be, and has passed then.
+/// A limit of zero or less is refused: calls fail with code `.badLimit`. In ``call`` it is a deadline that has passed.
 public struct Timeouts: Sendable, Hashable {
-  /// Waiting for a slot, and where the transport limits connections, for one of those. It never eats the attempt's time.
+  /// Waiting for a slot, and where the transport limits connections, for one of those. Not part of the attempt's time.
   public var queue: Duration?
   /// Name look-up, connection and TLS handshake together.
   public var connect: Duration?

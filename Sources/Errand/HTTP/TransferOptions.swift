@@ -1,4 +1,4 @@
-/// How a transport is to carry one request: what is not part of the message itself.
+/// Instructions for the transport that carries one request, beside the message itself.
 public struct TransferOptions: Sendable {
   private final class Storage: Sendable {
     let values: Values
@@ -32,53 +32,53 @@ public struct TransferOptions: Sendable {
   /// No limits, nothing repeated, the body as it was sent.
   public init() { storage = Self.plain }
 
-  /// The limits of the transfer. A transport holds `connect`, `firstByte`, `idle` and `attempt`; the others are held
-  /// before it is asked.
+  /// The time limits of the transfer. A transport enforces `connect`, `firstByte`, `idle` and `attempt`; the others are
+  /// enforced before it gets the request.
   public var timeouts: Timeouts {
     get { storage.values.timeouts }
     set { values.timeouts = newValue }
   }
 
-  /// Whether the exchange may be repeated once on a fresh connection when a pooled one turns out dead. Without it a
-  /// transport sends the request once, whatever happens.
+  /// True where the exchange may be repeated once on a fresh connection after a pooled one turns out dead. Otherwise a
+  /// transport sends the request at most once.
   public var mayRepeat: Bool {
     get { storage.values.mayRepeat }
     set { values.mayRepeat = newValue }
   }
 
-  /// Whether the transport asks for a compressed body and hands on the decoded one.
+  /// True where the transport asks for a compressed body and hands on the decoded one.
   public var decodesBody: Bool {
     get { storage.values.decodesBody }
     set { values.decodesBody = newValue }
   }
 
-  /// Whether networks that cost money by the byte may be used; heeded by URLSession.
+  /// True where networks that cost money by the byte may be used; heeded by URLSession.
   public var allowsExpensiveNetworkAccess: Bool {
     get { storage.values.allowsExpensiveNetworkAccess }
     set { values.allowsExpensiveNetworkAccess = newValue }
   }
 
-  /// Whether networks in low-data mode may be used; heeded by URLSession.
+  /// True where networks in low-data mode may be used; heeded by URLSession.
   public var allowsConstrainedNetworkAccess: Bool {
     get { storage.values.allowsConstrainedNetworkAccess }
     set { values.allowsConstrainedNetworkAccess = newValue }
   }
 
-  /// Whether to wait for a network where there is none; heeded by URLSession.
+  /// True where the request waits for a network while there is none; heeded by URLSession.
   public var waitsForConnectivity: Bool {
     get { storage.values.waitsForConnectivity }
     set { values.waitsForConnectivity = newValue }
   }
 
-  /// How long to wait for the server's consent before the body is sent (`Expect: 100-continue`, RFC 9110 §10.1.1); nil
-  /// does not ask. When the time is over the body is sent without it.
+  /// The time to wait for the server's consent before the body is sent (`Expect: 100-continue`, RFC 9110 §10.1.1); nil
+  /// does not ask. After that time the body is sent without it.
   public var continueTimeout: Duration? {
     get { storage.values.continueTimeout }
     set { values.continueTimeout = newValue }
   }
 
-  /// What a Digest challenge of the server is answered with (RFC 7616); nil answers none. The exchange then takes two
-  /// goes, so its body must be replayable.
+  /// The credential for a Digest challenge of the server (RFC 7616); nil answers none. The exchange then takes two
+  /// requests, so its body must be replayable.
   public var digest: Credential? {
     get { storage.values.digest }
     set { values.digest = newValue }
@@ -90,13 +90,13 @@ public struct TransferOptions: Sendable {
     set { values.pins = newValue }
   }
 
-  /// What the task gave to its steps.
+  /// The values that the task gave to its steps.
   public var context: TaskContext {
     get { storage.values.context }
     set { values.context = newValue }
   }
 
-  /// Whether the body will be read at the reader's own pace, perhaps for a long time.
+  /// True where the body will be read at the reader's own pace, perhaps for a long time.
   public var isLongLived: Bool {
     get { storage.values.isLongLived }
     set { values.isLongLived = newValue }

@@ -1,4 +1,4 @@
-/// When the parts of one transfer were done, counted from its start, and what went over the wire.
+/// The times at which the parts of one transfer were done, counted from its start, and the bytes over the wire.
 public struct TransferTimings: Sendable, Hashable {
   /// The name was looked up.
   public var nameLookup: Duration = .zero
@@ -18,7 +18,7 @@ public struct TransferTimings: Sendable, Hashable {
   public var bytesReceived: Int64 = 0
   /// Bytes of the body as it was handed on, after decoding.
   public var bytesDecoded: Int64 = 0
-  /// Whether a pooled connection turned out dead and the request went out once more on a fresh one.
+  /// True when a pooled connection turned out dead and the request was sent once more on a fresh one.
   public var wasResent = false
   /// The other end's address, as far as known.
   public var remoteAddress = ""

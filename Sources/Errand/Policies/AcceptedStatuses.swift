@@ -1,4 +1,4 @@
-/// Which statuses are success.
+/// The statuses that count as success.
 public struct AcceptedStatuses: Sendable {
   private let accepts: (@Sendable (HTTPStatus) -> Bool)?
 
@@ -7,8 +7,8 @@ public struct AcceptedStatuses: Sendable {
 
   private init() { accepts = nil }
 
-  /// 2xx and 304. Where ``ServerConfiguration/reportBadHTTPStatusAsError`` is off, others are returned as they are, but are
-  /// no success: they are retried as ever, and replace no file.
+  /// 2xx and 304. Where ``ServerConfiguration/reportBadHTTPStatusAsError`` is off, others are returned as they are, but
+  /// are no success: they are retried as usual, and replace no file.
   public static let inherited = AcceptedStatuses()
   /// Every status.
   public static let all = AcceptedStatuses { _ in true }
@@ -18,9 +18,9 @@ public struct AcceptedStatuses: Sendable {
     return AcceptedStatuses { statuses.contains($0) }
   }
 
-  /// Whether a status is success.
+  /// True when a status is success.
   func contains(_ status: HTTPStatus) -> Bool { accepts?(status) ?? status.isAccepted }
 
-  /// Whether these are the statuses that the server says.
+  /// True where the server's statuses apply.
   var isInherited: Bool { accepts == nil }
 }

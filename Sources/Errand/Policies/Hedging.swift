@@ -1,16 +1,16 @@
-/// Whether a slow answer is asked for a second time, beside the first.
+/// A second attempt beside a slow first one.
 ///
 ///     let price = try await GetPrice(id: 7).hedged(after: .milliseconds(200)).download()
 ///
-/// When an attempt was sent and has not ended after ``delay``, the request is sent again beside it; the first answer
-/// that will do wins, the others are cancelled and their slots given back before the call goes on. It cuts the slowest
+/// If an attempt was sent and has not ended after ``delay``, the request is sent again beside it; the first answer
+/// that will do wins, the others are cancelled and their slots released before the call goes on. It cuts the slowest
 /// answers short for a little more load: choose a delay that nineteen answers of twenty stay below.
 ///
 /// Only what may be sent twice is hedged (``Idempotency``, and a body that can be read again), only while the host's
 /// circuit is closed, and each hedge costs a repetition of the ``RetryBudget``. It counts as an attempt. Bodies that go
 /// to a file or are streamed are not hedged.
 public struct Hedging: Sendable, Hashable {
-  /// How long an attempt may take before another is made beside it.
+  /// The time that an attempt may take before another is made beside it.
   public let delay: Duration
   /// The most attempts that are made beside the first.
   public let maximum: Int

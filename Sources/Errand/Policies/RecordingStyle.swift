@@ -1,4 +1,4 @@
-/// What a recording or an echo shows of an exchange.
+/// The parts of an exchange that a recording or an echo shows.
 public struct RecordingStyle: OptionSet, Sendable, Hashable {
   /// The parts that are shown, as bits.
   public let rawValue: Int
@@ -20,7 +20,7 @@ public struct RecordingStyle: OptionSet, Sendable, Hashable {
   public static let hidden: RecordingStyle = []
 }
 
-/// Whether an exchange is echoed.
+/// The echo of an exchange: none, or in full.
 public enum EchoStyle: Sendable, Hashable {
   /// As the server says.
   case inherited
@@ -30,13 +30,13 @@ public enum EchoStyle: Sendable, Hashable {
   case full
 }
 
-/// How many recordings a folder keeps; 0 is no limit. The oldest go first, the newest stays whatever it is.
+/// The limits of a folder of recordings; 0 is no limit. The oldest are removed first, the newest always stays.
 public struct RecordingLimits: Sendable, Hashable {
-  /// How many files.
+  /// The most files.
   public var count: Int
-  /// How old they may be, counted from the start of the call.
+  /// The greatest age, counted from the start of the call.
   public var age: Duration
-  /// How many bytes they have together, the index not counted.
+  /// The most bytes in all, the index not counted.
   public var bytes: Int
 
   /// The thousand newest, of any age, up to 256 MiB, unless given.

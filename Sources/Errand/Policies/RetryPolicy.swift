@@ -1,11 +1,11 @@
-/// What is done about a failed attempt.
+/// The rules for retrying a failed attempt.
 ///
-/// A policy says what is worth another try and when. Whether a request *may* be sent again is not its business: one
+/// A policy says which failures are worth a retry, and when. It does not say which requests *may* be sent again: one
 /// that the server may have seen is repeated only where that is harmless (``Idempotency``) and its body can be read
 /// again; one that was surely not sent may always be. Nothing is retried after a cancellation, nor past the deadline
 /// of the call.
 public struct RetryPolicy: Sendable {
-  /// What a policy decides.
+  /// The decision of a policy.
   public enum Decision: Sendable, Hashable {
     /// The failure stands.
     case giveUp
@@ -19,9 +19,9 @@ public struct RetryPolicy: Sendable {
     public let request: HTTPRequest
     /// The attempts so far, this one included.
     public let attempts: [AttemptRecord]
-    /// What went wrong: a transport's error, or `.badStatus`.
+    /// The error of the attempt: a transport's, or `.badStatus`.
     public let error: TaskError
-    /// What the server asked for with `Retry-After`, if it did.
+    /// The wait that the server asked for with `Retry-After`, if it did.
     public let retryAfter: Duration?
     /// A number from 0 up to 1, for jitter.
     public let random: Double
@@ -29,19 +29,19 @@ public struct RetryPolicy: Sendable {
 
   /// The most attempts there may be, the first included.
   public var maximumAttempts = 3
-  /// The statuses that are worth another try.
+  /// The statuses that are worth a retry.
   public var statuses = RetryableStatuses.standard
   /// The upper bound of the first delay; it doubles with every attempt.
   public var baseDelay: Duration = .milliseconds(500)
-  /// What the bound grows to for requests without a body. A `Retry-After` that asks for more ends the call.
+  /// The largest bound for requests without a body. A `Retry-After` that asks for more ends the call.
   public var maximumDownloadDelay: Duration = .seconds(60)
-  /// What the bound grows to for requests with one. A `Retry-After` that asks for more ends the call.
+  /// The largest bound for requests with one. A `Retry-After` that asks for more ends the call.
   public var maximumUploadDelay: Duration = .seconds(600)
-  /// Whether delays are drawn from zero up to the bound ("full jitter"), so that clients do not return in step.
+  /// True where delays are drawn from zero up to the bound ("full jitter"), so that clients do not return in step.
   public var hasJitter = true
 
   private var decision: (@Sendable (Failure) async throws -> Decision)?
-  /// Whether every delay is the base.
+  /// True where every delay is the base.
   private var isFixed = false
   let isInherited: Bool
 
@@ -50,9 +50,9 @@ public struct RetryPolicy: Sendable {
   /// As the server says.
   public static let inherited = RetryPolicy(isInherited: true)
 
-  /// Three attempts; after 408, 429, 502, 503, 504 and transient transport errors; exponential with full jitter, or
-  /// what `Retry-After` asks for if that is longer: up to 60 seconds, for requests with a body up to 600. Where it asks for
-  /// more, the failure stands.
+  /// Three attempts; after 408, 429, 502, 503, 504 and transient transport errors; exponential back-off with full
+  /// jitter, or `Retry-After` if that is longer: up to 60 seconds, for requests with a body up to 600. Where it asks
+  /// for more, the failure stands.
   public static let standard = RetryPolicy()
 
   /// One attempt.
@@ -74,21 +74,21 @@ public struct RetryPolicy: Sendable {
     return policy
   }
 
-  /// What `decide` says, which sees all attempts so far. What it throws ends the call.
+  /// The policy of a closure: `decide` sees all attempts so far. An error that it throws ends the call.
   public static func decided(by decide: @escaping @Sendable (Failure) async throws -> Decision) -> RetryPolicy {
     var policy = RetryPolicy()
     policy.decision = decide
     return policy
   }
 
-  /// A decision, and where a failure stands that others would mend, why.
+  /// A decision, with the reason where the policy gives up on a failure that is worth a retry.
   enum Verdict {
     case stand
     case giveUp(reason: String)
     case retry(after: Duration)
   }
 
-  /// How many attempts there may be; nil where that is not known beforehand.
+  /// The most attempts there may be; nil where that is not known beforehand.
   var mostAttempts: Int? { decision == nil ? maximumAttempts : nil }
 
   func verdict(_ failure: Failure) async throws -> Verdict {
@@ -122,7 +122,7 @@ public struct RetryPolicy: Sendable {
   }
 }
 
-/// Whether a request may be sent twice.
+/// The rule for sending a request twice.
 public enum Idempotency: Sendable, Hashable {
   /// As its method says (RFC 9110 §9.2.2), or when it carries an `Idempotency-Key`.
   case automatic
@@ -134,22 +134,22 @@ public enum Idempotency: Sendable, Hashable {
   case key
 }
 
-/// How many repetitions a host may be sent, in proportion to what it is sent anyway.
+/// A limit on the repetitions per host, in proportion to its first attempts.
 ///
 /// Every first attempt earns a part of a repetition; a retry, or a hedge, costs a whole one. So a host that fails
-/// everything gets a fifth more than it is offered, not three times as much, just when it can bear it least. When the
+/// everything gets a fifth more than it is offered, not three times as much, just when it can bear it least. Once the
 /// budget is used up failures stand, and the flight record says why.
 public struct RetryBudget: Sendable, Hashable {
-  /// What every first attempt earns, in repetitions.
+  /// The repetitions that every first attempt earns.
   public var ratio: Double
-  /// How many repetitions may be saved up; so many are there at first.
+  /// The most repetitions that may be saved up; so many are there at first.
   public var capacity: Int
 
   /// A budget.
   ///
   /// - Parameters:
-  ///   - ratio: What every first attempt earns, in repetitions.
-  ///   - capacity: How many repetitions may be saved up; so many are there at first.
+  ///   - ratio: The repetitions that every first attempt earns.
+  ///   - capacity: The most repetitions that may be saved up; so many are there at first.
   public init(ratio: Double = 0.2, capacity: Int = 10) {
     self.ratio = max(0, ratio)
     self.capacity = max(0, capacity)

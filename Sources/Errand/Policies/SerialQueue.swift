@@ -1,6 +1,6 @@
 /// A queue whose tasks run one at a time, in the order in which they came.
 ///
-/// A call that a hook or a step of such a task awaits must not ask for the same queue: it would wait for itself, and fails
+/// A call that a hook or a step of such a task awaits must not use the same queue: it would wait for itself, and fails
 /// with code `.reentrantQueue`. One that is started and not awaited takes its turn. Only the Swift task of the hook is
 /// checked: do not await calls of the same queue in child tasks (`async let`, task groups).
 public struct SerialQueue: Sendable, Hashable {
@@ -14,11 +14,11 @@ public struct SerialQueue: Sendable, Hashable {
   public static func named(_ name: String) -> SerialQueue { SerialQueue(name: name) }
 }
 
-/// Who goes first when calls wait for a slot.
+/// The order of calls that wait for a slot.
 public enum CallPriority: Int, Sendable, Hashable, Comparable, CaseIterable {
   /// After all others.
   case background
-  /// After those that somebody looks at.
+  /// After those that a user is looking at.
   case low
   /// In the order of arrival.
   case normal

@@ -1,19 +1,18 @@
-/// How many attempts may be under way at once, and how those wait that may not; 0 is no limit, and so
-/// is anything below.
+/// The limits on attempts in flight, and on those that wait for a slot; 0 or less is no limit.
 public struct ThrottleLimits: Sendable, Hashable {
   /// For one scheme, host and port.
   public var perHost: Int { didSet { perHost = max(0, perHost) } }
   /// For all of them together.
   public var total: Int { didSet { total = max(0, total) } }
-  /// How many may wait; whoever comes then fails at once with code `.queueFull`.
+  /// The most that may wait; any more fail at once with code `.queueFull`.
   public var maximumWaiting: Int { didSet { maximumWaiting = max(0, maximumWaiting) } }
-  /// How long a waiter waits until it counts as one priority higher, so that none waits for ever; 0 is never.
+  /// The wait after which a waiter counts as one priority higher, so that none waits for ever; 0 is never.
   public var ageing: Duration
-  /// How many may begin in a time, for each host.
+  /// The rate at which they may begin, per host.
   public var rate: RateLimit
 
-  /// How many bodies that callers read as they come may be open, for one scheme, host and port. They hold no slot; a call
-  /// that asks for one more waits until one has ended.
+  /// The most open bodies that callers read as they come, for one scheme, host and port. They hold no slot; a call that
+  /// needs one more waits until one has ended.
   public var streamsPerHost: Int { didSet { streamsPerHost = max(0, streamsPerHost) } }
 
   /// Ten a host and no other limit, unless given.
@@ -29,7 +28,7 @@ public struct ThrottleLimits: Sendable, Hashable {
     self.streamsPerHost = max(0, streamsPerHost)
   }
 
-  /// What holds for streams, where these hold for attempts.
+  /// The limits on streams, where these are for attempts.
   var ofStreams: ThrottleLimits {
     ThrottleLimits(perHost: streamsPerHost, maximumWaiting: maximumWaiting, ageing: ageing)
   }
@@ -38,23 +37,23 @@ public struct ThrottleLimits: Sendable, Hashable {
   public static let unlimited = ThrottleLimits(perHost: 0, total: 0)
 }
 
-/// How many attempts may begin in a time, for each host; attempts beyond it wait.
+/// The most attempts that may begin in a period, per host; attempts beyond it wait.
 ///
 ///     TaskManager(limits: ThrottleLimits(rate: RateLimit(100, per: .seconds(60))))
 public struct RateLimit: Sendable, Hashable {
-  /// How many may begin in ``period``, in the long run; 0 is no limit.
+  /// The most that may begin in ``period``, in the long run; 0 is no limit.
   public var count: Int
   /// The time that ``count`` is for.
   public var period: Duration
-  /// How many may begin at once after a pause.
+  /// The most that may begin at once after a pause.
   public var burst: Int
 
-  /// So many in a time.
+  /// A rate of `count` attempts in `period`.
   ///
   /// - Parameters:
-  ///   - count: How many may begin in `period`.
+  ///   - count: The most that may begin in `period`.
   ///   - period: The time.
-  ///   - burst: How many may begin at once after a pause; `count` unless given.
+  ///   - burst: The most that may begin at once after a pause; `count` unless given.
   public init(_ count: Int, per period: Duration, burst: Int? = nil) {
     self.count = max(0, count)
     self.period = max(.zero, period)
@@ -70,7 +69,7 @@ public struct RateLimit: Sendable, Hashable {
   var interval: Duration { period / max(1, count) }
 }
 
-/// Who runs and who waits in a manager, at one moment.
+/// The running and waiting attempts of a manager, at one moment.
 ///
 ///     print(shop.manager.throttle.waiting)
 public struct ThrottleSnapshot: Sendable, Hashable {
@@ -92,7 +91,7 @@ public struct ThrottleSnapshot: Sendable, Hashable {
   public internal(set) var waiting: Int
   /// The bodies that callers read as they come.
   public internal(set) var streams = 0
-  /// The hosts for which somebody runs, waits or reads.
+  /// The hosts with attempts that run or wait, or with open streams.
   public internal(set) var hosts: [Origin: Host]
 
   /// This, and those who wait for a stream.

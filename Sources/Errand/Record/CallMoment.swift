@@ -8,11 +8,11 @@ public enum CallMoment: Sendable {
   case attemptStarted(Int)
   /// The attempt waits for a slot.
   case queued
-  /// The slot was granted after so long.
+  /// The slot was granted after the given wait.
   case admitted(after: Duration)
   /// The head of a response came.
   case responded(HTTPStatus, isConnectionReused: Bool)
-  /// The body came to its end, so many bytes.
+  /// The body ended after the given number of bytes.
   case bodyReceived(bytes: Int)
   /// The attempt is over.
   indirect case attemptEnded(Int, AttemptRecord)
@@ -20,7 +20,7 @@ public enum CallMoment: Sendable {
   case delayStarted(Duration, reason: String)
   /// The wait is over, or was cut short.
   case delayEnded
-  /// What failed is not tried again, or what is slow not hedged, though the policy would have it: for the reason given.
+  /// A failed attempt is not retried, or a slow one not hedged, though the policy would: for the reason given.
   case retryRefused(reason: String)
   /// There is no answer yet: the attempt of this number is made beside those under way.
   case hedgeSent(Int)
@@ -30,7 +30,7 @@ public enum CallMoment: Sendable {
   case callEnded(CallOutcome)
 }
 
-/// How a call ended.
+/// The outcome of a call.
 public enum CallOutcome: Sendable {
   /// It gave its result, with the last status if there was a response.
   case succeeded(HTTPStatus?)

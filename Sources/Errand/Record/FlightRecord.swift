@@ -1,4 +1,4 @@
-/// What happened to a call, moment by moment; every response and every error carries one. Print it.
+/// The history of a call, moment by moment; every response and every error carries one. Print it.
 ///
 ///     GET https://api.example.com/widgets/7
 ///       0.000 s  call started
@@ -10,7 +10,7 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
   public struct Entry: Sendable {
     /// The time since the call started.
     public let time: Duration
-    /// What happened.
+    /// The event.
     public let moment: CallMoment
   }
 
@@ -21,7 +21,7 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
 
   /// Bytes of bodies that came, as far as noted.
   package var bytesReceived = 0
-  /// How often the call waited to try again.
+  /// The number of times the call waited to retry.
   package private(set) var retries = 0
 
   package init(title: String = "", entries: [Entry] = []) {
@@ -57,33 +57,33 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
   }
 }
 
-/// What one attempt of a call came to.
+/// The record of one attempt of a call.
 public struct AttemptRecord: Sendable {
-  /// Which attempt it was; the first is 1.
+  /// The number of the attempt; the first is 1.
   public let number: Int
-  /// How long it took, from the moment it had its slot.
+  /// The time it took, from the moment it had its slot.
   public var duration: Duration = .zero
-  /// How long it waited for its slot.
+  /// The time it waited for its slot.
   public var queued: Duration = .zero
   /// The status, if a response came.
   public var status: HTTPStatus?
-  /// Why it failed, in one line with secrets hidden; nil when it did not.
+  /// The failure in one line, secrets hidden; nil when there was none.
   public var failure: String?
-  /// What the transfer took, where it was measured.
+  /// The timings of the transfer, where it was measured.
   public var timings: TransferTimings?
-  /// How long the call waited before the next attempt; nil when there was none.
+  /// The time the call waited before the next attempt; nil when there was none.
   public var delay: Duration?
 
   package init(number: Int) { self.number = number }
 
-  /// Whether a pooled connection turned out dead and the request went out once more on a fresh one.
+  /// True when a pooled connection turned out dead and the request was sent once more on a fresh one.
   public var wasResent: Bool { timings?.wasResent ?? false }
 
   /// The status or the failure, in words.
   public var outcome: String { failure ?? status?.description ?? "no response" }
 }
 
-/// What a call took.
+/// The time and attempts that a call took.
 public struct TaskMetrics: Sendable {
   /// From the start of the call to its end, waiting and retries included.
   public var elapsed: Duration = .zero
@@ -91,7 +91,7 @@ public struct TaskMetrics: Sendable {
   public var queued: Duration = .zero
   /// The number of attempts; 0 when none was needed.
   public var attempts = 0
-  /// What the last transfer took, where it was measured.
+  /// The timings of the last transfer, where it was measured.
   public var timings: TransferTimings?
 
   package init() {}

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The one policy of what is kept out of everything that a person may read: echo, logs, errors, recordings, exports.
+/// The one policy that keeps secrets out of everything that a person may read: echo, logs, errors, recordings, exports.
 ///
 /// It is on by default. A name is the same with and without `-`, `_` and capitals; `accessToken`, `access_token` and
 /// `X-Access-Token` are all secret because they contain `token`.
@@ -44,10 +44,10 @@ public struct Redaction: Sendable {
   /// Hides nothing but users and passwords in URLs.
   public static let none = Redaction(headers: [], fields: [])
 
-  /// What stands in the place of a hidden value.
+  /// The text in place of a hidden value.
   public static let mark = "<redacted>"
 
-  /// Whether the value that has this name is hidden.
+  /// True when the value of this name is hidden.
   package func isSecret(_ name: some StringProtocol) -> Bool {
     guard !names.isEmpty || !parts.isEmpty else { return false }
     let name = Self.folded(String(name))
@@ -61,7 +61,7 @@ public struct Redaction: Sendable {
     return parts.contains { name.contains($0) }
   }
 
-  /// The fields with the values of secret ones hidden, and secrets in the URLs that stand in others.
+  /// The fields with the values of secret ones hidden, and secrets in the URLs of others.
   public func callAsFunction(_ headers: HTTPHeaders) -> HTTPHeaders {
     HTTPHeaders(headers.map { .init($0.name, value(of: $0)) })
   }
@@ -97,7 +97,7 @@ public struct Redaction: Sendable {
   }
 
   /// A body for people to read: as text where its type is one, the values of secret names hidden; a placeholder for
-  /// anything else, and in the place of what goes past `limit` bytes.
+  /// anything else, and for a body of more than `limit` bytes.
   public func body(_ data: Data, type: MediaType?, limit: Int) -> String {
     guard !data.isEmpty else { return "" }
     guard data.count <= limit else { return Self.placeholder(for: data.count, over: limit) }
@@ -110,7 +110,7 @@ public struct Redaction: Sendable {
   /// The beginning of a body on one line, at most `count` characters of it; empty where it is no text.
   package func excerpt(of data: Data, type: MediaType?, count: Int) -> String {
     guard type?.isText ?? true else { return "" }
-    // A name stands before what it names, so that the part can be redacted without the rest; four bytes are a character.
+    // A name stands before its value, so that the part can be redacted without the rest; four bytes are a character.
     let part = data.prefix(count * 16)
     guard let text = (0..<4).lazy.compactMap({ String(data: part.dropLast($0), encoding: .utf8) }).first else {
       return ""
@@ -128,12 +128,12 @@ public struct Redaction: Sendable {
     return self(text: json.redacted())
   }
 
-  /// What stands in the place of a body that is too large.
+  /// The text in place of a body that is too large.
   static func placeholder(for count: Int, over limit: Int) -> String {
     "<\(count) bytes, more than the \(limit) that are logged>"
   }
 
-  /// Scheme, authority and path, the user hidden. What has no scheme may be an authority that somebody wrote alone.
+  /// Scheme, authority and path, the user hidden. A text without a scheme may be an authority alone.
   private func hidingUser(in text: Substring) -> String {
     let start = text.range(of: "//")?.upperBound ?? text.startIndex
     let authority = text[start...].prefix { $0 != "/" && $0 != "\\" }
@@ -154,9 +154,9 @@ public struct Redaction: Sendable {
     }.joined(separator: "&")
   }
 
-  /// Whether an escaped value is a URL with a secret in it, at so many values within values.
+  /// True when an escaped value is a URL with a secret in it; `depth` counts the values around it.
   func holdsSecret(_ value: Substring, depth: Int) -> Bool {
-    // Whoever sends this decides how deep it is, and each level costs four passes.
+    // The sender of the value decides how deep it is, and each level costs four passes.
     guard depth < 2, value.utf8.contains(where: { "%@=".utf8.contains($0) }) else { return false }
     var plain = String(value)
     for _ in 0..<4 {  // escaped as often as that, it is not for people to read
@@ -177,7 +177,7 @@ public struct Redaction: Sendable {
 }
 
 extension String {
-  /// Whether a field's name begins with `X-`, which says nothing (RFC 6648).
+  /// True when a field's name begins with `X-`, which says nothing (RFC 6648).
   fileprivate var hasExtensionPrefix: Bool {
     utf8.prefix(2).elementsEqual("x-".utf8) || utf8.prefix(2).elementsEqual("X-".utf8)
   }

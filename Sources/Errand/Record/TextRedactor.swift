@@ -1,16 +1,16 @@
 import Foundation
 
-/// Hides secrets in text of any kind, in time that grows with its size alone: the user in `scheme://user@host` and `user:password@host`,
-/// the value in `name=value`, `name: value` and `<name>value</name>` where the name is secret.
+/// Hides secrets in text of any kind, in time that grows with its size alone: the user in `scheme://user@host` and
+/// `user:password@host`, the value in `name=value`, `name: value` and `<name>value</name>` where the name is secret.
 struct TextRedactor {
   private let bytes: [UInt8]
   private let redaction: Redaction
-  /// How many values this is a value of.
+  /// The number of values that this value is nested in.
   private let depth: Int
   private var position = 0
-  /// Where the word that ends at `position` begins.
+  /// The start of the word that ends at `position`.
   private var wordStart = 0
-  /// Up to where values were looked at as a whole, and up to where there is no user: nothing is looked at twice.
+  /// The ends of the text searched for whole values and of that searched for a user: nothing is searched twice.
   private var valuesSeen = 0
   private var usersSeen = 0
   private var result: [UInt8] = []
@@ -87,7 +87,7 @@ struct TextRedactor {
     hide(to: at)
   }
 
-  /// Where the user ends whose password may begin here; nil where there is none.
+  /// The end of the user whose password may begin here; nil where there is none.
   private var userEnd: Int? {
     mutating get {
       guard position >= usersSeen else { return nil }
@@ -208,7 +208,7 @@ struct TextRedactor {
     bytes[position...].firstIndex(where: isEnd) ?? bytes.count
   }
 
-  /// Where `words` stand next; the end where they do not.
+  /// The next position of `words`; the end of the text where there is none.
   private func end(before words: [UInt8]) -> Int {
     var index = position
     while let next = bytes[index...].firstIndex(of: words[0]) {

@@ -30,7 +30,7 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
     return nil
   }
 
-  /// Whether a body of this type is for people to read: text, JSON, XML or a form.
+  /// True where people can read a body of this type: text, JSON, XML or a form.
   public var isText: Bool {
     let essence = essence
     return essence.hasPrefix("text/") || essence.hasSuffix("json") || essence.hasSuffix("xml")

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a response asks for with `Retry-After`: seconds, or a date (RFC 9110 §10.2.3).
+/// The `Retry-After` field of a response: seconds, or a date (RFC 9110 §10.2.3).
 enum RetryAfter {
-  /// The wait that the header asks for; nil where it asks for none, or says nothing that makes sense.
+  /// The wait that the header asks for; nil where it asks for none, or is malformed.
   ///
   /// A date is counted from the response's own `Date`, so that the clocks of both ends need not agree.
   static func delay(in headers: HTTPHeaders, now: Date = Date()) -> Duration? {

@@ -2,10 +2,10 @@
 package struct HostName: Equatable, Sendable {
   /// In lower case, without escapes and a trailing dot; an IPv6 address in its brackets.
   package let text: String
-  /// Whether it is this machine.
+  /// True when the host is this machine.
   package let isLoopback: Bool
 
-  /// Why a URL, or a host, has no such form.
+  /// A reason why a URL, or a host, has no such form.
   package enum Refusal: String, Error, Sendable {
     case notHTTP = "it is no absolute http or https URL"
     case port = "its port is no number up to 65535"
@@ -47,8 +47,8 @@ package struct HostName: Equatable, Sendable {
     self.isLoopback = isLoopback
   }
 
-  /// The form of a host that an app writes into its settings, for comparison; one that has none stays as it is, in lower
-  /// case, and equals no host.
+  /// The form of a host that an app writes into its settings, for comparison; one that has none stays as it is, in
+  /// lower case, and equals no host.
   package static func normal(_ text: String) -> String {
     let isBareAddress = text.utf8.filter { $0 == UInt8(ascii: ":") }.count > 1 && text.utf8.first != UInt8(ascii: "[")
     do {
@@ -79,11 +79,11 @@ package struct HostName: Equatable, Sendable {
   }
 }
 
-/// What almost every host is, told without an allocation.
+/// Tests for the forms of almost every host, without an allocation.
 extension HostName {
   private static let dot = UInt8(ascii: ".")
 
-  /// Whether a host needs no more than lower case: a name of letters, digits and dashes between dots, or four numbers.
+  /// True when a host only needs lower case: a name of letters, digits and dashes between dots, or four numbers.
   static func isPlain(_ host: UnsafeBufferPointer<UInt8>) -> Bool {
     var label = 0
     for index in 0..<host.count {
@@ -116,7 +116,7 @@ extension HostName {
     return dots == 3
   }
 
-  /// Whether a host in its one form, other than an IPv6 address, is this machine.
+  /// True when a host in its one form, other than an IPv6 address, is this machine.
   static func isLoopback(_ host: UnsafeBufferPointer<UInt8>) -> Bool {
     if host.count > 6, host[0] == UInt8(ascii: "1"), host[1] == UInt8(ascii: "2"), host[2] == UInt8(ascii: "7"),
       isQuad(host)
@@ -143,7 +143,7 @@ extension HostName {
 }
 
 extension UInt8 {
-  /// What it stands for as a hexadecimal digit; nil where it is none.
+  /// The value as a hexadecimal digit; nil where it is none.
   var hexadecimalDigit: UInt8? {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

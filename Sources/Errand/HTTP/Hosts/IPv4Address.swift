@@ -1,8 +1,8 @@
-/// An IPv4 address, read as `inet_aton` reads it, for that is what looking up a name does with one.
+/// An IPv4 address, read as `inet_aton` reads it, for name look-up reads it so.
 struct IPv4Address: CustomStringConvertible {
   private let value: UInt32
 
-  /// The address of one to four numbers, decimal, octal after a zero, hexadecimal after `0x`; the last fills what is left.
+  /// The address of one to four numbers, decimal, octal after a zero, hexadecimal after `0x`; the last fills the rest.
   /// Nil where that is none.
   init?(_ labels: some BidirectionalCollection<some Collection<UInt8>>) {
     let numbers = labels.map { Self.number($0) }
@@ -20,10 +20,10 @@ struct IPv4Address: CustomStringConvertible {
   /// In four decimal numbers.
   var description: String { "\(value >> 24).\(value >> 16 & 255).\(value >> 8 & 255).\(value & 255)" }
 
-  /// Whether it is in 127.0.0.0/8.
+  /// True when the address is in 127.0.0.0/8.
   var isLoopback: Bool { value >> 24 == 127 }
 
-  /// Whether a name that ends in this label could only be an address (the URL standard, "ends in a number").
+  /// True when a name that ends in this label could only be an address (the URL standard, "ends in a number").
   static func isNumber(_ label: some Collection<UInt8>) -> Bool {
     label.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
       || (isHexadecimal(label) && label.dropFirst(2).allSatisfy { $0.hexadecimalDigit != nil })

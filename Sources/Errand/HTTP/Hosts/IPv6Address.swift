@@ -10,7 +10,7 @@
 struct IPv6Address: CustomStringConvertible {
   /// In the system's shortest form, in its brackets.
   let description: String
-  /// Whether it is `::1`, or an IPv4 address of 127.0.0.0/8 in its place.
+  /// True when the address is `::1`, or an IPv4 address of 127.0.0.0/8 in its place.
   let isLoopback: Bool
 
   /// Nil where it is none.

@@ -1,18 +1,18 @@
 public import Foundation
 
-/// Scheme, host and port: what a connection belongs to, and within which credentials stay (RFC 6454 §4).
+/// Scheme, host and port: the owner of a connection, and the bounds of credentials (RFC 6454 §4).
 ///
-/// The host is in one form, however the URL writes it, and this form is what is connected to, pinned and compared: escapes
-/// decoded, in lower case, without a trailing dot, addresses as the system writes them. A host that has no such form, such
-/// as one with a blank or a slash behind an escape, or one that ends in a number and is no IPv4 address, has no origin.
+/// The host is in one form, however the URL writes it, and connected to, pinned and compared in that form: escapes
+/// decoded, in lower case, without a trailing dot, addresses as the system writes them. A host without such a form has
+/// no origin: one with a blank or a slash behind an escape, or one that ends in a number and is no IPv4 address.
 public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// `https://example.com:443`: lower case, the port always written.
   public let description: String
-  /// Whether requests to it are encrypted.
+  /// True when requests to it are encrypted.
   public let isSecure: Bool
   /// The port, also where the URL left it out.
   public let port: Int
-  /// Whether the host is this machine: `localhost`, `*.localhost` (RFC 6761 §6.3), 127.0.0.0/8 or `[::1]`.
+  /// True when the host is this machine: `localhost`, `*.localhost` (RFC 6761 §6.3), 127.0.0.0/8 or `[::1]`.
   public let isLoopback: Bool
 
   /// The origin of an absolute http or https URL; nil for any other.
@@ -52,7 +52,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     return "\(scheme)://\(Substring(user))\(host)\(text[rest...])"
   }
 
-  /// Whether a text begins with this scheme and host, as almost all do: in lower case, without a user.
+  /// True when a text begins with this scheme and host, as almost all do: in lower case, without a user.
   private func isWrittenSo(_ text: String) -> Bool {
     let answer = text.utf8.withContiguousStorageIfAvailable { text in
       description.utf8.withContiguousStorageIfAvailable { normal in
