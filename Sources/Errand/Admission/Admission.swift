@@ -1,14 +1,14 @@
-/// Who may run and who waits: the bookkeeping of slots, pure. It starts nothing, waits for nothing, locks nothing.
+/// The bookkeeping of slots, running calls and waiters, pure. It starts nothing, waits for nothing, locks nothing.
 ///
-/// Those who wait are ordered by priority, then by arrival; a waiter gains one priority in every ``ThrottleLimits/ageing``.
-/// One whose host is full, or has begun as many as its rate allows, does not hold up those of other hosts.
+/// Waiters are ordered by priority, then by arrival; a waiter gains one priority in every ``ThrottleLimits/ageing``. A
+/// waiter whose host is full, or has begun as many as its rate allows, does not hold up those of other hosts.
 ///
-/// Nobody costs more for a line being long: a host stands in `ready` under the first of each of its lines while it could
-/// start somebody, and in `starved` while only a token is wanting. What stands there in vain is skipped when met.
+/// A waiter costs the same in a line of any length: a host stands in `ready` under the first of each of its lines while
+/// it could start a call, and in `starved` while only a token is wanting. A stale entry is skipped when met.
 struct Admission {
   typealias Ticket = Int
 
-  /// What the owner should do for somebody who asked.
+  /// The owner's answer to a request for a slot.
   enum Decision: Equatable {
     case start
     case wait
@@ -41,7 +41,7 @@ struct Admission {
 
   init(limits: ThrottleLimits) { self.limits = limits }
 
-  /// Somebody asks for a slot. Tickets must grow.
+  /// Requests a slot. Tickets must grow.
   mutating func enter(_ ticket: Ticket, host: Origin, priority: CallPriority, at now: Duration = .zero) -> Decision {
     // In place throughout: a copy of a host's lines would cost as much as they are long.
     let place = hosts.enter(host)
@@ -57,7 +57,7 @@ struct Admission {
     return .wait
   }
 
-  /// A slot of `host` is free again; returns those who may start now.
+  /// A slot of `host` is free again; returns the waiters that may start now.
   mutating func leave(host: Origin, at now: Duration = .zero) -> [Ticket] {
     running -= 1
     if let place = hosts.place(of: host) {
@@ -67,7 +67,7 @@ struct Admission {
     return admit(at: now)
   }
 
-  /// Somebody who waits gives up; false when they do not wait any more.
+  /// Removes a waiter that gives up; false when it does not wait any more.
   mutating func abandon(_ ticket: Ticket, host: Origin, at now: Duration = .zero) -> Bool {
     guard let place = hosts.place(of: host), hosts[place].remove(ticket) else { return false }
     waiting -= 1
@@ -75,7 +75,7 @@ struct Admission {
     return true
   }
 
-  /// Other limits hold from now on; returns those who may start because of it.
+  /// Other limits hold from now on; returns the waiters that may start because of it.
   mutating func setLimits(_ limits: ThrottleLimits, at now: Duration = .zero) -> [Ticket] {
     self.limits = limits
     starved = MinHeap()
@@ -83,7 +83,7 @@ struct Admission {
     return admit(at: now)
   }
 
-  /// The time has come that ``nextWake`` named; returns those who may start now.
+  /// The time has come that ``nextWake`` named; returns the waiters that may start now.
   mutating func wake(at now: Duration) -> [Ticket] {
     while let first = starved.first, first.time <= now {
       starved.removeFirst()
@@ -92,10 +92,10 @@ struct Admission {
     return admit(at: now)
   }
 
-  /// When somebody may start for no other reason than that time has passed.
+  /// The next time at which a call may start for no other reason than that time has passed.
   var nextWake: Duration? { starved.first?.time }
 
-  /// How many run and wait, by host.
+  /// The numbers of running and waiting calls, by host.
   var counts: [Origin: ThrottleSnapshot.Host] {
     var counts: [Origin: ThrottleSnapshot.Host] = [:]
     for origin in hosts.origins {

@@ -1,7 +1,7 @@
 /// Hands out slots: the owner of an ``Admission``.
 ///
-/// Nothing that awaits another call holds a slot: it is asked for last, just before the transport, and given back when
-/// the body of the response has ended or was let go, or with its head where the caller reads the body.
+/// Nothing that awaits another call holds a slot: a call takes it last, just before the transport, and gives it back
+/// when the body of the response has ended or was released, or with its head where the caller reads the body.
 final class AdmissionDesk: Sendable {
   private struct State {
     var admission: Admission
@@ -11,7 +11,7 @@ final class AdmissionDesk: Sendable {
     var waiters: [Admission.Ticket: Waiter<Bool>] = [:]
     /// Tickets that were decided on before their owner began to wait: admitted, or given up.
     var early: [Admission.Ticket: Bool] = [:]
-    /// What looks again when the rate allows more.
+    /// The timer that looks again when the rate allows more.
     var alarm: (time: Duration, work: Task<Void, Never>)?
 
     /// Notes that these may start; returns those of them who wait already.
@@ -34,7 +34,7 @@ final class AdmissionDesk: Sendable {
 
   deinit { state.withLock { $0.alarm }?.work.cancel() }
 
-  /// What somebody gets who asks for a slot.
+  /// The answer to a request for a slot.
   enum Entry {
     /// The slot.
     case slot(AdmissionSlot)
@@ -46,7 +46,7 @@ final class AdmissionDesk: Sendable {
   ///
   /// - Parameters:
   ///   - host: The origin that the request goes to.
-  ///   - priority: Who goes first among those who wait.
+  ///   - priority: The priority among the waiters.
   /// - Returns: The slot or the place.
   /// - Throws: ``TaskError`` with code `.queueFull` when as many wait as may.
   func enter(_ host: Origin, priority: CallPriority) throws -> Entry {
@@ -124,7 +124,7 @@ final class AdmissionDesk: Sendable {
     }
   }
 
-  /// Changes the admission, and starts those who may.
+  /// Changes the admission, and starts the waiters that may.
   private func change(_ change: (inout Admission, Duration) -> [Admission.Ticket]) {
     let now = clock.now
     let (started, isAlarmDue) = state.withLock { state in
@@ -135,7 +135,7 @@ final class AdmissionDesk: Sendable {
     for waiter in started { waiter.resume(returning: true) }
   }
 
-  /// Has somebody look again when the rate allows more, if that is what they wait for.
+  /// Sets the timer that looks again when the rate allows more, if waiters need one.
   private func setAlarm() {
     let now = clock.now
     let old = state.withLock { state -> Task<Void, Never>? in
@@ -163,13 +163,13 @@ final class AdmissionDesk: Sendable {
 
 /// A slot: it is free again when the last reference to it goes, and so exactly once.
 ///
-/// The slot of a body that is handed to the caller is free with its head; from then on this stands for an open stream. One
-/// whose owner waits for another call is free at once.
+/// The slot of a body that is handed to the caller is free with its head; from then on this stands for an open stream.
+/// A slot whose owner waits for another call is free at once.
 final class AdmissionSlot: Sendable {
   private struct State {
     var isHeld = true
     var isStream = false
-    /// What the host allows a stream with, held as long as this is.
+    /// The host's permit for a stream, held as long as this is.
     var permit: AdmissionSlot?
   }
 
@@ -201,7 +201,7 @@ final class AdmissionSlot: Sendable {
     giveBack(withPermit: false)
   }
 
-  /// Gives the slot back before its time, and the permit of a stream: whoever has it waits for another call, which may
+  /// Gives the slot back before its time, and the permit of a stream: their holder waits for another call, which may
   /// wait for a slot.
   func giveBack(withPermit: Bool = true) {
     let (wasHeld, permit) = state.withLock { state in

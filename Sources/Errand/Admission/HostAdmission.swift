@@ -1,12 +1,12 @@
-/// Who runs and who waits for one host: its part of an ``Admission``.
+/// The running and waiting calls of one host: its part of an ``Admission``.
 struct HostAdmission {
   var running = 0
   var meter = RateMeter()
-  /// When the host was promised to be looked at again, for want of a token until then.
+  /// The promised time of the next look at the host, for want of a token until then.
   var wakesAt: Duration?
-  /// A line for each priority; none until somebody waits.
+  /// A line for each priority; none until a call waits.
   private var lines: [WaitingLine] = []
-  /// For each priority the ticket by which the host stands among those that could start somebody.
+  /// For each priority the ticket by which the host stands among those that could start a call.
   private var announced: [Admission.Ticket?] = []
   private(set) var waiting = 0
 
@@ -60,7 +60,7 @@ struct HostAdmission {
   mutating func withdraw(_ level: Int) { announced[level] = nil }
 }
 
-/// What is known of every host: found by its origin once, then by its place.
+/// The state of every known host: found by its origin once, then by its place.
 ///
 /// A dictionary of the states themselves would allocate for every change in place.
 struct HostTable {
@@ -72,7 +72,7 @@ struct HostTable {
 
   var origins: [Origin] { Array(places.keys) }
 
-  /// Where the state of a host is; nil where nothing is known of it.
+  /// The place of a host's state; nil where nothing is known of it.
   func place(of host: Origin) -> Int? { places[host] }
 
   /// The same; a new state where there was none.
@@ -103,7 +103,7 @@ struct HostTable {
 struct RateMeter {
   private var fullAt: Duration = .zero
 
-  /// When the next token is there; now or earlier when there is one.
+  /// The time of the next token; now or earlier when there is one.
   func nextToken(_ limit: RateLimit) -> Duration {
     limit.isNone ? .zero : fullAt - limit.interval * (limit.burst - 1)
   }
@@ -113,6 +113,6 @@ struct RateMeter {
     if !limit.isNone { fullAt = max(fullAt, now) + limit.interval }
   }
 
-  /// Whether nothing would be lost by forgetting it.
+  /// True when nothing would be lost by forgetting it.
   func isFull(at now: Duration) -> Bool { fullAt <= now }
 }

@@ -4,7 +4,7 @@ final class SerialQueues: Sendable {
 
   private struct State {
     var nextTicket = 0
-    /// Who waits for the queues that somebody holds.
+    /// The waiters for the queues that are held.
     var lines: [String: WaitingLine] = [:]
     var waiters: [Ticket: Waiter<Bool>] = [:]
     /// Tickets that were decided on before their owner began to wait: whose turn it is, or given up.
@@ -12,7 +12,7 @@ final class SerialQueues: Sendable {
   }
 
   /// A queue that a call holds, and the Swift task in which it does. A task of the app's that the call started inherits
-  /// this, but nobody waits for it: it may wait its turn.
+  /// this, but nothing waits for it: it may wait its turn.
   private struct Holding {
     let queues: ObjectIdentifier
     let name: String
@@ -76,7 +76,7 @@ final class SerialQueues: Sendable {
 
   private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 
-  /// A place in line; nil where nobody holds the queue, which is then the caller's.
+  /// A place in line; nil where the queue is free, which is then the caller's.
   private func enter(_ name: String) -> Ticket? {
     state.withLock { state in
       // In place throughout: a copy of a line would cost as much as it is long.
@@ -105,7 +105,7 @@ final class SerialQueues: Sendable {
 
   private func abandon(_ ticket: Ticket, _ name: String) {
     decide(false) { state in
-      // Nobody who has the turn already: it is theirs to give back.
+      // A waiter that has the turn already is not removed: the turn is its own to give back.
       state.lines[name]?.remove(ticket) == true ? ticket : nil
     }
   }
@@ -121,7 +121,7 @@ final class SerialQueues: Sendable {
     }
   }
 
-  /// Tells somebody whether it is their turn.
+  /// Tells a waiter whether it has the turn.
   private func decide(_ hasTurn: Bool, _ choose: (inout State) -> Ticket?) {
     let continuation = state.withLock { state -> Waiter<Bool>? in
       guard let ticket = choose(&state) else { return nil }

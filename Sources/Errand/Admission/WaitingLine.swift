@@ -1,16 +1,16 @@
-/// Those of one host and one priority who wait, in the order in which they came.
+/// The waiters of one host and one priority, in the order in which they came.
 ///
-/// Whoever gives up leaves a gap that is skipped later, so that a line of any length costs the same per waiter.
+/// A waiter that gives up leaves a gap that is skipped later, so that a line of any length costs the same per waiter.
 struct WaitingLine {
   struct Waiter {
     let ticket: Admission.Ticket
-    /// When they came.
+    /// The time of arrival.
     let since: Duration
     var isGone = false
   }
 
   private var waiters: [Waiter] = []
-  /// Where the first one stands who has not gone.
+  /// The index of the first waiter that has not gone.
   private var head = 0
   private(set) var count = 0
 

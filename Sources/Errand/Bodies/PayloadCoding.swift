@@ -2,8 +2,8 @@ public import Foundation
 
 /// Encodes and decodes payloads. `Data` and `String` are themselves, never JSON.
 ///
-/// Encoding leaves the caller's actor by itself, for an app may ask for a body; decoding is asked for by calls, which are
-/// on none.
+/// Encoding leaves the caller's actor by itself, because an app may call for a body; decoding is done by calls, which
+/// are on no actor.
 enum PayloadCoding {
   /// The body for `payload`.
   @concurrent static func encode<Payload: Encodable & Sendable>(
@@ -53,7 +53,7 @@ enum PayloadCoding {
     }
   }
 
-  /// Where decoding failed, and why. What is not in the format at all is shown: a page says more than a parser.
+  /// The place and reason of a decoding failure. Data in no such format is shown: a page says more than a parser.
   private static func explain(_ error: any Error, _ excerpt: String, _ mediaType: MediaType?) -> String {
     guard !excerpt.isEmpty else { return explain(error) }
     if mediaType?.essence == "text/html" { return excerpt }
@@ -113,7 +113,7 @@ private struct NothingDecoder: Decoder, SingleValueDecodingContainer {
 
 /// Turns a value into the bytes of a request body.
 public protocol BodyEncoder: Sendable {
-  /// What the bytes are; sent as `Content-Type`.
+  /// The media type of the bytes; sent as `Content-Type`.
   var mediaType: MediaType { get }
 
   /// The bytes of `value`. Throws when it cannot be encoded; the request is then not sent.
@@ -133,7 +133,7 @@ public protocol PayloadDecoder: Sendable {
 
 extension JSONDecoder: PayloadDecoder {}
 
-/// What a task sends or receives: a value that can be encoded, decoded and passed between isolation domains.
+/// The payload of a request or response: a value that can be encoded, decoded and passed between isolation domains.
 ///
 /// In an app whose default isolation is the main actor, conform to this instead of `Codable`: the conformance is then
 /// usable from everywhere.

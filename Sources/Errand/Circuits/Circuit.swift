@@ -12,7 +12,7 @@ struct Circuit {
     case refuse(Duration)
   }
 
-  /// What came of something sent.
+  /// The result of an attempt that was sent.
   enum Result {
     case success
     case failure
@@ -30,7 +30,7 @@ struct Circuit {
   /// Grows with every change of phase: what was sent before says nothing of the present one.
   private var generation = 0
 
-  /// Somebody wants to send.
+  /// Decides whether an attempt may be sent.
   mutating func enter(at now: Duration, _ settings: CircuitBreaker) -> Decision {
     if case .open(let until) = phase, now >= until { change(to: .halfOpen(probes: 0)) }
     switch phase {
@@ -43,7 +43,7 @@ struct Circuit {
     }
   }
 
-  /// What was sent with a permit has come to something; returns true when that opened the circuit.
+  /// Ends an attempt that was sent with a permit; returns true when its result opened the circuit.
   mutating func leave(_ permit: Permit, _ result: Result, at now: Duration, _ settings: CircuitBreaker) -> Bool {
     guard permit.generation == generation else { return false }
     switch (phase, result) {
@@ -73,7 +73,7 @@ struct Circuit {
     }
   }
 
-  /// Whether nothing would be lost by forgetting it.
+  /// True when nothing would be lost by forgetting it.
   func isIdle(at now: Duration) -> Bool {
     if case .closed(let window) = phase { window.isOver(at: now) } else { false }
   }
@@ -84,7 +84,7 @@ struct Circuit {
   }
 }
 
-/// What was sent in the time that counts: calls and failures in ten slices, of which the oldest is dropped as time goes
+/// The attempts in the time that counts: calls and failures in ten slices, of which the oldest is dropped as time goes
 /// on.
 struct CircuitWindow {
   private static let slices = 10
@@ -123,7 +123,7 @@ struct CircuitWindow {
     if isFailure { slices[slices.count - 1].failures += 1 }
   }
 
-  /// Whether nothing in it counts any more.
+  /// True when nothing in it counts any more.
   func isOver(at now: Duration) -> Bool {
     slices.isEmpty || Int(now / sliceLength) - newest >= Self.slices
   }

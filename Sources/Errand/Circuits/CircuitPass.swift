@@ -1,5 +1,5 @@
-/// Leave to send something to a host with a circuit breaker. It ends once, with what came of it; with the last reference
-/// it ends saying nothing.
+/// The permission to send an attempt to a host with a circuit breaker. It ends once, with the attempt's result; with
+/// the last reference it ends without a result.
 final class CircuitPass: Sendable {
   private let board: CircuitBoard
   private let host: Origin
@@ -26,12 +26,12 @@ final class CircuitPass: Sendable {
 }
 
 extension Circuit.Result {
-  /// What a response says of its host, once its body came to an end.
+  /// The result that a response stands for, once its body came to an end.
   init(_ status: HTTPStatus, _ ending: HTTPResponseBody.Ending) {
     if case .failed(let error) = ending { self = Self(error) } else { self = status.code >= 500 ? .failure : .success }
   }
 
-  /// What an error says of the host.
+  /// The result that an error stands for.
   init(_ error: any Error) {
     guard let error = error as? TaskError else {
       self = .unknown

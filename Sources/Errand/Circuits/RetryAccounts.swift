@@ -1,4 +1,4 @@
-/// What every host has left of its ``RetryBudget``, pure.
+/// The rest of every host's ``RetryBudget``, pure.
 ///
 /// Counted in thousandths, so that five times a fifth is one. A host whose account is full is not kept: that of a
 /// healthy host costs nothing.
@@ -31,7 +31,7 @@ struct RetryAccounts {
     return true
   }
 
-  /// How many repetitions are left for `host`.
+  /// The number of repetitions left for `host`.
   func left(for host: Origin) -> Double {
     isUnlimited ? .infinity : Double(capacity - (used[host] ?? 0)) / Double(Self.whole)
   }
@@ -49,6 +49,6 @@ final class RetryBank: Sendable {
   /// A repetition is to go to `host`; false when there is nothing left for it.
   func spend(for host: Origin) -> Bool { accounts.withLock { $0.spend(for: host) } }
 
-  /// How many repetitions are left for `host`.
+  /// The number of repetitions left for `host`.
   func left(for host: Origin) -> Double { accounts.withLock { $0.left(for: host) } }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Keeps the flight record of one call and tells whoever wants to know.
+/// Keeps the flight record of one call and tells the observers and the log.
 package final class CallTrace: Sendable {
   package let call: Int
   private let taskType: Any.Type
@@ -44,13 +44,13 @@ package final class CallTrace: Sendable {
     return time
   }
 
-  /// What a call came to in numbers.
+  /// The totals of a call.
   package struct Counts {
-    /// How often it was tried again.
+    /// The number of retries.
     package let retries: Int
     /// The bytes of bodies that came.
     package let bytesReceived: Int
-    /// How long it took.
+    /// The duration of the call.
     package let duration: Duration
   }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How much a server logs of every call, one line a moment.
+/// The detail in which a server logs every call, one line a moment.
 public enum LogStyle: Int, Sendable, Hashable, Comparable, CaseIterable {
   /// Nothing.
   case none
@@ -21,7 +21,7 @@ public enum LogStyle: Int, Sendable, Hashable, Comparable, CaseIterable {
   }
 }
 
-/// Where text for people goes: echoes and log lines.
+/// The destination of text for people: echoes and log lines.
 public struct TextSink: Sendable {
   private let put: @Sendable (String) -> Void
 

@@ -6,12 +6,12 @@ import Dispatch
 package final class ObserverQueue: Sendable {
   private struct State {
     var events: [TaskEvent] = []
-    /// How many were dropped since the last that was kept.
+    /// The number of events dropped since the last that was kept.
     var missed = 0
     var isBusy = false
   }
 
-  /// How many events wait at most, beside those that are being told.
+  /// The most events that wait, beside those that are being told.
   package static let capacity = 1000
 
   private let observer: any TaskObserver

@@ -1,8 +1,8 @@
-/// Is told what happens to the calls of a server, in the order in which it happens to each of them.
+/// Observes the calls of a server; the events of each call come in order.
 ///
 /// Install observers in ``ServerConfiguration/observers``. Where there is none, events cost nothing.
 public protocol TaskObserver: Sendable {
-  /// How the observer is told; ``ObserverDelivery/queued`` unless stated.
+  /// The way in which the observer is told; ``ObserverDelivery/queued`` unless stated.
   var delivery: ObserverDelivery { get }
 
   /// Something happened.
@@ -14,12 +14,12 @@ extension TaskObserver {
   public var delivery: ObserverDelivery { .queued }
 }
 
-/// How an observer is told of events.
+/// The ways in which an observer is told of events.
 public enum ObserverDelivery: Sendable, Hashable {
   /// On a queue of its own, shortly after: no call waits for the observer, however slow it is. Up to 1,000 events wait;
   /// those that come then are dropped, and the next one says how many in ``TaskEvent/missed``.
   case queued
-  /// Where it happens: the call goes on when the observer returns. For those that only take a note.
+  /// In place: the call goes on when the observer returns. For observers that only take a note.
   case inline
 }
 
@@ -31,10 +31,10 @@ public struct TaskEvent: Sendable {
   public let task: String
   /// The time since the call started.
   public let time: Duration
-  /// What happened.
+  /// The moment that the event reports.
   public let moment: CallMoment
-  /// What the task gave to its observers.
+  /// The values that the task gave to its observers.
   public let context: TaskContext
-  /// How many events were dropped before this one because the observer was too slow; see ``ObserverDelivery/queued``.
+  /// The number of events dropped before this one because the observer was too slow; see ``ObserverDelivery/queued``.
   public package(set) var missed = 0
 }

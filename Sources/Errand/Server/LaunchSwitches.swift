@@ -1,6 +1,6 @@
 import Foundation
 
-/// What environment variables switch on when a server is made; they go before what the code says.
+/// The switches that environment variables set when a server is made; they override the code.
 struct LaunchSwitches {
   /// `ERRAND_ECHO=GetWidget,Login`: the types of tasks that are echoed.
   var echoed: Set<String> = []
@@ -8,7 +8,7 @@ struct LaunchSwitches {
   var logStyle: LogStyle?
   /// `ERRAND_RECORD=DIR`.
   var recordings: URL?
-  /// What is wrong with them, for the log.
+  /// The mistakes in them, for the log.
   var problems: [String] = []
 
   init(_ environment: [String: String]) {
@@ -30,7 +30,7 @@ struct LaunchSwitches {
     if let logStyle { configuration.logStyle = logStyle }
   }
 
-  /// Begins to record where that is asked for and not done yet; what is wrong is said on the log and stops nothing.
+  /// Begins to record where the environment says so and nothing records yet; a failure is logged and stops nothing.
   func apply(to manager: TaskManager, log: TextSink) {
     for problem in problems { log.write(problem) }
     guard let recordings, manager.taskPathURL == nil else { return }

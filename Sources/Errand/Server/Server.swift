@@ -1,13 +1,13 @@
 public import Foundation
 
-/// Where tasks go: the remote, the default headers, the encoders, the preflight hook and all other settings.
+/// The destination of tasks: the remote, the default headers, the encoders, the preflight hook and all other settings.
 ///
 ///     let shop = Server(remote: "https://api.example.com/v1")
 ///     await shop.update { $0.defaultTimeout = .seconds(10) }
 ///
 /// A server owns its manager, or is given one to share, and its transport with all connections. There is nothing to
-/// shut down: calls that somebody awaits finish, and the connections close with the last reference. The default server
-/// lives as long as it is the default.
+/// shut down: awaited calls finish, and the connections close with the last reference. The default server lives as
+/// long as it is the default.
 public actor Server {
   /// Runs the tasks of this server: throttling, cancellation, recording.
   public nonisolated let manager: TaskManager
@@ -24,8 +24,8 @@ public actor Server {
   ///   - transport: How requests are carried; libcurl on Linux, URLSession on Apple platforms unless given.
   ///   - manager: A manager to share; one of its own unless given.
   ///   - asDefault: Whether it becomes ``default`` even where there is one.
-  ///   - environment: Where `ERRAND_ECHO`, `ERRAND_LOG_STYLE` and `ERRAND_RECORD` are looked up, once; they go before
-  ///     `configuration`.
+  ///   - environment: Where `ERRAND_ECHO`, `ERRAND_LOG_STYLE` and `ERRAND_RECORD` are looked up, once; they
+  ///     override `configuration`.
   public init(
     remote: Remote, configuration: ServerConfiguration = ServerConfiguration(),
     transport: any Transport = .platform, manager: TaskManager = TaskManager(), asDefault: Bool = false,
@@ -57,7 +57,7 @@ public actor Server {
     if let problem = snapshot.problem { configuration.log.write("every call will fail: \(problem)") }
   }
 
-  /// Where paths begin.
+  /// The URL at which paths begin.
   public nonisolated var remote: Remote { configuration.remote }
 
   /// Goes to another remote.
@@ -81,7 +81,7 @@ public actor Server {
   }
 }
 
-/// Which server a task uses that names none.
+/// The server of a task that names none.
 enum ServerDefault {
   /// For the surrounding Swift task only.
   @TaskLocal static var scoped: Server?
@@ -122,7 +122,7 @@ extension Server {
 }
 
 extension Server {
-  /// How long the remote takes to answer, whatever it answers: a HEAD of the remote's own URL.
+  /// Measures how long the remote takes to answer, whatever it answers: a HEAD of the remote's own URL.
   ///
   /// It is a call like any other: a disabled server refuses it, the preflight sees it, the standard headers are sent,
   /// and it waits for its slot; only the time after that counts. It is not repeated.

@@ -8,9 +8,9 @@ public import Foundation
 public struct ServerConfiguration: Sendable {
   // MARK: Where
 
-  /// Where paths begin.
+  /// The URL at which paths begin.
   public var remote: Remote = .none
-  /// Whether every call fails at once.
+  /// True when every call fails at once.
   public var disabled = false
   /// Hosts to which plain http is allowed; loopback hosts always are.
   public var insecureHosts: Set<String> = [] {
@@ -19,60 +19,60 @@ public struct ServerConfiguration: Sendable {
 
   /// Origins beside the remote's to which this server's header fields go, such as `https://cdn.example.com`.
   ///
-  /// ``standardHeaders`` and ``computedHeaders`` are for the remote's origin. A call to another one, by a ``URLTask`` or
-  /// by a path that is a whole URL, takes of them only `Accept`, `Accept-Language` and `User-Agent`, unless it is in this
-  /// list. What the task says itself goes wherever the task goes. An entry that is no origin matches nothing.
+  /// ``standardHeaders`` and ``computedHeaders`` are for the remote's origin. A call to another one, by a ``URLTask``
+  /// or by a path that is a whole URL, gets only their `Accept`, `Accept-Language` and `User-Agent`, unless it is in
+  /// this list. The task's own fields go wherever the task goes. An entry that is no origin matches nothing.
   public var trustedOrigins: Set<String> = []
   /// The keys that hosts must show, beside a certificate that is trusted.
   public var pins = PublicKeyPins()
 
   // MARK: What
 
-  /// Header fields of every request; a task's own go before them. `Accept: */*` unless changed.
+  /// Header fields of every request; a task's own override them. `Accept: */*` unless changed.
   public var standardHeaders: HTTPHeaders = [.accept: "*/*"]
-  /// More header fields, computed for a task when its request is built; they go before ``standardHeaders``.
+  /// More header fields, computed for a task when its request is built; they override ``standardHeaders``.
   public var computedHeaders: (@Sendable (_ task: any ServerTask) async throws -> HTTPHeaders)?
-  /// What is sent as `User-Agent`; empty sends none.
+  /// The value of `User-Agent`; empty sends none.
   public var userAgent = ServerConfiguration.defaultUserAgent
-  /// Asked for the `User-Agent` of every request, where it is not known beforehand; goes before ``userAgent``.
+  /// Computes the `User-Agent` of every request, where it is not known beforehand; overrides ``userAgent``.
   public var userAgentProvider: (@Sendable () async -> String)?
   /// Encodes payloads.
   public var defaultEncoder: any BodyEncoder = JSONEncoder()
   /// Decodes payloads.
   public var defaultDecoder: any PayloadDecoder = JSONDecoder()
-  /// Whether bodies are asked for compressed, and decoded on arrival, where the transport can.
+  /// True when requests accept compressed bodies, which are decoded on arrival, where the transport can.
   public var enableGZipDownloads = true
-  /// Whether a status that is not accepted is thrown as an error. Where it is not, the response is returned once there is
-  /// no further attempt, and a file that was to be replaced stays as it is.
+  /// True when a status that is not accepted is thrown as an error. Otherwise the response is returned once there is no
+  /// further attempt, and a file that was to be replaced stays as it is.
   public var reportBadHTTPStatusAsError = true
-  /// How much of the body of a refused response an error keeps, in bytes.
+  /// The most bytes of the body of a refused response that an error keeps.
   public var maximumErrorBodySize = 1 << 20 { didSet { maximumErrorBodySize = max(0, maximumErrorBodySize) } }
-  /// How large a body may be that is collected in memory, in bytes, once it is unpacked; files and streams have no limit.
+  /// The largest body that is collected in memory, in bytes, once it is unpacked; files and streams have no limit.
   public var maximumBodySize = 256 << 20 { didSet { maximumBodySize = max(0, maximumBodySize) } }
 
   // MARK: How
 
-  /// How long one attempt may take; `.unlimited` is as long as it likes. Where a body goes to or comes from a file or a stream,
-  /// how long the head of the response may take, and how long that body may stand still.
+  /// The time limit for one attempt; `.unlimited` is none. With a body to or from a file or a stream, for the head of
+  /// the response and for each stand-still of that body.
   public var defaultTimeout: Duration = .seconds(30)
   /// Limits for the other parts of a call.
   public var timeouts = Timeouts(connect: .seconds(10))
-  /// What is done about failures.
+  /// The policy for failed attempts.
   public var retryPolicy = RetryPolicy.standard
-  /// When a host that fails is left alone for a while; the state is the manager's.
+  /// The rule by which a failing host is left alone for a while; the state is the manager's.
   public var circuitBreaker = CircuitBreaker.off
-  /// Whether slow answers are asked for again, beside the first.
+  /// The rule for sending a slow request again, beside the first.
   public var hedging = Hedging.none
-  /// Whether networks that cost money by the byte may be used.
+  /// True when networks that cost money by the byte may be used.
   public var allowsExpensiveNetworkAccess = true
-  /// Whether networks in low-data mode may be used.
+  /// True when networks in low-data mode may be used.
   public var allowsConstrainedNetworkAccess = true
-  /// Whether a call waits for a network where there is none: when nothing could be reached, ``reachability`` says when
-  /// to try again, for as long as ``connectivityTimeout``.
+  /// True when a call waits for a network where there is none: when nothing could be reached, ``reachability`` says
+  /// when to try again, for as long as ``connectivityTimeout``.
   public var waitsForConnectivity = false
   /// Knows when it is worth trying again.
   public var reachability: any Reachability = PollingReachability()
-  /// How long a call waits for a network, all of its attempts together.
+  /// The time limit for waiting for a network, over all attempts of a call.
   public var connectivityTimeout: Duration = .seconds(60)
   /// Steps that see every call once, outermost first.
   public var perCallSteps: [any PerCallStep] = []
@@ -86,7 +86,7 @@ public struct ServerConfiguration: Sendable {
   /// Sees the head of a response whose status was accepted, after the task's own verification; what it throws fails
   /// the call before anything is stored.
   public var verify: (@Sendable (_ task: any ServerTask, _ response: HTTPResponse) throws -> Void)?
-  /// Told when there is a result, after the task's own postflight and before the call ends; what it throws fails the call.
+  /// Sees the response of a result, after the task's own postflight and before the end; what it throws fails the call.
   public var postflight: (@Sendable (_ task: any ServerTask, _ response: HTTPResponse) async throws -> Void)?
 
   /// Called when a call begins; what it returns is called when the call has ended. Wire it to whatever keeps the app
@@ -95,17 +95,17 @@ public struct ServerConfiguration: Sendable {
 
   // MARK: What is seen
 
-  /// Who is told what happens.
+  /// The observers of every call.
   public var observers: [any TaskObserver] = []
-  /// What is logged of every call, into ``log``.
+  /// The moments of every call that are logged, into ``log``.
   public var logStyle = LogStyle.none
-  /// Whether every exchange is echoed into ``log`` unless its task says otherwise.
+  /// True when every exchange is echoed into ``log`` unless its task says otherwise.
   public var echoesTasks = false
   /// The names of the types of tasks whose exchanges are echoed, unless the task says otherwise.
   public var echoedTasks: Set<String> = []
-  /// Where echoes and log lines go.
+  /// The destination of echoes and log lines.
   public var log = TextSink.standardError
-  /// What is hidden in everything that people may read.
+  /// The rule for hiding secrets in everything that people may read.
   public var redaction = Redaction.standard
   /// The largest body of a response that echoes and recordings show, in bytes; a placeholder stands for larger ones.
   public var maxLoggedDownloadSize = 10 << 20
@@ -115,7 +115,7 @@ public struct ServerConfiguration: Sendable {
   /// The settings of a new server.
   public init() {}
 
-  /// Whether the exchange of a plan is echoed.
+  /// True when the exchange of a plan is echoed.
   func echoes(_ plan: TaskPlan) -> Bool {
     switch plan.echoStyle {
     case .full: true

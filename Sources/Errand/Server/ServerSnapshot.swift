@@ -8,27 +8,27 @@ package final class ServerSnapshot: Sendable {
   private let base: String?
   /// The remote's own query, which goes with every request below it; nil where there is none.
   private let remoteQuery: String?
-  /// Whether the base is an absolute URL, so that what is added to it is one as well.
+  /// True when the base is an absolute URL, so that every URL below it is one as well.
   private let isBaseSound: Bool
-  /// Those who are told what happens.
+  /// The observers of every call.
   let observers: [ObserverQueue]
-  /// What is wrong with the configuration, so that every call fails; nil where nothing is.
+  /// The mistake in the configuration that fails every call; nil where there is none.
   let problem: TaskError?
-  /// What every request starts with: the standard headers and the user agent.
+  /// The first fields of every request: the standard headers and the user agent.
   let headers: HTTPHeaders
   /// The limits of calls that state none.
   let timeouts: Timeouts
-  /// How requests are carried, but for what the call says.
+  /// The options of every transfer, but for what the call says.
   let options: TransferOptions
   /// The same, for those that may be repeated.
   let repeatableOptions: TransferOptions
-  /// Where everything below the remote goes.
+  /// The origin of everything below the remote.
   private let origin: Origin?
   /// Other origins to which the server's header fields go.
   private let trustedOrigins: Set<Origin>
-  /// Whether the server has header fields that stay with its remote.
+  /// True when the server has header fields that stay with its remote.
   let hasOwnHeaders: Bool
-  /// The last path without a query that was asked for, and its URL: what is called often is often the same.
+  /// The last path without a query, and its URL: what is called often is often the same.
   private let lastURL = Lock<(path: String, url: URL)?>(nil)
 
   init(_ configuration: ServerConfiguration, of server: ObjectIdentifier) {
@@ -69,11 +69,11 @@ package final class ServerSnapshot: Sendable {
     return origin
   }
 
-  /// Header fields that say nothing of whom the server knows: they go wherever a call goes.
+  /// Header fields that reveal nothing about the user: they go wherever a call goes.
   static let publicHeaders: Set<HTTPHeaderName> = [.accept, .acceptLanguage, .userAgent]
 
   /// The fields that every request of a task to `url` starts with: standard ones under computed ones. An origin that is
-  /// neither the remote's nor trusted gets only those that anybody may see.
+  /// neither the remote's nor trusted gets only the public ones.
   func headers(for task: any ServerTask, at url: URL) async throws -> HTTPHeaders {
     guard hasOwnHeaders else { return headers }
     let headers = try await standardHeaders(for: task)
@@ -81,7 +81,7 @@ package final class ServerSnapshot: Sendable {
     return HTTPHeaders(headers.filter { Self.publicHeaders.contains($0.name) })
   }
 
-  /// Whether the server's own fields may go to a URL.
+  /// True when the server's own fields may go to a URL.
   func isHome(_ url: URL) -> Bool {
     if origin(of: url) != nil { return true }
     guard let target = Origin(url) else { return false }
@@ -147,7 +147,7 @@ package final class ServerSnapshot: Sendable {
     }
   }
 
-  /// The snapshot from which a task's default `url` is built: that of the call under way, else the server's present one.
+  /// The snapshot that a task's default `url` is built from: that of the call in flight, else the server's present one.
   static func inUse(by server: Server) -> ServerSnapshot {
     guard let override, override.server == ObjectIdentifier(server) else { return server.snapshot }
     return override.snapshot
@@ -168,7 +168,7 @@ package final class ServerSnapshot: Sendable {
     return url
   }
 
-  /// Whether a path is an absolute URL; schemes are the same in any case (RFC 3986 §3.1).
+  /// True when a path is an absolute URL; schemes are the same in any case (RFC 3986 §3.1).
   private static func isWhole(_ path: String) -> Bool {
     func begins(_ scheme: String) -> Bool {
       // The bit of the case leaves ":" and "/" as they are.

@@ -41,7 +41,7 @@ struct ConnectivityWait: PerAttemptStep {
   }
 }
 
-/// How long a call may still wait for a network, whichever of its attempts it is.
+/// The time that a call may still wait for a network, over all of its attempts.
 final class ConnectivityAllowance: Sendable {
   private let limit: Duration
   private let spent = Lock(Duration.zero)

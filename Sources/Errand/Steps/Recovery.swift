@@ -5,8 +5,8 @@
 ///       throw error
 ///     })
 ///
-/// It is asked once the call has given up: all attempts have failed, the last with an error of this kind. What it answers
-/// is checked, decoded and seen by hooks like any other response.
+/// It runs once the call has given up: all attempts have failed, the last with an error of this kind. Its answer is
+/// checked, decoded and seen by hooks like any other response.
 public struct Recovery: PerCallStep {
   /// Errors that can be recovered from.
   public struct Cause: Sendable {

@@ -1,20 +1,20 @@
 public import Foundation
 
-/// A task as a value, for those who prefer values to types: what goes up, and what comes down.
+/// A task as a value instead of a type of its own, with what goes up and what comes down.
 ///
 ///     extension Endpoint<Void, Widget> {
 ///       static func widget(_ id: Int) -> Self { .get("widgets/\(id)") }
 ///     }
 ///     let widget = try await Endpoint<Void, Widget>.widget(7).download()
 public struct Endpoint<Upload: Sendable, Download: Sendable>: UploadingTask {
-  /// What the endpoints of one provider have in common.
+  /// The settings that the endpoints of one provider share.
   public typealias Defaults = EndpointDefaults
 
   /// The path below the server's remote.
   public let path: String
   /// The method.
   public let httpMethod: HTTPMethod
-  /// What is added to the URL's query.
+  /// The items that are added to the URL's query.
   public let query: HTTPQuery
   private let defaults: Defaults
   private let body: @Sendable (any BodyEncoder) async throws -> HTTPBody
@@ -51,7 +51,7 @@ extension Endpoint: CustomStringConvertible {
 }
 
 extension Endpoint: PayloadDownloadingTask where Download: Decodable {
-  /// What comes down.
+  /// The payload that comes down.
   public typealias DownloadPayload = Download
 }
 
@@ -63,12 +63,12 @@ extension Endpoint where Upload == Void {
     Endpoint(method, path, query, defaults) { _ in .empty }
   }
 
-  /// An endpoint that is asked with GET.
+  /// A GET endpoint.
   public static func get(_ path: String, query: HTTPQuery = [:], defaults: Defaults = Defaults()) -> Self {
     request(.get, path, query: query, defaults: defaults)
   }
 
-  /// An endpoint that is asked with DELETE.
+  /// A DELETE endpoint.
   public static func delete(_ path: String, query: HTTPQuery = [:], defaults: Defaults = Defaults()) -> Self {
     request(.delete, path, query: query, defaults: defaults)
   }
@@ -82,21 +82,21 @@ extension Endpoint where Upload: Encodable {
     Endpoint(method, path, query, defaults) { try await PayloadCoding.encode(payload, with: $0) }
   }
 
-  /// An endpoint that is asked with POST.
+  /// A POST endpoint.
   public static func post(
     _ path: String, _ payload: Upload, query: HTTPQuery = [:], defaults: Defaults = Defaults()
   ) -> Self {
     request(.post, path, payload, query: query, defaults: defaults)
   }
 
-  /// An endpoint that is asked with PUT.
+  /// A PUT endpoint.
   public static func put(
     _ path: String, _ payload: Upload, query: HTTPQuery = [:], defaults: Defaults = Defaults()
   ) -> Self {
     request(.put, path, payload, query: query, defaults: defaults)
   }
 
-  /// An endpoint that is asked with PATCH.
+  /// A PATCH endpoint.
   public static func patch(
     _ path: String, _ payload: Upload, query: HTTPQuery = [:], defaults: Defaults = Defaults()
   ) -> Self {
@@ -105,19 +105,19 @@ extension Endpoint where Upload: Encodable {
 }
 
 extension Endpoint where Download == Void {
-  /// Runs the task; whatever body comes is read and let go.
+  /// Runs the task; reads and drops the body of the response.
   public func download() async throws { try await run() }
 }
 
-/// What the endpoints of one provider have in common; an endpoint's own modifiers go before it.
+/// The settings that the endpoints of one provider share; an endpoint's own modifiers override them.
 public struct EndpointDefaults: Sendable {
   /// The server to talk to; nil is ``Server/default``.
   public var server: Server?
-  /// Header fields that go before those of the server.
+  /// Header fields that override those of the server.
   public var headers: HTTPHeaders
-  /// How long one attempt may take.
+  /// The time limit for one attempt.
   public var timeout: Duration
-  /// What is done about failures.
+  /// The policy for failed attempts.
   public var retryPolicy: RetryPolicy
 
   /// Nothing but what is given.
@@ -143,7 +143,7 @@ public struct URLTask: PayloadDownloadingTask, UploadingTask {
   public let url: URL
   /// The method; `.automatic` unless given.
   public let httpMethod: HTTPMethod
-  /// Header fields that go before those of the server.
+  /// Header fields that override those of the server.
   public let headers: HTTPHeaders
   private let body: HTTPBody
 

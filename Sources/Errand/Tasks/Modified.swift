@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// It has the verbs of its base, and modifying it again is still a `Modified` of the same base.
 public struct Modified<Base: ServerTask>: ServerTask {
-  /// What modifiers of a modified task wrap: the same base.
+  /// The task that modifiers of a modified task wrap: the same base.
   public typealias Unmodified = Base
 
   /// The task as it was declared.

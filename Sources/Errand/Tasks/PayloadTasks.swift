@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// `Data` and `String` payloads are the body itself. An optional payload is nil when the body is empty.
 public protocol PayloadDownloadingTask: ServerTask {
-  /// What the body is decoded into.
+  /// The type that the body is decoded into.
   associatedtype DownloadPayload: Decodable & Sendable
 }
 
@@ -13,7 +13,7 @@ public protocol UploadingTask: ServerTask {}
 
 /// A task that sends a payload, encoded by its encoder or the server's.
 public protocol PayloadUploadingTask: UploadingTask {
-  /// What is encoded into the body.
+  /// The type that is encoded into the body.
   associatedtype UploadPayload: Encodable & Sendable
   /// The value to send.
   var uploadPayload: UploadPayload { get }
@@ -31,7 +31,7 @@ extension PayloadUploadingTask {
 public protocol DataUploadingTask: UploadingTask {
   /// The bytes to send.
   var uploadData: Data { get }
-  /// What they are; `application/octet-stream` unless stated.
+  /// The media type of the bytes; `application/octet-stream` unless stated.
   var uploadType: MediaType { get }
 }
 
@@ -46,7 +46,7 @@ extension DataUploadingTask {
 public protocol FileUploadingTask: UploadingTask {
   /// The file to send.
   var uploadFile: URL { get }
-  /// What it is; `application/octet-stream` unless stated.
+  /// The media type of the file; `application/octet-stream` unless stated.
   var uploadType: MediaType { get }
 }
 

@@ -2,9 +2,9 @@ extension ServerTask {
   /// The task on another server.
   public func on(_ server: Server) -> Modified<Unmodified> { modified { $0.server = server } }
 
-  /// The task with one attempt limited to `timeout`; with `.inherited`, to what the server says, with `.unlimited` to nothing.
-  /// Where a body goes to or comes from a file or a stream, the limit ends with the head, and bounds how long that body may
-  /// stand still.
+  /// The task with one attempt limited to `timeout`; with `.inherited`, to what the server says, with `.unlimited` to
+  /// nothing. Where a body goes to or comes from a file or a stream, the limit ends with the head, and bounds how long
+  /// that body may stand still.
   public func timeout(_ timeout: Duration) -> Modified<Unmodified> {
     modified {
       $0.timeout = timeout
@@ -15,7 +15,7 @@ extension ServerTask {
   /// The task with the whole call, waiting and retries included, limited to `limit`.
   public func deadline(_ limit: Duration) -> Modified<Unmodified> { modified { $0.timeouts.call = limit } }
 
-  /// The task with other limits, where these say something.
+  /// The task with other limits, where these are set.
   public func timeouts(_ timeouts: Timeouts) -> Modified<Unmodified> {
     modified { $0.timeouts = timeouts.orElse($0.timeouts) }
   }
@@ -38,7 +38,7 @@ extension ServerTask {
     retry(.fixed(retries: count, delay: delay))
   }
 
-  /// The task asked for again, beside the first attempt, when there is no answer after `delay`; up to `maximum` times.
+  /// The task sent again, beside the first attempt, when there is no answer after `delay`; up to `maximum` times.
   public func hedged(after delay: Duration, maximum: Int = 1) -> Modified<Unmodified> {
     modified { $0.hedging = .after(delay, maximum: maximum) }
   }

@@ -4,7 +4,7 @@ public import Foundation
 // anything the network or the remote did, what a hook threw, or `CancellationError` when the call was cancelled.
 
 extension ServerTask {
-  /// Runs the task and returns the response, its body read and let go.
+  /// Runs the task and returns the response, its body read and dropped.
   @discardableResult
   public func run() async throws -> HTTPResponse {
     try await Call.perform(plan, .discarded) { $0.response }
@@ -40,7 +40,7 @@ extension ServerTask {
 }
 
 extension UploadingTask {
-  /// Sends the body and returns the response, whose own body is read and let go.
+  /// Sends the body and returns the response, whose own body is read and dropped.
   @discardableResult
   public func upload() async throws -> HTTPResponse { try await run() }
 }

@@ -13,7 +13,7 @@ public import Foundation
 /// protocol (``ServerPOSTTask``, ``EchoingTask`` …) overrides exactly one of them. "Not said" is a value of its own,
 /// `.inherited` or `.automatic`; what is not said comes from the server's configuration.
 public protocol ServerTask: Sendable {
-  /// What modifiers wrap: the task itself, or for a modified task the one it was made of.
+  /// The task that modifiers wrap: the task itself, or for a modified task the one it was made of.
   associatedtype Unmodified: ServerTask = Self
 
   // MARK: Where
@@ -22,7 +22,7 @@ public protocol ServerTask: Sendable {
   var server: Server { get }
   /// The path below the server's remote, `widgets/7`; a whole URL is taken as it is. Empty unless stated.
   var path: String { get }
-  /// What is added to the URL's query. Empty unless stated.
+  /// The items that are added to the URL's query. Empty unless stated.
   var query: HTTPQuery { get }
   /// The whole URL; the server's remote with ``path`` and ``query`` unless stated.
   var url: URL { get async throws }
@@ -31,9 +31,9 @@ public protocol ServerTask: Sendable {
 
   /// The method; `.automatic` unless stated: GET without a body, POST with one.
   var httpMethod: HTTPMethod { get }
-  /// Header fields that go before those of the server. Empty unless stated.
+  /// Header fields that override those of the server. Empty unless stated.
   var headers: HTTPHeaders { get }
-  /// The body of the request; asked again for every attempt. Empty unless stated.
+  /// The body of the request, made anew for every attempt. Empty unless stated.
   func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody
   /// Encodes payloads; the server's ``ServerConfiguration/defaultEncoder`` unless stated.
   var encoder: any BodyEncoder { get }
@@ -42,23 +42,23 @@ public protocol ServerTask: Sendable {
 
   // MARK: How
 
-  /// How long one attempt may take; where a body goes to or comes from a file or a stream, how long the head of the
-  /// response may, and how long that body may stand still. The server's ``ServerConfiguration/defaultTimeout`` unless stated.
+  /// The time limit for one attempt; with a body to or from a file or a stream, for the head of the response and for
+  /// each stand-still of that body. The server's ``ServerConfiguration/defaultTimeout`` unless stated.
   var timeout: Duration { get }
   /// Limits for the other parts of the call; where one is nil, the server's counts.
   var timeouts: Timeouts { get }
-  /// What is done about failures; the server's ``ServerConfiguration/retryPolicy`` unless stated.
+  /// The policy for failed attempts; the server's ``ServerConfiguration/retryPolicy`` unless stated.
   var retryPolicy: RetryPolicy { get }
-  /// Whether the request may be sent twice; judged by the method unless stated.
+  /// The permission to send the request twice; judged by the method unless stated.
   var idempotency: Idempotency { get }
-  /// Who goes first when calls wait for a slot; `.normal` unless stated.
+  /// The priority among calls that wait for a slot; `.normal` unless stated.
   var priority: CallPriority { get }
   /// The serial queue in which the task takes its turn; none unless stated.
   var serialQueue: SerialQueue { get }
-  /// Whether a slow answer is asked for again, beside the first; the server's ``ServerConfiguration/hedging`` unless
+  /// The rule for sending a slow request again, beside the first; the server's ``ServerConfiguration/hedging`` unless
   /// stated.
   var hedging: Hedging { get }
-  /// Which statuses are success; 2xx and 304 unless stated.
+  /// The statuses that are success; 2xx and 304 unless stated.
   var acceptedStatuses: AcceptedStatuses { get }
 
   // MARK: What is seen of it
@@ -67,30 +67,30 @@ public protocol ServerTask: Sendable {
   var taskTag: String { get }
   /// A word on why the task is run, for recordings and echoes; never sent. Empty unless stated.
   var comment: String { get }
-  /// What travels with the task for steps and observers; never sent. Empty unless stated.
+  /// The values that travel with the task for steps and observers; never sent. Empty unless stated.
   var context: TaskContext { get }
-  /// Whether the exchange is echoed; as the server says unless stated.
+  /// The echo of the exchange; as the server says unless stated.
   var echoStyle: EchoStyle { get }
-  /// What a recording shows of the exchange; everything, redacted, unless stated.
+  /// The parts of the exchange that a recording shows; everything, redacted, unless stated.
   var recordingStyle: RecordingStyle { get }
 
   // MARK: Hooks
 
   // A modified task calls those of the task that it was made of. Cancelling a call does not interrupt them.
 
-  /// Told first of all, before anything is asked of the task or the network. Once a call.
+  /// Called first, before anything of the task is read or sent. Once per call.
   func willStart() async
-  /// Told when the request is built and both preflights have seen it, before the first attempt is made. Once a call, but
+  /// Called when the request is built and both preflights have seen it, before the first attempt. Once per call, but
   /// never for one that ends before that.
   func didStart(_ request: HTTPRequest) async
-  /// Told before every attempt but the first, with what came of those before it. Once a retry, and the wait of `delay`
-  /// follows; once a hedge, which follows at once.
+  /// Called before every attempt but the first, with the results of those before it. Once per retry, and the wait of
+  /// `delay` follows; once per hedge, which follows at once.
   func willRetry(after delay: Duration, attempts: [AttemptRecord]) async
-  /// Told last of all, when the call has failed: with `CancellationError` where it was cancelled. Once a call, unless
+  /// Called last, when the call has failed: with `CancellationError` where it was cancelled. Once per call, unless
   /// ``didComplete(with:)`` is.
   func didFail(with error: any Error) async
-  /// Told last of all, when the call has succeeded and nothing can fail it any more; for a stream, when its body has
-  /// ended or was let go. Once a call, unless ``didFail(with:)`` is.
+  /// Called last, when the call has succeeded and nothing can fail it any more; for a stream, when its body has ended
+  /// or was released. Once per call, unless ``didFail(with:)`` is.
   func didComplete(with response: HTTPResponse) async
   /// Sees the request before the server's preflight does, for every attempt; may change it or throw.
   func preflight(_ request: inout HTTPRequest) async throws
@@ -99,8 +99,8 @@ public protocol ServerTask: Sendable {
   func verify(_ response: HTTPResponse) throws
   /// Sees the response once its status was accepted and its body is there; what it throws fails the call.
   func postProcess(response: HTTPResponse) async throws
-  /// Told when there is a result, before the call ends: what it throws fails the call, and ``didComplete(with:)`` follows
-  /// where nothing does. Not for a stream, whose caller sees the end itself.
+  /// Sees the response of a result, before the call ends: what it throws fails the call, and ``didComplete(with:)``
+  /// follows where nothing does. Not for a stream, whose caller sees the end itself.
   func postflight(response: HTTPResponse) async throws
 
   /// All aspects as one value, which is read once a call. Not to be implemented.

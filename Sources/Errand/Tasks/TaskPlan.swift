@@ -9,45 +9,45 @@ public struct TaskPlan: Sendable {
   public var server: Server
   /// The method, or `.automatic`.
   public var httpMethod: HTTPMethod
-  /// Header fields that go before those of the server.
+  /// Header fields that override those of the server.
   public var headers: HTTPHeaders
-  /// What is added to the query of the task's URL.
+  /// The items that are added to the query of the task's URL.
   public var addedQuery = HTTPQuery()
   /// Encodes payloads.
   public var encoder: any BodyEncoder
   /// Decodes payloads.
   public var decoder: any PayloadDecoder
-  /// How long one attempt may take, or where a body goes to or comes from a file or a stream, the head and every stand-still.
+  /// The time limit for one attempt, or with a body to or from a file or a stream, for the head and every stand-still.
   public var timeout: Duration
   /// Limits; where one is nil, the server's counts.
   public var timeouts: Timeouts
-  /// What is done about failures.
+  /// The policy for failed attempts.
   public var retryPolicy: RetryPolicy
-  /// Whether the request may be sent twice.
+  /// The permission to send the request twice.
   public var idempotency: Idempotency
-  /// Who goes first when calls wait for a slot.
+  /// The priority among calls that wait for a slot.
   public var priority: CallPriority
   /// The serial queue in which the call takes its turn.
   public var serialQueue: SerialQueue
-  /// Whether a slow answer is asked for again, beside the first.
+  /// The rule for sending a slow request again, beside the first.
   public var hedging: Hedging
-  /// Which statuses are success.
+  /// The statuses that are success.
   public var acceptedStatuses: AcceptedStatuses
   /// The name by which calls are cancelled together; nil is the task's own.
   public var tag: String?
   /// A word on why the task is run, for recordings and echoes.
   public var comment: String
-  /// What travels with the task for steps and observers.
+  /// The values that travel with the task for steps and observers.
   public var context: TaskContext
-  /// Whether the exchange is echoed.
+  /// The echo of the exchange.
   public var echoStyle: EchoStyle
-  /// What a recording shows of the exchange.
+  /// The parts of the exchange that a recording shows.
   public var recordingStyle: RecordingStyle
-  /// Whether the request goes without the task's body: only the head of the answer is asked for.
+  /// True when the request goes without the task's body: only the head of the answer is wanted.
   var omitsBody = false
   /// The changes that modifiers made.
   var changes: [@Sendable (inout TaskPlan) -> Void] = []
-  /// Whoever holds the call from outside.
+  /// The control that holds the call from outside.
   var control: CallControl?
 
   /// The plan of a task without modifiers.
@@ -72,7 +72,7 @@ public struct TaskPlan: Sendable {
     recordingStyle = task.recordingStyle
   }
 
-  /// The header fields as the task and its modifiers say them now; ``headers`` has them as they were when it was planned.
+  /// The header fields as the task and its modifiers state them now; ``headers`` has them as they were when planned.
   var presentHeaders: HTTPHeaders {
     guard !changes.isEmpty else { return task.headers }
     var plan = self
@@ -81,7 +81,7 @@ public struct TaskPlan: Sendable {
     return plan.headers
   }
 
-  /// Whether the task says something of its time limits.
+  /// True when the task states time limits of its own.
   var hasLimits: Bool { timeout != .inherited || timeouts != Timeouts() }
 
   /// The name by which calls are cancelled together.

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a call gave: the payload, and beside it the response it came in and what it took.
+/// The result of a call: the payload, the response it came in, and the call's metrics.
 public struct TaskResponse<Payload: Sendable>: Sendable {
   /// The payload.
   public let payload: Payload
@@ -8,11 +8,11 @@ public struct TaskResponse<Payload: Sendable>: Sendable {
   public let response: HTTPResponse
   /// The body as it came, decompressed; empty where it went to a file.
   public let data: Data
-  /// What the call took.
+  /// The metrics of the call.
   public let metrics: TaskMetrics
   private let call: Call
 
-  /// What happened, moment by moment; with the end of the call, once it has returned.
+  /// The record of the call, moment by moment; with its end, once it has returned.
   public var record: FlightRecord { call.flightRecord }
 
   /// The attempts that were made, the last included.

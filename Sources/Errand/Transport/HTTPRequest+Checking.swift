@@ -1,16 +1,16 @@
 import Foundation
 
 extension HTTPRequest {
-  /// How large the head of a request may be, in bytes: its method, its URL, and each header field with 12 more than its
-  /// name and value.
+  /// The largest head of a request, in bytes: its method, its URL, and each header field with 12 more than its name and
+  /// value.
   ///
-  /// Servers take less, most of them 8 to 32 KiB. The HTTP/2 that libcurl speaks sends no block above 64 KiB, counted so,
-  /// and over TLS no head above 128 KiB ever goes out.
+  /// Servers take less, most of them 8 to 32 KiB. libcurl's HTTP/2 sends no block above 64 KiB, counted so, and over
+  /// TLS no head above 128 KiB ever goes out.
   public static let maximumHeadSize = 60 << 10
 
-  /// Where the request goes.
-  /// Throws ``TaskError`` when it cannot be sent: a method, a header field or a credential that would break the message, a
-  /// body that its method does not have, a head that is too large, or no origin.
+  /// The origin that the request goes to.
+  /// Throws ``TaskError`` when it cannot be sent: a method, a header field or a credential that would break the
+  /// message, a body that its method does not have, a head that is too large, or no origin.
   package func checkedOrigin() throws -> Origin {
     try check()
     return try origin()
@@ -58,7 +58,7 @@ extension HTTPRequest {
       phase: .preparing, isSurelyNotSent: true)
   }
 
-  /// Where it goes.
+  /// The origin that the request goes to.
   package func origin() throws -> Origin {
     switch Origin.reading(url) {
     case .success(let origin): return origin

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// Each one has its own connections. A copy shares them.
 public struct PlatformTransport: CancellableTransport {
-  /// What carries the requests: `curl` or `URLSession`.
+  /// The name of the carrier of the requests: `curl` or `URLSession`.
   public let name: String
   private let carrier: any Transport
   private let cancellable: (any CancellableTransport)?
@@ -21,7 +21,7 @@ public struct PlatformTransport: CancellableTransport {
     cancellable = carrier as? any CancellableTransport
   }
 
-  /// What the carrier answers.
+  /// Sends a request through the carrier.
   /// Throws ``TaskError``, and `CancellationError` when the surrounding task is cancelled.
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await carrier.send(request) }
 
@@ -55,7 +55,7 @@ extension PlatformTransport {
 
 #if os(Linux)
   extension PlatformTransport {
-    /// What `make` gives, or else `URLSession` and a complaint.
+    /// The transport of `make`, or else `URLSession` and a complaint.
     static func best(
       complaint: (String) -> Void, make: () throws -> any Transport = { try CurlTransport() }
     ) -> PlatformTransport {

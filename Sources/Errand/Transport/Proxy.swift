@@ -2,7 +2,7 @@ import Foundation
 
 /// A proxy that requests go through.
 public struct Proxy: Sendable {
-  /// How a proxy is spoken to.
+  /// The protocol that a proxy speaks.
   public enum Kind: String, Sendable, Hashable {
     /// HTTP: plain requests are handed over whole, https goes through a CONNECT tunnel.
     case http
@@ -12,15 +12,15 @@ public struct Proxy: Sendable {
     case socks5 = "socks5h"
   }
 
-  /// How it is spoken to.
+  /// The protocol that it speaks.
   public var kind: Kind
   /// Its host.
   public var host: String
   /// Its port.
   public var port: Int
-  /// What it asks for; nil where it asks for nothing.
+  /// The credential that it requires; nil where it requires none.
   public var credential: Credential?
-  /// Asked for another credential after the proxy refused one (407), with the refused one if there was; nil gives up.
+  /// Gives another credential after the proxy refused one (407), or nil to give up; takes the refused one if there was.
   public var renewCredential: (@Sendable (_ refused: Credential?) async -> Credential?)?
 
   /// A proxy by its kind, host and port.

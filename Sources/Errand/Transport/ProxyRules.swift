@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Which requests go through a proxy, and which.
+/// The rules that choose a proxy for each request.
 ///
 /// What goes to this machine never does, whatever the rules: `localhost`, `*.localhost`, 127.0.0.0/8 and `[::1]` are
 /// reached directly.
@@ -34,7 +34,7 @@ public struct ProxyRules: Sendable {
     self.exceptions = exceptions.compactMap { Exception($0) }
   }
 
-  /// Whether a proxy asks the app for credentials.
+  /// True when a proxy asks the app for credentials.
   var asksForCredentials: Bool { proxies.values.contains { $0.renewCredential != nil } }
 
   /// The proxy for an origin; nil where it is reached directly.

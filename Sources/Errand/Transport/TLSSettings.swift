@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Whom a transport trusts, and who it says it is.
+/// The servers that a transport trusts, and the identity that it shows.
 public struct TLSSettings: Sendable {
   /// Certificate authorities that are trusted.
   public enum Authorities: Sendable, Hashable {
@@ -20,11 +20,11 @@ public struct TLSSettings: Sendable {
     case tls1_3
   }
 
-  /// How the server's certificate is checked.
+  /// The checks of the server's certificate.
   public enum Verification: Sendable, Hashable {
     /// It must be for the host, in date, and signed by a trusted authority.
     case full
-    /// Not at all: whoever is on the way can read and change everything. For tests on this machine only.
+    /// None: anyone on the path can read and change everything. For tests on this machine only.
     case dangerouslyNone
   }
 
@@ -34,7 +34,7 @@ public struct TLSSettings: Sendable {
     public var certificate: Data
     /// The private key.
     public var key: Data
-    /// What the key is encrypted with; nil where it is not.
+    /// The password of the key; nil where it is not encrypted.
     public var password: String?
 
     /// Nothing that is secret.
@@ -52,9 +52,9 @@ public struct TLSSettings: Sendable {
   public var authorities = Authorities.system
   /// The oldest version that is spoken.
   public var minimumVersion = Version.tls1_2
-  /// What is shown to a server that asks for a certificate.
+  /// The identity that is shown to a server that asks for a certificate.
   public var identity: Identity?
-  /// How the server's certificate is checked.
+  /// The checks of the server's certificate.
   public var verification = Verification.full
 
   /// The system's authorities, TLS 1.2 or newer, everything checked.

@@ -1,10 +1,10 @@
-/// How requests are carried: the one place that does network I/O.
+/// The carrier of requests: the one place that does network I/O.
 ///
 /// A transport knows nothing of tasks, servers, retries, cookies, caches or redirects. It sends the request once
 /// (``TransferOptions/mayRepeat`` names the exception), returns as soon as the head of the response is there, and lets
 /// the body come at the reader's pace.
 ///
-/// - It throws `CancellationError` when the surrounding task is cancelled, promptly, and lets the connection go.
+/// - It throws `CancellationError` when the surrounding task is cancelled, promptly, and releases the connection.
 /// - Everything else that it throws is a ``TaskError`` that says whether the request was surely not sent.
 /// - It holds the timers `connect`, `firstByte`, `idle` and `attempt` of the request's options.
 public protocol Transport: Sendable {
@@ -12,9 +12,9 @@ public protocol Transport: Sendable {
   func send(_ request: HTTPRequest) async throws -> HTTPResponse
 }
 
-/// A transport whose exchanges can be told to end by whoever holds them, without cancelling the task that awaits them.
+/// A transport whose exchanges can be ended by their holder, without cancelling the task that awaits them.
 package protocol CancellableTransport: Transport {
-  /// Whether nothing else is waited for: no closure of the app's.
+  /// True when nothing else is waited for: no closure of the app's.
   var isCancellable: Bool { get }
 
   /// Sends `request` as `send(_:)` does.
@@ -29,7 +29,7 @@ package protocol CancellableTransport: Transport {
   ) async throws -> HTTPResponse
 }
 
-/// How many connections there are to an origin.
+/// The numbers of connections to an origin.
 public struct ConnectionCounts: Sendable, Hashable {
   /// All of them.
   public var open = 0
@@ -40,7 +40,7 @@ public struct ConnectionCounts: Sendable, Hashable {
   public var idle: Int { max(0, open - busy) }
 }
 
-/// Which version of HTTP a transport asks for.
+/// The version of HTTP that a transport asks for.
 public enum HTTPVersionPreference: Sendable, Hashable {
   /// HTTP/2 where a TLS server offers it (ALPN), else HTTP/1.1.
   case automatic

@@ -8,7 +8,7 @@
     case brotli = "br"
     case zstd
 
-    /// How often a body may be packed: more is an attack, not a server.
+    /// The most codings that one body may have: more is an attack, not a server.
     static let mostLayers = 4
 
     /// The coding of a name, in any case; nil for any other.
@@ -22,7 +22,7 @@
       }
     }
 
-    /// What undoes it; for deflate, where it is what its name promises.
+    /// The format that undoes it; for deflate, the one that its name promises.
     var format: Int32 {
       switch self {
       case .gzip: CDECODER_GZIP
@@ -32,7 +32,7 @@
       }
     }
 
-    /// Whether the machine has its library.
+    /// True when the machine has its library.
     var isAvailable: Bool { cdecoder_is_available(format) != 0 }
 
     var library: String {
@@ -43,14 +43,14 @@
       }
     }
 
-    /// What a request says in `Accept-Encoding` whose body will be unpacked.
+    /// The value of `Accept-Encoding` in a request whose body will be unpacked.
     static let offer: String = {
       let codings = [deflate, gzip, brotli, zstd].filter(\.isAvailable).map(\.rawValue)
       return codings.isEmpty ? "identity" : codings.joined(separator: ", ")
     }()
 
-    /// The codings of a `Content-Encoding`, in the order in which they were applied; nil where one of them is unknown, so
-    /// that the body is nothing that can be unpacked.
+    /// The codings of a `Content-Encoding`, in the order in which they were applied; nil where one of them is unknown,
+    /// so that the body cannot be unpacked.
     /// Throws ``TaskError`` where there are too many, or one whose library is missing.
     static func list(_ headers: HTTPHeaders) throws(TaskError) -> [ContentCoding]? {
       let value = headers[.contentEncoding] ?? ""

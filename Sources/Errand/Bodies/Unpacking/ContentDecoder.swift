@@ -13,10 +13,10 @@
     let coding: ContentCoding
     private var decoder: OpaquePointer?
     private var position = Position.beginning
-    /// What is wrong with the bytes after those that were given.
+    /// The error in the bytes after those that were given.
     private var damage: TaskError?
 
-    /// Whether the next run says what is wrong, whatever it is given.
+    /// True when the next run throws, whatever it is given.
     var isDamaged: Bool { damage != nil }
 
     init(_ coding: ContentCoding) { self.coding = coding }
@@ -69,7 +69,7 @@
       position = .inside
     }
 
-    /// Whether a member or frame may begin so, after another one (RFC 1952 §2.2, RFC 8878 §3.1).
+    /// True when a member or frame may begin so, after another one (RFC 1952 §2.2, RFC 8878 §3.1).
     private func mayFollow(_ first: UInt8) -> Bool {
       switch coding {
       case .gzip: first == 0x1F
@@ -78,8 +78,8 @@
       }
     }
 
-    /// The format that is there in truth: servers send what they call deflate with its header (RFC 9110 §8.4.1.2) and
-    /// without. The first byte tells: a header's looks like a stored block whose padding is not zero, which nobody writes.
+    /// The actual format: servers send what they call deflate with its header (RFC 9110 §8.4.1.2) and without. The
+    /// first byte tells: a header's looks like a stored block whose padding is not zero, which no encoder writes.
     private func format(by first: UInt8) throws(TaskError) -> Int32 {
       guard coding == .deflate else { return coding.format }
       guard first != 0x1F else {

@@ -1,5 +1,5 @@
 #if os(Linux)
-  /// How much a body may grow while it is unpacked, so that a small message cannot fill memory or disk.
+  /// The limits on the growth of a body while it is unpacked, so that a small message cannot fill memory or disk.
   struct DecodingLimits: Sendable {
     /// Below it the ratio does not count: much of the same is common in small bodies.
     static let unsuspicious: Int64 = 16 << 20

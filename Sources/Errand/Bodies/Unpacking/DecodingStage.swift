@@ -1,9 +1,9 @@
 #if os(Linux)
   import Foundation
 
-  /// One coding that is undone, and where what it unpacks comes from: the stage before it, or whoever feeds the first.
+  /// One coding that is undone, and the source of its input: the stage before it, or the feeder of the first.
   final class DecodingStage {
-    /// How a stage answers who reads from it.
+    /// A stage's answer to its reader.
     enum Reading {
       case gave(Int)
       /// The first stage must be fed.
@@ -23,7 +23,7 @@
     /// The output was filled, so that the library may have kept more of it; or it has to say what is wrong.
     private var mayHoldMore = false
     private var taken: Int64 = 0
-    /// How many bytes it has unpacked.
+    /// The number of bytes that it has unpacked.
     private(set) var given: Int64 = 0
 
     init(_ coding: ContentCoding, after before: DecodingStage?, _ limits: DecodingLimits) {
@@ -74,7 +74,7 @@
       return step.given
     }
 
-    /// What came over the wire of what was unpacked.
+    /// The number of bytes from the wire that were unpacked.
     private var wire: Int64 { before?.wire ?? taken }
 
     /// Takes the next piece of the stage before; false where that must be fed first.

@@ -1,13 +1,13 @@
 #if os(Linux)
   import Foundation
 
-  /// A body that is unpacked as it is read, by whoever reads it: ahead of them lie packed bytes only.
+  /// A body that is unpacked as it is read, by its reader: only packed bytes are read ahead.
   ///
-  /// It holds one packed piece, one chunk and the library's window besides: about 40 KB for gzip and deflate, up to 16 MB for
+  /// It holds one packed piece, one chunk and the library's window: about 40 KB for gzip and deflate, up to 16 MB for
   /// br and 8 MB for zstd.
   final class UnpackedBody: HTTPBodySource {
     private let packed: any HTTPBodySource
-    /// Locked while a chunk is unpacked, 0.2 ms of gzip: nobody but the one reader asks.
+    /// Locked while a chunk is unpacked, 0.2 ms of gzip: only the one reader takes the lock.
     private let unpacking: Lock<Unpacking>
 
     init(_ packed: any HTTPBodySource, _ unpacking: sending Unpacking) {

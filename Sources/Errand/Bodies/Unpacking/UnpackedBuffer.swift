@@ -10,7 +10,7 @@
 
     deinit { free(memory) }
 
-    /// What is not filled yet.
+    /// The part that is not filled yet.
     var room: UnsafeMutableRawBufferPointer {
       UnsafeMutableRawBufferPointer(start: memory.map { $0 + count }, count: capacity - count)
     }

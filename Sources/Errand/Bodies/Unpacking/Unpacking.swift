@@ -1,10 +1,10 @@
 #if os(Linux)
   import Foundation
 
-  /// A body on its way from packed bytes to plain ones: fed with what came, asked for what is to be read. It does not wait,
-  /// and knows nothing of where either end is.
+  /// The conversion of a body from packed bytes to plain ones: one side feeds it, the other reads from it. It does not
+  /// wait, and knows neither side.
   struct Unpacking {
-    /// What the reader should do.
+    /// The reader's next action.
     enum Reading {
       case take(Data)
       /// Feed it.
@@ -12,7 +12,7 @@
       case end
     }
 
-    /// How large a chunk is at most.
+    /// The largest size of a chunk, in bytes.
     static let chunkSize = 64 << 10
     /// The first guess at a whole body: so many times the size of its first packed piece.
     private static let usualRatio = 4
@@ -20,11 +20,11 @@
 
     private var stage: DecodingStage?
     private var buffer = UnpackedBuffer()
-    /// Whether a body of no bytes at all is what the server meant.
+    /// True when the server may mean a body of no bytes at all.
     private let mayBeEmpty: Bool
     private var hasBegun = false
     private var failure: (any Error)?
-    /// How many bytes were unpacked.
+    /// The number of bytes that were unpacked.
     private(set) var decoded: Int64 = 0
     private var firstSize = 0
 
@@ -42,7 +42,7 @@
       mayBeEmpty = false
     }
 
-    /// Whether it was unpacked to its end, or failed.
+    /// True when it was unpacked to its end, or failed.
     var isOver: Bool { stage == nil }
 
     /// Takes the next packed bytes; nil at their end.

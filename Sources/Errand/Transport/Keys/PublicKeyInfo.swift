@@ -5,7 +5,7 @@ import Foundation
 /// Security hands out the bare key, without saying what kind it is; pins are over the whole structure. Pure, so that it
 /// is tested where there is no Security.
 struct PublicKeyInfo {
-  /// What kind of key it is.
+  /// The kind of a key.
   enum Kind: Hashable {
     /// RSA; the bare key is PKCS #1's `RSAPublicKey`.
     case rsa

@@ -4,7 +4,7 @@
   import Security
 
   extension ServerTrust {
-    /// Why a server is not who it should be; nil when its host has no pins, or the system trusts it and a pin matches.
+    /// The reason to refuse a server; nil when its host has no pins, or the system trusts it and a pin matches.
     func refusal(of space: URLProtectionSpace, adding more: PublicKeyPins) -> TaskError? {
       guard let expected = pins.union(more).pins(for: space.host) else { return nil }
       guard let trust = space.serverTrust, SecTrustEvaluateWithError(trust, nil) else {

@@ -2,7 +2,7 @@
   public import Foundation
 #endif
 
-/// Whom a ``URLSessionTransport`` trusts beyond what the system does, and who it says it is.
+/// The checks that a ``URLSessionTransport`` adds to the system's, and the identity that it shows.
 ///
 /// Nothing here makes it trust more: the system's own evaluation, App Transport Security included, always comes first.
 public struct ServerTrust: Sendable {
@@ -18,7 +18,7 @@ public struct ServerTrust: Sendable {
     public var clientCredential: (@Sendable (_ host: String) -> URLCredential?)?
   #endif
 
-  /// What the system trusts, and no client certificate.
+  /// The system's trust with `pins`, and no client certificate.
   public init(pins: PublicKeyPins = [:]) { self.pins = pins }
 }
 

@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension TaskError {
-  /// What URLSession failed with, as this library's error; its own cancellation as `CancellationError`.
+  /// A failure of URLSession as this library's error; its own cancellation as `CancellationError`.
   ///
   /// - Parameters:
   ///   - error: What URLSession said.
@@ -26,11 +26,11 @@ extension TaskError {
   }
 }
 
-/// What one of URLSession's codes means here.
+/// The meaning of one of URLSession's codes here.
 struct URLErrorMeaning {
   let code: TaskError.Code
   let words: String
-  /// Whether it is about the way to the server, so that it comes before the request is sent.
+  /// True when it is about the way to the server, so that it comes before the request is sent.
   let isConnecting: Bool
 
   init(_ code: URLError.Code, isReceiving: Bool) {

@@ -1,22 +1,22 @@
 import Foundation
 
-/// What URLSession measured of one transaction, in its own terms; pure, so that the reckoning is tested everywhere.
+/// URLSession's measurements of one transaction, in its own terms; pure, so that the reckoning is tested everywhere.
 struct TransferMoments {
-  /// When URLSession began with the request.
+  /// The moment when URLSession began with the request.
   var fetchStart: Date?
-  /// When the name was known; nil where none was looked up.
+  /// The moment when the name was known; nil where none was looked up.
   var domainLookupEnd: Date?
-  /// When the connection stood, TLS included; nil on a reused one.
+  /// The moment when the connection stood, TLS included; nil on a reused one.
   var connectEnd: Date?
-  /// When the TLS handshake began, which is when the bare connection stood.
+  /// The moment when the TLS handshake began, which is when the bare connection stood.
   var secureConnectionStart: Date?
-  /// When the TLS handshake was done.
+  /// The moment when the TLS handshake was done.
   var secureConnectionEnd: Date?
-  /// When the request began to be sent.
+  /// The moment when the request began to be sent.
   var requestStart: Date?
-  /// When the first byte of the response came.
+  /// The moment when the first byte of the response came.
   var responseStart: Date?
-  /// When the last byte of the response came.
+  /// The moment when the last byte of the response came.
   var responseEnd: Date?
   /// Bytes of header and body sent.
   var bytesSent: Int64 = 0

@@ -31,7 +31,7 @@
       return reading
     }
 
-    /// Writes the body into one end of the pair; whoever gave up on the other end says so by itself.
+    /// Writes the body into one end of the pair; a reader that gave up on the other end reports it itself.
     private func feed(_ output: OutputStream) {
       // Invariant: from here on only the task below touches this end of the pair.
       nonisolated(unsafe) let output = output
@@ -71,7 +71,7 @@
       }
     }
 
-    /// Nobody reads any more.
+    /// The reader has gone.
     private struct WritingEnded: Error {}
   }
 #endif

@@ -4,7 +4,7 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// What URLSession reports, one event after the other.
+/// The events that URLSession reports, one after the other.
 extension URLSessionExchange {
   /// The head of the response came.
   func respond(_ head: HTTPURLResponse) {

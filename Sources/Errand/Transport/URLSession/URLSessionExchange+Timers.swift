@@ -18,7 +18,7 @@ extension URLSessionExchange {
     old?.cancel()
   }
 
-  /// How long until the next timer fires; ends the exchange when one has. Nil when none runs any more.
+  /// The time until the next timer fires; ends the exchange when one has. Nil when none runs any more.
   private func untilNextAlarm() -> Duration? {
     let now = clock.now
     let (alarm, phase, isOver) = state.withLock { ($0.timers.next, $0.timers.phase, $0.inbox.isOver) }

@@ -6,10 +6,10 @@ import Foundation
 
 /// One request under way in a URLSession, and the body of its response.
 ///
-/// URLSession's delegate reports to it (``URLSessionExchange/respond(_:)`` and its neighbours), one reader asks it. What
-/// it decides it decides in ``URLSessionInbox`` and ``URLSessionTimers``, under the lock; it acts after having left it.
+/// URLSession's delegate reports to it (``URLSessionExchange/respond(_:)`` and its neighbours), one reader reads from
+/// it. It decides in ``URLSessionInbox`` and ``URLSessionTimers``, under the lock, and acts outside of it.
 final class URLSessionExchange: Sendable {
-  /// What URLSession measured.
+  /// The measurements of URLSession.
   struct Measurements: Sendable {
     var timings: TransferTimings
     var version: HTTPVersion?
@@ -26,7 +26,7 @@ final class URLSessionExchange: Sendable {
     var feed: Task<Void, Never>?
     var sendCount = 0
     var isSuspended = false
-    /// Whether URLSession is done with it, so that there is nothing to cancel.
+    /// True when URLSession is done with it, so that there is nothing to cancel.
     var isComplete = false
     var measurements: Measurements?
   }
@@ -35,8 +35,8 @@ final class URLSessionExchange: Sendable {
   let clock: CallClock
   let state: Lock<State>
 
-  /// Where URLSession is told to suspend, resume and cancel: never on the thread that asks, for on Linux `cancel()`
-  /// waits for a queue that may be waiting for that thread.
+  /// The queue on which URLSession is suspended, resumed and cancelled: never the calling thread, for on Linux
+  /// `cancel()` waits for a queue that may be waiting for that thread.
   static let control = DispatchQueue(label: "errand.urlsession")
 
   init(_ request: HTTPRequest, clock: CallClock) {
@@ -59,7 +59,7 @@ final class URLSessionExchange: Sendable {
     watchTimers()
   }
 
-  /// Ends it, whoever waits seeing `error`; does nothing once all was read.
+  /// Ends it with `error` for every waiter; does nothing once all was read.
   func fail(_ error: any Error) {
     let ended = state.withLock { state -> State? in
       guard state.inbox.abandon(error) else { return nil }
@@ -73,7 +73,7 @@ final class URLSessionExchange: Sendable {
     if let task = ended.task, !ended.isComplete { Self.control.async { task.cancel() } }
   }
 
-  /// The state as it is, while whoever waits, and whatever runs, is taken out of it.
+  /// Takes every waiter and all that runs out of the state; returns the state as it was.
   static func takeAll(from state: inout State) -> State {
     let taken = state
     state.headWaiter = nil
@@ -83,7 +83,7 @@ final class URLSessionExchange: Sendable {
     return taken
   }
 
-  /// What was measured, once it was.
+  /// The measurements, once there are any.
   var measurements: Measurements? { state.withLock { $0.measurements } }
 
   // MARK: The reader's side

@@ -4,16 +4,16 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// What has come of a response and was not read yet: pure bookkeeping between URLSession, which fills it, and the one
-/// reader, who empties it.
+/// The part of a response that came and was not read yet: pure bookkeeping between URLSession, which fills it, and the
+/// one reader, who empties it.
 struct URLSessionInbox {
-  /// What a reader should do.
+  /// The reader's next action.
   enum Reading<Value> {
     case take(Value)
     case wait
     case fail(any Error)
 
-    /// What the reader gets; nil where it must wait.
+    /// The reader's result; nil where it must wait.
     var result: Result<Value, any Error>? {
       switch self {
       case .take(let value): .success(value)
@@ -29,7 +29,7 @@ struct URLSessionInbox {
   private var pending = Data()
   private var received: Int64 = 0
   private var outcome: Result<Void, any Error>?
-  /// Whether the server is to wait until the reader has caught up.
+  /// True while the server is to wait until the reader has caught up.
   private(set) var wantsPause = false
 
   /// An inbox that wants a pause once it holds `highWater` bytes; the answer to a request of this method.
@@ -71,7 +71,7 @@ struct URLSessionInbox {
     return true
   }
 
-  /// Whether nothing more will come.
+  /// True when nothing more will come.
   var isOver: Bool { outcome != nil }
 
   // MARK: The reader's side
@@ -96,7 +96,7 @@ struct URLSessionInbox {
     }
   }
 
-  /// Whether fewer bytes came than the head promised; a body that was decoded cannot be counted.
+  /// True when fewer bytes came than the head promised; a body that was decoded cannot be counted.
   var isShort: Bool {
     guard let head, method != .head, !HTTPStatus(head.statusCode).isWithoutBody,
       head.value(forHTTPHeaderField: "Content-Encoding") == nil,
@@ -119,6 +119,6 @@ struct URLSessionInbox {
 }
 
 extension HTTPStatus {
-  /// Whether its responses have no body whatever their header says (RFC 9110 §6.4.1).
+  /// True when its responses have no body whatever their header says (RFC 9110 §6.4.1).
   fileprivate var isWithoutBody: Bool { code == 204 || code == 304 }
 }

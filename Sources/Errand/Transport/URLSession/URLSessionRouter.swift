@@ -6,7 +6,7 @@ import Foundation
 
 /// The delegate of a session: hands every report to the exchange that it is about.
 ///
-/// It does not keep exchanges alive: one that nobody reads any more is let go, and cancels its task.
+/// It does not keep exchanges alive: one that is not read any more is released, and cancels its task.
 final class URLSessionRouter: NSObject, Sendable {
   private struct Entry {
     weak var exchange: URLSessionExchange?
@@ -48,9 +48,9 @@ extension URLSessionRouter: URLSessionDataDelegate {
 }
 
 #if canImport(Darwin)
-  /// What a delegate answers with: `@Sendable` in Apple's declarations, and not in FoundationNetworking's.
+  /// The answer of a delegate: `@Sendable` in Apple's declarations, and not in FoundationNetworking's.
   typealias DelegateAnswer<Value> = @Sendable (Value) -> Void
 #else
-  /// What a delegate answers with: `@Sendable` in Apple's declarations, and not in FoundationNetworking's.
+  /// The answer of a delegate: `@Sendable` in Apple's declarations, and not in FoundationNetworking's.
   typealias DelegateAnswer<Value> = (Value) -> Void
 #endif

@@ -1,10 +1,10 @@
-/// When a transfer over URLSession has taken too long, and which timer says so. Pure: the present instant is an
+/// The time limits of a transfer over URLSession, and the timer that reports one. Pure: the present instant is an
 /// argument.
 ///
 /// URLSession does not say when a connection stands. A request with a body gives a sign, its first bytes going out; for
 /// one without, `connect` and `firstByte` are held as one limit, up to the head of the response.
 struct URLSessionTimers {
-  /// How far the transfer is known to be.
+  /// The known progress of the transfer.
   enum Stage: Hashable {
     /// No sign of a connection yet.
     case opening
@@ -31,7 +31,7 @@ struct URLSessionTimers {
   private(set) var stage = Stage.opening
   private var stageStart: Duration
   private var lastActivity: Duration
-  /// Whether the transfer stands still because the reader wants it to.
+  /// True while the transfer stands still because the reader wants it to.
   private var isHeld = false
 
   init(_ limits: Timeouts, hasBody: Bool, at start: Duration) {
@@ -72,7 +72,7 @@ struct URLSessionTimers {
     lastActivity = now
   }
 
-  /// Whether there was no sign of a connection yet.
+  /// True when there was no sign of a connection yet.
   var nothingSeen: Bool { stage == .opening || stage == .waitingForNetwork }
 
   /// The timer that fires first; nil when none runs.
@@ -80,7 +80,7 @@ struct URLSessionTimers {
     [attempt, stageAlarm].compactMap(\.self).min { $0.instant < $1.instant }
   }
 
-  /// What is under way, as far as it is known.
+  /// The known phase of the transfer.
   var phase: TaskError.Phase {
     switch stage {
     case .opening: hasBody ? .connecting : .awaitingResponse

@@ -53,7 +53,7 @@ extension URLSessionTransport {
 
 #if canImport(Darwin)
   extension URLSessionTransport {
-    /// The stream is asked for when the task begins: see ``URLSessionExchange/newBodyStream()``.
+    /// URLSession requests the stream when the task begins: see ``URLSessionExchange/newBodyStream()``.
     private static func streamTask(
       _ head: URLRequest, _ body: HTTPBody, in session: URLSession
     ) async throws -> URLSessionTask {
