@@ -8,8 +8,8 @@
     struct Owner {
       let group: CurlGroup.ID
       let route: CurlSweeper.Route
-      /// This side's port, where it may carry streams.
-      var streamPort: Int32?
+      /// This side's port, once a request was sent; Unix sockets have none.
+      var localPort: Int32?
     }
 
     func opened(_ descriptor: Int32, by transfer: CurlTransfer) {
@@ -36,24 +36,29 @@
 
     /// The transfer is out of its multi: its connection is closed, or idle from now on.
     func left(_ transfer: CurlTransfer) {
-      if transfer.localPort != 0, !transfer.isMultiplexed, sockets.isOpen(transfer.socket) {
-        idlePorts[transfer.localPort] = transfer.socket.descriptor
-      }
       sockets.leave(transfer.socket, isMultiplexed: transfer.isMultiplexed, at: transfer.sendCount > 0 ? now : 0)
       transfer.socket = SocketWatch.Key()
       idleCheck = min(idleCheck, now &+ transfer.rules.idleLifetime)
     }
 
-    /// A transfer takes a connection, known by this side's port; false where that was idle, and was closed or has something to
-    /// say of which the kernel has not reported yet: TLS hands over one record at a time, and an unasked answer may wait
-    /// behind it.
+    /// A transfer takes a connection, known by this side's port; false where that is pooled, and was closed or has something
+    /// to say: TLS hands over one record at a time, and an unasked answer may wait behind it. libcurl may hand a connection
+    /// from one exchange to the next before it returns, so that nothing was reported of it in between.
     func takes(_ transfer: CurlTransfer, connectionFrom port: Int32) -> Bool {
       guard port != 0 else { return takesUnnamed(transfer) }
-      if transfer.mayMultiplex { shares(transfer, connectionFrom: port) }
-      guard let descriptor = idlePorts.removeValue(forKey: port), owners[descriptor]?.group == transfer.group else {
+      guard let descriptor = ports[port], let owner = owners[descriptor], owner.group == transfer.group,
+        owner.route.port == transfer.origin.port
+      else {
+        if transfer.sendCount == 0, sockets.isOpen(transfer.socket) {
+          ports[port] = transfer.socket.descriptor
+          owners[transfer.socket.descriptor]?.localPort = port
+        }
         return true
       }
-      guard Self.isSilent(descriptor) else { return false }
+      if descriptor == transfer.socket.descriptor, sockets.isOpen(transfer.socket) { return true }
+      // A connection that may carry others may have something to say to them.
+      let isShared = transfer.mayMultiplex && !sockets.awaitsNothing(descriptor)
+      guard isShared || Self.isSilent(descriptor) else { return false }
       // From now on, not from when libcurl wants to hear of the socket: it may read an answer, and pause, before it does.
       transfer.socket = sockets.join(descriptor, after: transfer.socket)
       return true
@@ -81,28 +86,13 @@
       return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0
     }
 
-    /// A transfer takes a connection that may carry others. As above it uses it from now on: a connection that nobody uses
-    /// and that goes on speaking is closed.
-    private func shares(_ transfer: CurlTransfer, connectionFrom port: Int32) {
-      if let descriptor = streamPorts[port] {
-        guard let owner = owners[descriptor], owner.group == transfer.group, owner.route.port == transfer.origin.port
-        else { return }
-        transfer.socket = sockets.join(descriptor, after: transfer.socket)
-      } else if transfer.sendCount == 0, sockets.isOpen(transfer.socket) {
-        streamPorts[port] = transfer.socket.descriptor
-        owners[transfer.socket.descriptor]?.streamPort = port
-      }
-    }
-
     func close(_ descriptor: Int32) -> Int32 {
       sockets.closing(descriptor)
       pulse.closing(descriptor)
       if let owner = owners.removeValue(forKey: descriptor) {
         groups[owner.group]?.sockets[descriptor] = nil
-        if let port = owner.streamPort { streamPorts[port] = nil }
+        if let port = owner.localPort, ports[port] == descriptor { ports[port] = nil }
       }
-      // Tables do not outgrow the connections: a port is of use while its connection is open.
-      if owners.isEmpty { idlePorts.removeAll() }
       return Glibc.close(descriptor)
     }
 

@@ -55,10 +55,8 @@
     @exclusivity(unchecked) var sockets: SocketWatch
     /// Of every connection.
     var owners: [Int32: Owner] = [:]
-    /// The sockets of idle connections, by this side's port.
-    var idlePorts: [Int32: Int32] = [:]
-    /// The sockets of connections that may carry streams, by this side's port.
-    var streamPorts: [Int32: Int32] = [:]
+    /// The sockets of connections, by this side's port.
+    var ports: [Int32: Int32] = [:]
     /// Idle connections of which something was reported in this turn.
     var spoken: [Int32] = []
     /// Sockets that are not asked whether they are writable, and until when.
