@@ -31,7 +31,7 @@
       let number: Int32 = 9001
       var watch = SocketWatch(epoll: epoll)
       let peer = connect(number)
-      watch.opened(number)
+      watch.opened(number, of: 1)
       watch.watch(number, input, of: 1)
       watch.watch(number, 0, of: 1)
       say("early", over: peer)
@@ -51,7 +51,7 @@
       var watch = SocketWatch(epoll: epoll)
       var peer = connect(number)
       // A connection that is given up while it is being made.
-      watch.opened(number)
+      watch.opened(number, of: 1)
       watch.watch(number, EPOLLOUT.rawValue, of: 1)
       Glibc.close(number)
       Glibc.close(peer)
@@ -73,7 +73,7 @@
       var watch = SocketWatch(epoll: epoll)
       for multi: UInt32 in 1...3 {
         let peer = connect(number)
-        watch.opened(number)
+        watch.opened(number, of: multi)
         watch.watch(number, input, of: multi)
         say("x", over: peer)
         #expect(reports == 1)
@@ -82,6 +82,50 @@
         Glibc.close(number)
         Glibc.close(peer)
       }
+    }
+
+    @Test func `an exchange that was over before libcurl wanted to hear of it leaves an idle connection`() {
+      let number: Int32 = 9004
+      var watch = SocketWatch(epoll: epoll)
+      let peer = connect(number)
+      watch.opened(number, of: 7)
+      let key = watch.join(number, after: SocketWatch.Key())
+      watch.watch(number, EPOLLOUT.rawValue, of: 7)
+      watch.stands(key)
+      watch.watch(number, 0, of: 7)
+      watch.leave(key, isMultiplexed: false, at: 1)
+      say("unasked", over: peer)
+      #expect(reports == 1)
+      let report = watch.report(number)
+      #expect(report == .idle)
+      let multi = watch.hear(number).multi
+      #expect(multi == 7)
+      watch.closing(number)
+      Glibc.close(number)
+      Glibc.close(peer)
+    }
+
+    @Test func `a connection that nothing was ever wanted of belongs to its multi`() {
+      let number: Int32 = 9005
+      var watch = SocketWatch(epoll: epoll)
+      let peer = connect(number)
+      watch.opened(number, of: 7)
+      watch.leave(watch.join(number, after: SocketWatch.Key()), isMultiplexed: false, at: 1)
+      say("unasked", over: peer)
+      let multi = watch.hear(number).multi
+      #expect(reports == 1)
+      #expect(multi == 7)
+      watch.closing(number)
+      Glibc.close(number)
+      Glibc.close(peer)
+    }
+
+    @Test func `a socket that is none is passed over`() {
+      var watch = SocketWatch(epoll: epoll)
+      watch.watch(-1, input, of: 1)
+      watch.watch(-1, 0, of: 1)
+      let report = watch.report(-1)
+      #expect(report == .unwanted)
     }
   }
 #endif

@@ -13,7 +13,7 @@
     }
 
     func opened(_ descriptor: Int32, by transfer: CurlTransfer) {
-      sockets.opened(descriptor)
+      sockets.opened(descriptor, of: transfer.multi?.id ?? 0)
       pulse.opened(descriptor)
       let group = groups[transfer.group]
       let isUnix = group?.isUnix ?? false
@@ -49,10 +49,7 @@
       guard let descriptor = ports[port], let owner = owners[descriptor], owner.group == transfer.group,
         owner.route.port == transfer.origin.port
       else {
-        if transfer.sendCount == 0, sockets.isOpen(transfer.socket) {
-          ports[port] = transfer.socket.descriptor
-          owners[transfer.socket.descriptor]?.localPort = port
-        }
+        if transfer.sendCount == 0 { name(port, of: transfer) }
         return true
       }
       if descriptor == transfer.socket.descriptor, sockets.isOpen(transfer.socket) { return true }
@@ -64,10 +61,38 @@
       return true
     }
 
+    /// A transfer takes a new connection. One that was made in a single call is none that libcurl wanted to hear of.
+    private func name(_ port: Int32, of transfer: CurlTransfer) {
+      if !sockets.isOpen(transfer.socket),
+        let made = owners.first(where: {
+          $0.value.localPort == nil && $0.value.group == transfer.group && Self.localPort(of: $0.key) == port
+        })
+      {
+        transfer.socket = sockets.join(made.key, after: transfer.socket)
+      }
+      guard sockets.isOpen(transfer.socket) else { return }
+      sockets.stands(transfer.socket)
+      ports[port] = transfer.socket.descriptor
+      owners[transfer.socket.descriptor]?.localPort = port
+    }
+
+    private static func localPort(of descriptor: Int32) -> Int32 {
+      var address = sockaddr_in6()
+      var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
+      let code = withUnsafeMutablePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
+      }
+      // The port has the same place in addresses of both families.
+      return code == 0 ? Int32(UInt16(bigEndian: address.sin6_port)) : 0
+    }
+
     /// A transfer takes a connection over a Unix socket, which has no port. Of several idle ones libcurl tells which once it
     /// wants to hear of it: until then none of them may have anything to say.
     private func takesUnnamed(_ transfer: CurlTransfer) -> Bool {
-      guard !sockets.isOpen(transfer.socket), let group = groups[transfer.group] else { return true }
+      guard !sockets.isOpen(transfer.socket), let group = groups[transfer.group] else {
+        sockets.stands(transfer.socket)
+        return true
+      }
       let origin = transfer.origin.description
       let idle = group.sockets.filter { $0.value == origin && sockets.awaitsNothing($0.key) }.keys
       guard idle.allSatisfy(Self.isSilent) else { return false }

@@ -35,7 +35,7 @@
       var users: Int32 = 0
       /// Its closing is told, once it stands. libcurl does not tell that of sockets that it opens for itself.
       var isConnection = false
-      /// It is no longer being made: libcurl has read from it.
+      /// It is no longer being made: a request was written to it, or libcurl has read from it.
       var stands = false
       /// It speaks HTTP/2 or later: what it says unasked may be in order.
       var isMultiplexed = false
@@ -60,11 +60,16 @@
 
     init(epoll: Int32) { self.epoll = epoll }
 
-    mutating func opened(_ descriptor: Int32) {
-      reserve(descriptor)
+    mutating func opened(_ descriptor: Int32, of multi: UInt32) {
+      guard reserve(descriptor) else { return }
       lastGeneration &+= 1
       entries[Int(descriptor)] = Entry(
-        generation: lastGeneration, isConnection: true, inode: Self.inode(of: descriptor))
+        multi: multi, generation: lastGeneration, isConnection: true, inode: Self.inode(of: descriptor))
+    }
+
+    /// A request is about to be written to a connection. Its whole exchange may be over before libcurl wants to hear of it.
+    mutating func stands(_ key: Key) {
+      if isOpen(key) { entries[Int(key.descriptor)].stands = true }
     }
 
     /// The socket is about to be closed.
@@ -75,8 +80,10 @@
     }
 
     /// From now on `events` are wanted of a socket of `multi`; none when they are 0.
+    ///
+    /// libcurl 7.88 may name the socket of a connection that has lost it, which is -1.
     mutating func watch(_ descriptor: Int32, _ events: UInt32, of multi: UInt32) {
-      reserve(descriptor)
+      guard reserve(descriptor) else { return }
       let entry = entries[Int(descriptor)]
       entries[Int(descriptor)].wanted = events
       if events & EPOLLIN.rawValue != 0 { entries[Int(descriptor)].stands = true }
@@ -243,9 +250,11 @@
 
     private func isKnown(_ descriptor: Int32) -> Bool { descriptor >= 0 && descriptor < entries.count }
 
-    private mutating func reserve(_ descriptor: Int32) {
+    /// Makes room for a socket's entry; false for what is none.
+    private mutating func reserve(_ descriptor: Int32) -> Bool {
       let missing = Int(descriptor) + 1 - entries.count
       if missing > 0 { entries.append(contentsOf: repeatElement(Entry(), count: missing)) }
+      return descriptor >= 0
     }
   }
 #endif
