@@ -12,6 +12,14 @@ func manyTasks(of shop: Server) async -> ([Int: String], [Int: any Error]) {
   return (names, failures)
 }
 
+func manyOnOneServer(_ ids: [Int], of shop: Server) async -> [Int] {
+  var missing: [Int] = []
+  for await (task, result) in shop.results(of: ids.map { GetWidget(id: $0).timeout(.seconds(5)) }) {
+    if case .failure = result { missing.append(task.id) }
+  }
+  return missing
+}
+
 protocol Shelf: Sendable {
   func add(_ widget: Widget) throws
   func add(_ widget: Widget, for task: GetWidget) throws

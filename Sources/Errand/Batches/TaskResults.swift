@@ -3,13 +3,23 @@
 /// They are handed over as they finish or in the order of the tasks, see ``ResultOrder``. Several may read: each result
 /// goes to one of them.
 public struct TaskResults<Described: PayloadDownloadingTask>: AsyncSequence, Sendable {
-  /// A task and its result.
-  public typealias Element = (task: Described, result: Result<Described.DownloadPayload, any Error>)
+  /// A task as it was declared, without modifiers, and its result.
+  public typealias Element = (task: Described.Unmodified, result: Result<Described.DownloadPayload, any Error>)
   /// Failures are results.
   public typealias Failure = Never
 
   let desk: TaskWindowDesk<Described, Never>
-  let driver: TaskResultsDriver?
+  let driver: TaskResultsDriver
+
+  init<Tasks: Sequence & SendableMetatype>(
+    of tasks: sending Tasks, on server: Server?, limit: Int, order: ResultOrder
+  ) where Tasks.Element == Described {
+    let window = TaskWindow<TaskWindowDesk<Described, Never>.Outcome, Never>(
+      limit: limit, order: order, expected: tasks.underestimatedCount)
+    let desk = TaskWindowDesk(window, on: server)
+    self.desk = desk
+    driver = TaskResultsDriver(Task { await desk.run(TaskSource(tasks)) })
+  }
 
   /// The progress at this moment.
   public var progress: TaskBatchProgress { desk.progress }
@@ -24,7 +34,7 @@ public struct TaskResults<Described: PayloadDownloadingTask>: AsyncSequence, Sen
       let outcome = await withTaskCancellationHandler {
         await results.desk.next()
       } onCancel: { [driver = results.driver] in
-        driver?.cancel()
+        driver.cancel()
       }
       return outcome.map { ($0.task, $0.result) }
     }
@@ -48,13 +58,22 @@ public enum ResultOrder: Sendable {
 /// What a task throws is its result. What the source throws ends the results: no further task is taken, those under way
 /// finish, their results are handed over, and then the error is thrown.
 public struct ThrowingTaskResults<Described: PayloadDownloadingTask>: AsyncSequence, Sendable {
-  /// A task and its result.
-  public typealias Element = (task: Described, result: Result<Described.DownloadPayload, any Error>)
+  /// A task as it was declared, without modifiers, and its result.
+  public typealias Element = (task: Described.Unmodified, result: Result<Described.DownloadPayload, any Error>)
   /// The error that the source throws.
   public typealias Failure = any Error
 
   let desk: TaskWindowDesk<Described, any Error>
-  let driver: TaskResultsDriver?
+  let driver: TaskResultsDriver
+
+  init<Tasks: AsyncSequence & SendableMetatype>(
+    of tasks: sending Tasks, on server: Server?, limit: Int, order: ResultOrder
+  ) where Tasks.Element == Described {
+    let window = TaskWindow<TaskWindowDesk<Described, any Error>.Outcome, any Error>(limit: limit, order: order)
+    let desk = TaskWindowDesk(window, on: server)
+    self.desk = desk
+    driver = TaskResultsDriver(Task { await desk.run(TaskSource(tasks)) })
+  }
 
   /// The progress at this moment.
   public var progress: TaskBatchProgress { desk.progress }
@@ -70,7 +89,7 @@ public struct ThrowingTaskResults<Described: PayloadDownloadingTask>: AsyncSeque
       let outcome = try await withTaskCancellationHandler {
         try await results.desk.next()
       } onCancel: { [driver = results.driver] in
-        driver?.cancel()
+        driver.cancel()
       }
       return outcome.map { ($0.task, $0.result) }
     }

@@ -4,7 +4,7 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
   struct Outcome: Sendable {
     /// The place of the task in the source, from 0.
     let place: Int
-    let task: Described
+    let task: Described.Unmodified
     let result: Result<Described.DownloadPayload, any Error>
   }
 
@@ -35,8 +35,13 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
   }
 
   private let state: Lock<State>
+  /// The server that the tasks run on; nil where each runs on its own.
+  private let server: Server?
 
-  init(_ window: TaskWindow<Outcome, Failure>) { state = Lock(State(window: window)) }
+  init(_ window: TaskWindow<Outcome, Failure>, on server: Server? = nil) {
+    state = Lock(State(window: window))
+    self.server = server
+  }
 
   var progress: TaskBatchProgress { state.withLock { $0.window.progress } }
 
@@ -86,15 +91,18 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
     if isTold { return nil }
     guard let source, let task = try await source.next() else { return CancellationError() as? Failure }
     let place = state.withLock { $0.window.take() }
-    finish(Outcome(place: place, task: task, result: .failure(CancellationError())), isFailed: true)
+    finish(Outcome(place: place, task: task.unmodified, result: .failure(CancellationError())), isFailed: true)
     return nil
   }
 
   private func run(_ task: Described, at place: Int) async {
+    var plan = task.plan
+    if let server { plan.server = server }
     do {
-      finish(Outcome(place: place, task: task, result: .success(try await task.download())), isFailed: false)
+      let payload = try await Call.perform(plan, .memory) { try $0.decoded(Described.DownloadPayload.self) }
+      finish(Outcome(place: place, task: task.unmodified, result: .success(payload)), isFailed: false)
     } catch {
-      finish(Outcome(place: place, task: task, result: .failure(error)), isFailed: true)
+      finish(Outcome(place: place, task: task.unmodified, result: .failure(error)), isFailed: true)
     }
   }
 

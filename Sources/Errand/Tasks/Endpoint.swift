@@ -6,7 +6,7 @@ public import Foundation
 ///       static func widget(_ id: Int) -> Self { .get("widgets/\(id)") }
 ///     }
 ///     let widget = try await Endpoint<Void, Widget>.widget(7).download()
-public struct Endpoint<Upload: Sendable, Download: Sendable>: UploadingTask {
+public struct Endpoint<Upload: Sendable, Download: Sendable>: ServerTask {
   /// The settings that the endpoints of one provider share.
   public typealias Defaults = EndpointDefaults
 
@@ -54,6 +54,8 @@ extension Endpoint: PayloadDownloadingTask where Download: Decodable {
   /// The payload that comes down.
   public typealias DownloadPayload = Download
 }
+
+extension Endpoint: UploadingTask where Upload: Encodable {}
 
 extension Endpoint where Upload == Void {
   /// An endpoint of any method without a body.

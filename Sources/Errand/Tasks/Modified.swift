@@ -9,6 +9,8 @@ public struct Modified<Base: ServerTask>: ServerTask {
 
   /// The task as it was declared.
   public let base: Base
+  /// The task as it was declared.
+  public var unmodified: Base { base }
   private let changes: [@Sendable (inout TaskPlan) -> Void]
 
   init(base: Base, changes: [@Sendable (inout TaskPlan) -> Void]) {
@@ -40,6 +42,11 @@ public struct Modified<Base: ServerTask>: ServerTask {
 extension Modified: PayloadDownloadingTask where Base: PayloadDownloadingTask {
   /// The payload of the base.
   public typealias DownloadPayload = Base.DownloadPayload
+}
+
+extension Modified {
+  /// Runs the task; reads and drops the body of the response.
+  public func download<Upload>() async throws where Base == Endpoint<Upload, Void> { try await run() }
 }
 
 extension Modified: UploadingTask where Base: UploadingTask {}

@@ -103,6 +103,8 @@ public protocol ServerTask: Sendable {
   /// follows where nothing does. Not for a stream, whose caller sees the end itself.
   func postflight(response: HTTPResponse) async throws
 
+  /// The task as it was declared, without its modifiers. Not to be implemented.
+  var unmodified: Unmodified { get }
   /// All aspects as one value, which is read once a call. Not to be implemented.
   var plan: TaskPlan { get }
   /// The task with a change of its plan. Not to be implemented.
@@ -178,6 +180,9 @@ extension ServerTask {
 }
 
 extension ServerTask where Unmodified == Self {
+  /// The task itself.
+  public var unmodified: Self { self }
+
   /// The task with a change of its plan.
   public func modified(_ change: @escaping @Sendable (inout TaskPlan) -> Void) -> Modified<Self> {
     Modified(base: self, changes: [change])

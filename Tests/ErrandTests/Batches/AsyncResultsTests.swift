@@ -74,7 +74,7 @@ import Testing
       try await server.manager.withResults(of: tasks(1...3, on: server, torn: torn), limit: 5) { results in
         for try await (task, result) in results {
           _ = try result.get()
-          seen.withLock { $0.append(task.base.id) }
+          seen.withLock { $0.append(task.id) }
         }
       }
     }

@@ -28,17 +28,44 @@ import Testing
       var ids: [Int] = []
       for await (task, result) in results {
         if let widget = try? result.get() {
-          #expect(widget.id == task.base.id)
+          #expect(widget.id == task.id)
         } else {
-          #expect(task.base.id == 13)
+          #expect(task.id == 13)
         }
-        ids.append(task.base.id)
+        ids.append(task.id)
       }
       return ids
     }
     #expect(ids.sorted() == Array(1...100))
     #expect(peak.withLock { $0.most } <= 8)
     #expect(server.manager.callCount == 0)
+  }
+
+  @Test func `a result carries the task as it was declared, also where it was modified`() async throws {
+    let stub = StubServer(.widget)
+    let tasks = [GetWidget(id: 7).on(stub.server).timeout(.seconds(5)), GetWidget(id: 8).on(stub.server)]
+    var declared: [GetWidget] = []
+    for await (task, _) in stub.server.manager.results(of: tasks, order: .submitted) { declared.append(task) }
+    for try await (task, _) in stub.server.manager.results(of: AsyncStream(tasks), order: .submitted) {
+      declared.append(task)
+    }
+    #expect(declared.map(\.id) == [7, 8, 7, 8])
+  }
+
+  @Test func `a server runs many tasks on itself, whatever server they name`() async throws {
+    let (own, other) = (StubServer(.widget), StubServer(.status(500)))
+    let tasks = (1...3).map { GetWidget(id: $0).on(other.server).header("X", "\($0)") }
+    for await (task, result) in own.server.results(of: tasks) { #expect(try result.get() == Widget(), "\(task.id)") }
+    for try await (_, result) in own.server.results(of: AsyncStream(tasks)) { #expect(try result.get() == Widget()) }
+    let count = try await own.server.withResults(of: tasks) { await $0.reduce(0) { count, _ in count + 1 } }
+    let late = try await own.server.withResults(of: AsyncStream(tasks)) {
+      try await $0.reduce(0) { count, _ in count + 1 }
+    }
+    #expect(count == 3 && late == 3)
+    #expect(try await own.server.downloads(of: tasks).count == 3)
+    #expect(try await own.server.downloads(of: AsyncStream(tasks)).count == 3)
+    #expect(own.requests.count == 18 && other.requests.isEmpty)
+    #expect(Set(own.requests.compactMap { $0.headers["X"] }) == ["1", "2", "3"], "the other modifiers hold")
   }
 
   @Test func `what the reader leaves is cancelled and has ended when it returns`() async throws {
@@ -72,8 +99,8 @@ import Testing
     }
     var ids: [Int] = []
     for await (task, result) in results {
-      #expect(try result.get().id == task.base.id)
-      ids.append(task.base.id)
+      #expect(try result.get().id == task.id)
+      ids.append(task.id)
     }
     #expect(ids == expected)
   }
@@ -104,7 +131,7 @@ import Testing
     await shop.settle()
     #expect(shop.taken.count == 6 && results.progress.running == 1)
     shop.open(1)
-    let ids = await results.reduce(into: []) { $0.append($1.task.base.id) }
+    let ids = await results.reduce(into: []) { $0.append($1.task.id) }
     #expect(ids == Array(1...100))
     #expect(shop.inside.withLock { $0.most } <= 3)
   }
@@ -214,8 +241,8 @@ import Testing
     let shop = GatedShop()
     let server = shop.server()
     let results = server.manager.results(of: shop.tasks(1...200, on: server), limit: 4, order: .submitted)
-    async let first = results.reduce(into: []) { $0.append($1.task.base.id) }
-    async let second = results.reduce(into: []) { $0.append($1.task.base.id) }
+    async let first = results.reduce(into: []) { $0.append($1.task.id) }
+    async let second = results.reduce(into: []) { $0.append($1.task.id) }
     await shop.began.reached(4)
     shop.open((1...200).reversed())
     #expect(await (first + second).sorted() == Array(1...200))
@@ -237,4 +264,13 @@ import Testing
 
 extension Result where Failure == any Error {
   fileprivate var isCancellation: Bool { if case .failure(is CancellationError) = self { true } else { false } }
+}
+
+extension AsyncStream where Element: Sendable {
+  fileprivate init(_ elements: [Element]) {
+    self.init { continuation in
+      for element in elements { continuation.yield(element) }
+      continuation.finish()
+    }
+  }
 }

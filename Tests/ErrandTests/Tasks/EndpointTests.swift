@@ -32,6 +32,22 @@ import Testing
     #expect(stub.requests.first?.method == .delete)
   }
 
+  @Test func `an endpoint that gives nothing keeps its verb when it is modified`() async throws {
+    let stub = StubServer(.status(.noContent))
+    try await Endpoint<Void, Void>.get("x").on(stub.server).download()
+    try await Endpoint<Widget, Void>.post("x", Widget()).on(stub.server).timeout(.seconds(5)).download()
+    #expect(stub.requests.map(\.method) == [.get, .post])
+  }
+
+  @Test func `only an endpoint with a payload uploads`() async throws {
+    func uploads<Described: ServerTask>(_ task: Described) -> Bool { task is any UploadingTask }
+    #expect(uploads(Endpoint<Widget, Widget>.post("x", Widget())) && uploads(URLTask(.known("https://shop.test"))))
+    #expect(!uploads(Endpoint<Void, Widget>.get("x")) && !uploads(Endpoint<Void, Void>.get("x").tagged("a")))
+    let stub = StubServer(.widget)
+    try await Endpoint<Widget, Widget>.post("x", Widget()).on(stub.server).upload()
+    #expect(stub.requests.first?.body.isEmpty == false)
+  }
+
   @Test func `a URL alone is a task`() async throws {
     let stub = StubServer(.data(Data([1, 2]), .octetStream))
     let task = URLTask(.known("https://other.test/x?y=1"), headers: ["X": "1"], body: .text("hi"))

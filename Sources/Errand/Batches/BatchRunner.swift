@@ -1,7 +1,24 @@
-extension TaskManager {
+/// A runner of many tasks: a ``TaskManager``, which runs each on the task's own server, or a ``Server``, which runs all of
+/// them on itself.
+public protocol BatchRunner: Sendable {
+  /// The server that all tasks run on; nil where each runs on its own.
+  var batchServer: Server? { get }
+}
+
+extension TaskManager: BatchRunner {
+  /// Nil: each task runs on its own server.
+  public nonisolated var batchServer: Server? { nil }
+}
+
+extension Server: BatchRunner {
+  /// This server.
+  public nonisolated var batchServer: Server? { self }
+}
+
+extension BatchRunner {
   /// Runs many tasks, a window of them at a time, and hands their results over.
   ///
-  ///     let total = try await shop.manager.withResults(of: orders.map(GetOrder.init), limit: 8) { results in
+  ///     let total = try await shop.withResults(of: orders.map(GetOrder.init), limit: 8) { results in
   ///       await results.reduce(0) { $0 + ((try? $1.result.get())?.total ?? 0) }
   ///     }
   ///
@@ -16,19 +33,17 @@ extension TaskManager {
   ///   - body: Reads the results.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, and `CancellationError` where it was cancelled before all results were read.
-  public nonisolated func withResults<Tasks: Sequence & SendableMetatype, Value: Sendable>(
+  public func withResults<Tasks: Sequence & SendableMetatype, Value: Sendable>(
     of tasks: sending Tasks, limit: Int = 8, order: ResultOrder = .finished,
     _ body: @Sendable (TaskResults<Tasks.Element>) async throws -> Value
   ) async throws -> Value where Tasks.Element: PayloadDownloadingTask {
-    let desk = TaskWindowDesk<Tasks.Element, Never>(
-      TaskWindow(limit: limit, order: order, expected: tasks.underestimatedCount))
-    let driver = TaskResultsDriver(Task { await desk.run(TaskSource(tasks)) })
-    return try await driver.scoped(desk) { try await body(TaskResults(desk: desk, driver: driver)) }
+    let results = TaskResults(of: tasks, on: batchServer, limit: limit, order: order)
+    return try await results.driver.scoped(results.desk) { try await body(results) }
   }
 
   /// The results of many tasks, a window of them at a time.
   ///
-  ///     for await (task, result) in shop.manager.results(of: (1...500).map(GetWidget.init), limit: 8) { … }
+  ///     for await (task, result) in shop.results(of: (1...500).map(GetWidget.init), limit: 8) { … }
   ///
   /// Leaving the loop cancels the tasks in flight. A loop that is cancelled gets the tasks in flight as
   /// `.failure(CancellationError())`, at least one result. Where it matters that everything has ended by then, use
@@ -39,18 +54,15 @@ extension TaskManager {
   ///   - limit: How many run at once. Twice as many may be under way or wait to be read.
   ///   - order: In which order the results come.
   /// - Returns: The results.
-  public nonisolated func results<Tasks: Sequence & SendableMetatype>(
+  public func results<Tasks: Sequence & SendableMetatype>(
     of tasks: sending Tasks, limit: Int = 8, order: ResultOrder = .finished
   ) -> TaskResults<Tasks.Element> where Tasks.Element: PayloadDownloadingTask {
-    let desk = TaskWindowDesk<Tasks.Element, Never>(
-      TaskWindow(limit: limit, order: order, expected: tasks.underestimatedCount))
-    let work = Task { await desk.run(TaskSource(tasks)) }
-    return TaskResults(desk: desk, driver: TaskResultsDriver(work))
+    TaskResults(of: tasks, on: batchServer, limit: limit, order: order)
   }
 
   /// Downloads what many tasks describe, a window of them at a time, all or nothing.
   ///
-  ///     let widgets = try await shop.manager.downloads(of: (1...20).map(GetWidget.init), limit: 4)
+  ///     let widgets = try await shop.downloads(of: (1...20).map(GetWidget.init), limit: 4)
   ///
   /// The first task to fail ends it: the others are cancelled, and have ended when this throws.
   ///
@@ -59,17 +71,17 @@ extension TaskManager {
   ///   - limit: How many run at once.
   /// - Returns: The payloads, in the order of the tasks.
   /// - Throws: What the first task to fail throws, and `CancellationError` when the surrounding task is cancelled.
-  public nonisolated func downloads<Tasks: Sequence & SendableMetatype>(
+  public func downloads<Tasks: Sequence & SendableMetatype>(
     of tasks: sending Tasks, limit: Int = 8
   ) async throws -> [Tasks.Element.DownloadPayload] where Tasks.Element: PayloadDownloadingTask {
-    let desk = TaskWindowDesk<Tasks.Element, Never>(TaskWindow(limit: limit, order: .finished))
+    let desk = TaskWindowDesk<Tasks.Element, Never>(TaskWindow(limit: limit, order: .finished), on: batchServer)
     async let _ = desk.run(TaskSource(tasks))
     defer { desk.close() }
     return try await desk.payloads()
   }
 }
 
-extension TaskManager {
+extension BatchRunner {
   /// Runs many tasks that come one after the other, a window of them at a time, and hands their results over.
   ///
   /// For tasks that have to be waited for: read from a file or a database, or found while others run. Otherwise it is as
@@ -82,13 +94,12 @@ extension TaskManager {
   ///   - body: Reads the results; what `tasks` throws comes after the last of them.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, and `CancellationError` where it was cancelled before all results were read.
-  public nonisolated func withResults<Tasks: AsyncSequence & SendableMetatype, Value: Sendable>(
+  public func withResults<Tasks: AsyncSequence & SendableMetatype, Value: Sendable>(
     of tasks: sending Tasks, limit: Int = 8, order: ResultOrder = .finished,
     _ body: @Sendable (ThrowingTaskResults<Tasks.Element>) async throws -> Value
   ) async throws -> Value where Tasks.Element: PayloadDownloadingTask {
-    let desk = TaskWindowDesk<Tasks.Element, any Error>(TaskWindow(limit: limit, order: order))
-    let driver = TaskResultsDriver(Task { await desk.run(TaskSource(tasks)) })
-    return try await driver.scoped(desk) { try await body(ThrowingTaskResults(desk: desk, driver: driver)) }
+    let results = ThrowingTaskResults(of: tasks, on: batchServer, limit: limit, order: order)
+    return try await results.driver.scoped(results.desk) { try await body(results) }
   }
 
   /// The results of many tasks that come one after the other, a window of them at a time.
@@ -101,12 +112,10 @@ extension TaskManager {
   ///   - limit: How many run at once. Twice as many may be under way or wait to be read.
   ///   - order: In which order the results come.
   /// - Returns: The results; what `tasks` throws comes after the last of them.
-  public nonisolated func results<Tasks: AsyncSequence & SendableMetatype>(
+  public func results<Tasks: AsyncSequence & SendableMetatype>(
     of tasks: sending Tasks, limit: Int = 8, order: ResultOrder = .finished
   ) -> ThrowingTaskResults<Tasks.Element> where Tasks.Element: PayloadDownloadingTask {
-    let desk = TaskWindowDesk<Tasks.Element, any Error>(TaskWindow(limit: limit, order: order))
-    let work = Task { await desk.run(TaskSource(tasks)) }
-    return ThrowingTaskResults(desk: desk, driver: TaskResultsDriver(work))
+    ThrowingTaskResults(of: tasks, on: batchServer, limit: limit, order: order)
   }
 
   /// Downloads what many tasks describe that come one after the other, a window of them at a time, all or nothing.
@@ -119,11 +128,11 @@ extension TaskManager {
   /// - Returns: The payloads, in the order of the tasks.
   /// - Throws: What the first task to fail throws, or `tasks` if that comes first, and `CancellationError` when the
   ///   surrounding task is cancelled.
-  public nonisolated func downloads<Tasks: AsyncSequence & SendableMetatype>(
+  public func downloads<Tasks: AsyncSequence & SendableMetatype>(
     of tasks: sending Tasks, limit: Int = 8
   ) async throws -> [Tasks.Element.DownloadPayload] where Tasks.Element: PayloadDownloadingTask {
     let desk = TaskWindowDesk<Tasks.Element, any Error>(
-      TaskWindow(limit: limit, order: .finished, sourceFailure: .first))
+      TaskWindow(limit: limit, order: .finished, sourceFailure: .first), on: batchServer)
     async let _ = desk.run(TaskSource(tasks))
     defer { desk.close() }
     return try await desk.payloads()
