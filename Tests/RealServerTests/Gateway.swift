@@ -59,7 +59,7 @@
           bind 127.0.0.1
           tls \(folder)/server.pem \(folder)/server.key
           reverse_proxy 127.0.0.1:\(mock.url.port ?? 0) {
-            flush_interval -1
+            flush_interval 1ms
             transport http {
               keepalive off
               compression off

@@ -9,13 +9,22 @@
   /// A mock server behind them scripts the answers. What they hide from it is listed, check by check.
   @Suite(
     .enabled(
-      if: ["nginx", "squid"].allSatisfy(LocalServer.isExpected),
-      "nginx or squid is not installed"), .timeLimit(.minutes(10)))
+      if: ["nginx", "squid", "caddy", "openssl"].allSatisfy(LocalServer.isExpected),
+      "nginx, squid, caddy or openssl is not installed"), .timeLimit(.minutes(10)))
   struct RouteConformanceTests {
+    /// What stands between the transport and the mock server, where it is two.
+    private struct Intermediaries: Sendable {
+      let gateway: Gateway?
+      let squid: Squid
+    }
+
     /// A route by its name.
     enum Path: String, CaseIterable, CustomTestStringConvertible {
       case plainNginx = "nginx over HTTP/1.1"
       case squid = "squid"
+      case nginx = "nginx over TLS and HTTP/2"
+      case caddy = "caddy over TLS and HTTP/2"
+      case tunnel = "a tunnel of squid's to nginx, over TLS and HTTP/2"
 
       var testDescription: String { rawValue }
 
@@ -25,6 +34,10 @@
         return switch self {
         case .plainNginx: all.subtracting([.requestFraming, .expectations, .trailers])
         case .squid: all.subtracting([.methods, .requestFraming, .refusals, .trailers])
+        // Its heads wait for the first bytes of their bodies.
+        case .nginx, .tunnel: all.subtracting([.expectations, .interimResponses, .promptHeads, .trailers])
+        // It sorts header fields, and ends a body of unknown length as if it were whole.
+        case .caddy: all.subtracting([.fieldOrder, .expectations, .truncation])
         }
       }
 
@@ -35,16 +48,23 @@
       private func open(to mock: MockServer) async throws -> ConformanceRoute.End {
         var configuration = CurlTransport.Configuration()
         configuration.idleLifetime = .seconds(3600)  // what is given up ends by itself, not with its connection's time
-        switch self {
-        case .plainNginx:
-          let gateway = try await Gateway.nginx(to: mock, isSecure: false)
-          return .init(transport: try CurlTransport(configuration), origin: gateway.url, intermediary: gateway)
-        case .squid:
-          let squid = try await Squid()
-          configuration.proxies = .all(squid.proxy)
-          return .init(
-            transport: try CurlTransport(configuration), origin: try Self.named(mock.url), intermediary: squid)
+        let gateway: Gateway? =
+          switch self {
+          case .plainNginx: try await .nginx(to: mock, isSecure: false)
+          case .nginx, .tunnel: try await .nginx(to: mock, isSecure: true)
+          case .caddy: try await .caddy(to: mock)
+          case .squid: nil
+          }
+        if gateway?.url.scheme == "https" { configuration.tls.authorities = .pem(try Certificates.shared().authority) }
+        let origin = gateway?.url ?? mock.url
+        guard self == .squid || self == .tunnel else {
+          return .init(transport: try CurlTransport(configuration), origin: origin, intermediary: gateway)
         }
+        let squid = try await Squid()
+        configuration.proxies = .all(squid.proxy)
+        return .init(
+          transport: try CurlTransport(configuration), origin: try Self.named(origin),
+          intermediary: Intermediaries(gateway: gateway, squid: squid))
       }
 
       /// The same origin by a name that squid can look up: what goes to this machine by its own goes through no proxy.
@@ -64,10 +84,16 @@
       "a connection that was said to close is not used again", "a POST is sent once when its pooled connection dies",
       "a GET is sent once when its pooled connection dies, unless it may be repeated",
       "a GET that may be repeated survives the death of its pooled connection",
+      "a 417 that closes the connection is the answer to a body that asks first",
     ]
     private static let asksFirst = "a body that asks first is sent after the server's consent"
     private static let trailers = "fields after the body are there at its end"
     private static let unknownLength = "a stream of unknown length is sent in chunks"
+    private static let ofPromptHeads = [
+      "the head is there before the body", "the idle timer names itself",
+      "cancelling in a body that stands still ends the exchange and its connection",
+    ]
+
     @Test(arguments: [
       (Path.plainNginx, [unknownLength, asksFirst, trailers]),
       (
@@ -76,6 +102,17 @@
           "any method is sent as it is", unknownLength, "a refusal is the answer to a body that asks first", trailers,
         ]
       ),
+      (.nginx, ofPromptHeads + [asksFirst, trailers, "interim responses are passed over"]),
+      (
+        .caddy,
+        [
+          "header fields are sent in order, with duplicates and empty ones",
+          "header fields come in order, with duplicates",
+          asksFirst, "a body that ends before its length is truncated",
+          "a body that ends before its last chunk is truncated",
+        ]
+      ),
+      (.tunnel, ofPromptHeads + [asksFirst, trailers, "interim responses are passed over"]),
     ])
     func `what a route hides is left out, and nothing else`(path: Path, hidden: [String]) {
       #expect(Set(path.conformance.omissions) == Set(Self.ofConnections + hidden))
@@ -86,5 +123,14 @@
 
     @Test(arguments: Path.squid.conformance.cases)
     func `a proxy of squid's`(_ check: TransportConformance.Case) async throws { try await check.run() }
+
+    @Test(arguments: Path.nginx.conformance.cases)
+    func `nginx over TLS and HTTP/2`(_ check: TransportConformance.Case) async throws { try await check.run() }
+
+    @Test(arguments: Path.caddy.conformance.cases)
+    func `caddy over TLS and HTTP/2`(_ check: TransportConformance.Case) async throws { try await check.run() }
+
+    @Test(arguments: Path.tunnel.conformance.cases)
+    func `a tunnel of squid's`(_ check: TransportConformance.Case) async throws { try await check.run() }
   }
 #endif
