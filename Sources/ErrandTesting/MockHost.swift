@@ -44,7 +44,7 @@ final class MockHost: Sendable {
     MockSocket(descriptor: listener.wakeUp).release()
     script.withLock { $0.removeAll() }
     for arrival in arrivals { arrival.continuation.resume(throwing: MockServerError.stopped) }
-    if waits, Self.served != ObjectIdentifier(self) { _ = threads.wait(timeout: .now() + 1) }
+    if waits, Self.served != ObjectIdentifier(self) { _ = threads.wait(timeout: .now() + 5) }
   }
 
   /// Notes that a request was read.

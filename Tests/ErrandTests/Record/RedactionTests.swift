@@ -91,7 +91,7 @@ import Testing
 
   /// The least time of three that a body takes.
   private func time(_ body: String) -> Duration {
-    (0..<3).map { _ in ContinuousClock().measure { #expect(!text(body).contains("s3cret")) } }.min() ?? .zero
+    (0..<3).map { _ in processorTime { #expect(!text(body).contains("s3cret")) } }.min() ?? .zero
   }
 
   @Test(arguments: [
