@@ -3,106 +3,292 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// A call on sockets has no Swift task of its own: each thing that it waits for must hear that it is to end.
+/// Whatever a call waits for ends by `cancelAll()`, by its deadline, and by cancelling the task that awaits it: on sockets,
+/// where the call runs in its caller's task and each wait is told to end, and in a task of its own.
 @Suite(.timeLimit(.minutes(10))) struct CancelledAnywhereTests {
-  /// What a call waits for, for ever.
+  /// What a call waits for, for ever. A new feature that waits is a case here.
   enum Moment: CaseIterable {
-    case preflight, computedHeaders, slot, head, body, delay, postProcess, postflight
+    // Closures and hooks of the app's.
+    case computedHeaders, userAgent, uploadBody, preflight, didStart, verdict, willRetry, rebuild, postProcess,
+      postflight
+    // Between attempts.
+    case slot, openStream, delay, retryAfter
+    // The exchange.
+    case head, body, file, refusedFile, reader, sentBody
+    // Around the attempts.
+    case serialQueue, pause, callStep, attemptStep, connectivity, hedge
+    // Many calls.
+    case window
   }
 
-  private struct PostProcessingTask: ServerTask {
-    var path = "plain"
-    let wait: @Sendable () async throws -> Void
-    func postProcess(response: HTTPResponse) async throws { try await wait() }
-  }
+  enum Ending: CaseIterable { case cancelAll, caller, deadline }
 
-  private let shop: Shop
+  @Test(arguments: Moment.allCases, Ending.allCases)
+  func `a call ends wherever it is, and the next one succeeds`(moment: Moment, ending: Ending) async throws {
+    // No delay is begun that the deadline would cut short.
+    guard ending != .deadline || (moment != .delay && moment != .retryAfter) else { return }
+    for hasOwnTask in [false, true] {
+      let trial = try Trial(moment, hasOwnTask: hasOwnTask)
+      let call = try await trial.begin()
+      switch ending {
+      case .cancelAll: await trial.server.manager.cancelAll()
+      case .caller: call.cancel()
+      case .deadline:
+        await trial.clock.sleepers(count: trial.sleeperCount)
+        trial.clock.advance(by: Trial.deadline)
+      }
+      let error = await #expect(throws: (any Error).self) { try await call.value }
+      if ending == .deadline {
+        #expect((error as? TaskError)?.timer == .call, "\(moment), \(hasOwnTask): \(String(describing: error))")
+      } else {
+        #expect(error is CancellationError, "\(moment), \(hasOwnTask): \(String(describing: error))")
+      }
+      try await trial.expectQuietShop()
+    }
+  }
+}
+
+/// A call that waits for ever at a moment.
+private struct Trial {
+  static let deadline = Duration.seconds(3600)
+
+  let server: Server
+  let clock = ManualClock()
+  private let moment: CancelledAnywhereTests.Moment
+  private let hasOwnTask: Bool
+  private let mock: MockServer
+  private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-\(UUID().uuidString)")
   private let waiting = AsyncStream<Void>.makeStream()
   private let never = AsyncStream<Void>.makeStream()
+  private let paused = AsyncStream<Void>.makeStream()
 
-  init() throws { shop = try Shop(limits: ThrottleLimits(perHost: 1)) }
+  /// How many sleep by the clock once the call waits: the deadline, and a limit or a delay where the moment has one.
+  var sleeperCount: Int {
+    switch moment {
+    case .delay, .retryAfter, .refusedFile, .connectivity: 2
+    default: 1
+    }
+  }
 
-  /// Makes a call that waits for ever at `moment`, and returns when it does.
-  private func call(stuckAt moment: Moment, deadline: Duration = .seconds(3600)) async throws -> Task<
-    HTTPResponse, any Error
-  > {
-    let begun = waiting.continuation
-    let never = never.stream
-    let wait: @Sendable () async throws -> Void = {
+  init(_ moment: CancelledAnywhereTests.Moment, hasOwnTask: Bool) throws {
+    self.moment = moment
+    self.hasOwnTask = hasOwnTask
+    mock = try MockServer()
+    mock.route("/plain") { _ in .text("ok") }
+    mock.route("/hang", answer: .hang)
+    mock.route("/drip") { _ in .data(Data(count: 10)).throttled(bytes: 1, every: .seconds(3600)) }
+    mock.route("/refused") { _ in
+      .data(Data(count: 10), status: .notFound).throttled(bytes: 1, every: .seconds(3600))
+    }
+    mock.route("/busy") { _ in .status(.serviceUnavailable) }
+    mock.route("/later") { _ in .status(.serviceUnavailable).header("Retry-After", "60") }
+    var configuration = ServerConfiguration()
+    configuration.log = .discard
+    // The limits of what is not tried here are further away than the deadline.
+    configuration.defaultTimeout = Self.deadline * 10
+    configuration.connectivityTimeout = Self.deadline * 10
+    let limits = ThrottleLimits(perHost: moment == .slot ? 1 : 10, streamsPerHost: 1)
+    server = Server(
+      remote: Remote(mock.url), configuration: configuration,
+      manager: TaskManager(limits: limits, clock: CallClock(clock)))
+  }
+
+  /// Makes the call, and returns when it waits.
+  func begin() async throws -> Task<Void, any Error> {
+    await configure()
+    try await occupy()
+    let call = try start()
+    await reached()
+    return call
+  }
+
+  /// Waits until the call is cancelled.
+  private var wait: @Sendable () async throws -> Void {
+    {
+      [begun = waiting.continuation, never = never.stream] in
       begun.yield()
       for await _ in never {}
       try Task.checkCancellation()
     }
-    shop.mock.route("/plain") { _ in .text("ok") }
-    shop.mock.route("/hang", answer: .hang)
-    shop.mock.route("/drip") { _ in .data(Data(count: 10)).throttled(bytes: 1, every: .seconds(3600)) }
-    shop.mock.route("/busy") { _ in .status(.serviceUnavailable).header("Retry-After", "60") }
-    var task: any ServerTask = PlainTask()
-    switch moment {
-    case .preflight: await shop.server.update { $0.preflight = { _, _ in try await wait() } }
-    case .postflight: await shop.server.update { $0.postflight = { _, _ in try await wait() } }
-    case .computedHeaders:
-      await shop.server.update {
-        $0.computedHeaders = { _ in
+  }
+
+  private func configure() async {
+    let (wait, built) = (wait, Shared(0))
+    await server.update { configuration in
+      switch moment {
+      case .preflight: configuration.preflight = { _, _ in try await wait() }
+      case .postflight: configuration.postflight = { _, _ in try await wait() }
+      case .userAgent:
+        configuration.userAgentProvider = {
+          try? await wait()
+          return "tests"
+        }
+      case .computedHeaders:
+        configuration.computedHeaders = { _ in
           try await wait()
           return [:]
         }
+      case .rebuild:
+        configuration.retryPolicy = .fixed(retries: 1, delay: .zero)
+        configuration.preflight = { _, _ in
+          let isFirst = built.withLock { built in
+            built += 1
+            return built == 1
+          }
+          if !isFirst { try await wait() }
+        }
+      case .verdict:
+        configuration.retryPolicy = .decided { _ in
+          try await wait()
+          return .giveUp
+        }
+      case .willRetry, .delay: configuration.retryPolicy = .fixed(retries: 1, delay: .seconds(60))
+      case .callStep: configuration.perCallSteps = [WaitingStep(wait: wait)]
+      case .attemptStep: configuration.perAttemptSteps = [WaitingStep(wait: wait)]
+      case .connectivity:
+        configuration.waitsForConnectivity = true
+        configuration.reachability = NeverReachable(wait: wait)
+      default: break
       }
-    case .postProcess: task = PostProcessingTask(wait: wait)
-    case .head, .slot: task = PlainTask(path: "hang")
-    case .body: task = PlainTask(path: "drip")
-    case .delay: task = PlainTask(path: "busy")
     }
-    func started(_ task: some ServerTask, _ deadline: Duration) -> Task<HTTPResponse, any Error> {
-      Task { [shop] in try await task.on(shop.server).deadline(deadline).run() }
-    }
-    if moment == .slot {
-      _ = started(task, .seconds(3600))
-      #expect(await eventually { shop.server.manager.runningCount == 1 })
-    }
-    let call = started(task, deadline)
+  }
+
+  /// Takes what the call is to wait for.
+  private func occupy() async throws {
     switch moment {
-    case .slot: #expect(await eventually { shop.server.manager.waitingCount == 1 })
-    case .head, .body: #expect(await eventually { shop.mock.requests.count == 1 })
-    case .delay: #expect(await eventually { shop.mock.requests.count == 1 && shop.server.manager.runningCount == 0 })
+    case .slot:
+      held(PlainTask(path: "hang").on(server))
+      #expect(await eventually { server.manager.runningCount == 1 })
+    case .serialQueue:
+      held(PlainTask(path: "hang").on(server).serialQueue(.named("taken")))
+      #expect(await eventually { mock.requests.count == 1 })
+    case .openStream:
+      Task { [server] in try await PlainTask(path: "drip").on(server).stream().body.collect() }
+      #expect(await eventually { server.manager.throttle.streams == 1 })
+    default: break
+    }
+  }
+
+  private func held(_ task: some ServerTask) { Task { try await task.run() } }
+
+  private func start() throws -> Task<Void, any Error> {
+    let (server, moment) = (server, moment)
+    let path =
+      switch moment {
+      case .slot, .head, .serialQueue, .hedge, .window: "hang"
+      case .body, .file, .reader, .openStream: "drip"
+      case .refusedFile: "refused"
+      case .verdict, .willRetry, .delay, .rebuild: "busy"
+      case .retryAfter: "later"
+      default: "plain"
+      }
+    let hooked = HookedTask(path: path, moment: moment, wait: wait, paused: paused.stream)
+    var task = hooked.on(server).deadline(Self.deadline)
+    if moment == .serialQueue {
+      task = task.serialQueue(.named("taken"))
+    } else if hasOwnTask {
+      task = task.serialQueue(.named("own"))
+    }
+    switch moment {
+    case .reader, .openStream: return Task { [task] in _ = try await task.stream().body.collect() }
+    case .file, .refusedFile: return Task { [task, folder] in try await task.download(to: folder) }
+    case .hedge: return Task { [task] in try await task.hedged(after: .zero).run() }
+    case .connectivity:
+      return Task { [deadline = Self.deadline] in
+        try await URLTask(Self.nowhere).on(server).deadline(deadline).run()
+      }
+    case .window:
+      return Task { [task] in for await (_, result) in server.results(of: [task, task]) { _ = try result.get() } }
+    case .pause:
+      let handle = server.manager.start(task)
+      handle.pause()
+      paused.continuation.yield()
+      return Task {
+        _ = try await withTaskCancellationHandler {
+          try await handle.value
+        } onCancel: {
+          handle.cancel()
+        }
+      }
+    default: return Task { [task] in try await task.run() }
+    }
+  }
+
+  /// Nothing listens there.
+  private static let nowhere = URL(string: "http://127.0.0.1:1/") ?? URL(fileURLWithPath: "/")
+
+  /// Returns when the call waits.
+  private func reached() async {
+    let manager = server.manager
+    switch moment {
+    case .slot, .openStream: #expect(await eventually { manager.waitingCount == 1 })
+    case .serialQueue: #expect(await eventually { manager.callCount == 2 })
+    case .head, .body, .file, .refusedFile, .reader: #expect(await eventually { mock.requests.count == 1 })
+    case .delay, .retryAfter: await clock.sleepers(count: sleeperCount)
+    case .pause: await clock.sleepers(count: 1)  // before it began it was paused
+    case .window where hasOwnTask: #expect(await eventually { mock.requests.count == 1 && manager.callCount == 2 })
+    case .hedge, .window: #expect(await eventually { mock.requests.count == 2 })
     default: for await _ in waiting.stream { break }
     }
-    return call
   }
 
-  @Test(arguments: Moment.allCases) func `cancelAll ends a call wherever it is, and the next one succeeds`(
-    moment: Moment
-  ) async throws {
-    let call = try await call(stuckAt: moment)
-    await shop.server.manager.cancelAll()
-    await #expect(throws: CancellationError.self) { try await call.value }
-    try await expectQuietShop()
+  func expectQuietShop() async throws {
+    await server.manager.cancelAll()  // what was taken before
+    await server.update {
+      ($0.preflight, $0.postflight, $0.computedHeaders, $0.userAgentProvider) = (nil, nil, nil, nil)
+      ($0.perCallSteps, $0.perAttemptSteps) = ([], [])
+    }
+    let manager = server.manager
+    #expect(await eventually { manager.callCount == 0 && manager.runningCount == 0 && manager.waitingCount == 0 })
+    #expect(try await PlainTask().on(server).downloadData() == Data("ok".utf8))
+    #expect(!FileManager.default.fileExists(atPath: folder.path))
   }
+}
 
-  @Test(arguments: Moment.allCases) func `cancelling whoever awaits a call ends it wherever it is`(moment: Moment)
-    async throws
-  {
-    let call = try await call(stuckAt: moment)
-    call.cancel()
-    await #expect(throws: CancellationError.self) { try await call.value }
-    await shop.server.manager.cancelAll()  // the one that has the slot
-    try await expectQuietShop()
-  }
+private struct HookedTask: PayloadDownloadingTask {
+  typealias DownloadPayload = Data
+  let path: String
+  let moment: CancelledAnywhereTests.Moment
+  let wait: @Sendable () async throws -> Void
+  let paused: AsyncStream<Void>
 
-  @Test(arguments: Moment.allCases.filter { $0 != .delay }) func `a deadline ends a call wherever it is`(moment: Moment)
-    async throws
-  {
-    let call = try await call(stuckAt: moment, deadline: .seconds(2))
-    let error = await #expect(throws: TaskError.self) { try await call.value }
-    #expect(error?.timer == .call, "\(String(describing: error))")
-    await shop.server.manager.cancelAll()
-    try await expectQuietShop()
+  func willStart() async {
+    guard moment == .pause else { return }
+    for await _ in paused { break }
   }
+  func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
+    switch moment {
+    case .uploadBody: try await wait()
+    case .sentBody: return .stream { SlowChunks(wait: wait) }
+    default: break
+    }
+    return .empty
+  }
+  func didStart(_ request: HTTPRequest) async { if moment == .didStart { try? await wait() } }
+  func willRetry(after delay: Duration, attempts: [AttemptRecord]) async {
+    if moment == .willRetry { try? await wait() }
+  }
+  func postProcess(response: HTTPResponse) async throws { if moment == .postProcess { try await wait() } }
+}
 
-  private func expectQuietShop() async throws {
-    await shop.server.update { ($0.preflight, $0.postflight, $0.computedHeaders) = (nil, nil, nil) }
-    #expect(await eventually { shop.isQuiet })
-    #expect(try await PlainTask().on(shop.server).downloadData() == Data("ok".utf8))
-    try await shop.mock.waitForOpenConnections(1)
+private struct SlowChunks: AsyncSequence, AsyncIteratorProtocol, Sendable {
+  let wait: @Sendable () async throws -> Void
+  func makeAsyncIterator() -> SlowChunks { self }
+  func next() async throws -> Data? {
+    try await wait()
+    return nil
   }
+}
+
+private struct WaitingStep: PerCallStep, PerAttemptStep {
+  let wait: @Sendable () async throws -> Void
+  func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+    try await wait()
+    return try await next(request)
+  }
+}
+
+private struct NeverReachable: Reachability {
+  let wait: @Sendable () async throws -> Void
+  func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws { try await wait() }
 }

@@ -186,14 +186,13 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
       state.nextReader += 1
       return state.nextReader
     }
+    // A reader that is cancelled cancels the tasks, and reads their outcomes.
     await answer { waiter in
       state.withLock { state -> Void? in
         guard !state.window.hasStep else { return () }
         state.readers[number] = waiter
         return nil
       }
-    } onCancel: {
-      // A reader that is cancelled cancels the tasks, and reads their outcomes.
     }
   }
 

@@ -41,25 +41,20 @@ final class Attempt: Sendable {
 
   func waitForSlot(_ host: Origin) async throws -> AdmissionSlot {
     do {
-      return try await slot(for: host)
+      // An attempt that would be refused afterwards need not wait.
+      let breaker = call.snapshot.configuration.circuitBreaker
+      if !breaker.isOff { try call.manager.circuits.check(host, breaker) }
+      var queued: Duration?
+      var permit: AdmissionSlot?
+      if case .stream = call.delivery { permit = try await place(at: call.manager.streams, for: host, &queued) }
+      let slot = try await place(at: call.manager.admission, for: host, &queued)
+      if let permit { slot.keep(permit) }
+      begin(at: host, after: queued)
+      return slot
     } catch {
       note(error, hadSlot: false)
       throw error
     }
-  }
-
-  @inline(__always)
-  private func slot(for host: Origin) async throws -> AdmissionSlot {
-    let desk = call.manager.admission
-    // An attempt that would be refused afterwards need not wait.
-    try call.manager.circuits.check(host, call.snapshot.configuration.circuitBreaker)
-    var queued: Duration?
-    var permit: AdmissionSlot?
-    if case .stream = call.delivery { permit = try await place(at: call.manager.streams, for: host, &queued) }
-    let slot = try await place(at: desk, for: host, &queued)
-    if let permit { slot.keep(permit) }
-    begin(at: host, after: queued)
-    return slot
   }
 
   /// A place at a desk, waited for where there is none; `queued` is how long that and the wait before took.
@@ -119,25 +114,18 @@ final class Attempt: Sendable {
     if let queued { call.trace.note(.admitted(after: queued)) }
   }
 
-  /// Leave of the host's circuit breaker; nil where there is none.
-  func passCircuit(_ host: Origin) throws -> CircuitPass? {
-    do {
-      return try call.manager.circuits.pass(for: host, call.snapshot.configuration.circuitBreaker)
-    } catch {
-      note(error, hadSlot: true)
-      throw error
-    }
-  }
-
   // MARK: 9. Transport
 
-  /// Sends the request; the slot is held until the body of the response has ended or is released.
-  func send(
-    _ request: HTTPRequest, to host: Origin, _ slot: AdmissionSlot, _ pass: CircuitPass?
-  ) async throws -> HTTPResponse {
-    if call.mayEncloseCalls(request) { state.withLock { $0.slot = slot } }
+  /// Sends the request, where the host's circuit breaker lets it: that has the last word. The slot is held until the body of
+  /// the response has ended or is released.
+  func send(_ request: HTTPRequest, to host: Origin, _ slot: AdmissionSlot) async throws -> HTTPResponse {
+    // Sending the request, or seeing its response, may wait for another call.
+    if call.hasAttemptSteps || request.body.isStream { state.withLock { $0.slot = slot } }
+    var pass: CircuitPass?
     let response: HTTPResponse
     do {
+      let breaker = call.snapshot.configuration.circuitBreaker
+      if !breaker.isOff { pass = try call.manager.circuits.pass(for: host, breaker) }
       if request.body.isStream {
         response = try await sendStream(request, to: host)
       } else {
@@ -183,7 +171,7 @@ final class Attempt: Sendable {
     // Not the response: its body would keep itself alive. The slot goes with what is called at the body's end.
     if case .stream = call.delivery { state.withLock { $0.slot = slot } }
     // A step that sees it may wait for others, as for a new token that all of them need.
-    if call.hasAttemptSteps, !call.isSuccess(response.status) { slot.giveBack() }
+    if call.hasAttemptSteps, !call.plan.acceptedStatuses.contains(response.status) { slot.giveBack() }
     response.body.onEnd { [status = response.status, slot] ending, _ in
       withExtendedLifetime(slot) { pass?.end(Circuit.Result(status, ending)) }
     }
@@ -212,30 +200,26 @@ final class Attempt: Sendable {
 
   /// Takes the body as the call wants it, and ends the attempt.
   func received(_ response: HTTPResponse) async -> AttemptResult {
-    if case .stream = call.delivery, call.accepts(response.status) { return streaming(response) }
+    if case .stream = call.delivery {
+      let outcome = Outcome(call, response)
+      if outcome.isAccepted { return .success(streaming(outcome)) }
+    }
     do {
-      let body = try await call.collect(response)
-      let now = call.trace.note(.bodyReceived(bytes: body.count))
-      end(at: now, timings: response.body.timings, response: response, body: body)
-      if let stored = call.storedBody(of: response) {
-        response.body.refill(from: stored)
-      } else {
-        response.body.refill(body.data)
-      }
-      return .response(response)
+      let (outcome, timings) = try await call.collect(response)
+      let now = call.trace.note(.bodyReceived(bytes: outcome.size))
+      end(at: now, outcome, timings)
+      return .success(outcome)
     } catch {
       response.body.cancel()
-      return failed(error, response: response)
+      return failed(error, Outcome(call, response))
     }
   }
 
-  func failed(_ error: any Error) -> AttemptResult { failed(error, response: nil) }
-
-  private func failed(_ error: any Error, response: HTTPResponse?) -> AttemptResult {
+  /// Ends the attempt with an error, after its response where one came.
+  func failed(_ error: any Error, _ outcome: Outcome? = nil) -> AttemptResult {
     var error = judged(TaskError.ofTransfer(error))
     if let cut = error as? TaskError, cut.timer == .attempt, isDeadline(cut) { error = call.expired(cut.phase) }
-    let timings = response?.body.timings ?? (error as? TaskError)?.timings
-    end(timings: timings, failure: reason(error), response: response)
+    end(outcome, outcome?.response.body.timings ?? (error as? TaskError)?.timings, failure: reason(error))
     return .failure(error)
   }
 
@@ -257,38 +241,33 @@ final class Attempt: Sendable {
     return error
   }
 
-  private func streaming(_ response: HTTPResponse) -> AttemptResult {
+  private func streaming(_ outcome: Outcome) -> Outcome {
     state.withLock { $0.slot }?.becomeStream()
     // Without the body, which would hold itself and never be released.
-    var head = response
-    head.body = HTTPResponseBody()
-    response.body.onEnd { [self, head] ending, source in
+    var head = outcome
+    head.response.body = HTTPResponseBody()
+    outcome.response.body.onEnd { [self, head] ending, source in
       let timings = source?.timings ?? (ending.error as? TaskError)?.timings
-      end(timings: timings, failure: ending.error.map { reason($0) }, response: head)
+      end(head, timings, failure: ending.error.map { reason($0) })
     }
-    return .response(response)
+    return outcome
   }
 
   private func reason(_ error: any Error) -> String {
     error is CancellationError ? "cancelled" : (error as? TaskError)?.reason ?? call.words(of: error)
   }
 
-  private func end(
-    at time: Duration? = nil, timings: TransferTimings?, failure: String? = nil, response: HTTPResponse? = nil,
-    body: Call.Collected? = nil
-  ) {
+  private func end(at time: Duration? = nil, _ outcome: Outcome?, _ timings: TransferTimings?, failure: String? = nil) {
     let now = time ?? call.trace.elapsed
     let record = state.withLock { state -> AttemptRecord? in
       guard !state.hasEnded else { return nil }
       state.hasEnded = true
       state.record.duration = now - state.start
-      state.record.status = response?.status
+      state.record.status = outcome?.response.status
       state.record.timings = timings
       state.record.failure = failure
       return state.record
     }
-    guard let record else { return }
-    call.note(number, response: response, body: body, failure: failure, duration: record.duration)
-    call.trace.note(.attemptEnded(number, record))
+    if let record { call.note(record, outcome, at: now) }
   }
 }

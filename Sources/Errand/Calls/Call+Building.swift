@@ -14,26 +14,33 @@ extension Call {
   ///
   /// - Parameter isAgain: Whether it was built before, so that the header fields of the plan may be stale.
   func build(again isAgain: Bool = false) async throws -> HTTPRequest {
-    // A call that waited for its turn, or is held from outside, may have been planned long ago.
-    var request = try await described(again: isAgain || plan.serialQueue.name != nil || plan.control != nil)
-    try await plan.task.preflight(&request)
-    if let preflight = snapshot.configuration.preflight { try await preflight(plan.task, &request) }
-    return request
-  }
-
-  private func described(again isAgain: Bool) async throws -> HTTPRequest {
     let url = try await snapshot.url(of: plan)
     let encoder = plan.encoder is InheritedCoding ? snapshot.configuration.defaultEncoder : plan.encoder
     let body = plan.omitsBody ? .empty : try await plan.task.uploadBody(encoder: encoder)
     var method = plan.httpMethod
     if method == .automatic { method = body.isEmpty ? .get : .post }
-    var headers = try await snapshot.headers(for: plan.task, at: url)
-    if snapshot.hasOwnHeaders { state.withLock { [headers] in $0.serverHeaders = headers } }
+    let headers = try await headers(at: url, body, again: isAgain)
+    let options = options(for: method, headers, body)
+    var request = HTTPRequest(method, url, headers: headers, body: body, options: options)
+    try await plan.task.preflight(&request)
+    if let preflight = snapshot.configuration.preflight { try await preflight(plan.task, &request) }
+    return request
+  }
+
+  /// The fields of the server, under those of the plan, under those that follow from the body and the idempotency.
+  private func headers(at url: URL, _ body: HTTPBody, again isAgain: Bool) async throws -> HTTPHeaders {
+    var headers = snapshot.headers
+    if snapshot.hasOwnHeaders {
+      headers = try await snapshot.headers(for: plan.task, at: url)
+      state.withLock { [headers] in $0.serverHeaders = headers }
+    }
     if let provider = snapshot.configuration.userAgentProvider { headers[.userAgent] = await provider() }
-    headers.replace(with: isAgain ? plan.presentHeaders : plan.headers)
+    // A call that waited for its turn, or is held from outside, may have been planned long ago.
+    let isStale = isAgain || plan.serialQueue.name != nil || plan.control != nil
+    headers.replace(with: isStale ? plan.presentHeaders : plan.headers)
     if let type = body.mediaType { headers.setDefault(type.rawValue, for: .contentType) }
     if plan.idempotency == .key { headers.setDefault(idempotencyKey, for: .idempotencyKey) }
-    return HTTPRequest(method, url, headers: headers, body: body, options: options(for: method, headers, body))
+    return headers
   }
 
   private func options(for method: HTTPMethod, _ headers: HTTPHeaders, _ body: HTTPBody) -> TransferOptions {

@@ -10,46 +10,39 @@ extension Call {
     if !state.withLock({ $0.heed(wait) }).mayGoOn { wait.cancel() }
   }
 
-  /// True when the call, or the task that awaits it, was cancelled.
-  var isCancelled: Bool { Task.isCancelled || state.withLock { $0.isCancelled } }
+  /// True when the call, or the task that awaits it, was cancelled. A body that was handed over says so to its reader.
+  var isCancelled: Bool { Task.isCancelled || state.withLock { $0.isCancelled && !$0.isHandedOver } }
 
-  /// Runs the whole of the call so that it can be cancelled from outside.
-  @inline(__always)
-  func cancellable<Value: Sendable>(_ body: @escaping @Sendable (Call) async throws -> Value) async throws -> Value {
-    // A stream stays until its body has ended; it leaves by itself.
-    defer { if !isHandedOver { manager.calls.leave(self) } }
-    do {
-      try checkCancellation()
-      let value = isDirect ? try await body(self) : try await inOwnTask { try await body(self) }
-      try checkCancellation()
-      return value
-    } catch {
-      try checkCancellation()  // whatever was made of the cancellation on its way
-      throw error
-    }
+  /// Throws `CancellationError` where the call, or the task that awaits it, was cancelled.
+  func checkCancellation() throws {
+    if isCancelled { throw CancellationError() }
   }
 
   /// Runs a body whose waits only Swift's own cancellation ends, such as an app's closures and hooks.
   @inline(__always)
   func interruptible<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
-    isDirect ? try await inOwnTask(body) : try await body()
+    surroundings == nil ? try await inOwnTask(body) : try await body()
   }
 
   /// Sends a request by the transport, and cancels it when the call is to end.
   @inline(__always)
   func transmit(_ request: HTTPRequest, to host: Origin) async throws -> HTTPResponse {
-    guard isDirect, let cancellable = plan.server.cancellableTransport else { return try await transport.send(request) }
+    guard surroundings == nil, let cancellable = plan.server.cancellableTransport else {
+      return try await transport.send(request)
+    }
     return try await cancellable.send(request, to: host) { [self] in heed($0) }
   }
 
-  /// Throws `CancellationError` where the call, or the task that awaits it, was cancelled.
-  func checkCancellation() throws {
-    // A body that was handed over says so to its reader.
-    if Task.isCancelled || (!isHandedOver && state.withLock { $0.isCancelled }) { throw CancellationError() }
-  }
-
-  private func inOwnTask<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
-    let work = start(SerialQueues.joined(body))
+  /// Runs a body in a Swift task that the call cancels when it is to end.
+  func inOwnTask<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    let body = SerialQueues.joined(body)
+    let work: Task<Value, any Error>
+    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+      // At once, on the thread of the caller: work that does not wait costs no trip through the executor.
+      work = Task.immediate { try await body() }
+    } else {
+      work = Task { try await body() }
+    }
     heed(work)
     return try await withTaskCancellationHandler {
       try await work.value
@@ -57,26 +50,33 @@ extension Call {
       work.cancel()
     }
   }
+}
 
-  /// Starts at once, on the thread of the caller: work that does not wait costs no trip through the executor.
-  private func start<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) -> Task<Value, any Error> {
-    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-      return Task.immediate { try await body() }
+extension CallClock {
+  /// Runs `body` under a time limit, if there is one.
+  ///
+  /// - Parameters:
+  ///   - limit: How long it may take; nil is no limit.
+  ///   - timer: What the error names.
+  ///   - phase: What the error says was under way.
+  ///   - body: What to run; it must heed cancellation.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws, or ``TaskError`` with code `.timedOut`.
+  func limiting<Value: Sendable>(
+    _ limit: Duration?, _ timer: Timeouts.Timer, phase: TaskError.Phase,
+    _ body: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    guard let limit else { return try await body() }
+    return try await withThrowingTaskGroup(of: Value.self) { group in
+      group.addTask { try await body() }
+      group.addTask {
+        try await sleep(for: limit)
+        throw TaskError.timeout(timer, after: limit, phase: phase, isSurelyNotSent: true)
+      }
+      defer { group.cancelAll() }
+      guard let value = try await group.next() else { throw CancellationError() }
+      return value
     }
-    return Task { try await body() }
-  }
-}
-
-extension TaskPlan {
-  /// True when nothing in the plan waits around the attempts of the call.
-  var isUnattended: Bool { serialQueue.name == nil && control == nil && (hedging.isInherited || hedging.isNone) }
-}
-
-extension ServerSnapshot {
-  /// True when nothing in the configuration waits around the attempts of a call.
-  var isStraight: Bool {
-    configuration.perCallSteps.isEmpty && configuration.perAttemptSteps.isEmpty && configuration.hedging.isNone
-      && !configuration.waitsForConnectivity
   }
 }
 

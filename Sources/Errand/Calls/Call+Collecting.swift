@@ -1,59 +1,87 @@
 import Foundation
 
 extension Call {
-  /// A body that was read to its end: its bytes, unless they went elsewhere, and their number.
-  struct Collected: Sendable {
-    var data = Data()
-    var count = 0
-    /// The bytes that an echo and a recording show of a body that is not kept.
-    var shown: Data?
-  }
-
-  /// Reads a body to its end, where the call wants it.
-  @inline(__always)
-  func collect(_ response: HTTPResponse) async throws -> Collected {
+  /// Reads the body of an attempt to its end, as the call wants it. The body of the outcome can be read once more.
+  func collect(_ response: HTTPResponse) async throws -> (outcome: Outcome, timings: TransferTimings?) {
+    var outcome = Outcome(self, response, isRead: true)
     switch delivery {
-    case .file(let url) where isSuccess(response.status) && isWhole(response):
+    case .memory where outcome.isAccepted:
+      let gathered = try await gather(response.body)
+      outcome.data = gathered.data
+      outcome.size = gathered.data.count
+      return (outcome, gathered.timings)
+    case .discarded where outcome.isAccepted:
+      (outcome.size, outcome.shown) = try await drain(response.body)
+    case .file(let url) where outcome.isSuccess && outcome.isWhole:
       try verify(response)
-      let collected = try await write(response.body, to: url)
-      noteStored(response.body)
-      return collected
-    case .file: return await excerpt(of: response.body, upTo: snapshot.configuration.maximumErrorBodySize)
-    case .discarded where accepts(response.status): return try await drain(response.body)
-    default: return try await collectInMemory(response)
+      outcome.size = try await write(response.body, to: url)
+      outcome.isVerified = true
+    case .memory, .discarded, .file, .stream:
+      outcome.data = await excerpt(of: response.body)
+      outcome.size = outcome.data.count
+    }
+    outcome.response.body = body(of: outcome)
+    return (outcome, response.body.timings)
+  }
+
+  private func gather(_ body: HTTPResponseBody) async throws -> (data: Data, timings: TransferTimings?) {
+    let limit = snapshot.configuration.maximumBodySize
+    do {
+      return try await body.gather(upTo: limit)
+    } catch is HTTPBodyLimitError {
+      throw TaskError(
+        .bodyTooLarge,
+        "the body is larger than the \(limit) bytes of maximumBodySize: download it to a file, or stream it",
+        phase: .receiving)
     }
   }
 
-  @inline(__always)
-  private func collectInMemory(_ response: HTTPResponse) async throws -> Collected {
-    let isAccepted = accepts(response.status)
-    if isAccepted {
-      let limit = snapshot.configuration.maximumBodySize
-      do {
-        let data = try await response.body.collect(upTo: limit)
-        return Collected(data: data, count: data.count)
-      } catch is HTTPBodyLimitError {
-        throw TaskError(
-          .bodyTooLarge,
-          "the body is larger than the \(limit) bytes of maximumBodySize: download it to a file, or stream it",
-          phase: .receiving)
-      }
+  /// The body of an outcome that was read, to be read once more. One that is in the call's file is read from there, where a
+  /// step will see it.
+  private func body(of outcome: Outcome) -> HTTPResponseBody {
+    guard case .file(let url) = delivery, outcome.isVerified, surroundings?.callSteps.isEmpty == false else {
+      return HTTPResponseBody(outcome.data, trailers: outcome.response.body.trailers)
     }
-    return await excerpt(of: response.body, upTo: snapshot.configuration.maximumErrorBodySize)
+    let stored = HTTPResponseBody(StoredBody(url))
+    state.withLock { $0.stored = stored }
+    return stored
+  }
+
+  /// The outcome of the steps that see the call once. Its body is still to be read, unless it is in the call's file.
+  func answered(_ response: HTTPResponse) -> Outcome {
+    var outcome = Outcome(self, response)
+    guard case .file = delivery, state.withLock({ $0.stored }) === response.body else { return outcome }
+    outcome.response.body = HTTPResponseBody()
+    (outcome.isRead, outcome.isVerified) = (true, true)
+    return outcome
+  }
+
+  /// Reads the body that a step has answered with, as the call wants it.
+  func read(_ outcome: Outcome) async throws -> Outcome {
+    var outcome = outcome
+    if case .file(let file) = delivery, outcome.isSuccess {
+      outcome.size = try await write(outcome.response.body, to: file)
+      outcome.response.body = HTTPResponseBody()
+    } else {
+      outcome.data = try await outcome.response.body.gather().data
+    }
+    outcome.isRead = true
+    return outcome
   }
 
   /// As much of a refused response's body as errors keep; that it broke off is not what the caller needs to know.
-  func excerpt(of body: HTTPResponseBody, upTo limit: Int) async -> Collected {
+  func excerpt(of body: HTTPResponseBody) async -> Data {
+    let limit = snapshot.configuration.maximumErrorBodySize
     // A body that goes to a file or a reader has no time limit as a whole; an excerpt goes to neither.
-    if !delivery.isInMemory, body.inMemory == nil { return await excerptInTime(of: body, upTo: limit) }
+    if !delivery.isInMemory, !body.isInMemory { return await excerptInTime(of: body, upTo: limit) }
     var data = Data()
     while data.count < limit, let chunk = try? await body.next() { data.append(chunk.prefix(limit - data.count)) }
     body.cancel()
-    return Collected(data: data, count: data.count)
+    return data
   }
 
   /// As much of a body as comes within the idle time limit.
-  private func excerptInTime(of body: HTTPResponseBody, upTo limit: Int) async -> Collected {
+  private func excerptInTime(of body: HTTPResponseBody, upTo limit: Int) async -> Data {
     let data = Lock(Data())
     try? await manager.clock.limiting(streamTimeouts.idle, .idle, phase: .receiving) {  // what came until then will do
       while let left = Optional(limit - data.withLock { $0.count }), left > 0, let chunk = try await body.next() {
@@ -61,30 +89,29 @@ extension Call {
       }
     }
     body.cancel()
-    let excerpt = data.withLock { $0 }
-    return Collected(data: excerpt, count: excerpt.count)
+    return data.withLock { $0 }
   }
 
   /// Reads and drops a body. Where it is to be shown, it is kept up to the size that is shown, and no further.
-  private func drain(_ body: HTTPResponseBody) async throws -> Collected {
-    var collected = Collected(shown: isShown ? Data() : nil)
+  private func drain(_ body: HTTPResponseBody) async throws -> (size: Int, shown: Data?) {
+    var size = 0
+    var shown = isShown ? Data() : nil
     while let chunk = try await body.next() {
-      collected.count += chunk.count
+      size += chunk.count
       guard isShown else { continue }
-      let fits = collected.count <= snapshot.configuration.maxLoggedDownloadSize
-      if fits { collected.shown?.append(chunk) } else { collected.shown = Data() }
+      if size <= snapshot.configuration.maxLoggedDownloadSize { shown?.append(chunk) } else { shown = Data() }
     }
-    return collected
+    return (size, shown)
   }
 
   /// Writes a body beside `url` and renames it once it is complete: what was there stays until then, and for good if
-  /// anything fails.
-  @concurrent func write(_ body: HTTPResponseBody, to url: URL) async throws -> Collected {
+  /// anything fails. Returns the number of bytes.
+  @concurrent private func write(_ body: HTTPResponseBody, to url: URL) async throws -> Int {
     let file = try PartialFile(for: url)
-    var collected = Collected()
+    var size = 0
     do {
       while let chunk = try await body.next() {
-        collected.count += chunk.count
+        size += chunk.count
         try file.write(chunk)
       }
       try checkCancellation()
@@ -93,6 +120,6 @@ extension Call {
       throw error
     }
     try file.publish()
-    return collected
+    return size
   }
 }

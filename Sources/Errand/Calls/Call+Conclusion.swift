@@ -3,41 +3,33 @@ import Foundation
 extension Call {
   /// 10. Checks the status, makes the result, and calls the hooks.
   func conclude<Value: Sendable>(
-    _ response: HTTPResponse, finish: @Sendable (Outcome) async throws -> Value
+    _ outcome: Outcome, finish: @Sendable (Outcome) async throws -> Value
   ) async throws -> Value {
-    var response = response
-    response.maker = self
-    return try await conclude(made: response, finish: finish)
+    var outcome = outcome
+    outcome.response.maker = self
+    note(final: outcome.response)
+    guard outcome.isAccepted else { throw await refusal(outcome) }
+    try refuseStandIn(outcome)
+    if !outcome.isVerified { try verify(outcome.response) }
+    if case .stream = delivery { return try await conclude(stream: outcome, finish: finish) }
+    if !outcome.isRead { outcome = try await read(outcome) }  // a step has answered
+    try await plan.task.postProcess(response: outcome.response)
+    let value = try await finish(outcome)
+    try await plan.task.postflight(response: outcome.response)
+    if let postflight = snapshot.configuration.postflight { try await postflight(plan.task, outcome.response) }
+    return value
   }
 
   private func conclude<Value: Sendable>(
-    made response: HTTPResponse, finish: @Sendable (Outcome) async throws -> Value
+    stream outcome: Outcome, finish: @Sendable (Outcome) async throws -> Value
   ) async throws -> Value {
-    note(final: response)
-    if !accepts(response.status) { throw await refusal(of: response) }
-    try refuseStandIn(response)
-    let isStored = isStored(response)
-    if isStored { response.body.refill(Data()) } else { try verify(response) }
-    if case .stream = delivery {
-      do {
-        try await plan.task.postProcess(response: response)
-        return try await finish(Outcome(call: self, response: response, data: Data()))
-      } catch {
-        response.body.cancel()  // the attempt ends before its call does
-        throw error
-      }
+    do {
+      try await plan.task.postProcess(response: outcome.response)
+      return try await finish(outcome)
+    } catch {
+      outcome.response.body.cancel()  // the attempt ends before its call does
+      throw error
     }
-    // An answer that came from a step is not in the file yet.
-    if case .file(let file) = delivery, !isStored, isSuccess(response.status) {
-      response.body.refill(try await write(response.body, to: file).data)
-    }
-    let data: Data
-    if let inMemory = response.body.inMemory { data = inMemory } else { data = try await response.body.collect() }
-    try await plan.task.postProcess(response: response)
-    let value = try await finish(Outcome(call: self, response: response, data: data))
-    try await plan.task.postflight(response: response)
-    if let postflight = snapshot.configuration.postflight { try await postflight(plan.task, response) }
-    return value
   }
 
   /// Verifies the head of an accepted response by the hooks of the task and the server; for a file, before anything is
@@ -52,27 +44,10 @@ extension Call {
     }
   }
 
-  /// True when a response with this status is returned rather than thrown as an error.
-  func accepts(_ status: HTTPStatus) -> Bool {
-    isSuccess(status) || (plan.acceptedStatuses.isInherited && !snapshot.configuration.reportBadHTTPStatusAsError)
-  }
-
-  /// True for a status that the call wants: others are retried, and replace no file.
-  func isSuccess(_ status: HTTPStatus) -> Bool { plan.acceptedStatuses.contains(status) }
-
-  /// True when the body is the thing itself: not a 304, which says that another copy is, nor a part that was not
-  /// requested (RFC 9110 §15.3.7: a 206 answers a request with Range).
-  func isWhole(_ response: HTTPResponse) -> Bool {
-    switch response.status {
-    case .notModified: false
-    case .partialContent: !state.withLock { $0.hasUnaskedPart }
-    default: true
-    }
-  }
-
   /// Throws where a call that asks for a body got something in its place.
-  private func refuseStandIn(_ response: HTTPResponse) throws {
-    guard delivery.wantsBody, !isWhole(response) else { return }
+  private func refuseStandIn(_ outcome: Outcome) throws {
+    guard delivery.wantsBody, !outcome.isWhole else { return }
+    let response = outcome.response
     response.body.cancel()
     var error =
       response.status == .notModified
@@ -92,9 +67,9 @@ extension Call {
   }
 
   /// The error for a response whose status is not accepted, with as much of its body as errors keep.
-  private func refusal(of response: HTTPResponse) async -> TaskError {
-    let configuration = snapshot.configuration
-    let body = await excerpt(of: response.body, upTo: configuration.maximumErrorBodySize).data
+  private func refusal(_ outcome: Outcome) async -> TaskError {
+    let (configuration, response) = (snapshot.configuration, outcome.response)
+    let body = outcome.isRead ? outcome.data : await excerpt(of: response.body)
     let summary = shownRedaction?.summary(of: body, type: response.mediaType) ?? ""
     return TaskError.badStatus(response, redaction: configuration.redaction, summary: summary)
       .with(response, body, configuration)

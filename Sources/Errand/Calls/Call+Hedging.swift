@@ -4,17 +4,12 @@ extension Call {
     case ended(AttemptResult, isFirst: Bool)
   }
 
-  /// The hedging of the call; none where the body goes to a file or a reader, which cannot take one body from two.
-  private var hedging: Hedging {
-    switch delivery {
-    case .discarded, .memory: plan.hedging.isInherited ? snapshot.configuration.hedging : plan.hedging
-    case .file, .stream: .none
-    }
-  }
+  private var hedging: Hedging { surroundings?.hedging ?? .none }
 
   /// True when another attempt may be made beside one at `request`.
+  @inline(__always)
   func mayHedge(_ request: HTTPRequest) -> Bool {
-    !hedging.isNone && request.body.isReplayable && request.isRepeatable(plan.idempotency)
+    surroundings != nil && !hedging.isNone && request.body.isReplayable && request.isRepeatable(plan.idempotency)
   }
 
   /// Runs an attempt and, where it takes long, others beside it.
@@ -96,8 +91,8 @@ extension Call {
 
   /// True for a result that will do: any answer but one that might be better a moment later.
   private func isAcceptable(_ result: AttemptResult) -> Bool {
-    guard case .response(let response) = result else { return false }
-    return isSuccess(response.status)
-      || !(response.status.code >= 500 || RetryableStatuses.standard.contains(response.status))
+    guard case .success(let outcome) = result else { return false }
+    let status = outcome.response.status
+    return outcome.isSuccess || !(status.code >= 500 || RetryableStatuses.standard.contains(status))
   }
 }

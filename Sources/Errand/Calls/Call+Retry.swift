@@ -8,12 +8,12 @@ extension Call {
   }
 
   /// The error of an attempt that another may mend; nil where the result stands.
-  func mendable(_ result: AttemptResult, of request: HTTPRequest) -> TaskError? {
+  func mendable(_ result: AttemptResult) -> TaskError? {
     let error: TaskError
     switch result {
-    case .response(let response):
-      guard !isSuccess(response.status) else { return nil }
-      error = .badStatus(response, redaction: snapshot.configuration.redaction)
+    case .success(let outcome):
+      guard !outcome.isSuccess else { return nil }
+      error = .badStatus(outcome.response, redaction: snapshot.configuration.redaction)
     case .failure(let failure):
       guard let failure = failure as? TaskError else { return nil }
       error = failure

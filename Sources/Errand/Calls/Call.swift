@@ -16,8 +16,8 @@ final class Call: Sendable {
   let recorder: TaskRecorder?
   let isEchoed: Bool
   let state = Lock(CallState())
-  /// True when it needs no Swift task of its own: all that it waits for can be told to end, one after the other.
-  let isDirect: Bool
+  /// What may wait around its attempts; nil where nothing does, so that the call needs no Swift task of its own.
+  let surroundings: Surroundings?
 
   private static let lastNumber = Lock(0)
 
@@ -38,7 +38,7 @@ final class Call: Sendable {
     recorder = manager.recorder
     isEchoed = snapshot.configuration.echoes(plan)
     exchange = recorder != nil || isEchoed ? Lock(ExchangeRecord()) : nil
-    isDirect = plan.server.cancellableTransport != nil && plan.isUnattended && snapshot.isStraight
+    surroundings = Surroundings(plan, snapshot, delivery)
     trace = CallTrace(
       call: number, taskType: type(of: plan.task), clock: manager.clock,
       observers: plan.control.map { snapshot.observers + [ObserverQueue($0)] } ?? snapshot.observers,
@@ -67,36 +67,26 @@ final class Call: Sendable {
     }
   }
 
-  /// The time that the call may wait for a network, all of its attempts together.
-  var connectivityAllowance: ConnectivityAllowance {
-    let limit = snapshot.configuration.connectivityTimeout
-    return state.withLock { state in
-      let allowance = state.connectivity ?? ConnectivityAllowance(limit)
-      state.connectivity = allowance
-      return allowance
-    }
-  }
-
   /// Runs `body` as this call: registered, so that it can be cancelled; under its deadline; begun and ended once.
   func run<Value: Sendable>(_ body: @escaping @Sendable (Call) async throws -> Value) async throws -> Value {
     trace.note(.callStarted, at: .zero)
     manager.calls.enter(self)  // before the first hook: whoever cancels everything means this call as well
     await plan.task.willStart()
-    let timer = startDeadline()
+    if let limit = timeouts.call { startDeadline(limit) }
     if let keepAwake = snapshot.configuration.keepAwake {
       let release = keepAwake(plan.task)
       state.withLock { $0.release = release }
     }
-    if let timer { state.withLock { $0.deadline = timer } }
     do {
-      let value = try await cancellable(body)
-      if case .stream = delivery { return value }
-      timer?.cancel()
+      try checkCancellation()
+      let value = surroundings == nil ? try await body(self) : try await inOwnTask { try await body(self) }
+      try checkCancellation()
+      if case .stream = delivery { return value }  // it ends with its body
       await end(.succeeded(nil))
       return value
     } catch {
-      timer?.cancel()
-      let error = explained(error)
+      // Whatever was made of a cancellation on its way, it is one.
+      let error = explained(isCancelled ? CancellationError() : error)
       await end(error is CancellationError ? .cancelled : .failed(words(of: error)), error)
       throw error
     }
@@ -125,9 +115,6 @@ final class Call: Sendable {
     if !mayGoOn { reading.cancel() }
   }
 
-  /// True when the call lasts as long as the body that its caller reads.
-  var isHandedOver: Bool { state.withLock { $0.isHandedOver } }
-
   // MARK: Notes
 
   func note(request: HTTPRequest, of attempt: Int) {
@@ -137,26 +124,10 @@ final class Call: Sendable {
       state.url = request.url
       state.bytesSent += size
     }
-    exchange?.withLock { $0.attempts.append(.init(number: attempt, request: request)) }
+    exchange?.withLock { $0.begin(request, of: attempt) }
   }
 
   func noteUnaskedPart() { state.withLock { $0.hasUnaskedPart = true } }
-
-  func noteStored(_ body: HTTPResponseBody) { state.withLock { $0.stored = body } }
-
-  /// True when the body of a response is in the call's file.
-  func isStored(_ response: HTTPResponse) -> Bool {
-    guard case .file = delivery else { return false }
-    return state.withLock { $0.stored } === response.body
-  }
-
-  /// The body of a response from the call's file, where a step will see it and it is there; nil for any other.
-  func storedBody(of response: HTTPResponse) -> StoredBody? {
-    guard case .file(let url) = delivery, !snapshot.configuration.perCallSteps.isEmpty, isStored(response) else {
-      return nil
-    }
-    return StoredBody(url)
-  }
 
   func note(final response: HTTPResponse) {
     var head = response
@@ -168,15 +139,10 @@ final class Call: Sendable {
     }
   }
 
-  func note(_ attempt: Int, response: HTTPResponse?, body: Collected?, failure: String?, duration: Duration) {
-    exchange?.withLock { exchange in
-      guard let index = exchange.attempts.lastIndex(where: { $0.number == attempt }) else { return }
-      exchange.attempts[index].response = response
-      exchange.attempts[index].body = body.flatMap { $0.shown ?? $0.data }
-      exchange.attempts[index].size = body?.count ?? 0
-      exchange.attempts[index].failure = failure
-      exchange.attempts[index].duration = duration
-    }
+  /// Notes the end of an attempt.
+  func note(_ record: AttemptRecord, _ outcome: Outcome?, at time: Duration) {
+    exchange?.withLock { $0.end(record, outcome) }
+    trace.note(.attemptEnded(record.number, record), at: time)
   }
 
   // MARK: The end
@@ -228,12 +194,11 @@ final class Call: Sendable {
 
   private func end(_ outcome: CallOutcome, _ error: (any Error)? = nil) async {
     guard let ended = state.withLock({ $0.end() }) else { return }
-    _ = state.withLock { $0.letGo() }
+    ended.deadline?.cancel()
+    manager.calls.leave(self)
     let counts = trace.end(outcome)
     manager.board.note(outcome, counts, bytesSent: ended.bytesSent, of: type(of: plan.task))
-    if let exchange = exchange?.withLock({ $0 }) {
-      show(exchange, outcome, ended.method ?? plan.httpMethod, ended.url, ended.response?.status)
-    }
+    if let exchange = exchange?.withLock({ $0 }) { show(exchange, outcome, ended) }
     if let error {
       await plan.task.didFail(with: error)
     } else if let response = ended.response {
@@ -242,14 +207,27 @@ final class Call: Sendable {
     ended.release?()
   }
 
-  private func startDeadline() -> Task<Void, Never>? {
-    guard let limit = timeouts.call else { return nil }
-    return Task { [weak self, clock = manager.clock] in
+  /// Echoes and records what went over the wire, where that is wanted.
+  private func show(_ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState.Ended) {
+    let configuration = snapshot.configuration
+    let method = ended.method ?? plan.httpMethod
+    let text = exchange.text(plan, configuration, flightRecord, outcome)
+    if isEchoed { configuration.log.write(text) }
+    guard let recorder else { return }
+    let url = ended.url.map { configuration.redaction($0) }
+    let entry = exchange.entry(plan, method, url, ended.response?.status, outcome, trace.elapsed)
+    let recording = Recording(text: text, name: plan.recordingName(method: method), entry: entry)
+    recorder.record(recording, log: configuration.log)
+  }
+
+  private func startDeadline(_ limit: Duration) {
+    let deadline = Task { [weak self, clock = manager.clock] in
       guard (try? await clock.sleep(for: limit)) != nil else { return }  // the call ended first
       guard let self else { return }
       let phase = TaskError.Phase(at: trace.flightRecord)
       state.withLock { $0.expired = phase }
       cancel()
     }
+    state.withLock { $0.deadline = deadline }
   }
 }

@@ -12,14 +12,6 @@ final class CallControl: TaskObserver {
   func observe(_ event: TaskEvent) { onEvent(event) }
 }
 
-extension Call {
-  /// Waits while the call is paused; done before a request is built, so that nothing stale is sent.
-  @inline(__always)  // most calls are held by nobody
-  func holdWhilePaused() async throws {
-    if let control = plan.control { try await control.gate.pass() }
-  }
-}
-
 /// Makes the bodies of a call wait while it is paused.
 struct PauseStep: PerAttemptStep {
   let gate: PauseGate

@@ -9,7 +9,6 @@ struct CallState {
   var idempotencyKey: String?
   /// The fields that the server gave the last request that was built.
   var serverHeaders = HTTPHeaders()
-  var connectivity: ConnectivityAllowance?
   /// The reason for no further attempt, and the number that there might have been.
   var refusal: (reason: String, mostAttempts: Int?)?
   /// True when the server may have seen a request of the call.
@@ -26,7 +25,7 @@ struct CallState {
   var release: (@Sendable () -> Void)?
   /// True when a request without Range was answered with a part.
   var hasUnaskedPart = false
-  /// The body that was written to the call's file.
+  /// The body that is read from the call's file.
   weak var stored: HTTPResponseBody?
 
   /// True once the caller reads the body.
@@ -58,27 +57,25 @@ struct CallState {
     return heed(body)
   }
 
-  /// The facts to report once the call is over.
+  /// The facts to report once the call is over, and what it no longer needs: to be released outside of any lock, for a
+  /// task that is held keeps its result, which may hold the call.
   struct Ended {
     let method: HTTPMethod?
     let url: URL?
     let response: HTTPResponse?
     let bytesSent: Int
     let release: (@Sendable () -> Void)?
-  }
-
-  /// Removes and returns the wait, to be released outside of any lock: a task that is held keeps its result, which may
-  /// hold the call.
-  mutating func letGo() -> (any Cancellable)? {
-    defer { wait = nil }
-    return wait
+    let deadline: Task<Void, Never>?
+    let wait: (any Cancellable)?
   }
 
   /// Ends the call; nil where it had ended before.
   mutating func end() -> Ended? {
     guard !hasEnded else { return nil }
     hasEnded = true
-    defer { response = nil }  // the call may live as long as what it gave
-    return Ended(method: method, url: url, response: response, bytesSent: bytesSent, release: release)
+    defer { (response, wait) = (nil, nil) }  // the call may live as long as what it gave
+    return Ended(
+      method: method, url: url, response: response, bytesSent: bytesSent, release: release, deadline: deadline,
+      wait: wait)
   }
 }

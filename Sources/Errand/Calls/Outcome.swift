@@ -1,11 +1,52 @@
 package import Foundation
 
-/// The outcome of a call, before it becomes what the verb returns.
+/// The outcome of an attempt, and then of its call: the response, and the bytes of its body where they were read.
 struct Outcome: Sendable {
   let call: Call
-  let response: HTTPResponse
-  /// The body, where it was collected.
-  let data: Data
+  var response: HTTPResponse
+  /// True for a status that the call wants: others are retried, and replace no file.
+  let isSuccess: Bool
+  /// The bytes of the body; empty where they were dropped, and where they go to a file or a reader.
+  var data = Data()
+  /// The number of bytes that came.
+  var size = 0
+  /// The bytes that an echo and a recording show of a body that is not kept.
+  var shown: Data?
+  /// False while the body is still to be read: by the caller, or because a step has answered.
+  var isRead = false
+  /// True once the hooks of the task and the server have verified the head.
+  var isVerified = false
+
+  init(_ call: Call, _ response: HTTPResponse, isRead: Bool = false) {
+    self.call = call
+    self.response = response
+    self.isRead = isRead
+    isSuccess = call.plan.acceptedStatuses.contains(response.status)
+  }
+
+  /// True when the response is returned rather than thrown as an error.
+  var isAccepted: Bool {
+    isSuccess
+      || (call.plan.acceptedStatuses.isInherited && !call.snapshot.configuration.reportBadHTTPStatusAsError)
+  }
+
+  /// True when the body is the thing itself: not a 304, which says that another copy is, nor a part that was not
+  /// requested (RFC 9110 §15.3.7: a 206 answers a request with Range).
+  var isWhole: Bool {
+    switch response.status {
+    case .notModified: false
+    case .partialContent: !call.state.withLock { $0.hasUnaskedPart }
+    default: true
+    }
+  }
+}
+
+/// The result of an attempt: a response with any status, or an error.
+typealias AttemptResult = Result<Outcome, any Error>
+
+extension AttemptResult {
+  /// Cancels the body of an unwanted response.
+  func discard() { if case .success(let outcome) = self { outcome.response.body.cancel() } }
 }
 
 extension Outcome {

@@ -26,3 +26,19 @@ func answer<Answer: Sendable>(
     cancel()
   }
 }
+
+/// Waits for an answer that a cancellation does not hasten: its owner sees to it that it comes.
+@inline(__always)
+func answer<Answer: Sendable>(_ keep: (Waiter<Answer>) -> Answer?) async -> Answer {
+  await withUnsafeContinuation { waiter in
+    if let answer = keep(waiter) { waiter.resume(returning: answer) }
+  }
+}
+
+/// Something under way that can be told to end.
+package protocol Cancellable: Sendable {
+  /// Ends it; its waiters get `CancellationError`. May be called at any time, and more than once.
+  func cancel()
+}
+
+extension Task: Cancellable {}

@@ -68,6 +68,9 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// A body that is there already; empty unless given.
   public init(_ data: Data = Data()) { state = Lock(State(buffered: data)) }
 
+  /// A body that is there already, with the fields after it.
+  package init(_ data: Data, trailers: HTTPHeaders) { state = Lock(State(buffered: data, trailers: trailers)) }
+
   deinit { cancel() }
 
   /// The next chunk; nil at the end.
@@ -99,6 +102,22 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     }
   }
 
+  /// All that is left of the body, which can be read once more afterwards, and the timings of its transfer. The source is
+  /// released.
+  /// Throws what ``collect(upTo:)`` throws.
+  package func gather(upTo limit: Int = .max) async throws -> (data: Data, timings: TransferTimings?) {
+    let data = try await collect(upTo: limit)
+    let trailers = self.source?.trailers
+    // To be released outside of the lock.
+    let source = state.withLock { state in
+      defer { state.source = nil }
+      state.buffered = data
+      if let trailers { state.trailers = trailers }
+      return state.source
+    }
+    return (data, source?.timings)
+  }
+
   /// Ends the transfer, if it has not ended by itself.
   public func cancel() {
     source?.cancel()
@@ -122,32 +141,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
   private var source: (any HTTPBodySource)? { state.withLock { $0.source } }
 
-  /// The whole body, where it is in memory and no reader has begun.
-  package var inMemory: Data? { state.withLock { $0.source == nil ? $0.buffered : nil } }
-
-  /// Puts back collected bytes, to be read once more, and releases the source.
-  package func refill(_ data: Data) {
-    let trailers = trailers
-    // To be released outside of the lock.
-    _ = state.withLock { state in
-      defer { state.source = nil }
-      state.buffered = data
-      state.trailers = trailers
-      return state.source
-    }
-  }
-
-  /// Puts another source in the place of one that was read to its end.
-  package func refill(from source: any HTTPBodySource) {
-    let trailers = trailers
-    // To be released outside of the lock.
-    _ = state.withLock { state in
-      let old = state.source
-      state.source = source
-      state.trailers = trailers
-      return old
-    }
-  }
+  /// True where the bytes are in memory.
+  package var isInMemory: Bool { source == nil }
 
   /// The fields after the body; empty until its end.
   public var trailers: HTTPHeaders {

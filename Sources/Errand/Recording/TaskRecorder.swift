@@ -100,14 +100,13 @@ final class TaskRecorder: Sendable {
 
   /// Returns when all that was recorded is written, or cannot be.
   func finish() async {
+    // The writer ends by itself: it waits for nothing but a folder's lock, and not for long.
     await answer { waiter in
       queue.withLock { queue -> Void? in
         guard queue.isWriting else { return () }
         queue.waiters.append(waiter)
         return nil
       }
-    } onCancel: {
-      // The writer ends by itself: it waits for nothing but a folder's lock, and not for long.
     }
   }
 

@@ -75,7 +75,6 @@ package final class ServerSnapshot: Sendable {
   /// The fields that every request of a task to `url` starts with: standard ones under computed ones. An origin that is
   /// neither the remote's nor trusted gets only the public ones.
   func headers(for task: any ServerTask, at url: URL) async throws -> HTTPHeaders {
-    guard hasOwnHeaders else { return headers }
     let headers = try await standardHeaders(for: task)
     guard !isHome(url) else { return headers }
     return HTTPHeaders(headers.filter { Self.publicHeaders.contains($0.name) })

@@ -41,7 +41,7 @@ public struct Next: Sendable {
 
     /// The step has returned `response`. One that comes from elsewhere may still read what it was given.
     func settle(for response: HTTPResponse) {
-      guard response.body.inMemory != nil, let body = state.withLock({ $0.body }), body !== response.body else {
+      guard response.body.isInMemory, let body = state.withLock({ $0.body }), body !== response.body else {
         return
       }
       body.cancel()

@@ -24,55 +24,71 @@ extension IdempotentTask {
 
 /// A task whose method is GET.
 public protocol ServerGETTask: ServerTask {}
-/// A task whose method is POST.
-public protocol ServerPOSTTask: ServerTask {}
-/// A task whose method is PUT.
-public protocol ServerPUTTask: ServerTask {}
-/// A task whose method is PATCH.
-public protocol ServerPATCHTask: ServerTask {}
-/// A task whose method is DELETE.
-public protocol ServerDELETETask: ServerTask {}
-/// A task whose method is HEAD.
-public protocol ServerHEADTask: ServerTask {}
-/// A task whose method is OPTIONS.
-public protocol ServerOPTIONSTask: ServerTask {}
-/// A task whose method is TRACE.
-public protocol ServerTRACETask: ServerTask {}
-/// A task whose method is QUERY.
-public protocol ServerQUERYTask: ServerTask {}
 
 extension ServerGETTask {
   /// GET.
   public var httpMethod: HTTPMethod { .get }
 }
+
+/// A task whose method is POST.
+public protocol ServerPOSTTask: ServerTask {}
+
 extension ServerPOSTTask {
   /// POST.
   public var httpMethod: HTTPMethod { .post }
 }
+
+/// A task whose method is PUT.
+public protocol ServerPUTTask: ServerTask {}
+
 extension ServerPUTTask {
   /// PUT.
   public var httpMethod: HTTPMethod { .put }
 }
+
+/// A task whose method is PATCH.
+public protocol ServerPATCHTask: ServerTask {}
+
 extension ServerPATCHTask {
   /// PATCH.
   public var httpMethod: HTTPMethod { .patch }
 }
+
+/// A task whose method is DELETE.
+public protocol ServerDELETETask: ServerTask {}
+
 extension ServerDELETETask {
   /// DELETE.
   public var httpMethod: HTTPMethod { .delete }
 }
+
+/// A task whose method is HEAD.
+public protocol ServerHEADTask: ServerTask {}
+
 extension ServerHEADTask {
   /// HEAD.
   public var httpMethod: HTTPMethod { .head }
 }
+
+/// A task whose method is OPTIONS.
+public protocol ServerOPTIONSTask: ServerTask {}
+
 extension ServerOPTIONSTask {
   /// OPTIONS.
   public var httpMethod: HTTPMethod { .options }
 }
+
+/// A task whose method is TRACE.
+public protocol ServerTRACETask: ServerTask {}
+
 extension ServerTRACETask {
   /// TRACE.
   public var httpMethod: HTTPMethod { .trace }
 }
+
+/// A task whose method is QUERY.
+public protocol ServerQUERYTask: ServerTask {}
+
 extension ServerQUERYTask {
   /// QUERY.
   public var httpMethod: HTTPMethod { .query }

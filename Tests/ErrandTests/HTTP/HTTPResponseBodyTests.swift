@@ -6,13 +6,15 @@ import Testing
 
 /// A body that was collected and put back.
 @Suite struct HTTPResponseBodyTests {
-  /// Pieces, and then an error; says when it was cancelled, and when it was let go.
+  /// Pieces, and then the end or an error; says when it was cancelled, and when it was let go.
   private final class Source: HTTPBodySource {
     private let pieces: Shared<[Data]>
     let cancels = Shared(0)
     private let gone: Shared<Bool>
+    private let isWhole: Bool
 
-    init(_ pieces: [String], gone: Shared<Bool> = Shared(false)) {
+    init(_ pieces: [String], isWhole: Bool = false, gone: Shared<Bool> = Shared(false)) {
+      self.isWhole = isWhole
       self.pieces = Shared(pieces.map { Data($0.utf8) })
       self.gone = gone
     }
@@ -21,7 +23,7 @@ import Testing
 
     func next() async throws -> Data? {
       let piece = pieces.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-      guard let piece else { throw CancellationError() }
+      guard piece != nil || isWhole else { throw CancellationError() }
       return piece
     }
 
@@ -36,27 +38,25 @@ import Testing
     return text
   }
 
-  @Test(arguments: ["", "first"])
-  func `what was put back is the whole of it, wherever the source stood`(kept: String) async throws {
-    let read = HTTPResponseBody(Source(["first", "second"]))
-    #expect(try await read.next() == Data("first".utf8))
-    read.cancel()
-    read.refill(Data(kept.utf8))
-    #expect(read.inMemory == Data(kept.utf8))
-    #expect(try await text(read) == kept)
-    let collected = HTTPResponseBody(Source(["first"]))
-    collected.refill(Data(kept.utf8))
-    #expect(try await collected.collect() == Data(kept.utf8))
-    #expect(try await collected.next() == nil)
+  @Test func `what was gathered can be read once more, without its source, whose trailers stay`() async throws {
+    let gone = Shared(false)
+    let body = HTTPResponseBody(Source(["first", "second"], isWhole: true, gone: gone))
+    #expect(!body.isInMemory && !gone.withLock { $0 })
+    #expect(try await body.gather().data == Data("firstsecond".utf8))
+    #expect(body.isInMemory && gone.withLock { $0 })
+    #expect(body.trailers == ["Digest": "a"] && body.timings == nil)
+    #expect(try await text(body) == "firstsecond")
+    #expect(try await body.next() == nil)
   }
 
-  @Test func `putting it back lets go of the source, whose trailers stay`() async throws {
-    let gone = Shared(false)
-    let body = HTTPResponseBody(Source(["first"], gone: gone))
-    #expect(body.inMemory == nil && !gone.withLock { $0 })
-    body.refill(Data("first".utf8))
-    #expect(gone.withLock { $0 })
-    #expect(body.trailers == ["Digest": "a"] && body.timings == nil)
+  @Test func `what is left is gathered, up to the limit`() async throws {
+    let body = HTTPResponseBody(Source(["first", "second"], isWhole: true))
+    #expect(try await body.next() == Data("first".utf8))
+    #expect(try await body.gather().data == Data("second".utf8))
+    #expect(try await body.gather().data == Data("second".utf8), "once more")
+    await #expect(throws: HTTPBodyLimitError.self) {
+      try await HTTPResponseBody(Source(["first"], isWhole: true)).gather(upTo: 4)
+    }
   }
 
   @Test func `a step reads what errors keep of a refused body, and no more`() async throws {

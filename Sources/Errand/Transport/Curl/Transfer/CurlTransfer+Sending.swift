@@ -38,14 +38,13 @@
       let (resumes, failure) = outgoing.state.withLock { ($0.outbox.put(piece), $0.outbox.failure) }
       unpauseIf(resumes)
       if let failure { throw failure }
+      // The transfer cancels this task when it ends, and resumes it.
       await answer { waiter in
         outgoing.state.withLock { outgoing -> Void? in
           guard outgoing.outbox.isFull, outgoing.outbox.failure == nil else { return () }
           outgoing.pump = waiter
           return nil
         }
-      } onCancel: {
-        // The transfer cancels this task when it ends, and resumes it.
       }
     }
 

@@ -1,0 +1,96 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// A cancellation from outside ends whatever a call waits for; how is said in one place each.
+@Suite struct SurroundingsTests {
+  private struct Passing: PerCallStep, PerAttemptStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
+  }
+
+  /// The surroundings of a call, with one feature in use.
+  private func surroundings(
+    _ transport: any Transport = .platform, delivery: Delivery = .memory, plan: (inout TaskPlan) -> Void = { _ in },
+    configure: (inout ServerConfiguration) -> Void = { _ in }
+  ) -> Surroundings? {
+    var configuration = ServerConfiguration()
+    configuration.log = .discard
+    configure(&configuration)
+    let server = Server(remote: "https://shop.test", configuration: configuration, transport: transport)
+    var described = GetWidget().on(server).plan
+    plan(&described)
+    return Surroundings(described, server.snapshot, delivery)
+  }
+
+  @Test func `each part that waits around the attempts, by itself, gives the call a Swift task of its own`() throws {
+    let each: [String: Surroundings?] = [
+      "queue": surroundings(plan: { $0.serialQueue = .named("a") }),
+      "control": surroundings(plan: { $0.control = CallControl { _ in } }),
+      "hedging": surroundings(plan: { $0.hedging = .after(.seconds(1)) }),
+      "callSteps": surroundings(configure: { $0.perCallSteps = [Passing()] }),
+      "attemptSteps": surroundings(configure: { $0.perAttemptSteps = [Passing()] }),
+      "isTransportDeaf": surroundings(StubTransport { .status(.ok, for: $0) }),
+    ]
+    for (name, surroundings) in each { #expect(surroundings != nil, "\(name)") }
+    #expect(surroundings(configure: { $0.hedging = .after(.seconds(1)) }) != nil, "of the server")
+    #expect(surroundings(configure: { $0.waitsForConnectivity = true })?.attemptSteps.count == 1)
+    let all = try #require(surroundings(plan: { $0.serialQueue = .named("a") }))
+    #expect(Set(Mirror(reflecting: all).children.compactMap(\.label)) == Set(each.keys), "a new part is tried here too")
+  }
+
+  @Test func `most calls have none, and need no Swift task of their own`() {
+    #if os(Linux)  // URLSession hears nothing but Swift's own cancellation
+      #expect(surroundings() == nil)
+      #expect(surroundings(delivery: .stream, plan: { $0.hedging = .after(.seconds(1)) }) == nil, "no stream is hedged")
+    #endif
+  }
+
+  /// What the room of calls awaits of others, and how a cancellation from outside ends it.
+  private static let awaited: [String: String] = [
+    "send": "the exchange ends, or the task of a call with steps or another transport",
+    "next": "the exchange ends, and its body with it",
+    "gather": "the exchange ends, and its body with it",
+    "wait": "interruptible: a slot is waited for in a task of its own",
+    "sleep": "interruptible: a delay is waited for in a task of its own",
+    "verdict": "interruptible: an app's policy runs in a task of its own",
+    "preflight": "interruptible", "uploadBody": "interruptible", "url": "interruptible", "headers": "interruptible",
+    "provider": "interruptible", "didStart": "interruptible",
+    "willRetry": "interruptible", "postProcess": "interruptible", "postflight": "interruptible",
+    "finish": "interruptible", "pass": "the task of a call with a control",
+    "withTurn": "the task of a call with a queue",
+    "Next": "the task of a call with steps",
+    "value": "the wait that is told to end",
+    "withTaskCancellationHandler": "waits for what it is given",
+    "withTaskGroup": "waits for its children, which are cancelled with it",
+    "withThrowingTaskGroup": "waits for its children, which are cancelled with it",
+    "withValue": "waits for what it is given", "limiting": "waits for what it is given",
+    "last": "waits for what it is given",
+    "again": "waits for what it is given", "attempt": "waits for what it is given",
+    "willStart": "a hook that cancelling does not interrupt", "didFail": "a hook that cancelling does not interrupt",
+    "didComplete": "a hook that cancelling does not interrupt",
+  ]
+
+  @Test func `a call awaits nothing of which it is not known how a cancellation ends it`() throws {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources/Errand/Calls")
+    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    let code = try files.map { try String(contentsOf: $0, encoding: .utf8).replacing(/\/\/.*/, with: "") }.joined()
+    let own = Set(code.matches(of: /func (\w+)/).map { String($0.1) })
+    var seen: Set<String> = []
+    for match in code.matches(of: /await\s+([\w?.$]+)/) {
+      // The name that is called, or read: `sleep` of `await manager.clock.sleep(for: delay)`.
+      let chain = match.1.split(separator: ".").map(String.init)
+      let isOwn = chain.count == 1 || (chain.count == 2 && ["self", "call", "attempt"].contains(chain[0]))
+      if let name = chain.last, !isOwn || !own.contains(name) { seen.insert(name) }
+    }
+    #expect(seen.count > 20)
+    for name in seen.sorted() {
+      #expect(
+        Self.awaited[name] != nil,
+        "\(name) waits: run it in interruptible, or make it a part of Surroundings, and have a call wait there in CancelledAnywhereTests"
+      )
+    }
+  }
+}
