@@ -268,6 +268,6 @@ final class Attempt: Sendable {
       state.record.failure = failure
       return state.record
     }
-    if let record { call.note(record, outcome, at: now) }
+    if let record { call.noteAttempt(record, outcome, at: now) }
   }
 }

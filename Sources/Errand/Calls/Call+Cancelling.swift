@@ -89,7 +89,7 @@ struct HandedOverBody: Cancellable {
 }
 
 /// The calls that are under way, so that they can be cancelled from outside.
-final class CallRegistry: Sendable {
+final class CallDesk: Sendable {
   private let calls = Lock<[Int: Call]>([:])
 
   func enter(_ call: Call) { calls.withLock { $0[call.number] = call } }

@@ -7,7 +7,7 @@ extension Call {
   ) async throws -> Value {
     var outcome = outcome
     outcome.response.maker = self
-    note(final: outcome.response)
+    noteFinal(outcome.response)
     guard outcome.isAccepted else { throw await refusal(outcome) }
     try refuseStandIn(outcome)
     if !outcome.isVerified { try verify(outcome.response) }

@@ -27,7 +27,7 @@ extension Call {
     var race = HedgeRace(hedging)
     var standing = AttemptResult.failure(CancellationError())
     return await withTaskGroup(of: HedgeEvent?.self) { group in
-      let attempt = joined { await self.run(first, request) }
+      let attempt = joined { await self.make(first, request) }
       group.addTask { .ended(await attempt(), isFirst: true) }
       group.addTask { await self.wait(delay) }
       while let event = await group.next() {
@@ -58,7 +58,7 @@ extension Call {
     trace.note(.hedgeSent(number))
     do {
       let request = try await again()
-      return await run(Attempt(number, of: self), request)
+      return await make(Attempt(number, of: self), request)
     } catch {
       return .failure(error)
     }

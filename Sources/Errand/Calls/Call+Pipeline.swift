@@ -30,7 +30,7 @@ extension Call {
       let result =
         mayHedge(request)
         ? await hedged(&number, request) { try await self.rebuild(first, built: built) }
-        : await run(Attempt(number, of: self), request)
+        : await make(Attempt(number, of: self), request)
       guard let error = mendable(result), case .retry(let delay, let reason) = try await decide(error, of: request)
       else { return try result.get() }
       result.discard()
@@ -46,11 +46,11 @@ extension Call {
   }
 
   /// 7.–9. One attempt: its steps, and at their end the transport.
-  func run(_ attempt: Attempt, _ request: HTTPRequest) async -> AttemptResult {
+  func make(_ attempt: Attempt, _ request: HTTPRequest) async -> AttemptResult {
     do {
       let response = try await throughSteps(of: attempt, request) { request in
         let request = self.keepingHeadersHome(request)
-        self.note(request: request, of: attempt.number)
+        self.noteRequest(request, of: attempt.number)
         let host = try self.sendableOrigin(of: request)
         let slot = try await attempt.waitForSlot(host)  // 8. admission
         return try await attempt.send(request, to: host, slot)  // 9. transport, the slot held to the body's end

@@ -117,7 +117,7 @@ final class Call: Sendable {
 
   // MARK: Notes
 
-  func note(request: HTTPRequest, of attempt: Int) {
+  func noteRequest(_ request: HTTPRequest, of attempt: Int) {
     let size = request.body.isEmpty ? 0 : request.body.knownLength
     state.withLock { state in
       state.method = request.method
@@ -129,7 +129,7 @@ final class Call: Sendable {
 
   func noteUnaskedPart() { state.withLock { $0.hasUnaskedPart = true } }
 
-  func note(final response: HTTPResponse) {
+  func noteFinal(_ response: HTTPResponse) {
     var head = response
     // A stream's body would hold the call that holds it.
     if case .stream = delivery { head.body = HTTPResponseBody() }
@@ -140,7 +140,7 @@ final class Call: Sendable {
   }
 
   /// Notes the end of an attempt.
-  func note(_ record: AttemptRecord, _ outcome: Outcome?, at time: Duration) {
+  func noteAttempt(_ record: AttemptRecord, _ outcome: Outcome?, at time: Duration) {
     exchange?.withLock { $0.end(record, outcome) }
     trace.note(.attemptEnded(record.number, record), at: time)
   }
@@ -196,8 +196,8 @@ final class Call: Sendable {
     guard let ended = state.withLock({ $0.end() }) else { return }
     ended.deadline?.cancel()
     manager.calls.leave(self)
-    let counts = trace.end(outcome)
-    manager.board.note(outcome, counts, bytesSent: ended.bytesSent, of: type(of: plan.task))
+    let record = trace.end(outcome)
+    manager.statisticsDesk.note(outcome, record, bytesSent: ended.bytesSent, of: type(of: plan.task))
     if let exchange = exchange?.withLock({ $0 }) { show(exchange, outcome, ended) }
     if let error {
       await plan.task.didFail(with: error)
@@ -208,7 +208,7 @@ final class Call: Sendable {
   }
 
   /// Echoes and records what went over the wire, where that is wanted.
-  private func show(_ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState.Ended) {
+  private func show(_ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState) {
     let configuration = snapshot.configuration
     let method = ended.method ?? plan.httpMethod
     let text = exchange.text(plan, configuration, flightRecord, outcome)

@@ -57,25 +57,12 @@ struct CallState {
     return heed(body)
   }
 
-  /// The facts to report once the call is over, and what it no longer needs: to be released outside of any lock, for a
-  /// task that is held keeps its result, which may hold the call.
-  struct Ended {
-    let method: HTTPMethod?
-    let url: URL?
-    let response: HTTPResponse?
-    let bytesSent: Int
-    let release: (@Sendable () -> Void)?
-    let deadline: Task<Void, Never>?
-    let wait: (any Cancellable)?
-  }
-
-  /// Ends the call; nil where it had ended before.
-  mutating func end() -> Ended? {
+  /// Ends the call; nil where it had ended before. Returns the last state, with what the call no longer needs: to be
+  /// released outside of any lock, for a task that is held keeps its result, which may hold the call.
+  mutating func end() -> CallState? {
     guard !hasEnded else { return nil }
     hasEnded = true
     defer { (response, wait) = (nil, nil) }  // the call may live as long as what it gave
-    return Ended(
-      method: method, url: url, response: response, bytesSent: bytesSent, release: release, deadline: deadline,
-      wait: wait)
+    return self
   }
 }

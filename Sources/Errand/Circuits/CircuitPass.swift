@@ -1,14 +1,14 @@
 /// The permission to send an attempt to a host with a circuit breaker. It ends once, with the attempt's result; with
 /// the last reference it ends without a result.
 final class CircuitPass: Sendable {
-  private let board: CircuitBoard
+  private let desk: CircuitDesk
   private let host: Origin
   private let permit: Circuit.Permit
   private let settings: CircuitBreaker
   private let isOpen = Lock(true)
 
-  init(_ board: CircuitBoard, _ host: Origin, _ permit: Circuit.Permit, _ settings: CircuitBreaker) {
-    self.board = board
+  init(_ desk: CircuitDesk, _ host: Origin, _ permit: Circuit.Permit, _ settings: CircuitBreaker) {
+    self.desk = desk
     self.host = host
     self.permit = permit
     self.settings = settings
@@ -21,7 +21,7 @@ final class CircuitPass: Sendable {
       defer { isOpen = false }
       return isOpen
     }
-    if isFirst { board.leave(host, permit, result, settings) }
+    if isFirst { desk.leave(host, permit, result, settings) }
   }
 }
 

@@ -38,7 +38,7 @@ struct RetryAccounts {
 }
 
 /// Keeps the retry budgets of all hosts: the owner of ``RetryAccounts``.
-final class RetryBank: Sendable {
+final class RetryDesk: Sendable {
   private let accounts: Lock<RetryAccounts>
 
   init(_ budget: RetryBudget) { accounts = Lock(RetryAccounts(budget)) }

@@ -44,20 +44,10 @@ package final class CallTrace: Sendable {
     return time
   }
 
-  /// The totals of a call.
-  package struct Counts {
-    /// The number of retries.
-    package let retries: Int
-    /// The bytes of bodies that came.
-    package let bytesReceived: Int
-    /// The duration of the call.
-    package let duration: Duration
-  }
-
-  /// Notes the end of the call.
-  package func end(_ outcome: CallOutcome) -> Counts {
-    let duration = note(.callEnded(outcome))
-    return record.withLock { Counts(retries: $0.retries, bytesReceived: $0.bytesReceived, duration: duration) }
+  /// Notes the end of the call; returns its record.
+  package func end(_ outcome: CallOutcome) -> FlightRecord {
+    note(.callEnded(outcome))
+    return flightRecord
   }
 
   /// A body that the caller read as it came had so many bytes.

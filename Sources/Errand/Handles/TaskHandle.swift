@@ -7,23 +7,23 @@
 /// The call goes on when the handle is released, unless it is ``scoped``. It is a call like any other: throttled,
 /// retried, recorded, and cancelled by `cancelAll()`, by tag and by type.
 public final class TaskHandle<Value: Sendable>: Sendable {
-  private let work: HandleWork<Value>
+  private let desk: HandleDesk<Value>
   private let lifetime: TaskHandleLifetime
 
-  init(_ work: HandleWork<Value>, _ lifetime: TaskHandleLifetime) {
-    self.work = work
+  init(_ desk: HandleDesk<Value>, _ lifetime: TaskHandleLifetime) {
+    self.desk = desk
     self.lifetime = lifetime
   }
 
   deinit {
-    if lifetime == .scoped { work.cancel() }
+    if lifetime == .scoped { desk.cancel() }
   }
 
   /// A handle of the same call that cancels it when released; this one stays as it is.
-  public var scoped: TaskHandle<Value> { TaskHandle(work, .scoped) }
+  public var scoped: TaskHandle<Value> { TaskHandle(desk, .scoped) }
 
   /// The state of the task.
-  public var state: TaskHandleState { work.handleState }
+  public var state: TaskHandleState { desk.handleState }
 
   /// The value that the task gives, once it has.
   ///
@@ -34,7 +34,7 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   public var value: Value {
     get async throws {
       defer { withExtendedLifetime(self) {} }  // a scoped call lives while somebody waits for it
-      return try await work.value()
+      return try await desk.value()
     }
   }
 
@@ -42,10 +42,10 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   ///
   /// Each use is a sequence of its own. It keeps the newest thousand events that were not read, and it does not keep the
   /// handle: hold that as long as a ``scoped`` call is to live.
-  public var events: AsyncStream<TaskEvent> { work.events() }
+  public var events: AsyncStream<TaskEvent> { desk.events() }
 
   /// Ends the call with `CancellationError`; nothing when it is over.
-  public func cancel() { work.cancel() }
+  public func cancel() { desk.cancel() }
 
   /// Pauses the call: before its next attempt, and while the body of the response is read.
   ///
@@ -56,19 +56,19 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   ///
   /// - Returns: Whether it is paused because of this: false when it was already, or is over.
   @discardableResult
-  public func pause() -> Bool { work.pause() }
+  public func pause() -> Bool { desk.pause() }
 
   /// Resumes a paused call where it is; the request of the next attempt is built only now.
   ///
   /// - Returns: Whether it goes on because of this: false when it was not paused.
   @discardableResult
-  public func resume() -> Bool { work.resume() }
+  public func resume() -> Bool { desk.resume() }
 
   /// Runs the task anew when it has failed or was cancelled; the same handle then stands for the new call.
   ///
   /// - Returns: Whether it was begun: false while the task is under way, and when it has succeeded.
   @discardableResult
-  public func retry() -> Bool { work.retry() }
+  public func retry() -> Bool { desk.retry() }
 }
 
 /// The state of a started task.

@@ -56,14 +56,14 @@ extension TaskManager {
     let mayWait = { @Sendable in
       if let name = queue.name { try server.manager.serialQueues.refuseIfHeld(name) }
     }
-    let work = HandleWork<Value>(mayWait: mayWait) { control in
+    let desk = HandleDesk<Value>(mayWait: mayWait) { control in
       try await ServerDefault.$scoped.withValue(scoped) {
         var plan = task.plan
         plan.control = control
         return try await Call.perform(plan, delivery, finish: finish)
       }
     }
-    work.start()
-    return TaskHandle(work, lifetime)
+    desk.start()
+    return TaskHandle(desk, lifetime)
   }
 }

@@ -7,12 +7,12 @@ public actor TaskManager {
   nonisolated let admission: AdmissionDesk
   /// The desk for calls that hand their body to the caller, before they ask for a slot.
   nonisolated let streams: AdmissionDesk
-  nonisolated let calls = CallRegistry()
+  nonisolated let calls = CallDesk()
   nonisolated let serialQueues = SerialQueues()
   nonisolated let clock: CallClock
   nonisolated let random: CallRandom
-  nonisolated let retries: RetryBank
-  nonisolated let circuits: CircuitBoard
+  nonisolated let retries: RetryDesk
+  nonisolated let circuits: CircuitDesk
   private nonisolated let recorderBox = Lock<TaskRecorder?>(nil)
 
   /// A manager with the given limits.
@@ -28,8 +28,8 @@ public actor TaskManager {
   ) {
     admission = AdmissionDesk(limits: limits, clock: clock)
     streams = AdmissionDesk(limits: limits.ofStreams, clock: clock)
-    retries = RetryBank(retryBudget)
-    circuits = CircuitBoard(clock: clock)
+    retries = RetryDesk(retryBudget)
+    circuits = CircuitDesk(clock: clock)
     self.clock = clock
     self.random = random
   }
@@ -129,15 +129,15 @@ public actor TaskManager {
 
   // MARK: Statistics
 
-  nonisolated let board = StatisticsBoard()
+  nonisolated let statisticsDesk = StatisticsDesk()
 
   /// The statistics of each type of task since the manager was made, or since ``resetStatistics()``.
   ///
   ///     for widget in shop.manager.statistics.sorted(by: .bytes) { print(widget) }
   ///
   /// A call counts when it has ended. There is one entry a type, however many calls there were.
-  public nonisolated var statistics: ManagerStatistics { board.statistics }
+  public nonisolated var statistics: ManagerStatistics { statisticsDesk.statistics }
 
   /// Resets the statistics.
-  public nonisolated func resetStatistics() { board.reset() }
+  public nonisolated func resetStatistics() { statisticsDesk.reset() }
 }

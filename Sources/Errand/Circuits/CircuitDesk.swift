@@ -1,5 +1,5 @@
 /// Keeps the circuit breakers of all hosts: the owner of every ``Circuit``.
-final class CircuitBoard: Sendable {
+final class CircuitDesk: Sendable {
   private struct State {
     var circuits: [Origin: Circuit] = [:]
     /// At how many hosts those are looked for that can be forgotten.

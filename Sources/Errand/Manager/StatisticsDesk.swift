@@ -1,7 +1,7 @@
 import Foundation
 
 /// Counts the calls of a manager: one entry a type of task, however many calls there are.
-final class StatisticsBoard: Sendable {
+final class StatisticsDesk: Sendable {
   private struct Entry {
     let type: Any.Type
     var statistics: TaskStatistics
@@ -10,12 +10,12 @@ final class StatisticsBoard: Sendable {
   private let entries = Lock<[ObjectIdentifier: Entry]>([:])
 
   /// A call has ended.
-  func note(_ outcome: CallOutcome, _ counts: CallTrace.Counts, bytesSent: Int, of type: Any.Type) {
+  func note(_ outcome: CallOutcome, _ record: FlightRecord, bytesSent: Int, of type: Any.Type) {
     let now = Date()
     entries.withLock { entries in
       // The name is made on demand: it costs more than all of this.
       entries[ObjectIdentifier(type), default: Entry(type: type, statistics: TaskStatistics())]
-        .statistics.add(outcome, counts, bytesSent: bytesSent, at: now)
+        .statistics.add(outcome, record, bytesSent: bytesSent, at: now)
     }
   }
 
@@ -32,18 +32,18 @@ final class StatisticsBoard: Sendable {
 }
 
 extension TaskStatistics {
-  fileprivate mutating func add(_ outcome: CallOutcome, _ counts: CallTrace.Counts, bytesSent: Int, at now: Date) {
+  fileprivate mutating func add(_ outcome: CallOutcome, _ record: FlightRecord, bytesSent: Int, at now: Date) {
     count += 1
     switch outcome {
     case .succeeded: break
     case .failed: failures += 1
     case .cancelled: cancellations += 1
     }
-    retries += counts.retries
-    bytesReceived += counts.bytesReceived
+    retries += record.retries
+    bytesReceived += record.bytesReceived
     self.bytesSent += bytesSent
-    duration += counts.duration
-    lastDuration = counts.duration
+    lastDuration = record.entries.last?.time ?? .zero
+    duration += lastDuration
     lastRun = now
   }
 }

@@ -1,5 +1,5 @@
 /// The work behind a handle: the call of the present round, the waiters for its value, the readers of its events.
-final class HandleWork<Value: Sendable>: Sendable {
+final class HandleDesk<Value: Sendable>: Sendable {
   typealias Operation = @Sendable (CallControl) async throws -> Value
   typealias Events = AsyncStream<TaskEvent>
 
