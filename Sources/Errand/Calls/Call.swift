@@ -36,7 +36,7 @@ final class Call: Sendable {
       plan.hasLimits
       ? Timeouts.ofAttempts(plan.timeout, plan.timeouts, snapshot.configuration) : snapshot.timeouts
     recorder = manager.recorder
-    isEchoed = snapshot.configuration.echoes(plan)
+    isEchoed = Self.isEchoed(plan, snapshot.configuration)
     exchange = recorder != nil || isEchoed ? Lock(ExchangeRecord()) : nil
     surroundings = Surroundings(plan, snapshot, delivery)
     trace = CallTrace(
@@ -45,6 +45,16 @@ final class Call: Sendable {
       logStyle: snapshot.configuration.logStyle,
       log: snapshot.configuration.log, context: plan.context)
     self.plan = plan
+  }
+
+  private static func isEchoed(_ plan: TaskPlan, _ configuration: ServerConfiguration) -> Bool {
+    switch plan.echoStyle {
+    case .full: true
+    case .none: false
+    case .inherited:
+      configuration.echoesTasks
+        || (!configuration.echoedTasks.isEmpty && configuration.echoedTasks.contains(plan.taskName))
+    }
   }
 
   /// True when what goes over the wire is echoed or recorded.

@@ -115,15 +115,6 @@ public struct ServerConfiguration: Sendable {
   /// The settings of a new server.
   public init() {}
 
-  /// True when the exchange of a plan is echoed.
-  func echoes(_ plan: TaskPlan) -> Bool {
-    switch plan.echoStyle {
-    case .full: true
-    case .none: false
-    case .inherited: echoesTasks || (!echoedTasks.isEmpty && echoedTasks.contains(plan.taskName))
-    }
-  }
-
   /// Replaces the standard headers.
   public mutating func setStandardHeaders(_ headers: HTTPHeaders) { standardHeaders = headers }
 

@@ -146,10 +146,12 @@ package final class ServerSnapshot: Sendable {
     }
   }
 
-  /// The snapshot that a task's default `url` is built from: that of the call in flight, else the server's present one.
-  static func inUse(by server: Server) -> ServerSnapshot {
-    guard let override, override.server == ObjectIdentifier(server) else { return server.snapshot }
-    return override.snapshot
+  /// A task's default URL: by the snapshot of the call in flight, else the server's present one.
+  static func url(below server: Server, path: String, query: HTTPQuery) throws -> URL {
+    guard let override, override.server == ObjectIdentifier(server) else {
+      return try server.snapshot.url(path: path, query: query)
+    }
+    return try override.snapshot.url(path: path, query: query)
   }
 
   /// While a call asks its task for the URL: that task's server, and the snapshot to use for it.

@@ -120,7 +120,7 @@ extension ServerTask {
   public var query: HTTPQuery { HTTPQuery() }
   /// The server's remote with ``path`` and ``query``.
   /// Throws ``TaskError`` when there is no remote or the result is no URL.
-  public var url: URL { get async throws { try ServerSnapshot.inUse(by: server).url(path: path, query: query) } }
+  public var url: URL { get async throws { try ServerSnapshot.url(below: server, path: path, query: query) } }
   /// `.automatic`.
   public var httpMethod: HTTPMethod { .automatic }
   /// Empty.
