@@ -4,6 +4,8 @@ struct FuzzReport: BenchReport {
   var exchanges = 0
   var seconds = 0.0
   var collateral = 0
+  /// Those that the guide to transports says libcurl does not let be seen.
+  var known = 0
   var findings: [String] = []
   /// How often exchanges came to which end.
   var ends: [String: Int] = [:]
@@ -19,6 +21,7 @@ struct FuzzReport: BenchReport {
     mutations[verdict.mutation, default: 0] += 1
     latest = max(latest, outcome.elapsed - outcome.exchange.limit)
     if verdict.verdict == "collateral" { collateral += 1 }
+    if verdict.verdict == "known" { known += 1 }
     guard let text = outcome.finding ?? (verdict.verdict == "finding" ? verdict.text : nil) else { return nil }
     let block = outcome.exchange.number / FuzzBlock.size * FuzzBlock.size
     let finding = """
@@ -39,7 +42,7 @@ struct FuzzReport: BenchReport {
   var description: String {
     """
     {"client":"errand","scenario":"fuzz","seed":\(seed),"exchanges":\(exchanges),"seconds":\(seconds),\
-    "findings":\(findings.count),"collateral":\(collateral),"secondsLate":\(max(0, latest / .seconds(1))),\
+    "findings":\(findings.count),"collateral":\(collateral),"known":\(known),"secondsLate":\(max(0, latest / .seconds(1))),\
     "slotsLost":\(slotsLost),"descriptorsLost":\(descriptorsLost),"ends":\(Self.json(ends)),\
     "mutations":\(Self.json(mutations))}
     """

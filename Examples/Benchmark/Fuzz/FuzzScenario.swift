@@ -37,7 +37,8 @@ struct FuzzScenario: Scenario {
   private static func warmUp(_ options: BenchOptions, _ peer: FuzzPeer) async throws {
     let transport = try options.transport()
     for line in peer.lines {
-      let exchange = FuzzExchange(0, seed: options.seed, line: line, isFirst: true)
+      // Of no number that is judged.
+      let exchange = FuzzExchange(-1, seed: options.seed, line: line, isFirst: true)
       let response = try await transport.send(HTTPRequest(.get, peer.url(line, exchange.path)))
       _ = try await response.body.collect()
     }

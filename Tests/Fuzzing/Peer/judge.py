@@ -1,5 +1,7 @@
 """Says of the outcome of an exchange, as the client saw it, whether it may be."""
 
+import os
+
 import answers
 import reading
 import streams
@@ -31,7 +33,7 @@ class Judge:
         self.plans, self.ledger = plans, ledger
 
     def verdict(self, number, outcome):
-        """The name of the mutation, a verdict (good, collateral, finding), and a word on it."""
+        """The name of the mutation, a verdict (good, collateral, known, finding), and a word on it."""
         entry = self.ledger.entry(number)
         expected, name, once = self._expected(entry, number, outcome)
         verdict = ("good", "")
@@ -61,10 +63,13 @@ class Judge:
                 break
             elif what == "close" or (what == "cut" and outcome.protocol == "tcp"):
                 is_closed = True
+            elif what == "unasked" and course.answer.framing == "close" and course.answer.has_body:
+                return reading.Reading(), name, True  # without a length, what comes behind the body is some of it
         return reading.read(data, is_closed, outcome.method, outcome.decodes, course.packed), name, True
 
     def _success(self, number, outcome, expected):
-        for data in (outcome.answer_id, outcome.body[:200]):
+        is_own = expected.body is not None and expected.body == outcome.body
+        for data in (outcome.answer_id, b"" if is_own else outcome.body[:200]):
             other = answers.marked(self.plans.seed, data)
             if other is not None and other != number:
                 # What was on its way when the request began cannot be told from its answer.
@@ -74,11 +79,12 @@ class Judge:
         if expected.refusal:
             if outcome.is_after_wild and not outcome.is_wild:
                 return ("collateral", "")
-            return ("finding", "taken for whole: %s, and it is %d with %d bytes" % (
+            return ("known" if expected.is_known else "finding", "taken for whole: %s, and it is %d with %d bytes" % (
                 expected.refusal, outcome.status, len(outcome.body)))
         if expected.body is not None and (expected.status, expected.body) != (outcome.status, outcome.body):
-            return ("finding", "read otherwise: %d with %d bytes, and it is %d with %d bytes" % (
-                expected.status, len(expected.body), outcome.status, len(outcome.body)))
+            place = len(os.path.commonprefix([expected.body, outcome.body]))
+            return ("finding", "read otherwise: %d with %d bytes, and it is %d with %d bytes, other ones from %d on" % (
+                expected.status, len(expected.body), outcome.status, len(outcome.body), place))
         return ("good", "")
 
     def _failure(self, entry, outcome, expected):

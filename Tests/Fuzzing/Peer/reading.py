@@ -6,10 +6,13 @@ import packing
 
 
 class Reading:
-    """`refusal` where it must not be taken for whole; `body` where it may, and None where any may."""
+    """`refusal` where it must not be taken for whole; `body` where it may, and None where any may.
 
-    def __init__(self, refusal=None, status=None, body=None):
-        self.refusal, self.status, self.body = refusal, status, body
+    `is_known` where the guide says that libcurl does not let it be seen.
+    """
+
+    def __init__(self, refusal=None, status=None, body=None, is_known=False):
+        self.refusal, self.status, self.body, self.is_known = refusal, status, body, is_known
 
 
 class _Refused(Exception):
@@ -169,9 +172,11 @@ def _chunked(cursor):
             raise _Unclear()
         if len(end) < 2:
             raise _Cut("it is cut in a chunk")
-    while cursor.field_line():
-        pass
-    return b"".join(pieces)
+    while True:
+        if cursor.left == 1 and cursor.data.endswith(b"\r"):
+            raise _Unclear()  # nothing but the last LF is missing
+        if not cursor.field_line():
+            return b"".join(pieces)
 
 
 def _decoded(fields, body, packed):

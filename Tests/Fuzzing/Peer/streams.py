@@ -30,8 +30,12 @@ def frames(more):
 
     while True:
         head = take(9)
-        payload = take(int.from_bytes(head[:3], "big"))
-        yield head[3], head[4], int.from_bytes(head[5:], "big") & 0x7FFFFFFF, payload
+        frame = head[3], head[4], int.from_bytes(head[5:], "big") & 0x7FFFFFFF
+        try:
+            payload = take(int.from_bytes(head[:3], "big"))
+        except Gone:
+            raise Gone(*frame, buffer) from None
+        yield *frame, payload
 
 
 def bare(kind, flags, payload):
@@ -152,46 +156,72 @@ def read(sent, course, method, decodes, own):
         taken, data = data, b""
         return taken
 
+    message = Message()
     try:
-        status, fields, body = _message(frames(more), own)
-    except Gone:
-        return reading.Reading(refusal="its stream does not end")
+        message.read(frames(more), own)
+    except Gone as gone:
+        message.is_cut = True
+        message.take_part(own, *gone.args)
     except Exception:  # the package has many for a block that cannot be read
         return reading.Reading()
+    status, fields, body = message.status, message.fields, bytes(message.body)
+    if status is None:
+        return reading.Reading(refusal="its stream does not end")
     lengths = {value for name, value in fields if name == b"content-length"}
-    if method != "HEAD" and status not in (204, 304) and lengths and lengths != {b"%d" % len(body)}:
+    length = next((int(value) for value in lengths if len(lengths) == 1 and value.isdigit()), None)
+    if method == "HEAD" or status in (204, 304):
+        body = b""  # with its head it is whole
+    elif length is not None and len(body) >= length:
+        # RFC 9113 §8.1.1: what is behind the stated length makes it malformed, and what is before it is all of the body.
+        body = body[:length]
+    elif message.is_cut:
+        return reading.Reading(refusal="its stream does not end", is_known=message.is_reset and not lengths)
+    elif lengths:
         return reading.Reading(refusal="its length is %r, and it has %d bytes" % (sorted(lengths), len(body)))
     return reading.decoded(status, fields, body, course.packed) if decodes else reading.Reading(None, status, body)
 
 
-def _message(frames, own):
-    """Status, fields and body; raises ValueError where it is wrong otherwise than by being cut."""
-    status, fields, body, block = None, [], b"", None
-    ends = False
-    for kind, flags, stream, payload in frames:
-        if len(payload) > 16_384 or (stream != own and block is not None):
-            raise ValueError()
-        if stream != own:
-            continue
-        if (kind == CONTINUATION) != (block is not None):
-            raise ValueError()
-        if kind in (HEADERS, CONTINUATION):
-            block = (block or b"") + (_checked(bare(kind, flags, payload)) if kind == HEADERS else payload)
-            ends = ends or (kind == HEADERS and bool(flags & END_STREAM))
-            if flags & END_HEADERS:
-                pairs = hpack.Decoder().decode(block, raw=True)
-                block = None
-                if status is None or status < 200:
-                    status, fields = int(dict(pairs)[b":status"]) if b":status" in dict(pairs) else 0, pairs
-        elif kind == DATA:
-            if status is None:
+class Message:
+    """What came of a stream: `status` is None where there is no final head, `is_reset` where it ends without an error."""
+
+    def __init__(self):
+        self.status, self.fields, self.body, self.is_cut, self.is_reset = None, [], bytearray(), False, False
+
+    def read(self, frames, own):
+        """Raises Gone where it is cut, and ValueError where it is wrong otherwise."""
+        block, ends = None, False
+        for kind, flags, stream, payload in frames:
+            if len(payload) > 16_384 or (stream != own and block is not None):
                 raise ValueError()
-            body += _checked(bare(kind, flags, payload))
-            ends = ends or bool(flags & END_STREAM)
-        elif kind == RST_STREAM:
-            raise Gone()
-        if ends and block is None:
-            return status, fields, body
+            if stream != own:
+                continue
+            if (kind == CONTINUATION) != (block is not None):
+                raise ValueError()
+            if kind in (HEADERS, CONTINUATION):
+                block = (block or b"") + (_checked(bare(kind, flags, payload)) if kind == HEADERS else payload)
+                ends = ends or (kind == HEADERS and bool(flags & END_STREAM))
+                if flags & END_HEADERS:
+                    self._take(hpack.Decoder().decode(block, raw=True))
+                    block = None
+            elif kind == DATA:
+                if self.status is None:
+                    raise ValueError()
+                self.body += _checked(bare(kind, flags, payload))
+                ends = ends or bool(flags & END_STREAM)
+            elif kind == RST_STREAM:
+                self.is_reset = payload == bytes(4)  # NO_ERROR
+                raise Gone()
+            if ends and block is None:
+                return
+
+    def take_part(self, own, kind=None, flags=0, stream=0, payload=b""):
+        """Of a frame of data a client takes what there is."""
+        if kind == DATA and stream == own and self.status is not None:
+            self.body += payload[1:] if flags & PADDED else payload
+
+    def _take(self, pairs):
+        if self.status is None or self.status < 200:
+            self.status, self.fields = int(dict(pairs)[b":status"]) if b":status" in dict(pairs) else 0, pairs
 
 
 def _checked(payload):
