@@ -46,6 +46,7 @@ static struct {
 
 // OpenSSL's, by way of libcurl; null where that uses another library.
 static int (*ssl_pending)(const void *);
+static int (*ssl_get_shutdown)(const void *);
 
 static const struct ccurl_version_data *version_data;
 static int32_t load_outcome;
@@ -70,6 +71,7 @@ static int32_t load(void) {
   int32_t resolved = resolve_symbols(library);
   if (resolved != CCURL_LOADED) return resolved;
   ssl_pending = (__typeof__(ssl_pending))dlsym(library, "SSL_pending");
+  ssl_get_shutdown = (__typeof__(ssl_get_shutdown))dlsym(library, "SSL_get_shutdown");
   version_data = curl.version_info(0);
   if (version_data->version_num < oldest_version) return CCURL_TOO_OLD;
   if (curl.global_init(CC_GLOBAL_ALL) != CCE_OK) return CCURL_INIT_FAILED;
@@ -136,6 +138,7 @@ CALLBACK_SETTER(header, ccurl_data_function, HEADER)
 CALLBACK_SETTER(read, ccurl_data_function, READ)
 CALLBACK_SETTER(seek, ccurl_seek_function, SEEK)
 CALLBACK_SETTER(prereq, ccurl_prereq_function, PREREQ)
+CALLBACK_SETTER(xferinfo, ccurl_xferinfo_function, XFERINFO)
 CALLBACK_SETTER(resolver_start, ccurl_resolver_start_function, RESOLVER_START_)
 CALLBACK_SETTER(sockopt, ccurl_sockopt_function, SOCKOPT)
 CALLBACK_SETTER(opensocket, ccurl_opensocket_function, OPENSOCKET)
@@ -164,11 +167,21 @@ int32_t ccurl_easy_get_certinfo(ccurl_easy *easy, const ccurl_certinfo **value) 
   return curl.easy_getinfo(easy, CCINFO_CERTINFO, value);
 }
 
-int ccurl_easy_tls_pending(ccurl_easy *easy) {
+// OpenSSL's session of a transfer's connection; null where there is none.
+static const void *tls_session(ccurl_easy *easy) {
   struct ccurl_tls_session *session = NULL;
-  if (ssl_pending == NULL || curl.easy_getinfo(easy, CCINFO_TLS_SSL_PTR, &session) != CCE_OK) return 0;
-  if (session == NULL || session->backend != CCSSLBACKEND_OPENSSL || session->internals == NULL) return 0;
-  return ssl_pending(session->internals);
+  if (curl.easy_getinfo(easy, CCINFO_TLS_SSL_PTR, &session) != CCE_OK || session == NULL) return NULL;
+  return session->backend == CCSSLBACKEND_OPENSSL ? session->internals : NULL;
+}
+
+int ccurl_easy_tls_pending(ccurl_easy *easy) {
+  const void *session = ssl_pending == NULL ? NULL : tls_session(easy);
+  return session == NULL ? 0 : ssl_pending(session);
+}
+
+int ccurl_easy_tls_lacks_end(ccurl_easy *easy) {
+  const void *session = ssl_get_shutdown == NULL ? NULL : tls_session(easy);
+  return session != NULL && (ssl_get_shutdown(session) & 2) == 0;  // SSL_RECEIVED_SHUTDOWN
 }
 
 // MARK: Multi handles

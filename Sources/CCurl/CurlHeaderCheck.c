@@ -77,6 +77,7 @@ static const struct comparison comparisons[] = {
     TYPE(ccurl_data_function, curl_read_callback)
     TYPE(ccurl_seek_function, curl_seek_callback)
     TYPE(ccurl_prereq_function, curl_prereq_callback)
+    TYPE(ccurl_xferinfo_function, curl_xferinfo_callback)
     TYPE(ccurl_resolver_start_function, curl_resolver_start_callback)
     TYPE(ccurl_closesocket_function, curl_closesocket_callback)
 };

@@ -65,6 +65,32 @@
       }
     }
 
+    // libcurl hands the connection from one request to the next before it returns. Of a stated length it reads no more, so that
+    // what came behind it is still there.
+    @Test func `an answer that comes with another answers none of those that wait for the connection`() async throws {
+      let padding = String(repeating: "x", count: 100_000)
+      let peer = try WirePeer { connection, _ in
+        while let request = connection.readRequest() {
+          let body = (request.split(separator: " ").dropFirst().first ?? "") + padding
+          let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
+          connection.say("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)\(evil)")
+        }
+      }
+      var configuration = CurlTransport.Configuration()
+      configuration.connectionsPerOrigin = 1
+      let transport = try CurlTransport(configuration)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for index in 0..<50 {
+          group.addTask {
+            let body = try await transport.send(HTTPRequest(.get, peer.url("\(index)"))).body.collect()
+            let text = String(decoding: body.prefix(10), as: UTF8.self)
+            #expect(text.hasPrefix("/\(index)x"))
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+
     private var descriptorCount: Int {
       get throws { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
     }

@@ -1,12 +1,13 @@
 #if os(Linux)
   import Errand
+  import ErrandTesting
   import Foundation
   import Testing
 
   /// HTTP/2 connections that end in the middle of several bodies.
   @Suite(
     .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   struct BrokenConnectionTests {
     @Test(arguments: ["violate", "die"], [1, 4])
     func `no body of unknown length is taken for whole`(end: String, count: Int) async throws {
@@ -26,6 +27,38 @@
         // Streams that libcurl does not wake when it gives a connection up end by their limit.
         #expect(error?.code == .truncatedBody || error?.code == .timedOut, "\(error.map { "\($0)" } ?? "")")
       }
+    }
+
+    // libcurl 7.88 loses what came along with the end of a connection's last stream after a GOAWAY.
+    @Test func `no answer that comes behind a GOAWAY loses its end without an error`() async throws {
+      let peer = try await HTTP2Peer()
+      for size in [1, 40_000, 100_000, 300_000] {
+        let request = HTTPRequest(.get, peer.url.appendingPathComponent("drain/\(size)"))
+        do {
+          let body = try await peer.transport().send(request).body.collect()
+          #expect(body.count == size)
+        } catch let error as TaskError {
+          #expect(error.code == .truncatedBody || error.code == .connectionLost, "\(error)")
+        }
+      }
+    }
+
+    // A stream that is refused twice: libcurl makes one connection more, over which nothing may be sent, and keeps it.
+    @Test func `a connection that was made for nothing serves the next request`() async throws {
+      let peer = try await HTTP2Peer()
+      let transport = try peer.transport()
+      var options = TransferOptions()
+      options.mayRepeat = true
+      let refused = HTTPRequest(.get, peer.url.appendingPathComponent("reset/REFUSED_STREAM"), options: options)
+      await #expect(throws: TaskError.self) { try await transport.send(refused) }
+      #expect(try await peer.seen().count == 2)
+      // Of no stated length: its connection must be known to stand.
+      let request = HTTPRequest(.get, peer.url.appendingPathComponent("unstated"))
+      for _ in 0..<3 {
+        let body = try await transport.send(request).body.collect()
+        #expect(body == Data("ok".utf8))
+      }
+      #expect(await eventually { await transport.connections().values.map(\.open) == [1] })
     }
   }
 #endif

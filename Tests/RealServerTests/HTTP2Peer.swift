@@ -47,16 +47,23 @@
       return String(decoding: body, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
+    /// What its clients did besides: "RESET 3" is a stream that was given up, "PONG" answers a PING.
+    func noted() async throws -> [String] {
+      let request = HTTPRequest(.get, url.appendingPathComponent("noted"))
+      let body = try await transport().send(request).body.collect()
+      return String(decoding: body, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
     private static let script = #"""
       import select, socket, ssl, threading, time
 
       from h2.config import H2Configuration
       from h2.connection import H2Connection
       from h2.errors import ErrorCodes
-      from h2.events import DataReceived, RequestReceived, StreamEnded
+      from h2.events import DataReceived, PingAckReceived, RequestReceived, StreamEnded, StreamReset
       from hyperframe.frame import GoAwayFrame
 
-      seen = []
+      seen, noted, peers = [], [], []
       lock = threading.Lock()
 
 
@@ -68,6 +75,7 @@
               self.h2 = H2Connection(H2Configuration(client_side=False, header_encoding="utf-8"))
               self.requests = {}
               self.received = 0
+              peers.append(self)
 
           def serve(self):
               self.h2.initiate_connection()
@@ -78,6 +86,9 @@
                           self.requests[event.stream_id] = dict(event.headers)
                           if self.requests[event.stream_id][":path"].startswith("/early"):
                               self.take(event.stream_id)
+                      if isinstance(event, (StreamReset, PingAckReceived)):
+                          stream = getattr(event, "stream_id", None)
+                          noted.append("RESET %d" % stream if stream else "PONG")
                       if isinstance(event, DataReceived):
                           self.receive(event)
                       if isinstance(event, StreamEnded) and event.stream_id in self.requests:
@@ -90,7 +101,7 @@
               words = path.strip("/").split("/")
               with lock:
                   isFirst = not any(path in line for line in seen)
-                  if words[0] != "seen":
+                  if words[0] not in ("seen", "noted", "nudge"):
                       seen.append("%s %s %d" % (headers[":method"], path, stream))
               if words[0] == "once":
                   words = words[1:] if isFirst else ["hello"]
@@ -121,7 +132,33 @@
               with lock:
                   self.answer(stream, "\n".join(seen))
 
-          def hold(self, stream):
+          def noted(self, stream):
+              self.answer(stream, "\n".join(noted))
+
+          def nudge(self, stream):
+              # A PING over every connection but this one.
+              for peer in list(peers):
+                  if peer is not self:
+                      peer.h2.ping(bytes(8))
+                      peer.flush()
+              self.answer(stream, "")
+
+          def drain(self, stream, size):
+              # A graceful GOAWAY (RFC 9113 6.8), and the answer right behind it.
+              self.flush()
+              frame = GoAwayFrame(0)
+              frame.last_stream_id = stream
+              self.h2.send_headers(stream, [(":status", "200")])
+              for start in range(0, int(size), 16_000):
+                  count = min(16_000, int(size) - start)
+                  self.h2.send_data(stream, b"x" * count, end_stream=start + count == int(size))
+              self.sock.sendall(frame.serialize() + self.h2.data_to_send())
+
+          def unstated(self, stream):
+              self.h2.send_headers(stream, [(":status", "200")])
+              self.h2.send_data(stream, b"ok", end_stream=True)
+
+          def hold(self, stream, name=""):
               pass
 
           def reset(self, stream, code):
@@ -213,7 +250,12 @@
 
       def serve(sock):
           try:
-              Peer(context.wrap_socket(sock, server_side=True)).serve()
+              with context.wrap_socket(sock, server_side=True) as secure:
+                  peer = Peer(secure)
+                  try:
+                      peer.serve()
+                  finally:
+                      peers.remove(peer)
           except OSError:
               pass
           finally:

@@ -68,6 +68,9 @@ typedef int (*ccurl_seek_function)(void *_Nullable data, int64_t offset, int ori
 /// Called when the connection stands, before the request is written: once for every go of an exchange.
 typedef int (*ccurl_prereq_function)(
     void *_Nullable data, char *remote_address, char *local_address, int remote_port, int local_port);
+/// Called whenever something may have moved, with numbers of bytes.
+typedef int (*ccurl_xferinfo_function)(
+    void *_Nullable data, int64_t to_come, int64_t came, int64_t to_send, int64_t sent);
 /// Called before a name is looked up. What it is given first is the resolver's own.
 typedef int (*ccurl_resolver_start_function)(
     void *_Nullable resolver, void *_Nullable reserved, void *_Nullable data);
@@ -114,6 +117,7 @@ int32_t ccurl_easy_set_header(ccurl_easy *easy, ccurl_data_function _Nullable fu
 int32_t ccurl_easy_set_read(ccurl_easy *easy, ccurl_data_function _Nullable function, void *_Nullable data);
 int32_t ccurl_easy_set_seek(ccurl_easy *easy, ccurl_seek_function _Nullable function, void *_Nullable data);
 int32_t ccurl_easy_set_prereq(ccurl_easy *easy, ccurl_prereq_function _Nullable function, void *_Nullable data);
+int32_t ccurl_easy_set_xferinfo(ccurl_easy *easy, ccurl_xferinfo_function _Nullable function, void *_Nullable data);
 int32_t ccurl_easy_set_resolver_start(
     ccurl_easy *easy, ccurl_resolver_start_function _Nullable function, void *_Nullable data);
 int32_t ccurl_easy_set_sockopt(ccurl_easy *easy, ccurl_sockopt_function _Nullable function, void *_Nullable data);
@@ -138,6 +142,8 @@ int32_t ccurl_easy_get_certinfo(ccurl_easy *easy, const ccurl_certinfo *_Nullabl
 
 /// How many bytes of the transfer's connection lie decrypted in OpenSSL and were not read; 0 with another TLS library.
 int ccurl_easy_tls_pending(ccurl_easy *easy);
+/// 1 where the transfer's connection goes over OpenSSL and no alert has closed it (RFC 8446 §6.1), 0 otherwise.
+int ccurl_easy_tls_lacks_end(ccurl_easy *easy);
 
 // MARK: Multi handles; those that return a number return a CCM_… code
 

@@ -93,7 +93,7 @@
       watch.watch(number, EPOLLOUT.rawValue, of: 7)
       watch.stands(key)
       watch.watch(number, 0, of: 7)
-      watch.leave(key, isMultiplexed: false, at: 1)
+      watch.leave(key, at: 1)
       say("unasked", over: peer)
       #expect(reports == 1)
       let report = watch.report(number)
@@ -110,7 +110,7 @@
       var watch = SocketWatch(epoll: epoll)
       let peer = connect(number)
       watch.opened(number, of: 7)
-      watch.leave(watch.join(number, after: SocketWatch.Key()), isMultiplexed: false, at: 1)
+      watch.leave(watch.join(number, after: SocketWatch.Key()), at: 1)
       say("unasked", over: peer)
       let multi = watch.hear(number).multi
       #expect(reports == 1)

@@ -21,6 +21,10 @@
     /// 7.83 until 8.1.2 (curl#11101).
     static let losesFirstField = (0x075300..<0x080102).contains(ccurl_version_number())
 
+    /// True where a stream that ends after a GOAWAY, as its connection's last, loses what came along with its end: up to
+    /// 32 KiB, without an error. Seen with 7.88.1; 8.1 reads streams in another way.
+    static let losesLastBytes = ccurl_version_number() < 0x080100
+
     static func offers(_ feature: Int32) -> Bool { ccurl_features() & feature != 0 }
 
     /// Nanoseconds of the monotonic clock.

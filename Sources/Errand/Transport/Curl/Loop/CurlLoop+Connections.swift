@@ -36,7 +36,8 @@
 
     /// The transfer is out of its multi: its connection is closed, or idle from now on.
     func left(_ transfer: CurlTransfer) {
-      sockets.leave(transfer.socket, isMultiplexed: transfer.isMultiplexed, at: transfer.sendCount > 0 ? now : 0)
+      if transfer.isMultiplexed { sockets.multiplexes(transfer.socket) }
+      sockets.leave(transfer.socket, at: transfer.sendCount > 0 ? now : 0)
       transfer.socket = SocketWatch.Key()
       idleCheck = min(idleCheck, now &+ transfer.rules.idleLifetime)
     }
@@ -49,7 +50,7 @@
       guard let descriptor = ports[port], let owner = owners[descriptor], owner.group == transfer.group,
         owner.route.port == transfer.origin.port
       else {
-        if transfer.sendCount == 0 { name(port, of: transfer) }
+        name(port, of: transfer)
         return true
       }
       if descriptor == transfer.socket.descriptor, sockets.isOpen(transfer.socket) { return true }
@@ -61,13 +62,20 @@
       return true
     }
 
-    /// A transfer takes a new connection. One that was made in a single call is none that libcurl wanted to hear of.
+    /// The connection of a transfer stands, and its request is not written.
+    func stands(_ transfer: CurlTransfer, connectionFrom port: Int32) {
+      if port == 0 { sockets.stands(transfer.socket) } else if ports[port] == nil { name(port, of: transfer) }
+    }
+
+    /// A transfer takes a new connection. One that was made in a single call is none that libcurl wanted to hear of, and after
+    /// another send the socket that it did hear of may be the last one's.
     private func name(_ port: Int32, of transfer: CurlTransfer) {
-      if !sockets.isOpen(transfer.socket),
-        let made = owners.first(where: {
+      let isKnown = sockets.isOpen(transfer.socket)
+      if !isKnown || transfer.sendCount > 0 && Self.localPort(of: transfer.socket.descriptor) != port {
+        let made = owners.first {
           $0.value.localPort == nil && $0.value.group == transfer.group && Self.localPort(of: $0.key) == port
-        })
-      {
+        }
+        guard let made else { return }
         transfer.socket = sockets.join(made.key, after: transfer.socket)
       }
       guard sockets.isOpen(transfer.socket) else { return }
@@ -178,16 +186,25 @@
       sweep(routes)
     }
 
-    /// A stream was given up, and nobody else uses its connection: closes that.
+    /// A stream was given up: tells the server, or closes the connection where nobody else uses it.
     ///
     /// libcurl 7.88 keeps the RST_STREAM in its buffer until it has something else to send or to read there; a server that
     /// thinks would go on until the idle connection is closed. (`send_callback` in its http2.c keeps what is below 1 KiB,
     /// `http2_data_done` does not flush it.)
     func reset(_ socket: SocketWatch.Key) {
-      guard sockets.users(of: socket) == 0, let owner = owners[socket.descriptor] else { return }
+      guard let users = sockets.users(of: socket), let owner = owners[socket.descriptor] else { return }
+      guard users == 0 else { return flush(socket) }
       let (multi, _) = sockets.hear(socket.descriptor)
       sockets.condemn(socket.descriptor, dead)
       sweep([multi: [owner.route]])
+    }
+
+    /// Has libcurl write what it keeps in the buffer of a connection, as it does for a stream that goes on after a pause.
+    private func flush(_ socket: SocketWatch.Key) {
+      let other = timers.elements.first { $0.socket == socket && $0.stream != nil && $0.pauses == 0 && !$0.isOver }
+      guard let other else { return }
+      ccurl_easy_pause(other.handle.pointer, CCPAUSE_RECV)
+      ccurl_easy_pause(other.handle.pointer, CCPAUSE_CONT)
     }
 
     private func sweep(_ routes: [UInt32: Set<CurlSweeper.Route>]) {
@@ -203,7 +220,7 @@
       for transfer in timers.elements
       where transfer.multi === listener.multi && transfer.origin == listener.origin {
         guard let stream = transfer.stream, stream.port == port else { continue }
-        transfer.stream?.isLast = isGraceful
+        transfer.stream?.isLast = isGraceful && stream.id <= last
         if stream.id > last { transfer.refuse() }
       }
     }

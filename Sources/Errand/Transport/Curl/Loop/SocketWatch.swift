@@ -109,21 +109,25 @@
       guard isKnown(descriptor), entries[Int(descriptor)].isConnection else { return last }
       let key = Key(descriptor: descriptor, generation: entries[Int(descriptor)].generation)
       guard key != last else { return last }
-      leave(last, isMultiplexed: false, at: 0)
+      leave(last, at: 0)
       entries[Int(descriptor)].users += 1
       return key
     }
 
     /// An exchange is over. Its connection, if it is kept, is watched until the next one.
-    mutating func leave(_ key: Key, isMultiplexed: Bool, at now: UInt64) {
+    mutating func leave(_ key: Key, at now: UInt64) {
       guard isOpen(key) else { return }
       entries[Int(key.descriptor)].users -= 1
       let entry = entries[Int(key.descriptor)]
       guard entry.users <= 0, now != 0 else { return }
-      if isMultiplexed { entries[Int(key.descriptor)].isMultiplexed = true }
       entries[Int(key.descriptor)].remarks = 0
       entries[Int(key.descriptor)].idleSince = now
       if entry.armed != EPOLLIN.rawValue, entry.wanted == 0 { arm(key.descriptor, EPOLLIN.rawValue, of: entry.multi) }
+    }
+
+    /// The connection of an exchange carries streams: until it is closed, whatever becomes of them.
+    mutating func multiplexes(_ key: Key) {
+      if isOpen(key) { entries[Int(key.descriptor)].isMultiplexed = true }
     }
 
     /// True where the connection of an exchange is open.

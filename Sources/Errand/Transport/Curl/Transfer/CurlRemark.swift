@@ -58,7 +58,7 @@
     let port: Int32
     /// The server has said that it did nothing with it (RFC 9113 §6.8, §8.7).
     var isRefused = false
-    /// The server has said that the connection ends, without fault, once its streams have (RFC 9113 §6.8).
+    /// The server has said that the connection ends, without fault, once this one and its like have (RFC 9113 §6.8).
     var isLast = false
   }
 
@@ -66,7 +66,10 @@
     /// libcurl says something.
     func listen(to text: UnsafeRawBufferPointer) {
       switch CurlRemark(text) {
-      case .opened(let id): stream = StreamFate(id: id, port: localPort)
+      case .opened(let id):
+        stream = StreamFate(id: id, port: localPort)
+        // Known before there is an answer, which may never come.
+        loop.sockets.multiplexes(socket)
       case .refused: refuse()
       case .goingAway(let last, let error): loop.goingAway(after: last, isGraceful: error == 0, heardBy: self)
       case nil: break

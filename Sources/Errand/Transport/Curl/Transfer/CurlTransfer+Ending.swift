@@ -59,6 +59,13 @@
             TaskError(
               .truncatedBody, "the connection ended before the stream did, while receiving the body", phase: .receiving)
           ))
+      } else if code == CCE_OK, head.isComplete, lacksAlert {
+        finish(
+          .failure(
+            TaskError(
+              .truncatedBody,
+              "the response states no length, and its connection ended without the alert that closes TLS: it may be cut",
+              phase: .receiving)))
       } else if code != CCE_OK, stream != nil, loop.pulse.hasEnded(socket.descriptor) {
         finish(
           .failure(
@@ -87,7 +94,7 @@
 
     private var endsWithConnection: Bool {
       guard let stream, head.isComplete, head.framing.bodyLength == nil, mayHaveBody else { return false }
-      return !stream.isLast && !isAnswered
+      return !isAnswered && (!stream.isLast || CurlLibrary.losesLastBytes)
     }
 
     func finish(_ outcome: Result<TransferTimings, any Error>) {

@@ -78,6 +78,25 @@
       // The next response must not be what one reading of this one leaves over (RFC 9112 §6.1).
       if head.framing.isAmbiguous { forbidReuse() }
       if head.framing.bodyLength == 0 || !mayHaveBody { answered() }
+      if origin.isSecure, stream == nil, head.framing.isOpenEnded, mayHaveBody { watchForAlert() }
+    }
+
+    /// The connection's end is the body's, and may be anybody's but for the alert that closes TLS (RFC 9112 §9.8). libcurl
+    /// takes any for the body's.
+    private func watchForAlert() {
+      lacksAlert = ccurl_easy_tls_lacks_end(handle.pointer) == 1
+      guard lacksAlert else { return }
+      forbidReuse()
+      // What libcurl has read up to the end it tells before it closes the connection, and no other call does so.
+      ccurl_easy_set_xferinfo(
+        handle.pointer,
+        { data, _, _, _, _ in
+          if let transfer = CurlTransfer.from(data) {
+            transfer.lacksAlert = ccurl_easy_tls_lacks_end(transfer.handle.pointer) == 1
+          }
+          return 0
+        }, Unmanaged.passUnretained(self).toOpaque())
+      ccurl_easy_set_long(handle.pointer, CCOPT_NOPROGRESS, 0)
     }
 
     /// A piece of the body; returns what libcurl is to be told: all was taken, it must wait, or it is too much.

@@ -58,6 +58,8 @@
     var isChallenged = false
     /// Its connection is not used again.
     var forbidsReuse = false
+    /// Its body ends with its connection, and no alert has closed that.
+    var lacksAlert = false
     /// Its pooled connection had something to say before the request was written.
     var isRejected = false
     /// The whole answer is there, before the whole request was sent.
@@ -121,7 +123,11 @@
 
     /// The connection stands and the request is about to be written; false when it may not be, once more.
     func maySend(from port: Int32) -> Bool {
-      guard sendsLeft > 0, !head.isComplete else { return refuseSend() }
+      guard sendsLeft > 0, !head.isComplete else {
+        // libcurl keeps a connection that may carry streams.
+        loop.stands(self, connectionFrom: port)
+        return refuseSend()
+      }
       if !loop.takes(self, connectionFrom: port), !hasStartedAfresh {
         isRejected = true
         return false

@@ -10,6 +10,9 @@
     /// Both fields are there: the coding counts, and the connection is not used again (RFC 9112 §6.1).
     var isAmbiguous: Bool { isChunked && contentLength != nil }
 
+    /// The body ends with the connection.
+    var isOpenEnded: Bool { !isChunked && contentLength == nil }
+
     /// The length of the body as it is sent; nil where chunks say it, or its end does.
     var bodyLength: Int64? { isChunked ? nil : contentLength }
 

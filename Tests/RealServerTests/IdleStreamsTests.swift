@@ -1,0 +1,49 @@
+#if os(Linux)
+  import Errand
+  import ErrandTesting
+  import Foundation
+  import Testing
+
+  /// HTTP/2 connections between their streams, and beside those that are given up.
+  @Suite(
+    .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
+    .timeLimit(.minutes(10)))
+  struct IdleStreamsTests {
+    private let peer: HTTP2Peer
+    private let transport: CurlTransport
+
+    init() async throws {
+      peer = try await HTTP2Peer()
+      transport = try peer.transport()
+    }
+
+    private func get(_ path: String) async throws -> Data {
+      try await transport.send(HTTPRequest(.get, peer.url.appendingPathComponent(path))).body.collect()
+    }
+
+    @Test func `a connection whose only stream had no answer may speak unasked`() async throws {
+      await #expect(throws: TaskError.self) { try await get("reset/INTERNAL_ERROR") }
+      _ = try await peer.transport().send(HTTPRequest(.get, peer.url.appendingPathComponent("nudge"))).body.collect()
+      #expect(try await eventually { try await peer.noted().contains("PONG") }, "a PING is answered")
+      #expect(try await get("hello") == Data("hello".utf8))
+      #expect(try await peer.seen() == ["GET /reset/INTERNAL_ERROR 1", "GET /hello 3"], "on one connection")
+    }
+
+    @Test(arguments: [1, 3])
+    func `a stream that is given up beside others ends at the server`(others: Int) async throws {
+      var held: [Task<Data, any Error>] = []
+      for index in 0...others {
+        held.append(Task { try await get("hold/\(index)") })
+        #expect(try await eventually { try await peer.seen().count == index + 1 })
+      }
+      let last = held.removeLast()
+      last.cancel()
+      _ = await last.result
+      let stream = try #require(try await peer.seen().last?.split(separator: " ").last)
+      #expect(try await eventually { try await peer.noted() == ["RESET \(stream)"] })
+      #expect(await transport.connections().values.map(\.open) == [1])
+      for task in held { task.cancel() }
+      for task in held { _ = await task.result }
+    }
+  }
+#endif
