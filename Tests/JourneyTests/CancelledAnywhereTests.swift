@@ -9,7 +9,8 @@ import Testing
   /// What a call waits for, for ever. A new feature that waits is a case here.
   enum Moment: CaseIterable {
     // Closures and hooks of the app's.
-    case computedHeaders, userAgent, uploadBody, preflight, didStart, verdict, willRetry, rebuild, postProcess,
+    case willStart, computedHeaders, userAgent, uploadBody, preflight, didStart, verdict, willRetry, rebuild,
+      postProcess,
       postflight
     // Between attempts.
     case slot, openStream, delay, retryAfter
@@ -253,8 +254,11 @@ private struct HookedTask: PayloadDownloadingTask {
   let paused: AsyncStream<Void>
 
   func willStart() async {
-    guard moment == .pause else { return }
-    for await _ in paused { break }
+    switch moment {
+    case .willStart: try? await wait()
+    case .pause: for await _ in paused { break }
+    default: break
+    }
   }
   func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
     switch moment {

@@ -5,9 +5,11 @@ extension Call {
   ) async throws -> Value {
     let call = Call(plan, delivery)  // 1. snapshot the configuration
     return try await call.run { call in  // … begun and ended once, cancellable, under its deadline (11)
-      try call.refuseIfDisabled()
+      // One that has no Swift task of its own begins in the one that builds its request: nothing comes in between.
+      if call.surroundings != nil { try await call.begin() }
       return try await call.inTurn {  // 2. wait for the serial queue, and while the call is paused
         let request = try await call.interruptible {
+          if call.surroundings == nil { try await call.begin() }
           let request = try await call.build()  // 3. URL, query, headers, body; 4. preflight
           await call.plan.task.didStart(request)
           return request

@@ -81,14 +81,10 @@ final class Call: Sendable {
   func run<Value: Sendable>(_ body: @escaping @Sendable (Call) async throws -> Value) async throws -> Value {
     trace.note(.callStarted, at: .zero)
     manager.calls.enter(self)  // before the first hook: whoever cancels everything means this call as well
-    await plan.task.willStart()
     if let limit = timeouts.call { startDeadline(limit) }
-    if let keepAwake = snapshot.configuration.keepAwake {
-      let release = keepAwake(plan.task)
-      state.withLock { $0.release = release }
-    }
+    // Noted before anything starts: a Swift task that starts at once is told of it only then.
+    if Task.isCancelled { cancel() }
     do {
-      try checkCancellation()
       let value = surroundings == nil ? try await body(self) : try await inOwnTask { try await body(self) }
       try checkCancellation()
       if case .stream = delivery { return value }  // it ends with its body
@@ -100,6 +96,17 @@ final class Call: Sendable {
       await end(error is CancellationError ? .cancelled : .failed(words(of: error)), error)
       throw error
     }
+  }
+
+  /// Tells the first hook, and refuses what is never sent. Once per call, also one that was cancelled before.
+  func begin() async throws {
+    await plan.task.willStart()
+    if let keepAwake = snapshot.configuration.keepAwake {
+      let release = keepAwake(plan.task)
+      state.withLock { $0.release = release }
+    }
+    try checkCancellation()
+    try refuseIfDisabled()
   }
 
   /// Hands a body over to the caller: the call ends when the body does, and can be cancelled until then.

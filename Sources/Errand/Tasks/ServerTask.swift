@@ -76,9 +76,11 @@ public protocol ServerTask: Sendable {
 
   // MARK: Hooks
 
-  // A modified task calls those of the task that it was made of. Cancelling a call does not interrupt them.
+  // A modified task calls those of the task that it was made of. Where a call is cancelled or its deadline passes, the
+  // Swift task of the hook that it waits for is cancelled; the call ends once the hook returns. The last two are left alone.
 
-  /// Called first, before anything of the task is read or sent. Once per call.
+  /// Called first, before a request is built. Once per call, also one that was cancelled before; the deadline of the
+  /// call runs already.
   func willStart() async
   /// Called when the request is built and both preflights have seen it, before the first attempt. Once per call, but
   /// never for one that ends before that.
