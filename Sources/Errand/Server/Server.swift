@@ -42,6 +42,7 @@ public actor Server {
     switches.apply(to: manager, log: configuration.log)
     let snapshot = ServerSnapshot(configuration, of: ObjectIdentifier(self))
     state.withLock { $0 = snapshot }
+    snapshot.complain()
     ServerDefault.offer(self, replacing: asDefault)
   }
 
@@ -49,12 +50,15 @@ public actor Server {
   public nonisolated var configuration: ServerConfiguration { snapshot.configuration }
 
   /// Changes settings. Calls that began before keep theirs.
+  ///
+  /// A property cannot refuse a value: a time limit of nothing, or a remote with a fragment, is written to the log at
+  /// once and fails the calls that it concerns. ``setRemote(_:)`` refuses.
   public func update(_ change: @Sendable (inout ServerConfiguration) throws -> Void) rethrows {
     var configuration = snapshot.configuration
     try change(&configuration)
     let snapshot = ServerSnapshot(configuration, of: ObjectIdentifier(self))
     state.withLock { $0 = snapshot }
-    if let problem = snapshot.problem { configuration.log.write("every call will fail: \(problem)") }
+    snapshot.complain()
   }
 
   /// The URL at which paths begin.
@@ -63,8 +67,7 @@ public actor Server {
   /// Goes to another remote.
   /// Throws ``TaskError`` with code `.badURL` when it has a fragment; nothing is changed then.
   public func setRemote(_ remote: Remote) throws {
-    if let problem = remote.fragmentProblem { throw problem }
-    update { $0.remote = remote }
+    try update { try $0.setRemote(remote) }
   }
 
   /// Replaces the standard headers.

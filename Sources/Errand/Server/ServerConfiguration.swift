@@ -8,7 +8,7 @@ public import Foundation
 public struct ServerConfiguration: Sendable {
   // MARK: Where
 
-  /// The URL at which paths begin.
+  /// The URL at which paths begin. One with a fragment fails every call below it: ``setRemote(_:)`` refuses it at once.
   public var remote: Remote = .none
   /// True when every call fails at once.
   public var disabled = false
@@ -114,6 +114,13 @@ public struct ServerConfiguration: Sendable {
 
   /// The settings of a new server.
   public init() {}
+
+  /// Replaces the remote.
+  /// Throws ``TaskError`` with code `.badURL` when it has a fragment; nothing is changed then.
+  public mutating func setRemote(_ remote: Remote) throws {
+    if let problem = remote.fragmentProblem { throw problem }
+    self.remote = remote
+  }
 
   /// Replaces the standard headers.
   public mutating func setStandardHeaders(_ headers: HTTPHeaders) { standardHeaders = headers }

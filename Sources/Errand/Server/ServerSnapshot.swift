@@ -63,6 +63,13 @@ package final class ServerSnapshot: Sendable {
     repeatableOptions = options
   }
 
+  /// Writes to the log what calls will fail with.
+  func complain() {
+    if let problem { return configuration.log.write("every call will fail: \(problem)") }
+    guard let problem = configuration.remote.fragmentProblem else { return }
+    configuration.log.write("every call below the remote will fail: \(problem)")
+  }
+
   /// The origin of a URL that is below the remote; nil for any other.
   func origin(of url: URL) -> Origin? {
     guard let base, url.absoluteString.hasPrefix(base) else { return nil }

@@ -53,4 +53,58 @@ import Testing
     #expect(error?.code == .badURL)
     #expect(error?.description.contains("s3cret") == false, "\(error?.description ?? "")")
   }
+
+  /// A server of a remote, and the lines of its log.
+  private func logged(_ remote: Remote, _ lines: Shared<[String]>) -> StubServer {
+    StubServer(.status(.ok), remote: remote) {
+      $0.log = TextSink { line in lines.withLock { $0.append(line) } }
+    }
+  }
+
+  private static let cut = Remote("https://shop.test/v1#part", name: "cut")
+
+  @Test func `a fragment is told where it is set, by a server that is made and by one that is changed`() async throws {
+    let lines = Shared<[String]>([])
+    _ = logged(Self.cut, lines)
+    let stub = logged("https://shop.test", lines)
+    #expect(lines.withLock { $0.count } == 1, "a sound remote says nothing")
+    await stub.server.update { $0.remote = Self.cut }
+    for line in lines.withLock({ $0 }) {
+      #expect(line.hasPrefix("every call below the remote will fail: ") && line.contains("#part"), "\(line)")
+    }
+    #expect(lines.withLock { $0.count } == 2)
+    let error = await #expect(throws: TaskError.self) { try await PlainTask().on(stub.server).run() }
+    #expect(error?.code == .badURL && stub.requests.isEmpty)
+    try await URLTask(.known("https://other.test/x")).on(stub.server).run()  // it is not below the remote
+  }
+
+  @Test func `a remote with a fragment that is set by a function is refused there, and nothing is changed`()
+    async throws
+  {
+    let lines = Shared<[String]>([])
+    let stub = logged("https://shop.test", lines)
+    for change in 0..<2 {
+      let error = await #expect(throws: TaskError.self) {
+        if change == 0 { return try await stub.server.setRemote(Self.cut) }
+        try await stub.server.update {
+          $0.userAgent = "changed"
+          try $0.setRemote(Self.cut)
+        }
+      }
+      #expect(error?.code == .badURL)
+    }
+    #expect(stub.server.remote == "https://shop.test" && stub.server.configuration.userAgent == "tests")
+    try await stub.server.update { try $0.setRemote("https://other.test") }
+    try await PlainTask().on(stub.server).run()
+    #expect(stub.urls == ["https://other.test/plain"] && lines.withLock { $0.isEmpty })
+  }
+
+  @Test func `a time limit of nothing is told by a server that is made with it`() {
+    let lines = Shared<[String]>([])
+    _ = StubServer(.status(.ok)) {
+      $0.defaultTimeout = .zero
+      $0.log = TextSink { line in lines.withLock { $0.append(line) } }
+    }
+    #expect(lines.withLock { $0 }.map { $0.prefix(23) } == ["every call will fail: d"])
+  }
 }
