@@ -24,8 +24,8 @@ final class Nginx: Sendable {
     var keepAlive = 75
   }
 
-  /// Starts it with these files, by path; with TLS and HTTP/2 where that is asked for.
-  init(files: [String: Data] = [:], security: Security? = nil) async throws {
+  /// Starts it with these files, by path; with TLS and HTTP/2 where that is asked for, or HTTP/2 alone.
+  init(files: [String: Data] = [:], security: Security? = nil, speaksHTTP2: Bool = false) async throws {
     var all: [String: Data] = [:]
     for (name, data) in files { all["root/\(name)"] = data }
     if let security {
@@ -35,7 +35,7 @@ final class Nginx: Sendable {
       all["ca.pem"] = security.certificates.authority
     }
     server = try await LocalServer("nginx", files: all) {
-      Self.configuration($0, $1, security)
+      Self.configuration($0, $1, security, speaksHTTP2)
     } arguments: {
       ["-p", $0, "-c", "\($0)/configuration", "-e", "\($0)/error.log"]
     }
@@ -45,7 +45,9 @@ final class Nginx: Sendable {
     self.url = url
   }
 
-  private static func configuration(_ port: UInt16, _ folder: String, _ security: Security?) -> String {
+  private static func configuration(
+    _ port: UInt16, _ folder: String, _ security: Security?, _ speaksHTTP2: Bool
+  ) -> String {
     """
     daemon off;
     worker_processes 1;
@@ -64,7 +66,7 @@ final class Nginx: Sendable {
       gzip_types *;
       large_client_header_buffers 4 128k;
       server {
-        listen 127.0.0.1:\(port) \(security == nil ? "" : "ssl http2");
+        listen 127.0.0.1:\(port) \(security == nil ? speaksHTTP2 ? "http2" : "" : "ssl http2");
         \(security == nil ? "listen unix:\(folder)/socket;" : "")
         \(security.map { secured($0, folder) } ?? "")
         root \(folder)/root;

@@ -6,7 +6,7 @@ public struct Proxy: Sendable {
   public enum Kind: String, Sendable, Hashable {
     /// HTTP: plain requests are handed over whole, https goes through a CONNECT tunnel.
     case http
-    /// HTTP over TLS.
+    /// HTTP over TLS; trusted as servers are, by the transport's ``TLSSettings`` but for its identity.
     case https
     /// SOCKS5; the proxy looks up names.
     case socks5 = "socks5h"

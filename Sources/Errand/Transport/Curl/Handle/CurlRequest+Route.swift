@@ -23,6 +23,7 @@
       guard let proxy else { return }
       ccurl_easy_set_string(easy, CCOPT_PROXY, proxy.address)
       if proxy.kind != .socks5 { transfer.proxy = proxy.address }
+      if proxy.kind == .https { try setProxySecurity(easy) }
       if let credential = proxy.credential {
         try credential.check(for: "the proxy \(proxy.address)", isBasic: proxy.kind != .socks5)
         ccurl_easy_set_string(easy, CCOPT_PROXYUSERNAME, credential.user)

@@ -34,6 +34,25 @@
       }
     }
 
+    /// Trust in a proxy that is spoken to over TLS: the same authorities, version and checks as for servers. Pins and the
+    /// client's identity are for servers alone.
+    func setProxySecurity(_ easy: OpaquePointer) throws {
+      let tls = configuration.tls
+      if tls.authorities != .system { ccurl_easy_set_string(easy, CCOPT_PROXY_CAPATH, nil) }
+      switch tls.authorities {
+      case .system: break
+      case .file(let url):
+        try require(ccurl_easy_set_string(easy, CCOPT_PROXY_CAINFO, url.path), "read authorities for a proxy")
+      case .pem(let data): try setBlob(easy, CCOPT_PROXY_CAINFO_BLOB, data, "take authorities for a proxy as data")
+      }
+      let version = Int(tls.minimumVersion == .tls1_3 ? CC_SSLVERSION_TLSv1_3 : CC_SSLVERSION_TLSv1_2)
+      try require(ccurl_easy_set_long(easy, CCOPT_PROXY_SSLVERSION, version), "demand a version of TLS of a proxy")
+      if tls.verification == .dangerouslyNone {
+        ccurl_easy_set_long(easy, CCOPT_PROXY_SSL_VERIFYPEER, 0)
+        ccurl_easy_set_long(easy, CCOPT_PROXY_SSL_VERIFYHOST, 0)
+      }
+    }
+
     private static func list(_ pins: Set<String>) -> String {
       pins.sorted().map { "sha256//\($0)" }.joined(separator: ";")
     }

@@ -1,0 +1,147 @@
+#if os(Linux)
+  import Errand
+  import Foundation
+  import Testing
+
+  /// Settings of a transport that other servers' answers tell.
+  @Suite(
+    .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
+    .timeLimit(.minutes(10)))
+  struct TransportSettingsTests {
+    private let certificates: Certificates
+
+    init() throws { certificates = try Certificates.shared() }
+
+    private func start(_ change: (inout Nginx.Security) -> Void = { _ in }) async throws -> Nginx {
+      var security = Nginx.Security(certificates: certificates)
+      change(&security)
+      return try await Nginx(files: ["hello": Data("hello\n".utf8)], security: security)
+    }
+
+    private func transport(_ change: (inout CurlTransport.Configuration) -> Void) throws -> CurlTransport {
+      var configuration = CurlTransport.Configuration()
+      change(&configuration)
+      return try CurlTransport(configuration)
+    }
+
+    private func error(_ transport: CurlTransport, _ request: HTTPRequest) async throws -> TaskError {
+      try #require(await #expect(throws: TaskError.self) { try await transport.send(request) })
+    }
+
+    @Test func `where nothing is checked any certificate will do, and other transports still check`() async throws {
+      let nginx = try await start { $0.shown = certificates.expired }
+      let port = try #require(nginx.url.port)
+      // Out of date, for another name, and of an authority that nobody knows.
+      let request = HTTPRequest(.get, try #require(URL(string: "https://other.test:\(port)/hello")))
+      for isChecked in [false, true, false] {
+        let transport = try transport {
+          $0.addresses = ["other.test:\(port)": "127.0.0.1"]
+          if !isChecked { $0.tls.verification = .dangerouslyNone }
+        }
+        if isChecked {
+          #expect(try await error(transport, request).code == .untrustedServer)
+        } else {
+          #expect(try await transport.send(request).status == .ok)
+        }
+      }
+    }
+
+    @Test func `HTTP/2 without TLS is spoken where it is known beforehand, many at once over few connections`()
+      async throws
+    {
+      let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)], speaksHTTP2: true)
+      let transport = try transport { $0.version = .http2PriorKnowledge }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<50 {
+          group.addTask {
+            let response = try await transport.send(HTTPRequest(.get, nginx.url.appendingPathComponent("hello")))
+            #expect(response.version == .http2)
+            #expect(try await response.body.collect() == Data("hello\n".utf8))
+          }
+        }
+        try await group.waitForAll()
+      }
+      #expect(await transport.connections().values.allSatisfy { $0.open <= 3 })
+    }
+
+    @Test func `a key that is encrypted opens with its password, and with no other`() async throws {
+      let nginx = try await start { $0.asksForCertificate = true }
+      let key = try encrypted(certificates.client.key, password: "open sesame")
+      for (password, isRight) in [("open sesame", true), ("open barley", false)] {
+        let transport = try transport {
+          $0.tls.authorities = .pem(certificates.authority)
+          $0.tls.identity = .init(certificate: certificates.client.certificate, key: key, password: password)
+        }
+        let request = HTTPRequest(.get, nginx.url.appendingPathComponent("hello"))
+        if isRight {
+          #expect(try await transport.send(request).status == .ok)
+        } else {
+          let error = try await error(transport, request)
+          #expect(error.isSurelyNotSent && !error.description.contains(password), "\(error)")
+        }
+      }
+    }
+
+    private func encrypted(_ key: Data, password: String) throws -> Data {
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-key-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      try key.write(to: folder.appendingPathComponent("plain"))
+      try Data(password.utf8).write(to: folder.appendingPathComponent("password"))
+      let status = Shell.run(
+        "cd '\(folder.path)' && openssl ec -in plain -aes256 -passout file:password -out sealed 2> errors")
+      try #require(status == 0)
+      return try Data(contentsOf: folder.appendingPathComponent("sealed"))
+    }
+
+    /// A plain request, by a proxy that speaks TLS: an nginx, which says what it was asked for.
+    private func plainRequest(by nginx: Nginx, _ change: (inout CurlTransport.Configuration) -> Void) throws -> (
+      CurlTransport, HTTPRequest
+    ) {
+      let proxy = try #require(Proxy("https://127.0.0.1:\(nginx.url.port ?? 0)"))
+      let transport = try transport {
+        $0.proxies = .all(proxy)
+        change(&$0)
+      }
+      return (transport, HTTPRequest(.get, try #require(URL(string: "http://other.test:81/echo/name"))))
+    }
+
+    @Test func `a proxy may speak TLS, and is trusted as servers are`() async throws {
+      let nginx = try await start()
+      try await withAuthorityFile { file in
+        for authorities in [TLSSettings.Authorities.pem(certificates.authority), .file(file)] {
+          let (transport, request) = try plainRequest(by: nginx) { $0.tls.authorities = authorities }
+          let response = try await transport.send(request)
+          #expect(try await response.body.collect() == Data("other.test:81 \n".utf8))
+        }
+      }
+      let (distrustful, request) = try plainRequest(by: nginx) { _ in }
+      let error = try await error(distrustful, request)
+      #expect(error.code == .untrustedServer && error.isSurelyNotSent, "\(error)")
+    }
+
+    @Test func `a proxy's certificate is not checked where nobody's is, and its version is where others' is`()
+      async throws
+    {
+      let nginx = try await start {
+        $0.shown = certificates.selfSigned
+        $0.protocols = "TLSv1.2"
+      }
+      let (trustful, request) = try plainRequest(by: nginx) { $0.tls.verification = .dangerouslyNone }
+      #expect(try await trustful.send(request).status == .ok)
+      let (modern, _) = try plainRequest(by: nginx) {
+        $0.tls.verification = .dangerouslyNone
+        $0.tls.minimumVersion = .tls1_3
+      }
+      let error = try await error(modern, request)
+      #expect(error.code == .secureConnectionFailed && error.isSurelyNotSent, "\(error)")
+    }
+
+    private func withAuthorityFile(_ body: (URL) async throws -> Void) async throws {
+      let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-ca-\(UUID().uuidString).pem")
+      try certificates.authority.write(to: file)
+      defer { try? FileManager.default.removeItem(at: file) }  // it is below the temporary folder
+      try await body(file)
+    }
+  }
+#endif
