@@ -73,9 +73,17 @@ struct Circuit {
     }
   }
 
+  /// The time after which an open circuit is forgotten, counted from the moment at which a probe might have been sent:
+  /// nobody has called the host since.
+  static let memory: Duration = .seconds(3600)
+
   /// True when nothing would be lost by forgetting it.
   func isIdle(at now: Duration) -> Bool {
-    if case .closed(let window) = phase { window.isOver(at: now) } else { false }
+    switch phase {
+    case .closed(let window): window.isOver(at: now)
+    case .open(let until): now >= until + Self.memory
+    case .halfOpen: false
+    }
   }
 
   private mutating func change(to phase: Phase) {

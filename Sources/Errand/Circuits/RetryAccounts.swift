@@ -4,6 +4,8 @@
 /// healthy host costs nothing.
 struct RetryAccounts {
   private static let whole = 1000
+  /// The most hosts with an account: those that fail and are never called again would stay.
+  static let mostHosts = 1024
 
   private let deposit: Int
   private let capacity: Int
@@ -27,9 +29,19 @@ struct RetryAccounts {
     if isUnlimited { return true }
     let present = used[host] ?? 0
     guard present + Self.whole <= capacity else { return false }
+    if present == 0, used.count >= Self.mostHosts { forgetFullest() }
     used[host] = present + Self.whole
     return true
   }
+
+  /// Forgets the half of the accounts that have been used least.
+  private mutating func forgetFullest() {
+    let middle = used.values.sorted()[used.count / 2]
+    used = used.filter { $0.value > middle }
+  }
+
+  /// The number of hosts whose accounts are not full.
+  var hostCount: Int { used.count }
 
   /// The number of repetitions left for `host`.
   func left(for host: Origin) -> Double {

@@ -19,8 +19,7 @@
   public final class CurlTransport: CancellableTransport {
     private let shards: [CurlShard]
     private let rules: CurlRules
-    /// Origins that might have spoken HTTP/2 and did not: their exchanges need not be kept together.
-    private let loneOrigins = Lock<Set<String>>([])
+    private let loneOrigins = Lock(LoneOrigins())
 
     /// A transport with connections of its own.
     /// Throws ``TaskError`` with code `.transportUnavailable` where libcurl cannot be had.
@@ -117,13 +116,7 @@
 
     private func learn(_ version: HTTPVersion?, of transfer: CurlTransfer) {
       guard transfer.mayMultiplex == (version != .http2) else { return }
-      loneOrigins.withLock { origins in
-        if version == .http2 {
-          origins.remove(transfer.origin.description)
-        } else {
-          origins.insert(transfer.origin.description)
-        }
-      }
+      loneOrigins.withLock { $0.learn(transfer.origin.description, isLone: version != .http2) }
     }
 
     private func mayMultiplex(_ origin: Origin) -> Bool {
@@ -162,6 +155,27 @@
       // RFC 9110 §8.6: methods that expect content say that there is none.
       let expectsContent = request.method == .post || request.method == .put || request.method == .patch
       return expectsContent ? TransferOutbox(Data()) : nil
+    }
+  }
+
+  /// Origins that might have spoken HTTP/2 and did not: their exchanges need not be kept together.
+  struct LoneOrigins {
+    /// The most that are known; then all are forgotten, for each is learned again from its next answer.
+    static let most = 1024
+
+    private var origins: Set<String> = []
+
+    var count: Int { origins.count }
+
+    func contains(_ origin: String) -> Bool { origins.contains(origin) }
+
+    mutating func learn(_ origin: String, isLone: Bool) {
+      guard isLone else {
+        origins.remove(origin)
+        return
+      }
+      if origins.count >= Self.most { origins.removeAll() }
+      origins.insert(origin)
     }
   }
 

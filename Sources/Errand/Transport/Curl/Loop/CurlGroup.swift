@@ -14,6 +14,8 @@
     let id: ID
     private(set) var multis: [CurlMulti] = []
     private var homes: [Origin: CurlMulti] = [:]
+    /// At how many homes those are looked for that can be forgotten.
+    private var homesSweptAt = 64
     /// Nothing is added any more.
     var isClosed = false
 
@@ -53,7 +55,7 @@
       // A limit on connections holds within a multi, so that there may only be one.
       if connectionsPerOrigin > 0 { return multis.first }
       let capacity = transfer.mayMultiplex ? Self.secureCapacity : Self.capacity
-      if let home = homes[transfer.origin], home.count < capacity { return home }
+      if let home = home(of: transfer.origin), home.count < capacity { return home }
       return multis.first { $0.isForLongLived == transfer.isLongLived && $0.count < capacity }
     }
 
@@ -64,8 +66,24 @@
 
     /// The transfer's origin speaks HTTP/2: it stays where its connection is.
     func stick(_ transfer: CurlTransfer) {
-      if homes[transfer.origin] == nil { homes[transfer.origin] = transfer.lastMulti }
+      if let multi = transfer.lastMulti, homes[transfer.origin] == nil { settle(transfer.origin, in: multi) }
     }
+
+    /// The number of origins that have a home.
+    var homeCount: Int { homes.count }
+
+    /// Gives an origin a home, and forgets once in a while those that no connection is open to.
+    func settle(_ origin: Origin, in multi: CurlMulti) {
+      if homes.count >= homesSweptAt {
+        let open = Set(sockets.values)
+        homes = homes.filter { open.contains($0.key.description) }
+        homesSweptAt = max(64, 2 * homes.count)
+      }
+      homes[origin] = multi
+    }
+
+    /// The home of an origin; nil where it has none.
+    func home(of origin: Origin) -> CurlMulti? { homes[origin] }
   }
 
   /// A transport's part on one of the loops: its connections and handles there.

@@ -1,0 +1,65 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// What is known of origins does not grow with the number of those that were ever called.
+@Suite struct OriginTablesTests {
+  private func origin(_ number: Int) throws -> Origin {
+    try #require(URL(string: "https://shop\(number).test").flatMap { Origin($0) })
+  }
+
+  @Test func `accounts of hosts that failed once are forgotten before those of hosts that fail all the time`() throws {
+    var accounts = RetryAccounts(.standard)
+    let bad = try origin(0)
+    for _ in 0..<5 { _ = accounts.spend(for: bad) }
+    for number in 1...5000 {
+      let isSpent = accounts.spend(for: try origin(number))
+      #expect(isSpent && accounts.hostCount <= RetryAccounts.mostHosts)
+    }
+    #expect(accounts.left(for: bad) == 5)
+    let (first, last) = (try origin(1), try origin(5000))
+    #expect(accounts.left(for: last) == 9 && accounts.left(for: first) == 10)
+  }
+
+  @Test func `an open circuit that nobody has looked at for an hour is forgotten`() {
+    let settings = CircuitBreaker(window: .seconds(30), minimumCalls: 1, openDuration: .seconds(20))
+    var circuit = Circuit()
+    guard case .pass(let permit) = circuit.enter(at: .zero, settings) else {
+      Issue.record("refused")
+      return
+    }
+    let isOpen = circuit.leave(permit, .failure, at: .zero, settings)
+    #expect(isOpen)
+    #expect(!circuit.isIdle(at: .seconds(3619)) && circuit.isIdle(at: .seconds(3620)))
+    _ = circuit.enter(at: .seconds(3620), settings)
+    #expect(!circuit.isIdle(at: .seconds(9999)), "a probe is under way")
+  }
+
+  #if os(Linux)
+    @Test func `origins that speak no HTTP/2 are known up to a number`() {
+      var origins = LoneOrigins()
+      for number in 0..<5000 {
+        origins.learn("https://shop\(number).test:443", isLone: true)
+        #expect(origins.count <= LoneOrigins.most && origins.contains("https://shop\(number).test:443"))
+      }
+      origins.learn("https://shop4999.test:443", isLone: false)
+      #expect(!origins.contains("https://shop4999.test:443"))
+    }
+
+    @Test func `an origin has its multi handle while a connection to it is open, and not for ever`() throws {
+      let group = CurlGroup(id: 0, CurlRules(CurlTransport.Configuration()))
+      let loop = try #require(CurlLoop.all.get().first)
+      let multi = try #require(CurlMulti(id: .max, group: group, loop: loop))
+      defer { multi.close() }
+      group.sockets[7] = try origin(0).description
+      for number in 0..<1000 {
+        group.settle(try origin(number), in: multi)
+        #expect(group.homeCount <= 64)
+      }
+      let (first, second) = (try origin(0), try origin(1))
+      #expect(group.home(of: first) === multi && group.home(of: second) == nil)
+    }
+  #endif
+}
