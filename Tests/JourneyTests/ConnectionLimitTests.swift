@@ -61,6 +61,15 @@
       #expect(error.timer == .attempt && error.phase == .waiting && error.isSurelyNotSent, "\(error)")
     }
 
+    @Test func `the limit holds for all requests of a transport, however many there are`() async throws {
+      remote.route("/", answer: .text("x").after(.milliseconds(5)))
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<60 { group.addTask { _ = try await transport.send(request()).body.collect() } }
+        try await group.waitForAll()
+      }
+      #expect(remote.requestCount == 60 && remote.peakConnections == 1)
+    }
+
     @Test(arguments: ["127.0.0.1", "localhost"])
     func `the connect timer runs once it connects`(host: String) async throws {
       let listener = try FullListener()

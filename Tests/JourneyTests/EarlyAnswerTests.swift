@@ -2,6 +2,7 @@
   import Errand
   import ErrandTesting
   import Foundation
+  import Glibc
   import Testing
 
   /// Servers that answer before they have read the request, and servers that think after it.
@@ -9,7 +10,11 @@
   struct EarlyAnswerTests {
     private let transport: CurlTransport
 
-    init() throws { transport = try CurlTransport() }
+    init() throws {
+      var configuration = CurlTransport.Configuration()
+      configuration.idleLifetime = .seconds(3600)  // or it would close in time what nothing else has closed
+      transport = try CurlTransport(configuration)
+    }
 
     private func request(_ url: URL, _ body: HTTPBody, _ timeouts: Timeouts = Timeouts(attempt: .seconds(15)))
       -> HTTPRequest
@@ -113,6 +118,27 @@
         }
       }
       #expect(heads.withLock { $0 } == [true, false, true, false, true, false, true, false])
+    }
+
+    @Test func `a body waits for the server's consent as long as it is told to, and no longer`() async throws {
+      let early = Shared<[Bool]>([])
+      let peer = try WirePeer { connection, _ in
+        while let head = connection.readHead() {
+          #expect(head.lowercased().contains("expect: 100-continue\r\n"))
+          // libcurl waits one second unless told otherwise.
+          var interest = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)
+          let comesEarly = poll(&interest, 1, head.contains("/patient") ? 1500 : 15_000) > 0
+          early.withLock { $0.append(comesEarly) }
+          connection.say("HTTP/1.1 100 Continue\r\n\r\n")
+          connection.answer(connection.read(3) ?? "")
+        }
+      }
+      for (path, limit) in [("patient", Duration.seconds(600)), ("hasty", .milliseconds(1))] {
+        var request = request(peer.url(path), .bytes(Data("abc".utf8)), Timeouts())
+        request.options.continueTimeout = limit
+        #expect(try await transport.send(request).body.collect() == Data("abc".utf8))
+      }
+      #expect(early.withLock { $0 } == [false, true])
     }
 
     @Test func `a 417 that comes amid the body is the answer, and nothing is sent again`() async throws {

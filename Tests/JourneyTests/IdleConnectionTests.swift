@@ -3,6 +3,7 @@
   import Errand
   import ErrandTesting
   import Foundation
+  import Glibc
   import Testing
 
   /// What a connection between two requests may not do.
@@ -10,7 +11,11 @@
   struct IdleConnectionTests {
     private let transport: CurlTransport
 
-    init() throws { transport = try CurlTransport() }
+    init() throws {
+      var configuration = CurlTransport.Configuration()
+      configuration.idleLifetime = .seconds(3600)  // or it would close in time what nothing else has closed
+      transport = try CurlTransport(configuration)
+    }
 
     private func get(_ url: URL, mayRepeat: Bool = false) async throws -> String {
       var request = HTTPRequest(.get, url)
@@ -146,7 +151,10 @@
         isClosed.signal()
       }
       _ = try await transport.send(HTTPRequest(.get, peer.url())).body.collect()
+      let start = ContinuousClock.now
       #expect(await eventually { await transport.connections().isEmpty })
+      // The peer gives up after twenty seconds, and without the setting fifty would have to pass.
+      #expect(ContinuousClock.now - start < .seconds(15))
       #expect(isClosed.wait(timeout: .now() + 10) == .success)
     }
 

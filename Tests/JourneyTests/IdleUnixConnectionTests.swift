@@ -3,16 +3,18 @@
   import Errand
   import ErrandTesting
   import Foundation
+  import Glibc
   import Testing
 
   /// What a connection over a Unix socket may not do between two requests: libcurl names it by no port.
-  @Suite(.timeLimit(.minutes(1)))
+  @Suite(.timeLimit(.minutes(10)))
   struct IdleUnixConnectionTests {
     private let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).socket").path
 
     private func transport(_ change: (inout CurlTransport.Configuration) -> Void = { _ in }) throws -> CurlTransport {
       var configuration = CurlTransport.Configuration()
       configuration.unixSocket = path
+      configuration.idleLifetime = .seconds(3600)  // or it would close in time what nothing else has closed
       change(&configuration)
       return try CurlTransport(configuration)
     }
@@ -72,6 +74,37 @@
       }
     }
 
+    @Test func `an answer that comes with another does not answer the request that waits for its connection`()
+      async throws
+    {
+      let (isRead, isTimeToAnswer) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      let peer = try WirePeer(socketPath: path) { connection, _ in
+        while let request = connection.readRequest() {
+          guard request.contains("/first") else {
+            connection.answer("second")
+            continue
+          }
+          isRead.signal()
+          isTimeToAnswer.wait()
+          let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
+          connection.say("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nf")
+          usleep(10_000)  // of the rest libcurl reads no more than the length says
+          connection.say("irst" + evil)
+        }
+      }
+      let transport = try transport { $0.connectionsPerOrigin = 1 }
+      for _ in 0..<20 {
+        async let first = get(peer, "first", over: transport)
+        #expect(await eventually { isRead.wait(timeout: .now()) == .success })
+        async let second = get(peer, "second", over: transport)
+        await giveWay(50)
+        _ = await transport.connections()  // the loop has the second one by now, as a rule
+        isTimeToAnswer.signal()
+        let bodies = try await [first, second]
+        #expect(bodies == ["first", "second"])
+      }
+    }
+
     @Test func `an idle connection is closed when its time is over`() async throws {
       let isClosed = DispatchSemaphore(value: 0)
       let peer = try WirePeer(socketPath: path) { connection, _ in
@@ -82,7 +115,10 @@
       }
       let transport = try transport { $0.idleLifetime = .milliseconds(100) }
       _ = try await get(peer, over: transport)
+      let start = ContinuousClock.now
       #expect(await eventually { await transport.connections().isEmpty })
+      // The peer gives up after twenty seconds, and without the setting an hour would have to pass.
+      #expect(ContinuousClock.now - start < .seconds(15))
       #expect(isClosed.wait(timeout: .now() + 10) == .success)
     }
 

@@ -138,6 +138,16 @@
       #expect(try await fetch(shop, Framing.length.answer(PackedSample.gzip, "gzip")) == PackedSample.gzip)
     }
 
+    @Test func `whoever names the codings itself gets the body as it comes`() async throws {
+      let shop = try Shop()
+      for name in ["gzip", "identity"] {
+        shop.mock.enqueue(Framing.length.answer(PackedSample.gzip, "gzip"))
+        let task = PlainTask().on(shop.server).header(.acceptEncoding, name)
+        #expect(try await task.downloadData() == PackedSample.gzip)
+        #expect(shop.mock.requests.last?.headers.values(for: .acceptEncoding) == [name])
+      }
+    }
+
     @Test func `what is packed in a way that nobody knows is handed over as it comes`() async throws {
       let shop = try Shop()
       for coding in ["aes128gcm", "gzip, compress", "utf-8", "identity"] {
@@ -162,6 +172,51 @@
       for _ in 0..<130 { bomb += PackedSample.zeros }
       let error = await #expect(throws: TaskError.self) { try await fetch(shop, Framing.length.answer(bomb, "gzip")) }
       #expect(error?.code == .bodyTooLarge && error?.reason.contains("maximumDecodingRatio") == true)
+    }
+
+    @Test func `what a body unpacks to has the limit of the transport, wherever it goes`() async throws {
+      let whole = Int64(PackedSample.text.count)
+      for (limit, isRefused) in [(whole - 1, true), (whole, false)] {
+        let mock = try MockServer()
+        mock.route("/*", answer: Framing.length.answer(PackedSample.gzip, "gzip"))
+        var configuration = CurlTransport.Configuration()
+        configuration.maximumDecodedSize = limit
+        let server = Server(
+          remote: Remote(mock.url), transport: try CurlTransport(configuration), environment: [:])
+        let task = PlainTask().on(server)
+        try await withFolder { (folder) async throws in
+          let verbs: [() async throws -> Data] = [
+            { try await task.downloadData() },
+            { try await task.stream().body.collect() },
+            {
+              let file = folder.appendingPathComponent("file")
+              try await task.download(to: file)
+              return try Data(contentsOf: file)
+            },
+          ]
+          for verb in verbs {
+            guard isRefused else {
+              let body = try await verb()
+              #expect(body == PackedSample.text)
+              continue
+            }
+            let error = await #expect(throws: TaskError.self) { try await verb() }
+            #expect(error?.code == .bodyTooLarge && error?.reason.contains("maximumDecodedSize") == true)
+          }
+          let left = try files(in: folder)
+          #expect(left == (isRefused ? [] : ["file"]))
+        }
+      }
+    }
+
+    @Test(arguments: [
+      ("gzip", "libz.so.1"), ("deflate", "libz.so.1"), ("br", "libbrotlidec.so.1"), ("zstd", "libzstd.so.1"),
+    ])
+    func `what the machine can unpack is asked for, and what it cannot is not`(coding: String, library: String)
+      async throws
+    {
+      let isThere = dlopen(library, RTLD_NOW) != nil
+      #expect(try await acceptedCodings().contains(coding) == isThere)
     }
 
     @Test func `a body in memory has the limit of the configuration, which its error names`() async throws {

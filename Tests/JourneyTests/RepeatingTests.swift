@@ -29,6 +29,35 @@ import Testing
     #expect(shop.mock.requests.map(\.path) == ["/widgets/7", "/widgets/8", "/widgets/8"])
   }
 
+  #if os(Linux)
+    @Test func `a resend within an attempt is in the printed record, in the recording and in the error`() async throws {
+      try await withFolder { folder in
+        let shop = try await shopWithDeadConnection()
+        try await shop.server.recordTaskPath(to: folder)
+        let response = try await GetWidget(id: 8).on(shop.server).retry(.never).response()
+        shop.mock.enqueue(.drop)
+        shop.mock.enqueue(.status(404))
+        let error = try #require(
+          await #expect(throws: TaskError.self) { try await GetWidget(id: 9).on(shop.server).retry(.never).run() })
+        await shop.server.endTaskPathRecording()
+        #expect(shop.mock.requests.map(\.path) == [7, 8, 8, 9, 9].map { "/widgets/\($0)" })
+        let recorded = try ["0001", "0002"].map {
+          try String(contentsOf: folder.appendingPathComponent("\($0). GET Widget.txt"), encoding: .utf8)
+        }
+        let ok = "attempt 1 ended: 200 OK, sent again on a fresh connection"
+        let missing = "attempt 1 ended: 404 Not Found, sent again on a fresh connection"
+        for (text, line) in zip(
+          [response.record.description, error.record.description] + recorded, [ok, missing, ok, missing])
+        {
+          #expect(text.contains(line), "\(text)")
+        }
+        #expect(response.attempts.map(\.wasResent) == [true] && error.attempts.map(\.wasResent) == [true])
+        let first = try await GetWidget(id: 10).on(shop.server).response()
+        #expect(!first.attempts[0].wasResent && !first.record.description.contains("sent again"))
+      }
+    }
+  #endif
+
   @Test func `a POST that may be repeated is`() async throws {
     let shop = try await shopWithDeadConnection()
     try await AddWidget().on(shop.server).idempotency(.key).retry(upTo: 2, after: .zero).run()

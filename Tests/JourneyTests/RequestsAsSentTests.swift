@@ -59,6 +59,24 @@
       #expect(mock.requests.map(\.target) == ["/x", "/y"])
     }
 
+    @Test func `a stream is sent under its stated length, and in chunks where it states none`() async throws {
+      let chunks: @Sendable () -> AsyncStream<Data> = {
+        AsyncStream {
+          $0.yield(Data("hello".utf8)); $0.finish()
+        }
+      }
+      let bodies: [(body: HTTPBody, length: String?)] = [
+        (.stream(length: 5, chunks), "5"), (.once(chunks(), length: 5), "5"), (.stream(chunks), nil),
+        (.once(chunks()), nil),
+      ]
+      for (body, length) in bodies {
+        _ = try await transport.send(HTTPRequest(.put, mock.url, body: body)).body.collect()
+        let request = try #require(mock.requests.last)
+        #expect(request.headers[.contentLength] == length && request.body == Data("hello".utf8))
+        #expect(request.headers[.transferEncoding] == (length == nil ? "chunked" : nil))
+      }
+    }
+
     @Test func `fields without a value, or with blanks alone, are sent empty`() async throws {
       let headers: HTTPHeaders = ["X-Empty": "", "X-Blank": "  ", "X-Tab": "\t", "X-Full": "a"]
       _ = try await transport.send(HTTPRequest(.get, mock.url, headers: headers))

@@ -14,6 +14,7 @@
     init() throws {
       var configuration = CurlTransport.Configuration()
       configuration.connectionsPerOrigin = 16  // keeps all exchanges on one loop
+      configuration.idleLifetime = .seconds(3600)  // or it would close in time what nothing else has closed
       transport = try CurlTransport(configuration)
       other = try WirePeer { connection, _ in
         while connection.readRequest() != nil { connection.answer("hello") }

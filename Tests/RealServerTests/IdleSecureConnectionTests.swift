@@ -17,6 +17,7 @@
       var configuration = CurlTransport.Configuration()
       configuration.tls.authorities = .pem(certificates.authority)
       configuration.version = version
+      configuration.idleLifetime = .seconds(3600)  // or it would close in time what nothing else has closed
       let transport = try CurlTransport(configuration)
       let request = HTTPRequest(.get, nginx.url.appendingPathComponent("hello"))
       let response = try await transport.send(request)

@@ -46,22 +46,21 @@
       }
     }
 
-    @Test func `HTTP/2 without TLS is spoken where it is known beforehand, many at once over few connections`()
+    @Test func `HTTP/2 without TLS is spoken where it is known beforehand, one after the other and at once`()
       async throws
     {
       let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)], speaksHTTP2: true)
       let transport = try transport { $0.version = .http2PriorKnowledge }
+      @Sendable func fetch() async throws {
+        let response = try await transport.send(HTTPRequest(.get, nginx.url.appendingPathComponent("hello")))
+        #expect(response.version == .http2)
+        #expect(try await response.body.collect() == Data("hello\n".utf8))
+      }
+      for _ in 0..<5 { try await fetch() }
       try await withThrowingTaskGroup(of: Void.self) { group in
-        for _ in 0..<50 {
-          group.addTask {
-            let response = try await transport.send(HTTPRequest(.get, nginx.url.appendingPathComponent("hello")))
-            #expect(response.version == .http2)
-            #expect(try await response.body.collect() == Data("hello\n".utf8))
-          }
-        }
+        for _ in 0..<20 { group.addTask { try await fetch() } }
         try await group.waitForAll()
       }
-      #expect(await transport.connections().values.allSatisfy { $0.open <= 3 })
     }
 
     @Test func `a key that is encrypted opens with its password, and with no other`() async throws {

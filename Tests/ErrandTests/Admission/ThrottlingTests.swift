@@ -47,6 +47,41 @@ import Testing
     await shop.events.balanced()
   }
 
+  @Test func `streams wait under the rules of slots, and have no rate`() {
+    let limits = ThrottleLimits(
+      perHost: 7, total: 9, maximumWaiting: 5, ageing: .seconds(3), rate: RateLimit(1, per: .seconds(1)),
+      streamsPerHost: 2)
+    #expect(limits.ofStreams == ThrottleLimits(perHost: 2, maximumWaiting: 5, ageing: .seconds(3)))
+  }
+
+  @Test func `a rate is for its period: what is beyond it begins when that has passed`() async throws {
+    let shop = VirtualShop(limits: ThrottleLimits(rate: RateLimit(1, per: .seconds(60)))) { _, request, _ in
+      .ok(request)
+    }
+    try await shop.task().run()
+    let second = Task { try await shop.task().run() }
+    await shop.clock.pass(.milliseconds(59_999))
+    await giveWay(20)
+    #expect(shop.sentCount == 1)
+    shop.clock.advance(by: .milliseconds(1))
+    _ = try await second.value
+    #expect(shop.sentCount == 2)
+  }
+
+  @Test(arguments: [ThrottleLimits.unlimited, ThrottleLimits(perHost: 0), ThrottleLimits(perHost: -1, total: -1)])
+  func `where there is no limit all run at once`(limits: ThrottleLimits) async throws {
+    let gate = Gate()
+    let shop = VirtualShop(limits: limits) { _, request, _ in
+      await gate.wait()
+      return .ok(request)
+    }
+    let calls = (0..<40).map { _ in Task { try await shop.task().run() } }
+    #expect(await eventually { shop.sentCount == 40 || shop.manager.waitingCount > 0 })
+    #expect(shop.sentCount == 40 && shop.manager.throttle.running == 40)
+    gate.open()
+    for call in calls { _ = try await call.value }
+  }
+
   @Test func `whoever finds the line full fails at once and says so`() async throws {
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1, maximumWaiting: 1)) { _, request, clock in
       try await CallClock(clock).sleep(for: .seconds(1))

@@ -75,10 +75,10 @@ import Testing
     await asked.reached(3)
     #expect(await server.manager.cancel(tag: "a") == 1)
     await #expect(throws: CancellationError.self) { try await a.value }
-    #expect(await server.manager.cancel(tag: "GetWidget") == 1)
-    await #expect(throws: CancellationError.self) { try await b.value }
     #expect(await server.manager.cancel(type: AddWidget.self) == 1)
     await #expect(throws: CancellationError.self) { try await c.value }
+    #expect(await server.manager.cancel(tag: "GetWidget") == 1)
+    await #expect(throws: CancellationError.self) { try await b.value }
     #expect(await server.manager.cancelAll() == 0)
   }
 

@@ -51,6 +51,19 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false]) func `a hedge is sent after its delay and not before, as the task or the server says`(
+    isOfTask: Bool
+  ) async throws {
+    let shop = make(slow: [.seconds(100)]) { if !isOfTask { $0.hedging = .after(.seconds(3)) } }
+    let task = isOfTask ? shop.task().hedged(after: .seconds(3)) : shop.task()
+    let call = Task { try await task.run() }
+    await shop.clock.pass(.milliseconds(2999), sleepers: 2)
+    await giveWay(20)
+    #expect(shop.sentCount == 1)
+    shop.clock.advance(by: .milliseconds(1))
+    #expect(try await call.value.headers["X-Number"] == "2")
+  }
+
   @Test func `the answer of a hedge wins over one that is slow, whose slot is free afterwards`() async throws {
     let shop = make(slow: [.seconds(100)])
     let call = Task { try await shop.task().hedged(after: .seconds(1)).run() }

@@ -91,4 +91,9 @@ import Testing
     #expect(Circuit.Result(CancellationError()) == .unknown)
     #expect(Circuit.Result(.notFound, .complete) == .success && Circuit.Result(.badGateway, .dropped) == .failure)
   }
+
+  @Test func `a breaker needs one call at least, and lets one probe pass`() {
+    let breaker = CircuitBreaker(minimumCalls: 0, probes: -1)
+    #expect(breaker.minimumCalls == 1 && breaker.probes == 1)
+  }
 }

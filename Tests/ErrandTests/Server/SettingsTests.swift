@@ -28,6 +28,84 @@ import Testing
     #expect(options.allowsConstrainedNetworkAccess == constrained)
   }
 
+  @Test(arguments: [true, false]) func `whether a request waits for a network reaches the transport`(waits: Bool)
+    async throws
+  {
+    let stub = StubServer(.status(.ok)) { $0.waitsForConnectivity = waits }
+    try await PlainTask().on(stub.server).run()
+    #expect(stub.requests.first?.options.waitsForConnectivity == waits)
+  }
+
+  @Test func `the transport is told which bodies are read at somebody's own pace`() async throws {
+    let stub = StubServer(.data(Data("abc".utf8), .plainText))
+    let task = PlainTask().on(stub.server)
+    try await withFolder { folder in
+      try await task.run()
+      _ = try await task.downloadData()
+      _ = try await task.stream().body.collect()
+      try await task.download(to: folder.appendingPathComponent("file"))
+    }
+    #expect(stub.requests.map(\.options.isLongLived) == [false, false, true, true])
+  }
+
+  @Test func `an error keeps as much of the body as it may, whatever is wrong with it`() async throws {
+    let stub = StubServer(.data(Data("no widget".utf8), .plainText)) { $0.maximumErrorBodySize = 3 }
+    let decoding = await taskError { _ = try await GetWidget().on(stub.server).download() }
+    #expect(decoding?.code == .decodingFailed && decoding?.body == Data("no ".utf8))
+    let refused = PlainTask().on(stub.server).accepting(.only(201))
+    try await withFolder { folder in
+      let errors = [
+        await taskError { try await refused.run() },
+        await taskError { _ = try await refused.stream() },
+        await taskError { try await refused.download(to: folder.appendingPathComponent("file")) },
+      ]
+      for error in errors { #expect(error?.code == .badStatus && error?.body == Data("no ".utf8)) }
+    }
+  }
+
+  @Test func `what a redaction hides is hidden in an error's URL and in the title of its record`() async throws {
+    let stub = StubServer(.status(404)) { $0.redaction.fields.insert("pin") }
+    let task = PlainTask(query: ["pin": "1234", "id": "7"]).on(stub.server)
+    let error = try #require(await taskError { try await task.run() })
+    #expect(error.url == "https://shop.test/plain?pin=<redacted>&id=7")
+    #expect(error.record.title == "GET https://shop.test/plain?pin=<redacted>&id=7")
+    #expect(!"\(error)".contains("1234"))
+    let response = try await task.accepting(.all).run()
+    #expect(response.record.title == error.record.title)
+  }
+
+  /// A body without end, which counts the chunks that are read of it.
+  private final class Endless: HTTPBodySource {
+    let read = Shared(0)
+    func next() async throws -> Data? {
+      read.withLock { $0 += 1 }
+      return Data(count: 1024)
+    }
+  }
+
+  @Test func `no more is read of a refused body than an error keeps`() async throws {
+    try await withFolder { folder in
+      for verb in 0..<3 {
+        let body = Endless()
+        var configuration = ServerConfiguration()
+        configuration.maximumErrorBodySize = 2000
+        let transport = StubTransport { HTTPResponse(404, url: $0.url, body: HTTPResponseBody(body)) }
+        let server = Server(
+          remote: "https://shop.test", configuration: configuration, transport: transport, environment: [:])
+        let task = PlainTask().on(server)
+        let error = await taskError {
+          switch verb {
+          case 0: try await task.run()
+          case 1: _ = try await task.stream()
+          default: try await task.download(to: folder.appendingPathComponent("file"))
+          }
+        }
+        #expect(error?.status == 404 && error?.body.count == 2000)
+        #expect(body.read.withLock { $0 } == 2)
+      }
+    }
+  }
+
   @Test func `a size below nothing is nothing, and no trap`() async throws {
     let stub = StubServer(.data(Data("no".utf8), .plainText)) { $0.maximumErrorBodySize = -1 }
     let error = await taskError { try await PlainTask().on(stub.server).accepting(.only(201)).run() }

@@ -82,9 +82,11 @@ import Testing
     "http://localhost:81", "http://127.0.0.1", "http://[::1]:8080", "http://listed.test", "http://LISTED.test",
   ])
   func `plain http goes to this machine and to hosts that are listed`(address: String) async throws {
-    let stub = StubServer(.status(.ok), remote: Remote(address)) { $0.insecureHosts = ["listed.test"] }
-    try await PlainTask().on(stub.server).run()
-    #expect(stub.requests.count == 1)
+    for host in ["listed.test", "Listed.TEST."] {
+      let stub = StubServer(.status(.ok), remote: Remote(address)) { $0.insecureHosts = [host] }
+      try await PlainTask().on(stub.server).run()
+      #expect(stub.requests.count == 1)
+    }
   }
 
   @Test func `a preflight cannot send to plain http either`() async {

@@ -58,4 +58,38 @@ import Testing
     let error = try #require(await taskError { _ = try await call.value })
     #expect(error.elapsed == .seconds(1) && shop.sentCount == 2)
   }
+
+  @Test func `the poll waits twice as long every time, up to its longest wait`() async throws {
+    let origin = try #require(Origin(.known("https://shop.test")))
+    for (failures, expected) in [(1, 0.5), (2, 1), (3, 2), (4, 3), (60, 3)] {
+      let clock = ManualClock(.autoAdvancing)
+      let start = clock.now
+      let poll = PollingReachability(longest: .seconds(3))
+      try await poll.waitUntilReachable(origin, failures: failures, clock: CallClock(clock))
+      #expect(start.duration(to: clock.now) == .seconds(expected), "after \(failures)")
+    }
+  }
+
+  @Test func `the app's own word on when to try again is what counts`() async throws {
+    struct Minute: Reachability {
+      func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws {
+        try await clock.sleep(for: .seconds(60))
+      }
+    }
+    let shop = VirtualShop(
+      configure: { configuration in
+        configuration.waitsForConnectivity = true
+        configuration.connectivityTimeout = .seconds(600)
+        configuration.reachability = Minute()
+      },
+      answer: { number, request, _ in
+        guard number == 2 else { throw Self.refused }
+        return .ok(request)
+      })
+    let call = Task { try await shop.task().retry(.never).run() }
+    await shop.clock.pass(.milliseconds(59_999), sleepers: 2)
+    #expect(shop.sentCount == 1)
+    shop.clock.advance(by: .milliseconds(1))
+    #expect(try await call.value.status == .ok)
+  }
 }

@@ -56,4 +56,18 @@ import Testing
     #expect(stub.requests.first?.headers["X"] == "1")
     #expect(stub.requests.first?.method == .post)
   }
+
+  @Test func `what a provider says of its endpoints counts for each, and a modifier overrides it`() async throws {
+    let stub = StubServer(.status(503), .status(503), .status(503), .status(503), .widget)
+    let other = StubServer(.widget)
+    let defaults = EndpointDefaults(
+      server: stub.server, headers: ["X": "1"], timeout: .seconds(7), retryPolicy: .fixed(retries: 5, delay: .zero))
+    let endpoint = Endpoint<Void, Widget>.get("w", defaults: defaults)
+    _ = try await endpoint.download()
+    #expect(stub.requests.count == 5 && stub.requests.allSatisfy { $0.headers["X"] == "1" })
+    #expect(stub.requests.first?.options.timeouts.attempt == .seconds(7))
+    _ = try await endpoint.on(other.server).header("X", "2").timeout(.seconds(8)).download()
+    let request = try #require(other.requests.first)
+    #expect(request.headers["X"] == "2" && request.options.timeouts.attempt == .seconds(8))
+  }
 }

@@ -27,6 +27,15 @@
       #expect(lines.bytes == Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))
     }
 
+    @Test(arguments: [" X-A: a", "\tX-A: a"]) func `a head does not begin with a folded line`(line: String) {
+      for hints in [[], ["HTTP/1.1 103 Early Hints", "Link: a", ""]] {
+        var lines = HeadLines()
+        _ = take(hints, &lines)
+        let steps = take(["HTTP/1.1 200 OK", line], &lines)
+        #expect(steps == [.more, .refused("its head begins with a folded line")])
+      }
+    }
+
     @Test func `the first field is awaited right after the status line`() {
       var lines = HeadLines()
       #expect(!lines.awaitsFirstField)

@@ -1,0 +1,80 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// The limits that a transport is told, and the call itself goes by.
+@Suite struct TimeLimitsTests {
+  private static var parts: [WritableKeyPath<Timeouts, Duration?>] {
+    [\.queue, \.connect, \.firstByte, \.idle, \.attempt, \.call]
+  }
+  private static let ofServer = Timeouts(
+    queue: .seconds(1), connect: .seconds(2), firstByte: .seconds(3), idle: .seconds(4), attempt: .seconds(5),
+    call: .seconds(6))
+
+  /// What the transport is told of a call, with its body in memory or left to the caller.
+  private func told(
+    _ task: Timeouts = Timeouts(), timeout: Duration = .inherited, isStream: Bool,
+    configure: (inout ServerConfiguration) -> Void
+  ) async throws -> Timeouts {
+    // In a time that stands still, for a deadline is among them.
+    let stub = StubServer(.status(.ok), clock: .manual) {
+      $0.timeouts = Timeouts()
+      configure(&$0)
+    }
+    let call = PlainTask().on(stub.server).timeouts(task).timeout(timeout).timeouts(task)
+    if isStream { try await call.stream().body.cancel() } else { try await call.run() }
+    return try #require(stub.requests.first).options.timeouts
+  }
+
+  @Test(arguments: [true, false]) func `each limit of a server counts, and each one of a task overrides it`(
+    isStream: Bool
+  ) async throws {
+    #expect(try await told(isStream: isStream) { $0.timeouts = Self.ofServer } == Self.ofServer)
+    for (part, seconds) in zip(Self.parts, [11, 1, 2, 3, 4, 16]) {
+      var (own, expected) = (Timeouts(), Self.ofServer)
+      own[keyPath: part] = .seconds(seconds)
+      expected[keyPath: part] = .seconds(seconds)
+      #expect(try await told(own, isStream: isStream) { $0.timeouts = Self.ofServer } == expected, "\(part)")
+    }
+  }
+
+  @Test(arguments: [true, false]) func `each that is unlimited is none, whoever says so`(isStream: Bool) async throws {
+    for part in Self.parts {
+      var (own, expected) = (Timeouts(), Self.ofServer)
+      own[keyPath: part] = .unlimited
+      expected[keyPath: part] = nil
+      // An attempt whose body is in memory has what is left of the call.
+      if part == \.attempt, !isStream { expected.attempt = Self.ofServer.call }
+      let limits = try await told(own, isStream: isStream) {
+        ($0.timeouts, $0.defaultTimeout) = (Self.ofServer, .unlimited)
+      }
+      #expect(limits == expected, "\(part)")
+    }
+    let none = Timeouts()
+    #expect(try await told(isStream: isStream) { $0.defaultTimeout = .unlimited } == none)
+    #expect(try await told(timeout: .unlimited, isStream: isStream) { _ in } == none)
+  }
+
+  @Test func `the time-out of the server, and that of the task, is the attempt's`() async throws {
+    #expect(try await told(isStream: false) { $0.defaultTimeout = .seconds(7) } == Timeouts(attempt: .seconds(7)))
+    let own = try await told(timeout: .seconds(8), isStream: false) { $0.defaultTimeout = .seconds(7) }
+    #expect(own == Timeouts(attempt: .seconds(8)))
+    // The shorter of the two that a task states.
+    let both = try await told(Timeouts(attempt: .seconds(3)), timeout: .seconds(8), isStream: false) { _ in }
+    #expect(both == Timeouts(attempt: .seconds(3)))
+  }
+
+  @Test func `of a stream it ends with the head, and bounds how long the body stands still`() async throws {
+    func all(_ seconds: Int) -> Timeouts {
+      Timeouts(connect: .seconds(seconds), firstByte: .seconds(seconds), idle: .seconds(seconds))
+    }
+    #expect(try await told(isStream: true) { $0.defaultTimeout = .seconds(7) } == all(7))
+    #expect(try await told(timeout: .seconds(8), isStream: true) { $0.defaultTimeout = .seconds(7) } == all(8))
+    let long = Timeouts(connect: .seconds(70), firstByte: .seconds(70), idle: .seconds(70))
+    var expected = all(7)
+    expected.idle = .seconds(70)
+    let merged = try await told(isStream: true) { ($0.timeouts, $0.defaultTimeout) = (long, .seconds(7)) }
+    #expect(merged == expected, "the head is limited as a whole, and the body as is stated")
+  }
+}

@@ -1,0 +1,113 @@
+#if os(Linux)
+  import Errand
+  import ErrandTesting
+  import Foundation
+  import Glibc
+  import Testing
+
+  /// The most memory of this process.
+  private enum PeakMemory {
+    private struct NotTold: Error {}
+
+    /// True where the system tells it, and no sanitizer has any of its own.
+    static let isMeasurable: Bool = {
+      let process = dlopen(nil, RTLD_NOW)
+      let isSanitized = dlsym(process, "__asan_init") != nil || dlsym(process, "__tsan_init") != nil
+      return !isSanitized && (try? bytes()) != nil && (try? forget()) != nil
+    }()
+
+    /// Bytes in the machine's memory at their most, since the last ``forget()``.
+    static func bytes() throws -> Int {
+      let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+      let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+      guard let kilobytes = line.flatMap({ Int($0.filter(\.isNumber)) }) else { throw NotTold() }
+      return kilobytes << 10
+    }
+
+    static func forget() throws {
+      try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
+    }
+  }
+
+  /// A body that is collected in memory is there once: neither the transport, nor the call, nor its record has another.
+  @Suite(.enabled(if: PeakMemory.isMeasurable, "memory cannot be measured"), .timeLimit(.minutes(10)))
+  struct CollectedBodyTests {
+    private static let size = 96 << 20
+
+    /// A peer that has no copy of what it sends.
+    private static func peer(isChunked: Bool) throws -> WirePeer {
+      let piece = String(repeating: "much of the same", count: 1 << 16)
+      return try WirePeer { connection, _ in
+        while connection.readRequest() != nil {
+          let framing = isChunked ? "Transfer-Encoding: chunked" : "Content-Length: \(size)"
+          connection.say("HTTP/1.1 200 OK\r\n\(framing)\r\n\r\n")
+          for _ in 0..<(size / piece.utf8.count) {
+            if isChunked { connection.say("\(String(piece.utf8.count, radix: 16))\r\n") }
+            guard connection.say(isChunked ? "\(piece)\r\n" : piece) else { return }
+          }
+          if isChunked { connection.say("0\r\n\r\n") }
+        }
+      }
+    }
+
+    /// What a download needs at its most, beside what the process had before, in sizes of its body.
+    private static func bodiesHeld(isChunked: Bool, isEchoed: Bool) async throws -> Double {
+      let peer = try peer(isChunked: isChunked)
+      var configuration = ServerConfiguration()
+      configuration.defaultTimeout = .unlimited
+      configuration.log = .discard
+      let server = Server(remote: Remote(peer.url()), configuration: configuration, environment: [:])
+      let task = PlainTask().on(server).echo(isEchoed ? .full : .none)
+      try PeakMemory.forget()
+      let before = try PeakMemory.bytes()
+      let data = try await task.downloadData()
+      #expect(data.count == size)
+      return Double(try PeakMemory.bytes() - before) / Double(size)
+    }
+
+    /// The same for a body that is read and dropped while it is echoed.
+    private static func bodiesHeldOfDropped() async throws -> Double {
+      let peer = try peer(isChunked: true)
+      let echo = Shared("")
+      var configuration = ServerConfiguration()
+      configuration.defaultTimeout = .unlimited
+      configuration.log = TextSink { text in echo.withLock { $0 = text } }
+      let server = Server(remote: Remote(peer.url()), configuration: configuration, environment: [:])
+      try PeakMemory.forget()
+      let before = try PeakMemory.bytes()
+      try await PlainTask().on(server).echo().run()
+      #expect(echo.withLock { $0.contains("<\(size) bytes, more than the \(10 << 20) that are logged>") })
+      return Double(try PeakMemory.bytes() - before) / Double(size)
+    }
+
+    // In a process of their own: the memory of others' tests would count.
+
+    @Test func `a body of known length is held once`() async {
+      await #expect(processExitsWith: .success) {
+        let held = try await CollectedBodyTests.bodiesHeld(isChunked: false, isEchoed: false)
+        #expect(held < 1.3, "\(held)")
+      }
+    }
+
+    @Test func `a body whose length nobody knows is held once`() async {
+      await #expect(processExitsWith: .success) {
+        let held = try await CollectedBodyTests.bodiesHeld(isChunked: true, isEchoed: false)
+        #expect(held < 1.3, "\(held)")
+      }
+    }
+
+    @Test func `an echo holds no other`() async {
+      await #expect(processExitsWith: .success) {
+        let held = try await CollectedBodyTests.bodiesHeld(isChunked: false, isEchoed: true)
+        #expect(held < 1.3, "\(held)")
+      }
+    }
+
+    @Test func `of a body that is dropped an echo holds no more than it shows`() async {
+      await #expect(processExitsWith: .success) {
+        let held = try await CollectedBodyTests.bodiesHeldOfDropped()
+        #expect(held < 0.5, "\(held)")
+      }
+    }
+  }
+#endif
