@@ -25,6 +25,9 @@
     /// 32 KiB, without an error. Seen with 7.88.1; 8.1 reads streams in another way.
     static let losesLastBytes = ccurl_version_number() < 0x080100
 
+    /// True where it begins HTTP/2 anew on a connection without TLS that speaks it already, which ends that: 7.88.
+    static let restartsHTTP2 = (0x075800..<0x080000).contains(ccurl_version_number())
+
     static func offers(_ feature: Int32) -> Bool { ccurl_features() & feature != 0 }
 
     /// Nanoseconds of the monotonic clock.

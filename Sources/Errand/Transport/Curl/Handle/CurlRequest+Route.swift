@@ -9,7 +9,13 @@
       case .http1: ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_1_1))
       case .http2PriorKnowledge:
         ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
-        ccurl_easy_set_long(easy, CCOPT_PIPEWAIT, 1)
+        if CurlLibrary.restartsHTTP2, !origin.isSecure {
+          // A connection for each request: one that is used again would be broken.
+          ccurl_easy_set_long(easy, CCOPT_FRESH_CONNECT, 1)
+          ccurl_easy_set_long(easy, CCOPT_FORBID_REUSE, 1)
+        } else {
+          ccurl_easy_set_long(easy, CCOPT_PIPEWAIT, 1)
+        }
       }
       ccurl_easy_set_long(easy, CCOPT_MAXAGE_CONN, Int(configuration.idleLifetime.components.seconds))
       if let lifetime = configuration.connectionLifetime {
