@@ -135,6 +135,7 @@ import Testing
     let first = Task { try await shop.task().run() }
     await shop.clock.sleepers(count: 1)
     let second = Task { try await shop.task().hedged(after: .seconds(2)).run() }
+    #expect(await eventually { shop.manager.waitingCount == 1 })
     for _ in 0..<4 { await shop.clock.pass(.seconds(2), sleepers: 2) }
     #expect(shop.manager.waitingCount == 1)
     await shop.clock.pass(.seconds(1), sleepers: 2)
