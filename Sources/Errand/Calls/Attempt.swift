@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It ends once: when its body is collected, or for a stream when the caller has read or released the body.
 final class Attempt: Sendable {
-  private let call: Call
+  let call: Call
   let number: Int
   private let state: Lock<State>
 
@@ -224,7 +224,7 @@ final class Attempt: Sendable {
   }
 
   /// Notes that a request of this attempt surely did not reach the server; from its own admission and transport alone.
-  private func note(_ error: any Error, hadSlot: Bool) {
+  func note(_ error: any Error, hadSlot: Bool) {
     guard let error = TaskError.ofTransfer(error) as? TaskError, error.isSurelyNotSent else { return }
     state.withLock { state in
       state.saysNothingSent = true

@@ -98,9 +98,21 @@ extension Call {
       throw TaskError(
         .insecureScheme,
         "plain http to \(origin.host) is refused: use https, or list the host in the server's insecureHosts",
-        phase: .preparing)
+        phase: .preparing, isSurelyNotSent: true)
     }
     return origin
+  }
+}
+
+extension Attempt {
+  /// The origin of a request that may be sent; one that is refused was surely not sent.
+  func origin(of request: HTTPRequest) throws -> Origin {
+    do {
+      return try call.sendableOrigin(of: request)
+    } catch {
+      note(error, hadSlot: false)
+      throw error
+    }
   }
 }
 

@@ -53,7 +53,7 @@ extension Call {
       let response = try await throughSteps(of: attempt, request) { request in
         let request = self.keepingHeadersHome(request)
         self.noteRequest(request, of: attempt.number)
-        let host = try self.sendableOrigin(of: request)
+        let host = try attempt.origin(of: request)
         let slot = try await attempt.waitForSlot(host)  // 8. admission
         return try await attempt.send(request, to: host, slot)  // 9. transport, the slot held to the body's end
       }

@@ -197,7 +197,9 @@ final class Call: Sendable {
     error.url = url.map { snapshot.configuration.redaction($0) }
     error.retryRefusal = refusal?.reason
     error.mostAttempts = refusal?.mostAttempts
-    if wasSent, error.isSurelyNotSent { error.isSurelyNotSent = false }  // another call's, by a hook or a step
+    // What a hook or a step throws may be another call's. Before its first attempt, this one has sent nothing.
+    let isSurelyNotSent = !wasSent && (method == nil || error.isSurelyNotSent)
+    if error.isSurelyNotSent != isSurelyNotSent { error.isSurelyNotSent = isSurelyNotSent }
     return error
   }
 

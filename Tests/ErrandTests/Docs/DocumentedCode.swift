@@ -35,6 +35,13 @@ enum DocumentedCode {
     return blocks
   }
 
+  /// The rows of a document's tables, heads included, each as its cells.
+  static func rows(of document: String) throws -> [[String]] {
+    try lines(of: package.appendingPathComponent(document)).filter { $0.hasPrefix("| ") }.map { line in
+      line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
+  }
+
   /// The first line of `block` that is not in `source`, or not after the lines before it; nil when all are.
   static func firstLine(of block: [String], missingFrom source: [String]) -> String? {
     var rest = source[...]

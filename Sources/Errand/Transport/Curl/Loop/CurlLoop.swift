@@ -90,7 +90,9 @@
     }
 
     static func unavailable(_ reason: String) -> TaskError {
-      TaskError(.transportUnavailable, "the libcurl transport cannot be had: \(reason)", phase: .preparing)
+      TaskError(
+        .transportUnavailable, "the libcurl transport cannot be had: \(reason)", phase: .preparing,
+        isSurelyNotSent: true)
     }
 
     // MARK: From any thread

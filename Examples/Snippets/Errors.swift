@@ -1,0 +1,58 @@
+import Errand
+
+protocol WidgetShelf: Sendable {
+  func widget(_ id: Int) -> Widget?
+}
+
+func widgetOrNone(from shop: Server, shelf: any WidgetShelf, log: TextSink) async throws -> Widget? {
+  do {
+    return try await GetWidget(id: 7).on(shop).download()
+  } catch let error as TaskError where error.status == .notFound {
+    return nil
+  } catch let error as TaskError where error.isOffline {
+    return shelf.widget(7)
+  } catch let error as TaskError {
+    log.write("\(error)")
+    throw error
+  }
+}
+
+protocol Outbox: Sendable {
+  func keep(_ order: Endpoint<Widget, Void>)
+}
+
+func send(
+  _ order: Endpoint<Widget, Void>, outbox: any Outbox, check: (Endpoint<Widget, Void>) async throws -> Void
+) async throws {
+  do {
+    try await order.upload()
+  } catch let error as TaskError where error.isSurelyNotSent {
+    outbox.keep(order)  // safe: the server saw nothing
+  } catch let error as TaskError where error.status == nil && error.isRetryable {
+    try await check(order)  // perhaps sent: look before it is sent again
+  }
+}
+
+extension TaskError.Code {
+  static let soldOut = TaskError.Code("soldOut")
+}
+
+struct BuyWidget: ServerPOSTTask {
+  let id: Int
+  var path: String { "widgets/\(id)/buy" }
+
+  func verify(_ response: HTTPResponse) throws {
+    guard response.headers["X-Stock"] == "0" else { return }
+    throw TaskError(.soldOut, "widget \(id) is sold out", phase: .finishing)
+  }
+}
+
+func words(for error: TaskError) -> String {
+  switch error.code {
+  case .soldOut: return "This widget is sold out."
+  case .badStatus: return error.problem?.title ?? "The shop answers \(error.status?.description ?? "nothing")."
+  case .timedOut, .connectionLost: return "The shop is slow. Try again."
+  case .untrustedServer, .pinMismatch: return "This network cannot be trusted."
+  default: return error.isOffline ? "There is no connection." : "Something went wrong."
+  }
+}
