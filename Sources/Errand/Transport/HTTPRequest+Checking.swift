@@ -8,10 +8,12 @@ extension HTTPRequest {
   /// TLS no head above 128 KiB ever goes out.
   public static let maximumHeadSize = 60 << 10
 
-  /// The origin that the request goes to.
-  /// Throws ``TaskError`` when it cannot be sent: a method, a header field or a credential that would break the
-  /// message, a body that its method does not have, a head that is too large, or no origin.
-  package func checkedOrigin() throws -> Origin {
+  /// The origin that the request goes to. The first call of a transport: it refuses what must not be sent.
+  ///
+  /// Throws ``TaskError`` with code `.badRequest` or `.badURL` for a method, a header field or a credential that would
+  /// break the message, a body that its method does not have, a head that is too large, or no origin. Nothing was sent
+  /// then.
+  public func checkedOrigin() throws -> Origin {
     try check()
     return try origin()
   }

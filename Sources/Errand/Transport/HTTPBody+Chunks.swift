@@ -1,6 +1,20 @@
-import Foundation
+public import Foundation
 
 extension HTTPBody {
+  /// Hands every chunk to `sink`, in order, each when the one before was taken. For transports.
+  ///
+  /// - Parameter sink: Takes one chunk; what it throws ends the reading.
+  /// - Throws: ``TaskError`` with code `.unreadableBody` for a file that cannot be read, `.bodyNotReplayable` for a body
+  ///   that comes once and was read before, `.bodyLengthMismatch` for chunks that come to more or less than the stated
+  ///   length; and what the body's stream or `sink` throws.
+  public func readChunks(_ sink: @escaping @Sendable (Data) async throws -> Void) async throws {
+    do {
+      try await forEachCountedChunk(sink)
+    } catch {
+      throw TaskError.ofTransfer(error)
+    }
+  }
+
   /// Hands every chunk to `sink`, in order.
   /// Throws ``TaskError`` with code `.bodyLengthMismatch` when they come to more or less than the stated length.
   func forEachCountedChunk(_ sink: @escaping @Sendable (Data) async throws -> Void) async throws {

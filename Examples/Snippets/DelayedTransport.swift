@@ -1,0 +1,17 @@
+import Errand
+
+/// A slow network, for a demonstration.
+struct DelayedTransport: Transport {
+  let delay: Duration
+  var carrier: any Transport = .platform
+
+  func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+    try await Task.sleep(for: delay)
+    return try await carrier.send(request)
+  }
+}
+
+func slowServer() -> Server {
+  let shop = Server(remote: "https://shop.example.com/v1", transport: DelayedTransport(delay: .seconds(2)))
+  return shop
+}
