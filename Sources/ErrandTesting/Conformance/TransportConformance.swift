@@ -1,6 +1,6 @@
 public import Errand
 
-/// What every ``Transport`` must do, as checks against a ``MockServer``; it needs no test library.
+/// The duties of every `Transport`, as checks against a ``MockServer``; it needs no test library.
 ///
 ///     let conformance = TransportConformance { try MyTransport() }
 ///

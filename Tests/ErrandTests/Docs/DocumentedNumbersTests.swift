@@ -69,7 +69,7 @@ import Testing
       let ahead = (TransferInbox.highWater >> 10) + 256
       try check(
         transports,
-        says: "at most \(ahead) KiB ahead of whoever reads its body", "down to \(TransferInbox.lowWater >> 10) KiB",
+        says: "at most \(ahead) KiB ahead of the reader of its body", "down to \(TransferInbox.lowWater >> 10) KiB",
         "a chunk of \(Unpacking.chunkSize >> 10) KiB and the window",
         "A streamed upload holds at most \(TransferOutbox.highWater >> 10) KiB and one chunk")
     }

@@ -1,0 +1,119 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// The guide "Testing your app", which is made of these tests.
+struct TestingGuideTests {
+  struct Widget: TaskPayload, Equatable {
+    let id: Int
+    let name: String
+  }
+
+  struct GetWidget: ServerGETTask, PayloadDownloadingTask {
+    typealias DownloadPayload = Widget
+    let id: Int
+    var path: String { "widgets/\(id)" }
+  }
+
+  struct AddWidget: ServerPOSTTask, PayloadUploadingTask, PayloadDownloadingTask {
+    typealias DownloadPayload = Widget
+    let uploadPayload: Widget
+    var path: String { "widgets" }
+  }
+
+  /// The code of an app: it names no server.
+  struct Catalogue {
+    func name(of id: Int) async throws -> String { try await GetWidget(id: id).download().name }
+  }
+
+  let cog = Widget(id: 7, name: "Cog")
+
+  @Test func `the catalogue knows the name`() async throws {
+    let stub = StubTransport { request in .json(#"{"id": 7, "name": "Cog"}"#, for: request) }
+    let shop = Server(remote: "https://shop.test", transport: stub)
+    let name = try await Server.withDefault(shop) { try await Catalogue().name(of: 7) }
+    #expect(name == "Cog")
+  }
+
+  @Test func `adding a widget posts it as JSON`() async throws {
+    let shop = Server(remote: "https://shop.test")
+    try await expectTask(
+      AddWidget(uploadPayload: cog).on(shop),
+      sends: ExpectedRequest(.post, "/widgets", body: .json(#"{"id": 7, "name": "Cog"}"#)))
+  }
+
+  @Test func `the token goes with the widget`() async throws {
+    let mock = try MockServer()
+    mock.route(.post, "/widgets") { request in .data(request.body, type: .json, status: .created) }
+    let shop = Server(remote: Remote(mock.url))
+    await shop.update { $0.standardHeaders[.authorization] = "Bearer t0ken" }
+
+    let added = try await AddWidget(uploadPayload: cog).on(shop).response()
+    #expect(added.status == .created && added.payload == cog)
+
+    let request = try await mock.nextRequest()
+    #expect(request.headers[.authorization] == "Bearer t0ken")
+    #expect(try JSONDecoder().decode(Widget.self, from: request.body) == cog)
+  }
+
+  @Test func `a POST is not repeated when its connection breaks`() async throws {
+    let mock = try MockServer()
+    mock.enqueue(.drop)
+    let shop = Server(remote: Remote(mock.url))
+    let error = await #expect(throws: TaskError.self) {
+      try await AddWidget(uploadPayload: cog).on(shop).download()
+    }
+    #expect(error?.code == .connectionLost && error?.isSurelyNotSent == false)
+    #expect(mock.requestCount == 1)
+  }
+
+  @Test func `a busy shop is asked again after the time that it names`() async throws {
+    let clock = ManualClock()
+    let mock = try MockServer()
+    mock.enqueue(.status(503, headers: ["Retry-After": "20"]))
+    mock.route(.get, "/widgets/:id") { _ in .json(#"{"id": 7, "name": "Cog"}"#) }
+    let shop = Server(remote: Remote(mock.url), manager: TaskManager(clock: CallClock(clock)))
+
+    async let widget = GetWidget(id: 7).on(shop).download()
+    await clock.sleepers(count: 1)  // the call waits for its second attempt
+    #expect(mock.requestCount == 1)
+    clock.advance(by: .seconds(20))
+    #expect(try await widget == cog)
+  }
+
+  @Test func `leaving the screen closes the connection`() async throws {
+    let mock = try MockServer()
+    mock.route("/widgets/:id", answer: .hang)
+    let shop = Server(remote: Remote(mock.url))
+    let call = Task { try await GetWidget(id: 7).on(shop).download() }
+    _ = try await mock.nextRequest()
+    call.cancel()
+    await #expect(throws: CancellationError.self) { try await call.value }
+    try await mock.waitForOpenConnections(0)
+  }
+
+  @Test func `every attempt is seen, and every one ends`() async throws {
+    let recorder = EventRecorder()
+    let shop = Server(remote: "https://shop.test", transport: StubTransport { .status(.badGateway, for: $0) })
+    await shop.update { $0.observers = [recorder] }
+    await #expect(throws: TaskError.self) {
+      try await GetWidget(id: 7).on(shop).retry(upTo: 2, after: .zero).download()
+    }
+    await recorder.balanced()
+    #expect(recorder.moments().filter { $0.hasPrefix("attempt") && $0.hasSuffix("started") }.count == 3)
+  }
+
+  @Test func `a failing run is recorded`() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("run-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let shop = Server(remote: "https://shop.test", transport: StubTransport { .status(.notFound, for: $0) })
+
+    try await shop.manager.recordTaskPath(to: folder)
+    _ = try? await GetWidget(id: 7).on(shop).download()
+    await shop.manager.endTaskPathRecording()  // returns when all is written
+
+    let index = try String(contentsOf: folder.appendingPathComponent("index.json"), encoding: .utf8)
+    #expect(index.contains("GetWidget") && index.contains("404"))
+  }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+/// Every public type at the top level of a module has its place in a topic of that module's catalogue.
+@Suite struct TopicsTests {
+  @Test(arguments: ["Errand", "ErrandTesting"]) func `every public type is in a topic`(_ module: String) throws {
+    let types = try Self.types(of: module)
+    #expect(types.count > 10)
+    let missing = types.subtracting(try Self.topics(of: module))
+    #expect(missing.isEmpty, "in no topic of \(module).docc: \(missing.sorted())")
+  }
+
+  @Test func `a type in a condition is at the top level, one in a type is not`() {
+    let code = """
+      public struct A {
+        public struct Inner {}
+        #if DEBUG
+          public enum Other {}
+        #endif
+      }
+      #if os(Linux)
+        public final class B: C {
+          public actor Inner {}
+        }
+      #else
+        public protocol D {}
+      #endif
+      struct E {}
+      public typealias F = A
+      """
+    #expect(Self.types(in: code) == ["A", "B", "D", "F"])
+  }
+
+  /// The names of the public types at the top level of a module.
+  private static func types(of module: String) throws -> Set<String> {
+    let folder = DocumentedCode.package.appendingPathComponent("Sources/\(module)")
+    let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+    return try files.filter { $0.hasSuffix(".swift") }.reduce(into: []) { types, file in
+      types.formUnion(Self.types(in: try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)))
+    }
+  }
+
+  /// A declaration at the top level is indented by nothing but the conditions around it.
+  private static func types(in code: String) -> Set<String> {
+    let declaration = /^( *)public (?:final |indirect )*(?:struct|enum|class|actor|protocol|typealias) (\w+)/
+    var types: Set<String> = []
+    var conditions = 0
+    for line in code.split(separator: "\n") {
+      let indentation = line.prefix { $0 == " " }.count
+      if line.dropFirst(indentation).hasPrefix("#if"), indentation == 2 * conditions { conditions += 1 }
+      if line.dropFirst(indentation).hasPrefix("#endif"), indentation == 2 * (conditions - 1) { conditions -= 1 }
+      guard let match = line.firstMatch(of: declaration), match.1.count == 2 * conditions else { continue }
+      types.insert(String(match.2))
+    }
+    return types
+  }
+
+  /// The names in the lists of topics of a catalogue.
+  private static func topics(of module: String) throws -> Set<String> {
+    let folder = DocumentedCode.package.appendingPathComponent("Sources/\(module)/\(module).docc")
+    let pages = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }
+    return try pages.reduce(into: []) { topics, page in
+      let lines = try DocumentedCode.lines(of: folder.appendingPathComponent(page))
+      guard let start = lines.firstIndex(of: "## Topics") else { return }
+      for line in lines[start...] {
+        if let match = line.firstMatch(of: /^- ``(\w+)``/) { topics.insert(String(match.1)) }
+      }
+    }
+  }
+}
