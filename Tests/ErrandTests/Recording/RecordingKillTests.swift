@@ -14,7 +14,7 @@
       let products = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
       let bench = products.appendingPathComponent("errand-bench").path
       let words = [
-        bench, "record", "--file", folder.path, "--concurrency", "64", "--requests", "100000000",
+        bench, "record", "--file", folder.path, "--concurrency", "64", "--requests", "500000",
         "--recordings", "\(recordings)",
       ]
       var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
