@@ -208,7 +208,7 @@ final class Attempt: Sendable {
       let (outcome, timings) = try await call.collect(response)
       let now = call.trace.note(.bodyReceived(bytes: outcome.size))
       end(at: now, outcome, timings)
-      return .success(outcome)
+      return .success(consume outcome)
     } catch {
       response.body.cancel()
       return failed(error, Outcome(call, response))

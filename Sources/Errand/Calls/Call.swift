@@ -38,7 +38,7 @@ final class Call: Sendable {
     recorder = manager.recorder
     isEchoed = Self.isEchoed(plan, snapshot.configuration)
     exchange = recorder != nil || isEchoed ? Lock(ExchangeRecord()) : nil
-    surroundings = Surroundings(plan, snapshot, delivery)
+    surroundings = Surroundings.of(plan, snapshot, delivery)
     trace = CallTrace(
       call: number, taskType: type(of: plan.task), clock: manager.clock,
       observers: plan.control.map { snapshot.observers + [ObserverQueue($0)] } ?? snapshot.observers,

@@ -24,23 +24,25 @@ struct Surroundings: Sendable {
       && !isTransportDeaf
   }
 
-  /// Nil where there is nothing that may wait around the attempts.
-  init?(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: Delivery) {
-    let configuration = snapshot.configuration
-    queue = plan.serialQueue
-    control = plan.control
-    // A file or a reader cannot take one body from two.
-    hedging = !delivery.isInMemory ? .none : plan.hedging.isInherited ? configuration.hedging : plan.hedging
-    callSteps = configuration.perCallSteps
-    var steps = configuration.perAttemptSteps
-    if let control { steps.insert(PauseStep(gate: control.gate), at: 0) }
-    if configuration.waitsForConnectivity {
-      let allowance = ConnectivityAllowance(configuration.connectivityTimeout)
-      let (reachability, clock) = (configuration.reachability, plan.server.manager.clock)
-      steps.append(ConnectivityWait(reachability: reachability, allowance: allowance, clock: clock))
-    }
-    attemptSteps = steps
-    isTransportDeaf = plan.server.cancellableTransport == nil
-    if isEmpty { return nil }
+  /// The surroundings of a call; nil where there is nothing that may wait around its attempts.
+  ///
+  /// No initialiser, whose arguments would be copied, and the configuration is read field by field: every call comes here.
+  static func of(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: Delivery) -> Surroundings? {
+    let hedging = plan.hedging.isInherited ? snapshot.configuration.hedging : plan.hedging
+    let surroundings = Surroundings(
+      queue: plan.serialQueue, control: plan.control,
+      hedging: delivery.isInMemory ? hedging : .none,  // a file or a reader cannot take one body from two
+      callSteps: snapshot.configuration.perCallSteps, attemptSteps: attemptSteps(plan, snapshot),
+      isTransportDeaf: plan.server.cancellableTransport == nil)
+    return surroundings.isEmpty ? nil : surroundings
+  }
+
+  private static func attemptSteps(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> [any PerAttemptStep] {
+    var steps = snapshot.configuration.perAttemptSteps
+    if let control = plan.control { steps.insert(PauseStep(gate: control.gate), at: 0) }
+    guard snapshot.configuration.waitsForConnectivity else { return steps }
+    let allowance = ConnectivityAllowance(snapshot.configuration.connectivityTimeout)
+    let (reachability, clock) = (snapshot.configuration.reachability, plan.server.manager.clock)
+    return steps + [ConnectivityWait(reachability: reachability, allowance: allowance, clock: clock)]
   }
 }

@@ -21,7 +21,7 @@ import Testing
     let server = Server(remote: "https://shop.test", configuration: configuration, transport: transport)
     var described = GetWidget().on(server).plan
     plan(&described)
-    return Surroundings(described, server.snapshot, delivery)
+    return Surroundings.of(described, server.snapshot, delivery)
   }
 
   @Test func `each part that waits around the attempts, by itself, gives the call a Swift task of its own`() throws {
