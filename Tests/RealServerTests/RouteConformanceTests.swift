@@ -36,8 +36,9 @@
         case .squid: all.subtracting([.methods, .requestFraming, .refusals, .trailers])
         // Its heads wait for the first bytes of their bodies.
         case .nginx, .tunnel: all.subtracting([.expectations, .interimResponses, .promptHeads, .trailers])
-        // It sorts header fields, and ends a body of unknown length as if it were whole.
-        case .caddy: all.subtracting([.fieldOrder, .expectations, .truncation])
+        // It sorts header fields, and ends a body of unknown length as if it were whole. Its early answers come with the end
+        // of their stream, and one in four lost its body: "transfer closed with 8 bytes remaining to read".
+        case .caddy: all.subtracting([.fieldOrder, .expectations, .truncation, .earlyAnswers])
         }
       }
 
@@ -108,6 +109,7 @@
         [
           "header fields are sent in order, with duplicates and empty ones",
           "header fields come in order, with duplicates",
+          "an answer before the body was sent is the answer",
           asksFirst, "a body that ends before its length is truncated",
           "a body that ends before its last chunk is truncated",
         ]
