@@ -18,10 +18,7 @@ final class Apache: Sendable {
     } arguments: {
       ["-X", "-d", $0, "-f", "\($0)/configuration"]
     }
-    guard let url = URL(string: "http://127.0.0.1:\(server.port)") else {
-      throw LocalServer.Failure(reason: "no URL for port \(server.port)")
-    }
-    self.url = url
+    url = try server.url("http")
   }
 
   /// The file that was put there.

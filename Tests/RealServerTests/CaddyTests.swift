@@ -5,42 +5,21 @@
   import Testing
 
   /// The same over another server's idea of HTTP/2.
-  @Suite(
-    .enabled(
-      if: LocalServer.isExpected("caddy") && Certificates.isExpected, "caddy or openssl is not installed"),
-    .timeLimit(.minutes(10)))
+  @Suite(.enabled(if: Caddy.isExpected, "caddy or openssl is not installed"), .timeLimit(.minutes(10)))
   struct CaddyTests {
     private static let large = Data((0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 131) })
 
-    private func start() async throws -> (LocalServer, Server, CurlTransport) {
-      let certificates = try Certificates.shared()
-      let files = [
-        "server.pem": certificates.server.certificate, "server.key": certificates.server.key, "root/large": Self.large,
-        "root/hello": Data("hello\n".utf8),
-      ]
-      let caddy = try await LocalServer("caddy", files: files) { port, folder in
+    private func start() async throws -> (Caddy, Server, CurlTransport) {
+      let caddy = try await Caddy(files: ["root/large": Self.large, "root/hello": Data("hello\n".utf8)]) { folder in
         """
-        {
-          admin off
-          auto_https off
-          servers {
-            protocols h1 h2
-          }
-        }
-        https://127.0.0.1:\(port) {
-          bind 127.0.0.1
-          tls \(folder)/server.pem \(folder)/server.key
-          root * \(folder)/root
+        root * \(folder)/root
           file_server
-        }
         """
-      } arguments: {
-        ["run", "--config", "\($0)/configuration", "--adapter", "caddyfile"]
       }
       var configuration = CurlTransport.Configuration()
-      configuration.tls.authorities = .pem(certificates.authority)
+      configuration.tls.authorities = .pem(try Certificates.shared().authority)
       let transport = try CurlTransport(configuration)
-      return (caddy, Server(remote: Remote("https://127.0.0.1:\(caddy.port)"), transport: transport), transport)
+      return (caddy, Server(remote: Remote(caddy.url.absoluteString), transport: transport), transport)
     }
 
     private struct Fetch: PayloadDownloadingTask {

@@ -26,10 +26,7 @@
       } arguments: {
         ["\($0)/configuration"]
       }
-      guard let url = URL(string: "https://127.0.0.1:\(server.port)") else {
-        throw LocalServer.Failure(reason: "no URL for port \(server.port)")
-      }
-      self.url = url
+      url = try server.url("https")
     }
 
     /// A transport that trusts it.

@@ -72,6 +72,14 @@ final class LocalServer: Sendable {
     throw Failure(reason: "\(name) did not start: \(log)")
   }
 
+  /// Its address.
+  func url(_ scheme: String) throws -> URL {
+    guard let url = URL(string: "\(scheme)://127.0.0.1:\(port)") else {
+      throw Failure(reason: "no URL for port \(port)")
+    }
+    return url
+  }
+
   deinit {
     let folder = folder
     Self.end(process) { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder

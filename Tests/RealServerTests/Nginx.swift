@@ -25,7 +25,15 @@ final class Nginx: Sendable {
   }
 
   /// Starts it with these files, by path; with TLS and HTTP/2 where that is asked for, or HTTP/2 alone.
-  init(files: [String: Data] = [:], security: Security? = nil, speaksHTTP2: Bool = false) async throws {
+  ///
+  /// - Parameters:
+  ///   - files: What it serves.
+  ///   - security: How it speaks TLS; nil is not at all.
+  ///   - speaksHTTP2: Whether it speaks HTTP/2 alone, without TLS.
+  ///   - origin: A server that everything is passed on to as it comes, in the place of the files.
+  init(
+    files: [String: Data] = [:], security: Security? = nil, speaksHTTP2: Bool = false, passingTo origin: URL? = nil
+  ) async throws {
     var all: [String: Data] = [:]
     for (name, data) in files { all["root/\(name)"] = data }
     if let security {
@@ -35,18 +43,15 @@ final class Nginx: Sendable {
       all["ca.pem"] = security.certificates.authority
     }
     server = try await LocalServer("nginx", files: all) {
-      Self.configuration($0, $1, security, speaksHTTP2)
+      Self.configuration($0, $1, security, speaksHTTP2, origin.map(Self.passing) ?? Self.serving($0, $1))
     } arguments: {
       ["-p", $0, "-c", "\($0)/configuration", "-e", "\($0)/error.log"]
     }
-    guard let url = URL(string: "\(security == nil ? "http" : "https")://127.0.0.1:\(server.port)") else {
-      throw LocalServer.Failure(reason: "no URL for port \(server.port)")
-    }
-    self.url = url
+    url = try server.url(security == nil ? "http" : "https")
   }
 
   private static func configuration(
-    _ port: UInt16, _ folder: String, _ security: Security?, _ speaksHTTP2: Bool
+    _ port: UInt16, _ folder: String, _ security: Security?, _ speaksHTTP2: Bool, _ locations: String
   ) -> String {
     """
     daemon off;
@@ -69,15 +74,36 @@ final class Nginx: Sendable {
         listen 127.0.0.1:\(port) \(security == nil ? speaksHTTP2 ? "http2" : "" : "ssl http2");
         \(security == nil ? "listen unix:\(folder)/socket;" : "")
         \(security.map { secured($0, folder) } ?? "")
-        root \(folder)/root;
+        \(locations)
+      }
+    }
+    """
+  }
+
+  private static func serving(_ port: UInt16, _ folder: String) -> String {
+    """
+    root \(folder)/root;
         location /upload { client_max_body_size 1k; proxy_pass http://127.0.0.1:\(port)/hello; }
         location /swallow { client_max_body_size 100m; return 204; }
         location /packed { gzip on; }
         location /packed/ { alias \(folder)/root/; gzip_static always; }
         location /echo/name { return 200 "$http_host $ssl_server_name\\n"; }
         location /echo/host { return 200 "$server_addr $host\\n"; }
-      }
-    }
+    """
+  }
+
+  private static func passing(to origin: URL) -> String {
+    """
+    client_max_body_size 0;
+        ignore_invalid_headers off;
+        location / {
+          proxy_pass \(origin.absoluteString);
+          proxy_http_version 1.1;
+          proxy_buffering off;
+          proxy_request_buffering off;
+          proxy_redirect off;
+          proxy_read_timeout 1h;
+        }
     """
   }
 

@@ -51,8 +51,8 @@
         configuration.idleLifetime = .seconds(3600)  // what is given up ends by itself, not with its connection's time
         let gateway: Gateway? =
           switch self {
-          case .plainNginx: try await .nginx(to: mock, isSecure: false)
-          case .nginx, .tunnel: try await .nginx(to: mock, isSecure: true)
+          case .plainNginx: try await .nginx(to: mock)
+          case .nginx, .tunnel: try await .secureNginx(to: mock)
           case .caddy: try await .caddy(to: mock)
           case .squid: nil
           }

@@ -35,10 +35,9 @@ extension BatchRunner {
   /// - Throws: What `body` throws, and `CancellationError` where it was cancelled before all results were read.
   public func withResults<Tasks: Sequence & SendableMetatype, Value: Sendable>(
     of tasks: sending Tasks, limit: Int = 8, order: ResultOrder = .finished,
-    _ body: @Sendable (TaskResults<Tasks.Element>) async throws -> Value
+    _ body: @Sendable (TaskResults<Tasks.Element, Never>) async throws -> Value
   ) async throws -> Value where Tasks.Element: PayloadDownloadingTask {
-    let results = TaskResults(of: tasks, on: batchServer, limit: limit, order: order)
-    return try await results.driver.scoped(results.desk) { try await body(results) }
+    try await scoped(TaskResults(of: TaskSource(tasks), on: batchServer, limit: limit, order: order), body)
   }
 
   /// The results of many tasks, a window of them at a time.
@@ -56,8 +55,8 @@ extension BatchRunner {
   /// - Returns: The results.
   public func results<Tasks: Sequence & SendableMetatype>(
     of tasks: sending Tasks, limit: Int = 8, order: ResultOrder = .finished
-  ) -> TaskResults<Tasks.Element> where Tasks.Element: PayloadDownloadingTask {
-    TaskResults(of: tasks, on: batchServer, limit: limit, order: order)
+  ) -> TaskResults<Tasks.Element, Never> where Tasks.Element: PayloadDownloadingTask {
+    TaskResults(of: TaskSource(tasks), on: batchServer, limit: limit, order: order)
   }
 
   /// Downloads what many tasks describe, a window of them at a time, all or nothing.
@@ -74,10 +73,7 @@ extension BatchRunner {
   public func downloads<Tasks: Sequence & SendableMetatype>(
     of tasks: sending Tasks, limit: Int = 8
   ) async throws -> [Tasks.Element.DownloadPayload] where Tasks.Element: PayloadDownloadingTask {
-    let desk = TaskWindowDesk<Tasks.Element, Never>(TaskWindow(limit: limit, order: .finished), on: batchServer)
-    async let _ = desk.run(TaskSource(tasks))
-    defer { desk.close() }
-    return try await desk.payloads()
+    try await payloads(of: TaskSource(tasks), limit: limit)
   }
 }
 
@@ -96,10 +92,9 @@ extension BatchRunner {
   /// - Throws: What `body` throws, and `CancellationError` where it was cancelled before all results were read.
   public func withResults<Tasks: AsyncSequence & SendableMetatype, Value: Sendable>(
     of tasks: sending Tasks, limit: Int = 8, order: ResultOrder = .finished,
-    _ body: @Sendable (ThrowingTaskResults<Tasks.Element>) async throws -> Value
+    _ body: @Sendable (TaskResults<Tasks.Element, any Error>) async throws -> Value
   ) async throws -> Value where Tasks.Element: PayloadDownloadingTask {
-    let results = ThrowingTaskResults(of: tasks, on: batchServer, limit: limit, order: order)
-    return try await results.driver.scoped(results.desk) { try await body(results) }
+    try await scoped(TaskResults(of: TaskSource(tasks), on: batchServer, limit: limit, order: order), body)
   }
 
   /// The results of many tasks that come one after the other, a window of them at a time.
@@ -114,8 +109,8 @@ extension BatchRunner {
   /// - Returns: The results; what `tasks` throws comes after the last of them.
   public func results<Tasks: AsyncSequence & SendableMetatype>(
     of tasks: sending Tasks, limit: Int = 8, order: ResultOrder = .finished
-  ) -> ThrowingTaskResults<Tasks.Element> where Tasks.Element: PayloadDownloadingTask {
-    ThrowingTaskResults(of: tasks, on: batchServer, limit: limit, order: order)
+  ) -> TaskResults<Tasks.Element, any Error> where Tasks.Element: PayloadDownloadingTask {
+    TaskResults(of: TaskSource(tasks), on: batchServer, limit: limit, order: order)
   }
 
   /// Downloads what many tasks describe that come one after the other, a window of them at a time, all or nothing.
@@ -131,9 +126,26 @@ extension BatchRunner {
   public func downloads<Tasks: AsyncSequence & SendableMetatype>(
     of tasks: sending Tasks, limit: Int = 8
   ) async throws -> [Tasks.Element.DownloadPayload] where Tasks.Element: PayloadDownloadingTask {
-    let desk = TaskWindowDesk<Tasks.Element, any Error>(
-      TaskWindow(limit: limit, order: .finished, sourceFailure: .first), on: batchServer)
-    async let _ = desk.run(TaskSource(tasks))
+    try await payloads(of: TaskSource(tasks), limit: limit)
+  }
+}
+
+extension BatchRunner {
+  /// Runs `body` over the results; every task has ended when this returns.
+  private func scoped<Described, Failure, Value: Sendable>(
+    _ results: TaskResults<Described, Failure>, _ body: (TaskResults<Described, Failure>) async throws -> Value
+  ) async throws -> Value {
+    try await results.driver.scoped(results.desk) { try await body(results) }
+  }
+
+  /// The payloads of all tasks, in their order; the first failure, of a task or of the source, ends the others.
+  private func payloads<Described: PayloadDownloadingTask, Failure>(
+    of tasks: sending TaskSource<Described, Failure>, limit: Int
+  ) async throws -> [Described.DownloadPayload] {
+    let window = TaskWindow<TaskWindowDesk<Described, Failure>.Outcome, Failure>(
+      limit: limit, order: .finished, sourceFailure: .first)
+    let desk = TaskWindowDesk(window, on: batchServer)
+    async let _ = desk.run(tasks)
     defer { desk.close() }
     return try await desk.payloads()
   }

@@ -1,24 +1,24 @@
 /// The results of many tasks, each with the task it belongs to.
 ///
 /// They are handed over as they finish or in the order of the tasks, see ``ResultOrder``. Several may read: each result
-/// goes to one of them.
-public struct TaskResults<Described: PayloadDownloadingTask>: AsyncSequence, Sendable {
+/// goes to one of them. The error of a task is its result. `Failure` is the error of the source, `Never` for a sequence: it
+/// ends the results. No further task is taken, those under way finish, their results are handed over, and then the error
+/// is thrown.
+public struct TaskResults<Described: PayloadDownloadingTask, Failure: Error>: AsyncSequence, Sendable {
   /// A task as it was declared, without modifiers, and its result.
   public typealias Element = (task: Described.Unmodified, result: Result<Described.DownloadPayload, any Error>)
-  /// Failures are results.
-  public typealias Failure = Never
 
-  let desk: TaskWindowDesk<Described, Never>
+  let desk: TaskWindowDesk<Described, Failure>
   let driver: TaskResultsDriver
 
-  init<Tasks: Sequence & SendableMetatype>(
-    of tasks: sending Tasks, on server: Server?, limit: Int, order: ResultOrder
-  ) where Tasks.Element == Described {
-    let window = TaskWindow<TaskWindowDesk<Described, Never>.Outcome, Never>(
-      limit: limit, order: order, expected: tasks.underestimatedCount)
+  init(
+    of tasks: sending TaskSource<Described, Failure>, on server: Server?, limit: Int, order: ResultOrder
+  ) {
+    let window = TaskWindow<TaskWindowDesk<Described, Failure>.Outcome, Failure>(
+      limit: limit, order: order, expected: tasks.expected)
     let desk = TaskWindowDesk(window, on: server)
     self.desk = desk
-    driver = TaskResultsDriver(Task { await desk.run(TaskSource(tasks)) })
+    driver = TaskResultsDriver(Task { await desk.run(tasks) })
   }
 
   /// The progress at this moment.
@@ -30,13 +30,14 @@ public struct TaskResults<Described: PayloadDownloadingTask>: AsyncSequence, Sen
 
     /// The next result; nil when all have come. When the surrounding task is cancelled,
     /// those under way come as `.failure(CancellationError())`, at least one, and then nil.
-    public mutating func next() async -> Element? {
+    /// Throws the error of the source.
+    public mutating func next() async throws(Failure) -> Element? {
       let outcome = await withTaskCancellationHandler {
-        await results.desk.next()
+        await results.desk.nextResult()
       } onCancel: { [driver = results.driver] in
         driver.cancel()
       }
-      return outcome.map { ($0.task, $0.result) }
+      return try outcome.get().map { ($0.task, $0.result) }
     }
   }
 
@@ -51,52 +52,6 @@ public enum ResultOrder: Sendable {
   /// In the order of the tasks. Those that finish early wait for the ones before them, and count to the window
   /// meanwhile, so that a slow one holds up the rest after a window and not before.
   case submitted
-}
-
-/// The results of many tasks that come from a source which may fail, each with the task it belongs to.
-///
-/// What a task throws is its result. What the source throws ends the results: no further task is taken, those under way
-/// finish, their results are handed over, and then the error is thrown.
-public struct ThrowingTaskResults<Described: PayloadDownloadingTask>: AsyncSequence, Sendable {
-  /// A task as it was declared, without modifiers, and its result.
-  public typealias Element = (task: Described.Unmodified, result: Result<Described.DownloadPayload, any Error>)
-  /// The error that the source throws.
-  public typealias Failure = any Error
-
-  let desk: TaskWindowDesk<Described, any Error>
-  let driver: TaskResultsDriver
-
-  init<Tasks: AsyncSequence & SendableMetatype>(
-    of tasks: sending Tasks, on server: Server?, limit: Int, order: ResultOrder
-  ) where Tasks.Element == Described {
-    let window = TaskWindow<TaskWindowDesk<Described, any Error>.Outcome, any Error>(limit: limit, order: order)
-    let desk = TaskWindowDesk(window, on: server)
-    self.desk = desk
-    driver = TaskResultsDriver(Task { await desk.run(TaskSource(tasks)) })
-  }
-
-  /// The progress at this moment.
-  public var progress: TaskBatchProgress { desk.progress }
-
-  /// Reads results.
-  public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
-    let results: ThrowingTaskResults
-
-    /// The next result; nil when all have come. When the surrounding task is cancelled,
-    /// those under way come as `.failure(CancellationError())`, at least one, and then nil.
-    /// Throws what the source of the tasks has thrown.
-    public mutating func next() async throws -> Element? {
-      let outcome = try await withTaskCancellationHandler {
-        try await results.desk.next()
-      } onCancel: { [driver = results.driver] in
-        driver.cancel()
-      }
-      return outcome.map { ($0.task, $0.result) }
-    }
-  }
-
-  /// Begins to read.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(results: self) }
 }
 
 /// Runs tasks for the readers of their results; stops with the last reference.

@@ -168,6 +168,11 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
     }
   }
 
+  /// The next outcome, or the failure of the source.
+  func nextResult() async -> Result<Outcome?, Failure> {
+    do throws(Failure) { return .success(try await next()) } catch { return .failure(error) }
+  }
+
   /// All payloads, in the order of the source. Throws the first failure, and `CancellationError` when the surrounding
   /// task is cancelled.
   func payloads() async throws -> [Described.DownloadPayload] {
@@ -212,13 +217,17 @@ struct TaskSource<Described: Sendable, Failure: Error> {
   /// The next task; nil at the end.
   // Not on the caller's actor: iterators that may be read where they are need newer systems.
   let next: @concurrent () async throws(Failure) -> Described?
+  /// The number of tasks that the sequence says it has; 0 where it does not say.
+  let expected: Int
 
   init<Tasks: Sequence>(_ tasks: Tasks) where Tasks.Element == Described, Failure == Never {
+    expected = tasks.underestimatedCount
     var iterator = tasks.makeIterator()
     next = { () async throws(Never) -> Described? in iterator.next() }
   }
 
   init<Tasks: AsyncSequence>(_ tasks: Tasks) where Tasks.Element == Described, Failure == any Error {
+    expected = 0
     var iterator = tasks.makeAsyncIterator()
     next = { try await iterator.next() }
   }

@@ -23,33 +23,28 @@ extension Call {
     _ number: inout Int, _ request: HTTPRequest, again: @escaping @Sendable () async throws -> HTTPRequest
   ) async -> AttemptResult {
     let first = Attempt(number, of: self)
-    let delay = hedging.delay
     var race = HedgeRace(hedging)
-    var standing = AttemptResult.failure(CancellationError())
+    var best = AttemptResult.failure(CancellationError())
     return await withTaskGroup(of: HedgeEvent?.self) { group in
-      let attempt = joined { await self.make(first, request) }
-      group.addTask { .ended(await attempt(), isFirst: true) }
-      group.addTask { await self.wait(delay) }
+      group.addTask(operation: racing(isFirst: true) { await self.make(first, request) })
+      group.addTask(operation: delay)
       while let event = await group.next() {
         switch event {
         case .delayOver:
           let action = race.delayOver(isUnderWay: first.isUnderWay) { takeHedge(request) }
-          if action == .launch {
-            number += 1
-            let hedge = joined { [number] in await self.hedge(number, again) }
-            group.addTask { .ended(await hedge(), isFirst: false) }
-          }
-          if action != .stop { group.addTask { await self.wait(delay) } }
+          if action == .stop { continue }
+          group.addTask(operation: delay)
+          if action == .wait { continue }
+          number += 1
+          group.addTask(operation: racing(isFirst: false) { [number] in await self.hedge(number, again) })
         case .ended(let result, let isFirst):
           let action = race.ended(isAcceptable: isAcceptable(result))
-          let isBetter = action == .win || (action != .discard && isFirst)
-          (isBetter ? standing : result).discard()
-          if isBetter { standing = result }
+          best.replace(with: result, if: action == .win || (action != .discard && isFirst))
           if action == .win || action == .lose { group.cancelAll() }
         case nil: break
         }
       }
-      return standing
+      return best
     }
   }
 
@@ -65,19 +60,26 @@ extension Call {
   }
 
   /// An attempt in a child task, which holds the serial queues of its call as well.
-  private func joined(_ attempt: @escaping @Sendable () async -> AttemptResult) -> @Sendable () async -> AttemptResult {
+  private func racing(
+    isFirst: Bool, _ attempt: @escaping @Sendable () async -> AttemptResult
+  ) -> @concurrent @Sendable () async -> HedgeEvent? {
     let attempt = SerialQueues.joined(attempt)
     return {
-      do { return try await attempt() } catch { return .failure(error) }
+      do {
+        return .ended(try await attempt(), isFirst: isFirst)
+      } catch {
+        return .ended(.failure(error), isFirst: isFirst)
+      }
     }
   }
 
-  private func wait(_ delay: Duration) async -> HedgeEvent? {
+  /// Waits until another attempt may be made; nil where the race is over before.
+  @concurrent private func delay() async -> HedgeEvent? {
     do {
-      try await manager.clock.sleep(for: delay)
+      try await manager.clock.sleep(for: hedging.delay)
       return .delayOver
     } catch {
-      return nil  // the race is over
+      return nil
     }
   }
 

@@ -47,6 +47,12 @@ typealias AttemptResult = Result<Outcome, any Error>
 extension AttemptResult {
   /// Cancels the body of an unwanted response.
   func discard() { if case .success(let outcome) = self { outcome.response.body.cancel() } }
+
+  /// Keeps the better of this result and another, and releases the response of the one that is not kept.
+  mutating func replace(with other: AttemptResult, if isBetter: Bool) {
+    (isBetter ? self : other).discard()
+    if isBetter { self = other }
+  }
 }
 
 extension Outcome {

@@ -1,0 +1,40 @@
+#if os(Linux)
+  import Foundation
+
+  /// A caddy of the test's own, over TLS, ended with the last reference.
+  final class Caddy: Sendable {
+    let url: URL
+    private let server: LocalServer
+
+    static let isExpected = LocalServer.isExpected("caddy") && Certificates.isExpected
+
+    /// Starts it with these files, by path.
+    ///
+    /// - Parameters:
+    ///   - files: What it may serve.
+    ///   - site: The lines of its one site, given its folder.
+    init(files: [String: Data] = [:], site: (String) -> String) async throws {
+      let pair = try Certificates.shared().server
+      let own = ["server.pem": pair.certificate, "server.key": pair.key]
+      server = try await LocalServer("caddy", files: own.merging(files) { $1 }) { port, folder in
+        """
+        {
+          admin off
+          auto_https off
+          servers {
+            protocols h1 h2
+          }
+        }
+        https://127.0.0.1:\(port) {
+          bind 127.0.0.1
+          tls \(folder)/server.pem \(folder)/server.key
+          \(site(folder))
+        }
+        """
+      } arguments: {
+        ["run", "--config", "\($0)/configuration", "--adapter", "caddyfile"]
+      }
+      url = try server.url("https")
+    }
+  }
+#endif
