@@ -176,6 +176,7 @@ final class Attempt: Sendable {
       withExtendedLifetime(slot) { pass?.end(Circuit.Result(status, ending)) }
     }
     call.trace.note(.responded(response.status, isConnectionReused: response.isConnectionReused))
+    if call.isShown { call.noteResponse(response, of: number) }
   }
 
   private func cut(_ timeouts: inout Timeouts, to remaining: Duration) throws {
@@ -223,9 +224,12 @@ final class Attempt: Sendable {
     return .failure(error)
   }
 
-  /// Notes that a request of this attempt surely did not reach the server; from its own admission and transport alone.
+  /// Notes the failure of a request, and where that surely did not reach the server; from its own admission and transport
+  /// alone.
   func note(_ error: any Error, hadSlot: Bool) {
-    guard let error = TaskError.ofTransfer(error) as? TaskError, error.isSurelyNotSent else { return }
+    let error = TaskError.ofTransfer(error)
+    if call.isShown, !isDeadline(error) { call.noteFailure(reason(error), of: number) }
+    guard let error = error as? TaskError, error.isSurelyNotSent else { return }
     state.withLock { state in
       state.saysNothingSent = true
       if hadSlot { state.sent -= 1 }

@@ -144,6 +144,14 @@ final class Call: Sendable {
     exchange?.withLock { $0.begin(request, of: attempt) }
   }
 
+  /// Notes the head of a response, for the echo and the recording.
+  func noteResponse(_ response: HTTPResponse, of attempt: Int) {
+    exchange?.withLock { $0.respond(response, to: attempt) }
+  }
+
+  /// Notes a request without a response, for the echo and the recording.
+  func noteFailure(_ failure: String, of attempt: Int) { exchange?.withLock { $0.fail(failure, of: attempt) } }
+
   func noteUnaskedPart() { state.withLock { $0.hasUnaskedPart = true } }
 
   func noteFinal(_ response: HTTPResponse) {
@@ -228,15 +236,13 @@ final class Call: Sendable {
 
   /// Echoes and records what went over the wire, where that is wanted.
   private func show(_ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState) {
-    let configuration = snapshot.configuration
-    let method = ended.method ?? plan.httpMethod
-    let text = exchange.text(plan, configuration, flightRecord, outcome)
+    let (configuration, record) = (snapshot.configuration, flightRecord)
+    let text = exchange.text(plan, configuration, record, outcome)
     if isEchoed { configuration.log.write(text) }
     guard let recorder else { return }
-    let url = ended.url.map { configuration.redaction($0) }
-    let entry = exchange.entry(plan, method, url, ended.response?.status, outcome, trace.elapsed)
-    let recording = Recording(text: text, name: plan.recordingName(method: method), entry: entry)
-    recorder.record(recording, log: configuration.log)
+    let name = plan.recordingName(method: ended.method ?? plan.httpMethod)
+    let entry = exchange.entry(plan, configuration, record, outcome, ended)
+    recorder.record(Recording(text: text, name: name, entry: entry), log: configuration.log)
   }
 
   private func startDeadline(_ limit: Duration) {

@@ -2,11 +2,13 @@ import Foundation
 
 /// The content of an echo or a recording of a call: every request that was sent, and what came back.
 struct ExchangeRecord: Sendable {
-  /// A request that was sent, and what came back. An attempt has several where it is redirected.
+  /// A request that was sent, and what came back. An attempt has several where a step sends again.
   struct Exchange: Sendable {
     let attempt: Int
     let request: HTTPRequest
     var response: HTTPResponse?
+    /// The failure in one line, secrets hidden, where no response came.
+    var failure: String?
     /// The body, where it is small enough to be shown.
     var body: Data?
     /// The size of the body.
@@ -19,20 +21,36 @@ struct ExchangeRecord: Sendable {
   /// The start of the call.
   let startedAt = Date()
 
-  /// A request of an attempt is sent.
+  /// Adds a request of an attempt.
   mutating func begin(_ request: HTTPRequest, of attempt: Int) {
     exchanges.append(Exchange(attempt: attempt, request: request))
   }
 
-  /// An attempt has ended, with the response and the body of its last request where they came.
+  /// Adds the head of the response to the last request of an attempt.
+  mutating func respond(_ response: HTTPResponse, to attempt: Int) {
+    guard let index = last(of: attempt) else { return }
+    var head = response
+    head.body = HTTPResponseBody()  // not the body, which would be held with all that holds it
+    exchanges[index].response = head
+  }
+
+  /// Adds the failure of the last request of an attempt.
+  mutating func fail(_ failure: String, of attempt: Int) {
+    if let index = last(of: attempt) { exchanges[index].failure = failure }
+  }
+
+  /// Ends an attempt, with the response and the body that its steps made of the last one where there are any.
   mutating func end(_ record: AttemptRecord, _ outcome: Outcome?) {
-    guard let index = exchanges.lastIndex(where: { $0.attempt == record.number }) else { return }
+    guard let index = last(of: record.number) else { return }
     exchanges[index].record = record
-    exchanges[index].response = outcome?.response
-    guard let outcome, outcome.isRead else { return }
+    guard let outcome else { return }
+    exchanges[index].response = outcome.response
+    guard outcome.isRead else { return }
     exchanges[index].body = outcome.shown ?? outcome.data
     exchanges[index].size = outcome.size
   }
+
+  private func last(of attempt: Int) -> Int? { exchanges.lastIndex { $0.attempt == attempt } }
 
   /// The exchange for people to read, secrets hidden.
   func text(_ plan: TaskPlan, _ configuration: ServerConfiguration, _ record: FlightRecord, _ outcome: CallOutcome)
@@ -44,7 +62,9 @@ struct ExchangeRecord: Sendable {
     var lines = ["\(plan.taskName): \(isHidden ? "call \(outcome.word)" : "\(CallMoment.callEnded(outcome))")"]
     if !isHidden, !plan.comment.isEmpty { lines.append(plan.comment) }
     for (index, exchange) in exchanges.enumerated() {
-      if exchanges.count > 1 { lines += ["", "Attempt \(index + 1) of \(exchanges.count)"] }
+      if exchanges.count > 1 {
+        lines += ["", "Request \(index + 1) of \(exchanges.count), attempt \(exchange.attempt)"]
+      }
       lines += [""] + request(exchange, style, configuration)
       lines += [""] + answer(exchange, style, configuration)
     }
@@ -68,12 +88,13 @@ struct ExchangeRecord: Sendable {
   }
 
   private func answer(_ exchange: Exchange, _ style: RecordingStyle, _ configuration: ServerConfiguration) -> [String] {
-    let time = (exchange.record?.duration ?? .zero).formattedSeconds
-    let failure = exchange.record?.failure
+    // The time is that of the attempt, of which an earlier request took a part.
+    let time = exchange.record.map { " after \($0.duration.formattedSeconds)" } ?? ""
+    let failure = exchange.failure ?? exchange.record?.failure
     guard let response = exchange.response else {
-      return ["No response after \(time)\(style.contains(.url) ? ": \(failure ?? "cancelled")" : "")"]
+      return ["No response\(time)\(style.contains(.url) ? ": \(failure ?? "cancelled")" : "")"]
     }
-    var lines = ["\(response.status) after \(time)"]
+    var lines = ["\(response.status)\(time)"]
     if style.contains(.headers) { lines += fields(configuration.redaction(response.headers)) }
     if style.contains(.url), let failure { lines.append(failure) }
     let limit = configuration.maxLoggedDownloadSize
@@ -91,17 +112,19 @@ struct ExchangeRecord: Sendable {
 extension ExchangeRecord {
   /// The line of the index for the call: no more than the recording itself shows.
   func entry(
-    _ plan: TaskPlan, _ method: HTTPMethod, _ url: String?, _ status: HTTPStatus?, _ outcome: CallOutcome,
-    _ elapsed: Duration
+    _ plan: TaskPlan, _ configuration: ServerConfiguration, _ record: FlightRecord, _ outcome: CallOutcome,
+    _ ended: CallState
   ) -> RecordingEntry {
     let isShown = plan.recordingStyle.contains(.url)
+    let url = ended.url.map { configuration.redaction($0) }
     // A call that failed has no final response, but its last attempt may have had one.
-    let status = status ?? exchanges.last?.response?.status
+    let status = ended.response?.status ?? exchanges.last?.response?.status
     return RecordingEntry(
       task: plan.taskName, tag: isShown ? plan.taskTag : nil,
-      comment: isShown && !plan.comment.isEmpty ? plan.comment : nil, method: "\(method)", url: isShown ? url : nil,
-      status: status?.code, outcome: outcome.word, startedAt: startedAt.formatted(RecordingEntry.dateFormat),
-      seconds: elapsed.inSeconds, attempts: exchanges.count)
+      comment: isShown && !plan.comment.isEmpty ? plan.comment : nil, method: "\(ended.method ?? plan.httpMethod)",
+      url: isShown ? url : nil, status: status?.code, outcome: outcome.word,
+      startedAt: startedAt.formatted(RecordingEntry.dateFormat),
+      seconds: (record.entries.last?.time ?? .zero).inSeconds, attempts: record.attempts.count)
   }
 }
 

@@ -1,0 +1,85 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// A recording of attempts that send several requests, as a step makes them.
+@Suite struct RecordedRequestsTests {
+  /// Sends once more where the first request failed or was refused; throws then, where it is to.
+  private struct Renewal: PerAttemptStep {
+    var isGivingUp = false
+
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      let first = try? await next(request)
+      if let first, first.status != .unauthorized { return first }
+      if isGivingUp { throw TaskError(.badResponse, "there is no new token", phase: .preparing) }
+      return try await next(request)
+    }
+  }
+
+  /// Answers nothing and sends nothing.
+  private struct Refusal: PerAttemptStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      throw TaskError(.badResponse, "nothing goes out", phase: .preparing)
+    }
+  }
+
+  /// The recording of a call whose attempts go through `step`, and its line in the index.
+  private func recorded(
+    _ answers: StubLog.Answer..., through step: any PerAttemptStep = Renewal(), retries: RetryPolicy = .never
+  ) async throws -> (text: String, entry: RecordingEntry) {
+    try await withFolder { folder in
+      let log = StubLog(answers)
+      var configuration = ServerConfiguration()
+      configuration.perAttemptSteps = [step]
+      let manager = TaskManager(clock: CallClock(ManualClock(.autoAdvancing)))
+      let server = Server(
+        remote: "https://shop.test", configuration: configuration, transport: StubTransport { try log.answer($0) },
+        manager: manager, environment: [:])
+      try await manager.recordTaskPath(to: folder)
+      _ = try? await GetWidget().on(server).retry(retries).run()  // the recording says how it ended
+      await manager.endTaskPathRecording()
+      let index = RecordingIndex(try Data(contentsOf: folder.appendingPathComponent("index.json")))
+      let entry = try #require(index.entries.first)
+      let text = try String(contentsOf: folder.appendingPathComponent(entry.file), encoding: .utf8)
+      return (text, entry)
+    }
+  }
+
+  @Test func `each request of an attempt has the response that came to it`() async throws {
+    let (text, entry) = try await recorded(.status(.unauthorized, ["X-Mine": "first"]), .widget)
+    #expect(text.contains("\nRequest 1 of 2, attempt 1\n") && text.contains("\nRequest 2 of 2, attempt 1\n"), "\(text)")
+    #expect(text.contains("\n401 Unauthorized\nX-Mine: first\n"), "\(text)")
+    #expect(text.contains("\n200 OK after ") && text.contains("Sprocket"), "\(text)")
+    #expect(!text.contains("No response") && !text.contains("cancelled"), "\(text)")
+    #expect(entry.attempts == 1 && entry.status == 200)
+  }
+
+  @Test func `a request that failed says why, although its attempt sent another`() async throws {
+    let (text, entry) = try await recorded(.lost, .widget)
+    #expect(text.contains("\nNo response: lost\n") && text.contains("\n200 OK after "), "\(text)")
+    #expect(!text.contains("cancelled"), "\(text)")
+    #expect(entry.attempts == 1)
+  }
+
+  @Test func `a response is shown although a step threw after it`() async throws {
+    let (text, entry) = try await recorded(.status(.unauthorized), through: Renewal(isGivingUp: true))
+    #expect(text.contains("\n401 Unauthorized after ") && !text.contains("No response"), "\(text)")
+    #expect(text.contains("\nthere is no new token\n"), "\(text)")
+    #expect(entry.attempts == 1 && entry.status == 401)
+  }
+
+  @Test func `the index counts attempts, and the recording numbers requests`() async throws {
+    let (text, entry) = try await recorded(
+      .status(.serviceUnavailable), .status(.unauthorized), .widget, retries: .attempts(2))
+    #expect(text.contains("\nRequest 1 of 3, attempt 1\n") && text.contains("\nRequest 3 of 3, attempt 2\n"), "\(text)")
+    #expect(entry.attempts == 2)
+  }
+
+  @Test func `an attempt that a step refused counts in the index`() async throws {
+    let (text, entry) = try await recorded(.widget, through: Refusal())
+    #expect(text.contains("nothing goes out"), "\(text)")
+    #expect(entry.attempts == 1)
+  }
+}
