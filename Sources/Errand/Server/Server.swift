@@ -14,7 +14,7 @@ public actor Server {
   package nonisolated let transport: any Transport
   /// The transport, where calls over it can be cancelled without a Swift task for each.
   nonisolated let cancellableTransport: (any CancellableTransport)?
-  private nonisolated let state: Lock<ServerSnapshot?> = Lock(nil)
+  private nonisolated let state: Lock<ServerSnapshot>
 
   /// A server at a remote. The first one made is ``default``.
   ///
@@ -40,9 +40,7 @@ public actor Server {
     let switches = LaunchSwitches(environment)
     switches.apply(to: &configuration)
     switches.apply(to: manager, log: configuration.log)
-    let snapshot = ServerSnapshot(configuration, of: ObjectIdentifier(self))
-    state.withLock { $0 = snapshot }
-    snapshot.complain()
+    state = Lock(Self.snapshot(of: configuration))
     ServerDefault.offer(self, replacing: asDefault)
   }
 
@@ -56,9 +54,15 @@ public actor Server {
   public func update(_ change: @Sendable (inout ServerConfiguration) throws -> Void) rethrows {
     var configuration = snapshot.configuration
     try change(&configuration)
-    let snapshot = ServerSnapshot(configuration, of: ObjectIdentifier(self))
-    state.withLock { $0 = snapshot }
-    snapshot.complain()
+    let changed = Self.snapshot(of: configuration)
+    state.withLock { $0 = changed }
+  }
+
+  /// The snapshot of a configuration, whose mistakes are logged.
+  private static func snapshot(of configuration: ServerConfiguration) -> ServerSnapshot {
+    let snapshot = ServerSnapshot(configuration)
+    snapshot.logProblems()
+    return snapshot
   }
 
   /// The URL at which paths begin.
@@ -79,9 +83,7 @@ public actor Server {
     try await snapshot.standardHeaders(for: task)
   }
 
-  package nonisolated var snapshot: ServerSnapshot {
-    state.withLock { $0 } ?? ServerSnapshot(ServerConfiguration(), of: ObjectIdentifier(self))
-  }
+  package nonisolated var snapshot: ServerSnapshot { state.withLock { $0 } }
 }
 
 /// The server of a task that names none.

@@ -1,0 +1,124 @@
+import Foundation
+
+/// The base of a remote's URLs, read once.
+struct BaseURL: Sendable {
+  private let remote: Remote
+  private let redaction: Redaction
+  /// The remote's URL without its query, ending in a slash; nil where there is none.
+  private let base: String?
+  /// The remote's own query, which goes with every request below it; nil where there is none.
+  private let ownQuery: String?
+  /// True when the base is an absolute URL, so that every URL below it is one as well.
+  private let isSound: Bool
+  /// The origin of everything below the remote.
+  let origin: Origin?
+
+  init(_ remote: Remote, redaction: Redaction) {
+    self.remote = remote
+    self.redaction = redaction
+    let (address, query) = remote.parts
+    base = address.isEmpty ? nil : address.hasSuffix("/") ? address : address + "/"
+    ownQuery = query
+    let url = base.flatMap { Self.absolute($0) }
+    isSound = url != nil && remote.fragment == nil
+    origin = url.flatMap { Origin($0) }
+  }
+
+  /// True when a URL is below the remote.
+  func contains(_ url: URL) -> Bool {
+    guard let base else { return false }
+    return url.absoluteString.hasPrefix(base)
+  }
+
+  /// The URL of a path below the remote.
+  ///
+  /// One leading slash of the path is dropped; what a URL cannot hold is percent-encoded, escapes that are there stay.
+  /// The remote's own query comes first. A path that is a whole URL is taken as it is.
+  func url(path: String, query: HTTPQuery) throws -> URL {
+    let isWhole = Self.isWhole(path)
+    guard let base = isWhole ? "" : base else {
+      throw TaskError(
+        .noRemote,
+        "there is no remote to add the path '\(redaction(address: path).shortened)' to: make a Server with one, or set it",
+        phase: .preparing)
+    }
+    // Or a path would become the host of a remote without one.
+    guard isWhole || isSound else { throw malformed(base) }
+    var text = base + Self.escaped(path.hasPrefix("/") ? path.dropFirst() : path[...])
+    if !isWhole, let ownQuery { text = Self.inserting(ownQuery, in: text) }
+    if !query.isEmpty { text += (text.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + query.encoded }
+    // What begins with a sound base has its scheme and host.
+    guard let url = isWhole ? Self.absolute(text) : URL(string: text, encodingInvalidCharacters: false) else {
+      throw malformed(text)
+    }
+    return url
+  }
+
+  /// A URL with `query` after its own, and before its fragment.
+  func adding(_ query: HTTPQuery, to url: URL) throws -> URL {
+    let parts = url.absoluteString.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+    let fragment = parts.count == 2 ? "#\(parts[1])" : ""
+    let text = parts[0] + (parts[0].contains("?") ? "&" : "?") + query.encoded + fragment
+    guard let url = Self.absolute(text) else { throw malformed(text) }
+    return url
+  }
+
+  private static func absolute(_ text: String) -> URL? {
+    guard let url = URL(string: text, encodingInvalidCharacters: false), url.scheme?.isEmpty == false,
+      url.host(percentEncoded: true)?.isEmpty == false
+    else { return nil }
+    return url
+  }
+
+  /// True when a path is an absolute URL; schemes are the same in any case (RFC 3986 §3.1).
+  private static func isWhole(_ path: String) -> Bool {
+    func begins(_ scheme: String) -> Bool {
+      // The bit of the case leaves ":" and "/" as they are.
+      path.utf8.count > scheme.utf8.count && zip(path.utf8, scheme.utf8).allSatisfy { $0 | 0x20 == $1 }
+    }
+    return begins("http://") || begins("https://")
+  }
+
+  /// A URL with `query` before its own.
+  private static func inserting(_ query: String, in text: String) -> String {
+    let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    return parts[0] + "?" + query + (parts.count == 2 && !parts[1].isEmpty ? "&" + parts[1] : "")
+  }
+
+  private func malformed(_ text: String) -> TaskError {
+    if let problem = remote.fragmentProblem { return problem }
+    return TaskError(
+      .badURL,
+      "'\(redaction(address: text).shortened)' of the remote '\(remote.name)' is no absolute URL: it needs a scheme, a host and no blanks",
+      phase: .preparing)
+  }
+
+  // RFC 3986 §3.3 and §3.4: pchar, "/" and "?" stay; so does a percent sign before two digits.
+  private static func escaped(_ path: Substring) -> String {
+    guard path.utf8.contains(where: { !isAllowed($0) || $0 == UInt8(ascii: "%") }) else { return String(path) }
+    let bytes = Array(path.utf8)
+    var result = ""
+    for (index, byte) in bytes.enumerated() {
+      let isEscape =
+        byte == UInt8(ascii: "%") && index + 2 < bytes.count && isHexadecimal(bytes[index + 1])
+        && isHexadecimal(bytes[index + 2])
+      if isEscape || (isAllowed(byte) && byte != UInt8(ascii: "%")) {
+        result.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+      }
+    }
+    return result
+  }
+
+  private static func isHexadecimal(_ byte: UInt8) -> Bool { Character(Unicode.Scalar(byte)).isHexDigit }
+
+  private static func isAllowed(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "-._~!$&'()*+,;=:@/?%".utf8.contains(byte)
+    }
+  }
+}
