@@ -8,19 +8,13 @@ final class AdmissionDesk: Sendable {
     var nextTicket = 0
     /// The bodies that callers read, by host.
     var streams: [Origin: Int] = [:]
-    var waiters: [Admission.Ticket: Waiter<Bool>] = [:]
-    /// Tickets that were decided on before their owner began to wait: admitted, or given up.
-    var early: [Admission.Ticket: Bool] = [:]
+    var waiters = TicketWaiters()
     /// The timer that looks again when the rate allows more.
     var alarm: (time: Duration, work: Task<Void, Never>)?
 
     /// Notes that these may start; returns those of them who wait already.
     mutating func start(_ tickets: [Admission.Ticket]) -> [Waiter<Bool>] {
-      tickets.compactMap { ticket in
-        if let waiter = waiters.removeValue(forKey: ticket) { return waiter }
-        early[ticket] = true
-        return nil
-      }
+      tickets.compactMap { waiters.decide($0, hasTurn: true) }
     }
   }
 
@@ -87,11 +81,7 @@ final class AdmissionDesk: Sendable {
   /// Throws `CancellationError` when the surrounding task is cancelled first; the place is given up then.
   func wait(_ ticket: Admission.Ticket, _ host: Origin) async throws -> AdmissionSlot {
     let isAdmitted = await answer { waiter in
-      state.withLock { state in
-        if let early = state.early.removeValue(forKey: ticket) { return early }
-        state.waiters[ticket] = waiter
-        return nil
-      }
+      state.withLock { $0.waiters.keep(waiter, ticket) }
     } onCancel: {
       abandon(ticket, host)
     }
@@ -101,13 +91,10 @@ final class AdmissionDesk: Sendable {
 
   private func abandon(_ ticket: Admission.Ticket, _ host: Origin) {
     let now = clock.now
-    let continuation = state.withLock { state -> Waiter<Bool>? in
-      guard state.admission.abandon(ticket, host: host, at: now) else { return nil }
-      if let waiter = state.waiters.removeValue(forKey: ticket) { return waiter }
-      state.early[ticket] = false
-      return nil
+    let waiter = state.withLock { state in
+      state.admission.abandon(ticket, host: host, at: now) ? state.waiters.decide(ticket, hasTurn: false) : nil
     }
-    continuation?.resume(returning: false)
+    waiter?.resume(returning: false)
   }
 
   /// A slot of `host` is free again.

@@ -6,9 +6,7 @@ final class SerialQueues: Sendable {
     var nextTicket = 0
     /// The waiters for the queues that are held.
     var lines: [String: WaitingLine] = [:]
-    var waiters: [Ticket: Waiter<Bool>] = [:]
-    /// Tickets that were decided on before their owner began to wait: whose turn it is, or given up.
-    var early: [Ticket: Bool] = [:]
+    var waiters = TicketWaiters()
   }
 
   /// A queue that a call holds, and the Swift task in which it does. A task of the app's that the call started inherits
@@ -92,11 +90,7 @@ final class SerialQueues: Sendable {
 
   private func wait(_ ticket: Ticket, _ name: String) async throws {
     let hasTurn = await answer { waiter in
-      state.withLock { state in
-        if let early = state.early.removeValue(forKey: ticket) { return early }
-        state.waiters[ticket] = waiter
-        return nil
-      }
+      state.withLock { $0.waiters.keep(waiter, ticket) }
     } onCancel: {
       abandon(ticket, name)
     }
@@ -123,12 +117,9 @@ final class SerialQueues: Sendable {
 
   /// Tells a waiter whether it has the turn.
   private func decide(_ hasTurn: Bool, _ choose: (inout State) -> Ticket?) {
-    let continuation = state.withLock { state -> Waiter<Bool>? in
-      guard let ticket = choose(&state) else { return nil }
-      if let waiter = state.waiters.removeValue(forKey: ticket) { return waiter }
-      state.early[ticket] = hasTurn
-      return nil
+    let waiter = state.withLock { state in
+      choose(&state).flatMap { state.waiters.decide($0, hasTurn: hasTurn) }
     }
-    continuation?.resume(returning: hasTurn)
+    waiter?.resume(returning: hasTurn)
   }
 }

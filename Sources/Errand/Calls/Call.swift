@@ -109,29 +109,6 @@ final class Call: Sendable {
     try refuseIfDisabled()
   }
 
-  /// Hands a body over to the caller: the call ends when the body does, and can be cancelled until then.
-  func handOver(_ response: HTTPResponse) {
-    let body = response.body
-    body.onChunk { [trace] in trace.countStreamed($0) }
-    let status = response.status
-    let reading = HandedOverBody(call: self, body: body)
-    let (mayGoOn, _) = state.withLock { $0.handOver(reading) }
-    // Captures nothing that holds the body: it would never be released.
-    body.explainFailures { [self] in explained(TaskError.ofTransfer($0)) }
-    body.onEnd { [self] ending, _ in
-      manager.calls.leave(self)
-      state.withLock { $0.deadline }?.cancel()
-      let outcome: CallOutcome =
-        switch ending {
-        case .complete, .dropped: .succeeded(status)
-        case .failed(is CancellationError): .cancelled
-        case .failed(let error): .failed(words(of: error))
-        }
-      Task { [self] in await end(outcome, ending.error.map(explained)) }
-    }
-    if !mayGoOn { reading.cancel() }
-  }
-
   // MARK: Notes
 
   func noteRequest(_ request: HTTPRequest, of attempt: Int) {
@@ -219,7 +196,7 @@ final class Call: Sendable {
     return record
   }
 
-  private func end(_ outcome: CallOutcome, _ error: (any Error)? = nil) async {
+  func end(_ outcome: CallOutcome, _ error: (any Error)? = nil) async {
     guard let ended = state.withLock({ $0.end() }) else { return }
     ended.deadline?.cancel()
     manager.calls.leave(self)

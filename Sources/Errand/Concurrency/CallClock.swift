@@ -44,4 +44,26 @@ public struct CallClock: Sendable {
   public func sleep(for duration: Duration) async throws {
     try await clock.wait(duration)
   }
+
+  /// Runs `body` under a time limit.
+  ///
+  /// - Parameters:
+  ///   - limit: The time that it may take.
+  ///   - body: The code to run; it must heed cancellation.
+  /// - Returns: What `body` returns; nil where the limit came first.
+  /// - Throws: What `body` throws, and `CancellationError` when the surrounding task is cancelled first.
+  func within<Value: Sendable>(
+    _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value? {
+    try await withThrowingTaskGroup(of: Value?.self) { group in
+      group.addTask { try await body() }
+      group.addTask {
+        try await sleep(for: limit)
+        return nil
+      }
+      defer { group.cancelAll() }
+      guard let first = try await group.next() else { throw CancellationError() }
+      return first
+    }
+  }
 }

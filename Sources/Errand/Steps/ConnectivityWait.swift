@@ -26,18 +26,9 @@ struct ConnectivityWait: PerAttemptStep {
     guard left > .zero else { return false }
     let start = clock.now
     defer { allowance.spend(clock.now - start) }
-    return try await withThrowingTaskGroup(of: Bool.self) { group in
-      group.addTask {
-        try await reachability.waitUntilReachable(origin, failures: failures, clock: clock)
-        return true
-      }
-      group.addTask {
-        try await clock.sleep(for: left)
-        return false
-      }
-      defer { group.cancelAll() }
-      return try await group.next() ?? false
-    }
+    return try await clock.within(left) {
+      try await reachability.waitUntilReachable(origin, failures: failures, clock: clock)
+    } != nil
   }
 }
 
