@@ -1,0 +1,58 @@
+/// The use of a server's cache by its calls.
+///
+///     await shop.update {
+///       $0.cache = MemoryCache()
+///       $0.cachePolicy = .cacheFirst
+///     }
+///     let now = try await GetWidget(id: 7).caching(.reload).download()
+///
+/// It decides for GET and HEAD without a body; other methods go to the remote and remove what they make stale. Without a
+/// cache there is nothing to decide.
+public struct CachePolicy: Sendable, Hashable {
+  enum Mode: Sendable, Hashable {
+    case inherited, standard, validated, reload, cacheOnly, cacheFirst, none
+    case networkFirst(Duration)
+  }
+
+  let mode: Mode
+  /// False where no response is stored.
+  private(set) var stores = true
+
+  private init(_ mode: Mode) { self.mode = mode }
+
+  /// Not a policy but its absence: what the server says counts.
+  public static let inherited = CachePolicy(.inherited)
+
+  /// As HTTP has it (RFC 9111): a stored response is used while it is fresh, and validated at its server once it is not.
+  public static let standard = CachePolicy(.standard)
+
+  /// The remote is asked whether the stored response is still good, be it fresh or not.
+  public static let validated = CachePolicy(.validated)
+
+  /// The remote is asked as though nothing was stored; its response is.
+  public static let reload = CachePolicy(.reload)
+
+  /// The stored response, whatever its age. Nothing is sent: where none is stored the call throws ``TaskError`` with code
+  /// `.notCached`.
+  public static let cacheOnly = CachePolicy(.cacheOnly)
+
+  /// The stored response, whatever its age; the remote's where none is stored.
+  public static let cacheFirst = CachePolicy(.cacheFirst)
+
+  /// The remote's response. Where it fails, or takes longer than `limit`, the stored one, whatever its age.
+  public static func networkFirst(limit: Duration = .unlimited) -> CachePolicy { CachePolicy(.networkFirst(limit)) }
+
+  /// The cache is neither read nor written.
+  public static let none: CachePolicy = {
+    var policy = CachePolicy(.none)
+    policy.stores = false
+    return policy
+  }()
+
+  /// The same policy, with nothing stored.
+  public var withoutStoring: CachePolicy {
+    var policy = self
+    policy.stores = false
+    return policy
+  }
+}

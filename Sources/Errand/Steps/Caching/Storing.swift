@@ -1,0 +1,45 @@
+import Foundation
+
+/// The rules on what may be stored (RFC 9111 §3).
+enum Storing {
+  /// True where a response may be stored by a private cache.
+  ///
+  /// - Parameters:
+  ///   - demand: What the request said.
+  ///   - response: The response.
+  ///   - now: The moment at which it came.
+  static func allows(_ demand: CacheDemand, _ response: HTTPResponse, now: Date) -> Bool {
+    let (status, headers) = (response.status, response.headers)
+    // The method is understood, and its response is the thing itself; the status is final. A part is never stored.
+    guard demand.isCacheable, demand.method == .get, demand.mayStore, status.code >= 200 else { return false }
+    guard status != .partialContent, status != .notModified, !headers.contains(.contentRange) else { return false }
+    guard Vary(headers) != .anything else { return false }  // it would fit no request (RFC 9111 §4.1)
+    let control = CacheControl(headers)
+    // RFC 9111 §5.2.2.3: with must-understand, no-store counts only for a status that is not known.
+    if control.contains("must-understand") {
+      guard !status.phrase.isEmpty else { return false }
+    } else if control.contains("no-store") {
+      return false
+    }
+    // A public or private directive, Expires or max-age; s-maxage is for shared caches.
+    return status.isHeuristicallyCacheable || headers.contains(.expires)
+      || ["public", "private", "max-age"].contains { control.contains($0) }
+  }
+
+  /// The response as it is stored.
+  ///
+  /// - Parameters:
+  ///   - response: The response.
+  ///   - request: The fields of the request by which it was chosen.
+  ///   - requestTime: The moment at which the request was sent.
+  ///   - responseTime: The moment at which the response came.
+  ///   - unpacks: True where its body is unpacked.
+  static func stored(
+    _ response: HTTPResponse, for request: HTTPHeaders, requestTime: Date, responseTime: Date, unpacks: Bool
+  ) -> StoredResponse {
+    StoredResponse(
+      status: response.status, headers: StoredHeader.stored(response.headers, responseTime: responseTime),
+      requestTime: requestTime, responseTime: responseTime,
+      selecting: StoredResponse.selecting(response.headers, request), isUnpacked: unpacks)
+  }
+}

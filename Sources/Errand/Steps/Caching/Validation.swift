@@ -1,0 +1,71 @@
+import Foundation
+
+/// Asking a server whether a stored response is still good, and its answer (RFC 9111 §4.3).
+enum Validation {
+  // RFC 9111 §4.3.1: the tag where there is one, and the date where there is one.
+  /// The header fields of a request, on the condition that a stored response is no longer good.
+  static func conditions(_ headers: HTTPHeaders, for stored: StoredResponse) -> HTTPHeaders {
+    var headers = headers
+    if let tag = stored.eTag { headers[.ifNoneMatch] = tag.text }
+    if stored.headers.firstDate(.lastModified, now: stored.responseTime) != nil,
+      let modified = stored.headers.values(for: .lastModified).first
+    {
+      headers[.ifModifiedSince] = modified
+    }
+    return headers
+  }
+
+  // RFC 9111 §4.3.4: the validators of the 304 choose which stored response it is about.
+  /// True where a 304 is about a stored response.
+  static func isAbout(_ stored: StoredResponse, _ headers: HTTPHeaders) -> Bool {
+    if headers.contains(.eTag) {
+      guard let tag = headers.values(for: .eTag).first.flatMap({ EntityTag($0) }), let own = stored.eTag else {
+        return false
+      }
+      return tag.isWeak ? tag.matchesWeakly(own) : tag.matchesStrongly(own) || (own.isWeak && tag.matchesWeakly(own))
+    }
+    guard let modified = headers.values(for: .lastModified).first else { return true }
+    guard let own = stored.headers.values(for: .lastModified).first else { return stored.eTag != nil }
+    return modified == own
+  }
+
+  // RFC 9111 §4.3.5: validators that came are the same, and so is the length where it came.
+  /// True where the response to HEAD is about a stored response to GET.
+  static func isAboutSame(_ stored: StoredResponse, _ head: HTTPHeaders) -> Bool {
+    [HTTPHeaderName.eTag, .lastModified, .contentLength].allSatisfy { name in
+      guard let value = head.values(for: name).first else { return true }
+      return value == stored.headers.values(for: name).first
+    }
+  }
+
+  /// A stored response after a 304, or a response to HEAD, that is about it.
+  static func updated(
+    _ stored: StoredResponse, by headers: HTTPHeaders, requestTime: Date, responseTime: Date
+  ) -> StoredResponse {
+    StoredResponse(
+      status: stored.status,
+      headers: StoredHeader.updated(stored.headers, by: headers, responseTime: responseTime), requestTime: requestTime,
+      responseTime: responseTime, selecting: stored.selecting, isUnpacked: stored.isUnpacked)
+  }
+}
+
+/// The URLs whose stored responses a request has made stale (RFC 9111 §4.4).
+enum Invalidation {
+  /// The URLs, that of the request first; none where the method is safe or the request has failed.
+  static func urls(_ request: HTTPRequest, _ response: HTTPResponse) -> [String] {
+    guard !request.method.isSafe, response.status.kind == .success || response.status.kind == .redirection else {
+      return []
+    }
+    var urls = [CacheKey.text(of: request.url.absoluteString)]
+    for name in [HTTPHeaderName.location, .contentLocation] {
+      guard let value = response.headers.values(for: name).first,
+        let url = URL(string: value, relativeTo: request.url)?.absoluteURL,
+        // RFC 9111 §4.4: not those of another origin, which could make this cache forget them.
+        let origin = Origin(url), origin == Origin(request.url)
+      else { continue }
+      let text = CacheKey.text(of: url.absoluteString)
+      if !urls.contains(text) { urls.append(text) }
+    }
+    return urls
+  }
+}

@@ -1,0 +1,84 @@
+import Testing
+
+@testable import Errand
+
+/// The other fields that a cache reads: tags, `Vary`, `Age` and ranges.
+@Suite struct CacheFieldsTests {
+  // RFC 9110 §8.8.3: entity-tag = [ weak ] opaque-tag; weak is case-sensitive.
+  @Test func `tags are read as the grammar has them`() throws {
+    #expect(EntityTag("\"abc\"")?.isWeak == false)
+    #expect(EntityTag(" W/\"abc\" ")?.isWeak == true && EntityTag(" W/\"abc\" ")?.text == "W/\"abc\"")
+    #expect(EntityTag("\"\"") != nil && EntityTag("\"a,b\\c\"") != nil && EntityTag("\"ä\"") != nil)
+    for text in ["", "abc", "\"", "\"abc", "abc\"", "w/\"abc\"", "W/abc", "\"a b\"", "\"a\"b\"", "*", "W/"] {
+      #expect(EntityTag(text) == nil, "\(text)")
+    }
+  }
+
+  // RFC 9110 §8.8.3.2, the example table.
+  @Test(arguments: [
+    ("W/\"1\"", "W/\"1\"", false, true), ("W/\"1\"", "W/\"2\"", false, false), ("W/\"1\"", "\"1\"", false, true),
+    ("\"1\"", "\"1\"", true, true),
+  ]) func `tags are compared strongly and weakly`(left: String, right: String, strongly: Bool, weakly: Bool) throws {
+    let (left, right) = (try #require(EntityTag(left)), try #require(EntityTag(right)))
+    #expect(left.matchesStrongly(right) == strongly && left.matchesWeakly(right) == weakly)
+    #expect(right.matchesStrongly(left) == strongly && right.matchesWeakly(left) == weakly)
+  }
+
+  @Test func `a condition names a tag of its list, or any`() throws {
+    let tag = EntityTag("\"b\"")
+    #expect(EntityTagCondition(["\"a\", W/\"b\"", "\"c\""]).names(tag))
+    #expect(!EntityTagCondition(["\"a\", \"c\", broken"]).names(tag))
+    #expect(EntityTagCondition(["*"]).names(tag) && EntityTagCondition(["*"]).names(nil))
+    #expect(!EntityTagCondition(["\"a,b\""]).names(tag) && !EntityTagCondition([]).names(nil))
+  }
+
+  // RFC 9110 §12.5.5: Vary = #( "*" / field-name )
+  @Test func `vary lists fields, or says that nothing will do`() {
+    #expect(Vary([:]) == .fields([]))
+    #expect(Vary(["Vary": "Accept, accept-language", "vary": ",X"]) == .fields(["accept", "Accept-Language", "x"]))
+    #expect(Vary(["Vary": "Accept", "Vary": "*"]) == .anything)
+  }
+
+  // RFC 9111 §4.1: fields match where they can be transformed by "adding or removing whitespace, where allowed in the header
+  // field's syntax" or "combining multiple header field lines with the same field name".
+  @Test func `values are the same whatever the blanks and lines`() {
+    let one: HTTPHeaders = ["Accept": "a , b", "accept": "c"]
+    #expect(Vary.value(of: "ACCEPT", in: one) == Vary.value(of: "accept", in: ["Accept": "a,b,\tc"]))
+    #expect(Vary.value(of: "accept", in: one) != Vary.value(of: "accept", in: ["Accept": "a,b"]))
+    #expect(Vary.value(of: "accept", in: [:]) == nil && Vary.value(of: "x", in: ["x": ""]) == "")
+  }
+
+  // RFC 9111 §5.1: "a cache encountering a message with a list-based Age field value SHOULD use the first member of the field
+  // value, discarding subsequent ones. If the field value (...) is invalid (...), a cache SHOULD ignore the field."
+  @Test func `of a list of ages the first counts, and what is no number is ignored`() {
+    #expect(Age.seconds(in: ["Age": "7"]) == 7 && Age.seconds(in: ["Age": "7, 100"]) == 7)
+    #expect(Age.seconds(in: ["Age": "7", "age": "100"]) == 7)
+    #expect(Age.seconds(in: ["Age": "99999999999999999999"]) == DeltaSeconds.largest)
+    for text in ["", "-1", "1.5", "x", "7 8"] { #expect(Age.seconds(in: ["Age": text]) == nil) }
+    #expect(Age.seconds(in: [:]) == nil)
+  }
+
+  // RFC 9110 §14.1.2.
+  @Test(arguments: [
+    ("bytes=0-499", 0..<500), ("bytes=500-999", 500..<1000), ("bytes=-500", 9500..<10_000),
+    ("bytes=9500-", 9500..<10_000),
+    ("Bytes= 0-0 ", 0..<1), ("bytes=-99999", 0..<10_000), ("bytes=9999-99999", 9999..<10_000),
+    ("bytes=0-999999999999999999", 0..<10_000),
+  ]) func `a range is the bytes that it means`(text: String, positions: Range<Int>) {
+    #expect(ByteRange(["Range": text])?.positions(of: 10_000) == positions)
+  }
+
+  @Test(arguments: ["bytes=10000-", "bytes=-0"]) func `a range of nothing cannot be satisfied`(text: String) {
+    let range = ByteRange(["Range": text])
+    #expect(range != nil && range?.positions(of: 10_000) == nil)
+  }
+
+  @Test(arguments: [
+    "", "bytes", "bytes=", "bytes=-", "bytes=5-4", "bytes=a-b", "bytes=0-1,3-4", "lines=0-1", "bytes=1--2",
+    "bytes=+1-2",
+    "bytes=9999999999999999999-",
+  ]) func `what is not one range of bytes is none`(text: String) {
+    #expect(ByteRange(["Range": text]) == nil)
+    #expect(ByteRange(["Range": "bytes=0-1", "range": "bytes=0-1"]) == nil)
+  }
+}

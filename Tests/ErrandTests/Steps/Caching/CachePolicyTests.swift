@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// What each policy makes of a stored response: fresh, stale, and none.
+@Suite struct CachePolicyTests {
+  private typealias World = CacheRulesWorld
+
+  private let stored = World.stored("max-age=60, must-revalidate")
+
+  @Test(arguments: [CachePolicy.cacheOnly, .cacheFirst, .cacheFirst.withoutStoring])
+  func `what comes from the cache first does so at any age`(policy: CachePolicy) {
+    for seconds in [0.0, 59, 61, 1e9] { #expect(World.decide(stored, after: seconds, policy: policy).isHit) }
+    let strict = World.stored("no-cache")
+    #expect(World.decide(strict, after: 1, policy: policy).isHit)
+  }
+
+  @Test func `where nothing is stored, the remote is asked, or nobody`() {
+    #expect(World.decide(nil, policy: .cacheFirst) == .ask(.uriMiss, validates: false))
+    #expect(World.decide(nil, policy: .cacheFirst, hasOthers: true) == .ask(.varyMiss, validates: false))
+    #expect(World.decide(nil, policy: .cacheOnly) == .refuse)
+    #expect(World.decide(stored, method: .post, policy: .cacheOnly) == .refuse)
+    #expect(World.decide(stored, ["If-Range": "\"1\""], policy: .cacheOnly) == .refuse)
+  }
+
+  @Test func `a reload takes nothing of what is stored, a validation its validators`() {
+    #expect(World.decide(stored, after: 1, policy: .reload) == .ask(.request, validates: false))
+    #expect(World.decide(stored, after: 1, policy: .validated) == .ask(.request, validates: true))
+    #expect(World.decide(stored, after: 61, policy: .validated) == .ask(.stale, validates: true))
+  }
+
+  @Test func `with none the cache is not there`() {
+    #expect(World.decide(stored, after: 1, policy: .none) == .ask(.bypass, validates: false))
+    #expect(!CachePolicy.none.stores && CachePolicy.standard.stores && !CachePolicy.standard.withoutStoring.stores)
+  }
+
+  @Test func `network first asks, and takes what is stored where that fails`() {
+    #expect(World.decide(stored, after: 1, policy: .networkFirst()) == .ask(.request, validates: true))
+    #expect(CacheDecision.mayServe(stored, World.demand(), .networkFirst(), now: World.start + 1e9))
+    #expect(!CacheDecision.mayServe(stored, World.demand(), .reload, now: World.start))
+    #expect(!CacheDecision.mayServe(stored, World.demand(), .none, now: World.start))
+  }
+
+  @Test func `a part comes of a whole body only, as it was over the wire`() {
+    let range: HTTPHeaders = [.range: "bytes=0-1"]
+    #expect(World.decide(World.stored("max-age=60"), range, after: 1).isHit)
+    let packed = World.stored("max-age=60", [.contentEncoding: "gzip"])
+    #expect(World.decide(packed, range, after: 1) == .ask(.partial, validates: false))
+    let missing = World.stored("max-age=60", status: .notFound)
+    #expect(World.decide(missing, range, after: 1) == .ask(.partial, validates: false))
+  }
+
+  @Test func `the status says what was done, in the words of RFC 9211`() {
+    var status = CacheStatus()
+    status.timeLeft = .milliseconds(59_900)
+    #expect("\(status)" == "errand; hit; ttl=59")
+    status.timeLeft = .milliseconds(-100)
+    #expect("\(status)" == "errand; hit; ttl=-1")
+    status = CacheStatus()
+    status.forward = .uriMiss
+    status.isStored = true
+    status.isCollapsed = true
+    #expect("\(status)" == "errand; fwd=uri-miss; stored; collapsed" && !status.isHit)
+    status = CacheStatus(forward: .stale, forwardStatus: .notModified, timeLeft: .seconds(60), detail: "validated")
+    #expect("\(status)" == "errand; fwd=stale; fwd-status=304; ttl=60; detail=validated")
+  }
+}

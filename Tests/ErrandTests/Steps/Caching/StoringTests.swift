@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// RFC 9111 §3: what may be stored, and what of it.
+@Suite struct StoringTests {
+  private typealias World = CacheRulesWorld
+
+  // §3: "the request method is understood by the cache".
+  @Test func `only responses to GET are stored`() {
+    let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
+    #expect(World.allows(.ok, fresh))
+    for method in [HTTPMethod.head, .post, .put, .options, .query, "FOO"] {
+      #expect(!World.allows(.ok, fresh, method: method))
+    }
+  }
+
+  // §3: "the response status code is final"; and "if the response status code is 206 or 304, or the must-understand cache
+  // directive (...) is present: the cache understands the response status code".
+  @Test func `parts and what is not final are not`() {
+    let fresh: HTTPHeaders = [.cacheControl: "max-age=60, public"]
+    for code in [100, 103, 206, 304] { #expect(!World.allows(HTTPStatus(code), fresh), "\(code)") }
+    #expect(!World.allows(.ok, [.cacheControl: "max-age=60", .contentRange: "bytes 0-1/2"]))
+  }
+
+  // §3: at least one of: a public directive; private, if the cache is not shared; Expires; max-age; a status code that is
+  // defined as heuristically cacheable.
+  @Test func `a status is stored by its kind, or by the server's word`() {
+    for code in 200...599 where ![206, 304].contains(code) {
+      let isKind = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(code)
+      #expect(World.allows(HTTPStatus(code)) == isKind, "\(code)")
+      for control in ["public", "private", "max-age=1", "Max-Age=\"0\""] {
+        #expect(World.allows(HTTPStatus(code), [.cacheControl: control]), "\(code) \(control)")
+      }
+      #expect(World.allows(HTTPStatus(code), [.expires: World.date(60)]), "\(code)")
+      #expect(World.allows(HTTPStatus(code), [.cacheControl: "s-maxage=60"]) == isKind, "\(code)")
+    }
+  }
+
+  // §3: "the no-store cache directive is not present in the response", and §5.2.2.5.
+  @Test func `no-store is not stored, however it is written`() {
+    for control in ["no-store", "max-age=60, No-Store", "no-store=x", "no-store, max-age=60"] {
+      #expect(!World.allows(.ok, [.cacheControl: control]), "\(control)")
+    }
+    #expect(!World.allows(.ok, ["Cache-Control": "max-age=60", "cache-control": "no-store"]))
+    #expect(World.allows(.ok, [.cacheControl: "max-age=60, x=\"no-store\""]))
+  }
+
+  // §5.2.2.3: "a cache that implements must-understand SHOULD ignore the no-store directive when present with it, if the
+  // status code is one that it understands"; and must not store one that it does not.
+  @Test func `must-understand counts for more than no-store`() {
+    #expect(World.allows(.ok, [.cacheControl: "must-understand, no-store, max-age=60"]))
+    #expect(!World.allows(299, [.cacheControl: "must-understand, max-age=60"]))
+  }
+
+  // §3.5 is for shared caches; §5.2.2.7: "private (...) a private cache MAY store the response".
+  @Test func `a private response, and one to a request with a credential, is stored`() {
+    #expect(World.allows(.ok, [.cacheControl: "private"], request: [.authorization: "Bearer x"]))
+  }
+
+  // §4.1: "A stored response with a Vary header field value containing a member "*" always fails to match."
+  @Test func `what varies by anything is not stored`() {
+    #expect(!World.allows(.ok, [.cacheControl: "max-age=60", .vary: "Accept, *"]))
+  }
+
+  // §3.1: "Caches MUST include all received response header fields -- including unrecognized ones -- when storing a
+  // response", with the exceptions of Connection and the fields that it names, those of proxies, and those of no-cache.
+  @Test func `all fields are stored but those of the connection`() {
+    let headers: HTTPHeaders = [
+      "X-Own": "1", "X-Own": "2", "Connection": "X-Hop, close", "X-Hop": "1", "Keep-Alive": "1",
+      "Transfer-Encoding": "chunked", "Proxy-Authenticate": "Basic", "Upgrade": "h2c", "TE": "x", "Trailer": "x",
+      "ETag": "\"1\"", "Date": World.date(0), "Set-Cookie": "a=1",
+    ]
+    let kept = StoredHeader.stored(headers, responseTime: World.start)
+    #expect(kept.map(\.name.rawName) == ["X-Own", "X-Own", "ETag", "Date", "Set-Cookie"])
+  }
+
+  // RFC 9110 §6.6.1: "A recipient with a clock that receives a response message without a Date header field MUST record the
+  // time it was received and append a corresponding Date header field to the message's header section if it is cached".
+  @Test(arguments: [HTTPHeaders(), ["Date": "yesterday"]]) func `a date that is missing is added`(headers: HTTPHeaders)
+  {
+    #expect(StoredHeader.stored(headers, responseTime: World.start)[.date] == World.date(0))
+  }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// RFC 9111 §4.3 and §3.2: asking whether a stored response is still good, and what becomes of it.
+@Suite struct ValidationTests {
+  private typealias World = CacheRulesWorld
+
+  // §4.3.1: "One such precondition header field is If-Modified-Since (...) Another is If-None-Match"; "A cache SHOULD
+  // send both validators" where it has both.
+  @Test func `a condition names the tag and the date that are stored`() {
+    let stored = World.stored(nil, [.eTag: "W/\"1\"", .lastModified: World.date(-100)])
+    let headers = Validation.conditions(["Accept": "a"], for: stored)
+    #expect(headers == ["Accept": "a", "If-None-Match": "W/\"1\"", "If-Modified-Since": World.date(-100)])
+    #expect(stored.hasValidator && !World.stored().hasValidator)
+    let broken = World.stored(nil, [.eTag: "1", .lastModified: "monday"])
+    #expect(Validation.conditions([:], for: broken).isEmpty && !broken.hasValidator)
+  }
+
+  // §4.3.4: "If the new response contains one or more strong validators, then each of those strong validators identifies a
+  // selected representation for update. (...) If none (...) match, then the cache MUST NOT use the new response to update".
+  @Test func `a 304 is about the response whose tag it has`() {
+    let strong = World.stored(nil, [.eTag: "\"1\"", .lastModified: World.date(-100)])
+    #expect(Validation.isAbout(strong, [.eTag: "\"1\""]) && Validation.isAbout(strong, [.eTag: "W/\"1\""]))
+    #expect(!Validation.isAbout(strong, [.eTag: "\"2\""]) && !Validation.isAbout(strong, [.eTag: "broken"]))
+    #expect(!Validation.isAbout(strong, [.eTag: "\"2\"", .lastModified: World.date(-100)]))
+    // "If the new response contains no strong validators but does contain one or more weak validators (...)".
+    #expect(Validation.isAbout(strong, [.lastModified: World.date(-100)]))
+    #expect(!Validation.isAbout(strong, [.lastModified: World.date(-50)]))
+    // "If the new response does not include any form of validator (...)": the only one that it can be about.
+    #expect(Validation.isAbout(strong, [:]) && Validation.isAbout(World.stored(), [:]))
+    #expect(!Validation.isAbout(World.stored(), [.eTag: "\"1\""]))
+  }
+
+  // §3.2: "the cache MUST add each header field in the provided response to the stored response, replacing field values that
+  // are already present", with the exceptions of §3.1, of Content-Length, and of what the body was processed by.
+  @Test func `the header of a 304 replaces that of the stored response`() {
+    let stored: HTTPHeaders = [
+      "A": "1", "B": "1", "B": "2", "Content-Length": "5", "Content-Encoding": "gzip", "Content-Type": "text/plain",
+      "Age": "30", "Date": World.date(0), "Cache-Control": "max-age=1",
+    ]
+    let new: HTTPHeaders = [
+      "b": "3", "C": "1", "Content-Length": "0", "Content-Encoding": "br", "Connection": "X-Hop", "X-Hop": "1",
+      "Cache-Control": "max-age=60", "Date": World.date(100), "Transfer-Encoding": "chunked",
+    ]
+    let merged = StoredHeader.updated(stored, by: new, responseTime: World.start + 100)
+    #expect(merged.values(for: "B") == ["3"] && merged["A"] == "1" && merged["C"] == "1")
+    #expect(merged[.contentLength] == "5" && merged[.contentEncoding] == "gzip" && merged[.contentType] == "text/plain")
+    #expect(!merged.contains(.connection) && !merged.contains("X-Hop") && !merged.contains(.transferEncoding))
+    #expect(!merged.contains(.age), "it was that of the copy before")
+    #expect(merged[.cacheControl] == "max-age=60" && merged[.date] == World.date(100))
+  }
+
+  @Test func `a validated response is as fresh as the 304 says, from when that came`() {
+    let stored = World.stored("max-age=60", [.eTag: "\"1\"", .age: "30"])
+    let updated = Validation.updated(
+      stored, by: [.eTag: "\"1\"", .cacheControl: "max-age=10"], requestTime: World.start + 99,
+      responseTime: World.start + 100)
+    #expect(World.decide(updated, after: 108).isHit && !World.decide(updated, after: 110).isHit)
+    let aged = Validation.updated(
+      stored, by: [.age: "20"], requestTime: World.start + 100, responseTime: World.start + 100)
+    #expect(aged.age(at: World.start + 100) == .seconds(20))
+  }
+
+  // §4.3.5: "if the stored response and HEAD response have matching values for any received validator fields (ETag and
+  // Last-Modified) and, if the HEAD response has a Content-Length header field, the value of Content-Length matches that of
+  // the stored response, the cache SHOULD update the stored response (...); otherwise, the cache SHOULD consider the stored
+  // response to be stale."
+  @Test func `a response to HEAD is about the same as one to GET, or has made it stale`() {
+    let stored = World.stored(nil, [.eTag: "\"1\"", .contentLength: "5"])
+    #expect(Validation.isAboutSame(stored, [.eTag: "\"1\"", .contentLength: "5"]))
+    #expect(Validation.isAboutSame(stored, ["X": "1"]))
+    #expect(!Validation.isAboutSame(stored, [.eTag: "\"2\""]) && !Validation.isAboutSame(stored, [.contentLength: "6"]))
+    #expect(!Validation.isAboutSame(stored, [.lastModified: World.date(0)]))
+  }
+
+  // §4.4: "A cache MUST invalidate the target URI (...) when it receives a non-error status code in response to an unsafe
+  // request method (including methods whose safety is unknown)."
+  @Test func `a request that changes something makes its URL stale`() throws {
+    func urls(_ method: HTTPMethod, _ status: HTTPStatus, _ headers: HTTPHeaders = [:]) -> [String] {
+      Invalidation.urls(HTTPRequest(method, World.url), World.response(status, headers))
+    }
+    for method in [HTTPMethod.post, .put, .patch, .delete, "PURGE"] {
+      #expect(urls(method, .ok) == ["https://shop.test/widgets/7"])
+      #expect(urls(method, 303).count == 1 && urls(method, 404).isEmpty && urls(method, 500).isEmpty)
+    }
+    for method in [HTTPMethod.get, .head, .options, .trace, .query] { #expect(urls(method, .ok).isEmpty) }
+    // §4.4: "A cache MAY invalidate other URIs (...). In particular, the URI(s) in the Location and Content-Location
+    // response header fields (if present) are candidates for invalidation (...). However, a cache MUST NOT trigger an
+    // invalidation under these conditions if the origin (...) differs".
+    #expect(
+      urls(.post, 201, [.location: "8", .contentLocation: "/a#x"]).dropFirst() == [
+        "https://shop.test/widgets/8", "https://shop.test/a",
+      ])
+    for foreign in ["https://other.test/a", "http://shop.test/a", "//other.test/a", "https://shop.test:444/a", ":"] {
+      #expect(urls(.post, 201, [.location: foreign]).count == 1, "\(foreign)")
+    }
+  }
+}

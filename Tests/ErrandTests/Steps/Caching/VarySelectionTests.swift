@@ -1,0 +1,49 @@
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// RFC 9111 §4.1: which requests a stored response fits.
+@Suite struct VarySelectionTests {
+  private typealias World = CacheRulesWorld
+
+  private func stored(_ vary: String, for request: HTTPHeaders, _ headers: HTTPHeaders = [:], unpacks: Bool = true)
+    -> StoredResponse
+  {
+    var headers = headers
+    headers[.vary] = vary
+    return Storing.stored(
+      World.response(.ok, headers), for: request, requestTime: World.start, responseTime: World.start,
+      unpacks: unpacks)
+  }
+
+  // §4.1: "the cache MUST NOT use that stored response without revalidation unless all the presented request header fields
+  // nominated by that Vary field value match those fields in the original request".
+  @Test func `every field that Vary names is the same`() {
+    let stored = stored("Accept, accept-language", for: ["Accept": "a, b", "X-Other": "1"])
+    #expect(stored.fits(["accept": "a,b", "X-Other": "2"], unpacks: true))
+    #expect(!stored.fits(["Accept": "a"], unpacks: true) && !stored.fits([:], unpacks: true))
+    // §4.1: "If (...) a header field is absent from a request, it can only match another request if it is also absent there."
+    #expect(!stored.fits(["Accept": "a, b", "Accept-Language": ""], unpacks: true))
+  }
+
+  @Test func `only what Vary names is kept of the request`() {
+    let stored = stored("Accept", for: ["Accept": "a", "X-Secret": "s"])
+    #expect(stored.selecting == ["Accept": "a"])
+  }
+
+  @Test func `a response takes the place of one that was chosen by the same values`() {
+    let first = stored("Accept", for: ["Accept": "a"])
+    #expect(stored("accept", for: ["accept": "a"]).supersedes(first))
+    #expect(!stored("Accept", for: ["Accept": "b"]).supersedes(first))
+    #expect(!stored("Accept, X", for: ["Accept": "a"]).supersedes(first))
+    #expect(!stored("X", for: ["Accept": "a"]).supersedes(first) && !first.supersedes(stored("X", for: [:])))
+  }
+
+  @Test func `a packed body that was not unpacked is for callers who unpack it themselves`() {
+    let packed = stored("X", for: [:], [.contentEncoding: "gzip"], unpacks: false)
+    #expect(packed.fits([:], unpacks: false) && !packed.fits([:], unpacks: true))
+    let plain = stored("X", for: [:], unpacks: false)
+    #expect(plain.fits([:], unpacks: true) && plain.fits([:], unpacks: false))
+  }
+}
