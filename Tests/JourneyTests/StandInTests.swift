@@ -215,4 +215,39 @@ import Testing
       #expect(try Data(contentsOf: file) == Data("kept".utf8))
     }
   }
+
+  @Test(arguments: [HTTPStatus.noContent, 205]) func `an answer without a body does not empty a file`(
+    status: HTTPStatus
+  ) async throws {
+    try await keepingFile(.status(status), .status(status)) { (shop, file) async throws in
+      let error = await refusal { try await PlainTask().on(shop.server).download(to: file) }
+      #expect(error?.code == .badStatus && error?.status == status)
+      #expect(try await PlainTask().on(shop.server).downloadData() == Data())
+    }
+  }
+
+  @Test(
+    arguments: [
+      (range: "bytes=0-4", headers: [.contentRange: "bytes 5-9/10"]), ("bytes=0-4", [:]),
+      ("bytes=0-4", [.contentRange: "bytes 0-9/10"]), ("bytes=0-4", [.contentRange: "bytes 0-2/10"]),
+      ("bytes=0-4", [.contentType: "multipart/byteranges; boundary=x"]), ("bytes=-5", [.contentRange: "bytes 0-4/10"]),
+      ("bytes=0-4", [.contentRange: "bytes 0-4/3"]), ("bytes=0-4", [.contentRange: "bytes 0-18446744073709551616/*"]),
+    ] as [(String, HTTPHeaders)])
+  func `a 206 of another part is not the part`(range: String, headers: HTTPHeaders) async throws {
+    try await keepingFile(.status(206, headers: headers, body: "01234")) { (shop, file) async throws in
+      let task = PlainTask().on(shop.server).header(.range, range)
+      let error = await refusal { try await task.download(to: file) }
+      #expect(error?.code == .badStatus && error?.status == 206)
+      #expect(error?.description.contains("Content-Range") == true)
+    }
+  }
+
+  @Test(arguments: [
+    ("bytes=-5", "bytes 5-9/10"), ("bytes=5-", "bytes 5-9/10"), ("bytes=5-99", "bytes 5-9/*"),
+    ("bytes=0-1,4-5", "bytes 0-4/10"),
+  ]) func `a 206 of the part that was asked for is the part`(range: String, sent: String) async throws {
+    let shop = try Shop()
+    shop.mock.enqueue(.status(206, headers: [.contentRange: sent], body: "56789"))
+    #expect(try await PlainTask().on(shop.server).header(.range, range).downloadData() == Data("56789".utf8))
+  }
 }

@@ -44,17 +44,21 @@ enum PayloadCoding {
       return try decoder.decode(type, from: data)
     } catch {
       let mediaType = mediaType()
-      let excerpt = redaction()?.excerpt(of: data, type: mediaType, count: 100) ?? ""
+      let redaction = redaction()
+      let excerpt = redaction?.excerpt(of: data, type: mediaType, count: 100) ?? ""
       let origin = mediaType.map { "of \($0.essence)" } ?? "without a content type"
       throw TaskError(
         .decodingFailed,
-        "can't decode \(Payload.self) from \(data.count) bytes \(origin): \(explain(error, excerpt, mediaType))",
+        "can't decode \(Payload.self) from \(data.count) bytes \(origin): \(explain(error, excerpt, mediaType, redaction ?? .standard))",
         phase: .finishing, underlying: error)
     }
   }
 
   /// The place and reason of a decoding failure. Data in no such format is shown: a page says more than a parser.
-  private static func explain(_ error: any Error, _ excerpt: String, _ mediaType: MediaType?) -> String {
+  private static func explain(
+    _ error: any Error, _ excerpt: String, _ mediaType: MediaType?, _ redaction: Redaction
+  ) -> String {
+    if let place = secretPlace(of: error, redaction) { return "at \(place): the value does not fit" }
     guard !excerpt.isEmpty else { return explain(error) }
     if mediaType?.essence == "text/html" { return excerpt }
     guard case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty else {
@@ -90,8 +94,20 @@ enum PayloadCoding {
     }
   }
 
-  private static func path(_ keys: [any CodingKey]) -> String {
-    keys.isEmpty ? "" : "at \(keys.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")): "
+  /// The place of an error in a value that has a secret name: what the decoder says of it may quote it.
+  private static func secretPlace(of error: any Error, _ redaction: Redaction) -> String? {
+    let keys: [any CodingKey] =
+      switch error {
+      case DecodingError.typeMismatch(_, let context), DecodingError.dataCorrupted(let context): context.codingPath
+      default: []
+      }
+    return keys.contains { redaction.isSecret($0.stringValue) } ? place(keys) : nil
+  }
+
+  private static func path(_ keys: [any CodingKey]) -> String { keys.isEmpty ? "" : "at \(place(keys)): " }
+
+  private static func place(_ keys: [any CodingKey]) -> String {
+    keys.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
   }
 }
 

@@ -136,7 +136,7 @@ final class Attempt: Sendable {
       throw error
     }
     hold(slot, pass, until: response)
-    if response.status == .partialContent, !request.headers.contains(.range) { call.noteUnaskedPart() }
+    if response.status == .partialContent { call.note(unaskedPart: response.refusedPart(of: request)) }
     return response
   }
 
@@ -201,6 +201,11 @@ final class Attempt: Sendable {
 
   /// Takes the body as the call wants it, and ends the attempt.
   func received(_ response: HTTPResponse) async -> AttemptResult {
+    // A body that a step put in its place may make calls of its own while it is read.
+    call.hasAttemptSteps ? await enclosing { await taken(response) } : await taken(response)
+  }
+
+  private func taken(_ response: HTTPResponse) async -> AttemptResult {
     if case .stream = call.delivery {
       let outcome = Outcome(call, response)
       if outcome.isAccepted { return .success(streaming(outcome)) }

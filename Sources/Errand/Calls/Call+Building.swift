@@ -32,7 +32,7 @@ extension Call {
     var headers = snapshot.headers
     if snapshot.hasOwnHeaders {
       headers = try await snapshot.headers(for: plan.task, at: url)
-      state.withLock { [headers] in $0.serverHeaders = headers }
+      state.withLock { [headers] in $0.note(serverHeaders: headers) }
     }
     if let provider = snapshot.configuration.userAgentProvider { headers[.userAgent] = await provider() }
     // A call that waited for its turn, or is held from outside, may have been planned long ago.

@@ -59,11 +59,14 @@ extension Call {
   /// Reads the body that a step has answered with, as the call wants it.
   func read(_ outcome: Outcome) async throws -> Outcome {
     var outcome = outcome
-    if case .file(let file) = delivery, outcome.isSuccess {
+    switch delivery {
+    case .file(let file) where outcome.isSuccess:
       outcome.size = try await write(outcome.response.body, to: file)
       outcome.response.body = HTTPResponseBody()
-    } else {
-      outcome.data = try await outcome.response.body.gather().data
+    case .discarded:
+      (outcome.size, outcome.shown) = try await drain(outcome.response.body)
+    case .memory, .file, .stream:
+      outcome.data = try await gather(outcome.response.body).data
     }
     outcome.isRead = true
     return outcome

@@ -49,13 +49,13 @@ extension Call {
     guard delivery.wantsBody, !outcome.isWhole else { return }
     let response = outcome.response
     response.body.cancel()
-    var error =
-      response.status == .notModified
-      ? TaskError(
-        .notModified, "\(response.status): there is no body, for the copy that the request names is still good",
-        phase: .finishing)
-      : TaskError(
-        .badStatus, "\(response.status): a part was sent, though the request has no Range", phase: .finishing)
+    let (code, reason): (TaskError.Code, String) =
+      switch response.status {
+      case .notModified: (.notModified, "there is no body, for the copy that the request names is still good")
+      case .partialContent: (.badStatus, state.withLock { $0.unaskedPart } ?? "a part was sent")
+      default: (.badStatus, "there is no body for the file, which stays as it was")
+      }
+    var error = TaskError(code, "\(response.status): \(reason)", phase: .finishing)
     error.status = response.status
     error.headers = snapshot.configuration.redaction(response.headers)
     throw error

@@ -27,13 +27,13 @@ extension Call {
     var best = AttemptResult.failure(CancellationError())
     return await withTaskGroup(of: HedgeEvent?.self) { group in
       group.addTask(operation: racing(isFirst: true) { await self.make(first, request) })
-      group.addTask(operation: delay)
+      group.addTask { await self.delay() }
       while let event = await group.next() {
         switch event {
         case .delayOver:
           let action = race.delayOver(isUnderWay: first.isUnderWay) { takeHedge(request) }
           if action == .stop { continue }
-          group.addTask(operation: delay)
+          group.addTask { await self.delay(atLeast: action == .wait ? .milliseconds(10) : .zero) }
           if action == .wait { continue }
           number += 1
           group.addTask(operation: racing(isFirst: false) { [number] in await self.hedge(number, again) })
@@ -74,9 +74,9 @@ extension Call {
   }
 
   /// Waits until another attempt may be made; nil where the race is over before.
-  @concurrent private func delay() async -> HedgeEvent? {
+  private func delay(atLeast least: Duration = .zero) async -> HedgeEvent? {
     do {
-      try await manager.clock.sleep(for: hedging.delay)
+      try await manager.clock.sleep(for: max(hedging.delay, least))
       return .delayOver
     } catch {
       return nil

@@ -129,7 +129,8 @@ final class Call: Sendable {
   /// Notes a request without a response, for the echo and the recording.
   func noteFailure(_ failure: String, of attempt: Int) { exchange?.withLock { $0.fail(failure, of: attempt) } }
 
-  func noteUnaskedPart() { state.withLock { $0.hasUnaskedPart = true } }
+  /// Notes a part that is not the one that the request asks for.
+  func note(unaskedPart reason: String?) { state.withLock { $0.unaskedPart = reason } }
 
   func noteFinal(_ response: HTTPResponse) {
     var head = response

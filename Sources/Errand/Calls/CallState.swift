@@ -7,7 +7,7 @@ struct CallState {
   var expired: TaskError.Phase?
   var deadline: Task<Void, Never>?
   var idempotencyKey: String?
-  /// The fields that the server gave the last request that was built.
+  /// The fields that the server gave any request that was built.
   var serverHeaders = HTTPHeaders()
   /// The reason for no further attempt, and the number that there might have been.
   var refusal: (reason: String, mostAttempts: Int?)?
@@ -23,8 +23,8 @@ struct CallState {
   var bytesSent = 0
   /// The closure that lets the machine sleep again.
   var release: (@Sendable () -> Void)?
-  /// True when a request without Range was answered with a part.
-  var hasUnaskedPart = false
+  /// The reason why the last 206 is not the part that was asked for; nil where it is.
+  var unaskedPart: String?
   /// The body that is read from the call's file.
   weak var stored: HTTPResponseBody?
 
@@ -36,6 +36,13 @@ struct CallState {
   private var wait: (any Cancellable)?
 
   /// Cancels the call; returns the wait to cancel.
+  /// Notes the header fields that a build of the request got from the server: none of them may leave its origin, whichever
+  /// build a step sends.
+  mutating func note(serverHeaders headers: HTTPHeaders) {
+    guard !serverHeaders.isEmpty else { return serverHeaders = headers }
+    for field in headers where !serverHeaders.fields.contains(field) { serverHeaders.add(field.value, for: field.name) }
+  }
+
   mutating func cancel() -> (any Cancellable)? {
     isCancelled = true
     defer { wait = nil }

@@ -35,7 +35,9 @@ struct Outcome: Sendable {
   var isWhole: Bool {
     switch response.status {
     case .notModified: false
-    case .partialContent: !call.state.withLock { $0.hasUnaskedPart }
+    case .partialContent: call.state.withLock { $0.unaskedPart } == nil
+    // RFC 9110 §15.3.5 and §15.3.6: there is none, which is not a file of no bytes.
+    case .noContent, 205: !call.delivery.isFile
     default: true
     }
   }
@@ -83,6 +85,10 @@ package enum Delivery: Sendable {
   case stream
 
   /// True when a body goes no further than the call's own memory.
+  var isFile: Bool {
+    if case .file = self { true } else { false }
+  }
+
   var isInMemory: Bool {
     switch self {
     case .discarded, .memory: true

@@ -96,6 +96,7 @@ struct Circuit {
 /// on.
 struct CircuitWindow {
   private static let slices = 10
+  private static let shortestSlice: Duration = .microseconds(1)
 
   private struct Slice {
     var calls = 0
@@ -116,19 +117,34 @@ struct CircuitWindow {
   }
 
   mutating func count(isFailure: Bool, at now: Duration, _ window: Duration) {
-    let length = window / Self.slices
-    if length != sliceLength { slices = [] }
-    sliceLength = length
-    let number = Int(now / length)
+    let length = max(Self.shortestSlice, window / Self.slices)
+    if length != sliceLength { measure(in: length) }
+    add(Slice(calls: 1, failures: isFailure ? 1 : 0), at: Int(now / length))
+  }
+
+  /// Adds to a slice by its number; what is older than the newest counts to that.
+  private mutating func add(_ slice: Slice, at number: Int) {
     if slices.isEmpty || number - newest >= Self.slices {
       slices = [Slice()]
+      newest = number
     } else if number > newest {
       slices += Array(repeating: Slice(), count: number - newest)
       slices.removeFirst(max(0, slices.count - Self.slices))
+      newest = number
     }
-    newest = max(newest, number)
-    slices[slices.count - 1].calls += 1
-    if isFailure { slices[slices.count - 1].failures += 1 }
+    slices[slices.count - 1].calls += slice.calls
+    slices[slices.count - 1].failures += slice.failures
+  }
+
+  /// Goes on with slices of another length: servers that share a manager may have windows of their own.
+  private mutating func measure(in length: Duration) {
+    let (old, oldLength, first) = (slices, sliceLength, newest - slices.count + 1)
+    slices = []
+    newest = 0
+    sliceLength = length
+    for (offset, slice) in old.enumerated() where slice.calls > 0 {
+      add(slice, at: Int(oldLength * (first + offset) / length))
+    }
   }
 
   /// True when nothing in it counts any more.

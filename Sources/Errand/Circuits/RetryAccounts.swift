@@ -4,6 +4,7 @@
 /// healthy host costs nothing.
 struct RetryAccounts {
   private static let whole = 1000
+  private static let mostRepetitions = 1 << 40
   /// The most hosts with an account: those that fail and are never called again would stay.
   static let mostHosts = 1024
 
@@ -14,8 +15,10 @@ struct RetryAccounts {
 
   init(_ budget: RetryBudget) {
     isUnlimited = budget.isUnlimited
-    capacity = budget.capacity * Self.whole
-    deposit = isUnlimited ? 0 : Int(min(budget.ratio, Double(budget.capacity)) * Double(Self.whole))
+    // What nobody can use up need not be counted to its end.
+    let repetitions = min(budget.capacity, Self.mostRepetitions)
+    capacity = repetitions * Self.whole
+    deposit = isUnlimited ? 0 : Int(min(budget.ratio, Double(repetitions)) * Double(Self.whole))
   }
 
   /// A first attempt goes to `host`.

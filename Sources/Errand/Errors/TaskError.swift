@@ -204,7 +204,7 @@ extension TaskError: CustomStringConvertible, LocalizedError {
     } else if count > 1 {
       parts.append("after \(count) attempts in \(elapsed.formattedSeconds)")
     }
-    return parts.joined(separator: ": ").replacingOccurrences(of: "\n", with: " ")
+    return parts.joined(separator: ": ").onOneLine
   }
 
   /// The same line.

@@ -8,7 +8,8 @@ public import Foundation
 ///     pins.register("sha256/CCCC…=", for: "*.cdn.example.com")
 ///
 /// A pin is the SHA-256 of a key's `SubjectPublicKeyInfo` in Base64 (RFC 7469 §2.4). It fails closed: a pin that is
-/// written wrongly, or has expired, matches nothing, so a host with no other is refused rather than let through.
+/// written wrongly, or has expired, matches nothing, so a host with no other is refused rather than let through. A host that
+/// is written as none can be refuses every host without pins of its own.
 public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   private struct Pin: Sendable, Hashable {
     let key: String
@@ -16,6 +17,8 @@ public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral 
   }
 
   private var pins: [String: [Pin]] = [:]
+  /// What was registered in the place of a host, and is none.
+  package private(set) var unknownHosts: [String] = []
 
   /// No pins: any key will do.
   public init() {}
@@ -40,30 +43,36 @@ public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral 
   ///   - expiry: When the key stops to count; nil is never.
   public mutating func register(_ key: String, for host: String, until expiry: Date? = nil) {
     let bare = key.hasPrefix("sha256/") ? String(key.dropFirst("sha256/".count)) : key
-    pins[Self.normal(host), default: []].append(Pin(key: bare, expiry: expiry))
+    guard let name = Self.normal(host) else { return unknownHosts.append(host) }
+    pins[name, default: []].append(Pin(key: bare, expiry: expiry))
   }
 
-  private static func normal(_ host: String) -> String {
-    host.hasPrefix("*.") ? "*.\(HostName.normal(String(host.dropFirst(2))))" : HostName.normal(host)
+  /// The one form of a host; nil where it has none.
+  private static func normal(_ host: String) -> String? {
+    host.hasPrefix("*.")
+      ? HostName.written(host.dropFirst(2)).map { "*.\($0.text)" } : HostName.written(host[...])?.text
   }
 
   /// True when there are none.
-  public var isEmpty: Bool { pins.isEmpty }
+  public var isEmpty: Bool { pins.isEmpty && unknownHosts.isEmpty }
 
   /// These pins and others; a host that is in both has the pins of both.
   public func union(_ others: PublicKeyPins) -> PublicKeyPins {
     guard !isEmpty else { return others }
     var union = self
+    union.unknownHosts += others.unknownHosts
     union.pins.merge(others.pins) { $0 + $1 }
     return union
   }
 
   /// The pins of a host that count now, without their prefix: empty where all have expired; nil when any key will do.
   package func pins(for host: String, at now: Date = Date()) -> Set<String>? {
-    guard !pins.isEmpty else { return nil }
+    guard !isEmpty else { return nil }
     let host = HostName.normal(host)
     var found = pins[host]
     if found == nil, let dot = host.firstIndex(of: ".") { found = pins["*\(host[dot...])"] }
+    // A pin was meant for some host, perhaps for this one.
+    guard found != nil || unknownHosts.isEmpty else { return [] }
     return found.map { pins in Set(pins.filter { $0.expiry.map { $0 > now } ?? true }.map(\.key)) }
   }
 }

@@ -116,8 +116,9 @@ public struct RetryPolicy: Sendable {
   }
 
   private func backoff(_ failure: Failure) -> Duration {
-    let doublings = isFixed ? 0 : min(failure.attempts.count - 1, 30)
-    let bound = min(cap(for: failure.request), baseDelay * (1 << doublings))
+    let (cap, doublings) = (cap(for: failure.request), isFixed ? 0 : min(failure.attempts.count - 1, 30))
+    // Divided, for the product could be more than a duration holds.
+    let bound = cap / (1 << doublings) <= baseDelay ? cap : baseDelay * (1 << doublings)
     return hasJitter ? bound * failure.random : bound
   }
 }

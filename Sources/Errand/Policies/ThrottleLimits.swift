@@ -67,6 +67,14 @@ public struct RateLimit: Sendable, Hashable {
 
   /// The time after which one more may begin.
   var interval: Duration { period / max(1, count) }
+
+  /// The time in which a whole burst is earned, but for its last part.
+  var burstPeriod: Duration {
+    let (interval, steps) = (interval, burst - 1)
+    // Longer than any process runs: the product could be more than a duration holds.
+    guard interval.inSeconds * Double(steps) < 1e12 else { return .seconds(1_000_000_000_000) }
+    return interval * steps
+  }
 }
 
 /// The running and waiting attempts of a manager, at one moment.

@@ -21,7 +21,7 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
 
   /// Bytes of bodies that came, as far as noted.
   package var bytesReceived = 0
-  /// The number of times the call waited to retry.
+  /// The number of attempts after the first.
   package private(set) var retries = 0
 
   package init(title: String = "", entries: [Entry] = []) {
@@ -33,7 +33,7 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
     entries.append(Entry(time: time, moment: moment))
     switch moment {
     case .bodyReceived(let bytes): bytesReceived += bytes
-    case .delayStarted: retries += 1
+    case .attemptStarted(let number) where number > 1: retries += 1
     default: break
     }
   }

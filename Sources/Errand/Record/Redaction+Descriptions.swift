@@ -13,6 +13,11 @@ extension HTTPQuery: CustomStringConvertible {
   public var description: String { Redaction.standard.pairs(encoded[...]) }
 }
 
+extension HTTPQuery.Item: CustomStringConvertible {
+  /// Name and value as they stand in a URL, secrets hidden.
+  public var description: String { "\(HTTPQuery([self]))" }
+}
+
 extension HTTPRequest: CustomStringConvertible {
   /// Method and URL, then one line a header field; secrets hidden, without the body.
   public var description: String {

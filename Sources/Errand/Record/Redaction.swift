@@ -79,6 +79,7 @@ public struct Redaction: Sendable {
   /// The same for text that is perhaps no URL.
   package func callAsFunction(address text: String) -> String {
     guard text.utf8.contains(where: { "@=?#".utf8.contains($0) }) else { return text }
+    if let hidden = hidingOddUser(in: text) { return self(address: hidden) }
     let whole = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
     let parts = (whole.first ?? "").split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     var result = hidingUser(in: parts.first ?? "")
@@ -101,7 +102,7 @@ public struct Redaction: Sendable {
   public func body(_ data: Data, type: MediaType?, limit: Int) -> String {
     guard !data.isEmpty else { return "" }
     guard data.count <= limit else { return Self.placeholder(for: data.count, over: limit) }
-    guard type?.isText ?? true, let text = String(data: data, encoding: .utf8) else {
+    guard type?.isText ?? true, !data.contains(0), let text = String(data: data, encoding: .utf8) else {
       return "<\(data.count) bytes of \(type?.essence ?? "data")>"
     }
     return shown(text, type)
@@ -115,9 +116,7 @@ public struct Redaction: Sendable {
     guard let text = (0..<4).lazy.compactMap({ String(data: part.dropLast($0), encoding: .utf8) }).first else {
       return ""
     }
-    // Neither a line break nor an escape sequence gets into a log.
-    let words = shown(text, type).split { $0.isWhitespace || $0.unicodeScalars.contains { $0.value < 32 } }
-    let line = words.joined(separator: " ")
+    let line = shown(text, type).onOneLine.split { $0.isWhitespace }.joined(separator: " ")
     return line.count > count ? line.prefix(count) + "…" : line
   }
 
@@ -131,6 +130,21 @@ public struct Redaction: Sendable {
   /// The text in place of a body that is too large.
   static func placeholder(for count: Int, over limit: Int) -> String {
     "<\(count) bytes, more than the \(limit) that are logged>"
+  }
+
+  /// The text without a user that has a delimiter of URLs in it, as in `https://me:pass#word@host`: nothing after the user is
+  /// the fragment, the query or the path that it seems to be. Nil where there is none.
+  private func hidingOddUser(in text: String) -> String? {
+    guard let start = text.firstRange(of: "//")?.upperBound, text[start...].first != "[" else { return nil }
+    let user = text[start...].prefix { $0 != "@" }
+    guard user.endIndex < text.endIndex, let colon = user.firstIndex(of: ":") else { return nil }
+    let password = user[user.index(after: colon)...]
+    // A port is digits, and then what follows an authority.
+    guard !user[..<colon].contains(where: { "/?#\\".contains($0) }),
+      !password.prefix(while: { !"/?#\\".contains($0) }).isPort,
+      password.contains(where: { "/?#\\".contains($0) })
+    else { return nil }
+    return text[..<start] + Self.mark + text[user.endIndex...]
   }
 
   /// Scheme, authority and path, the user hidden. A text without a scheme may be an authority alone.
@@ -176,9 +190,34 @@ public struct Redaction: Sendable {
   }
 }
 
+extension StringProtocol {
+  /// True for decimal digits.
+  fileprivate var isPort: Bool { !isEmpty && utf8.allSatisfy { (0x30...0x39).contains($0) } }
+}
+
 extension String {
+  /// The text without what is no character to look at, a blank in its place: neither a line break, an escape sequence nor
+  /// a change of direction gets into a log.
+  package var onOneLine: String {
+    guard unicodeScalars.contains(where: \.isUnseen) else { return self }
+    var line = String.UnicodeScalarView()
+    for scalar in unicodeScalars { line.append(scalar.isUnseen ? " " : scalar) }
+    return String(line)
+  }
+
   /// True when a field's name begins with `X-`, which says nothing (RFC 6648).
   fileprivate var hasExtensionPrefix: Bool {
     utf8.prefix(2).elementsEqual("x-".utf8) || utf8.prefix(2).elementsEqual("X-".utf8)
+  }
+}
+
+extension Unicode.Scalar {
+  /// True for control and format characters, and for those that separate lines.
+  fileprivate var isUnseen: Bool {
+    if value >= 0x20 && value < 0x7F { return false }
+    return switch properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: true
+    default: false
+    }
   }
 }

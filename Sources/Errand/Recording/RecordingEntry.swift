@@ -44,12 +44,14 @@ struct RecordingEntry: Codable, Sendable, Equatable {
   /// The number of a recording by the name of its file, whether or not we know it; nil for any other name.
   static func number(of name: String) -> Int? {
     let digits = name.prefix { $0.isASCII && $0.isNumber }
+    // Of that many digits we have never written one, and a next number must be left.
+    guard digits.utf8.count <= 15 else { return nil }
     return name.dropFirst(digits.count).hasPrefix(". ") && name.hasSuffix(".txt") ? Int(digits) : nil
   }
 
   /// True for an entry that we may have written: its file has its number, and is in the folder itself.
   var isPlain: Bool {
-    number > 0 && Self.number(of: file) == number && file.utf8.count <= 255 && bytes >= 0
+    number > 0 && Self.number(of: file) == number && file.utf8.count <= 255 && (0..<1 << 40).contains(bytes)
       && !file.unicodeScalars.contains { $0 == "/" || $0 == "\\" || $0.value == 0 }
   }
 

@@ -108,8 +108,7 @@ struct RecordingFolder {
   /// Reads the index again if others have written it, and finishes what they did not.
   private mutating func refresh(_ folder: borrowing PrivateFolder) throws {
     if let stamp, stamp == folder.stamp(of: Self.indexName) { return }
-    // Where there is none of ours there is nothing to know.
-    index = RecordingIndex((try? folder.read(Self.indexName)) ?? Data())
+    index = try Self.index(in: folder)
     let names = try Set(FileManager.default.contentsOfDirectory(atPath: url.path))
     var missing: Set<String> = []
     for entry in index.entries where !names.contains(entry.file) {
@@ -120,7 +119,7 @@ struct RecordingFolder {
       }
     }
     if !missing.isEmpty { index.remove { missing.contains($0.file) } }
-    for name in names where name.hasPrefix(".") && name.hasSuffix(".partial") { folder.remove(name) }
+    for name in names where Self.isPartial(name) { folder.remove(name) }
     lastNumber = max(lastNumber, index.lastNumber, names.compactMap(RecordingEntry.number(of:)).max() ?? 0)
   }
 
@@ -128,5 +127,23 @@ struct RecordingFolder {
     try folder.rename(Self.partial(entry.number), to: entry.file)
   }
 
+  /// The index of the folder; empty where there is none.
+  /// Throws where there is one that cannot be read, or is another program's: it would be replaced.
+  private static func index(in folder: borrowing PrivateFolder) throws -> RecordingIndex {
+    let data = try folder.read(indexName) ?? Data()
+    if data.isEmpty || RecordingIndex.isSound(data) { return RecordingIndex(data) }
+    // One that was edited by hand begins as ours do. Nothing of it is lost.
+    guard data.first == UInt8(ascii: "[") else { throw PrivateFolder.Refusal.anothers(indexName) }
+    try folder.rename(indexName, to: "index.json.bad")
+    return RecordingIndex(data)
+  }
+
   private static func partial(_ number: Int) -> String { ".\(RecordingEntry.padded(number)).partial" }
+
+  /// True for the hidden name of a text, or of the index.
+  private static func isPartial(_ name: String) -> Bool {
+    guard name.hasPrefix("."), name.hasSuffix(".partial") else { return false }
+    let middle = name.dropFirst().dropLast(".partial".count)
+    return middle == "index" || (middle.utf8.count >= 4 && middle.utf8.allSatisfy { (0x30...0x39).contains($0) })
+  }
 }

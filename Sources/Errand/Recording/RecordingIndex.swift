@@ -16,6 +16,12 @@ struct RecordingIndex {
     }
   }
 
+  /// True for an index that has entries of ours, or none at all.
+  static func isSound(_ data: Data) -> Bool {
+    guard let lines = try? JSONDecoder().decode([Line].self, from: data) else { return false }
+    return lines.isEmpty || lines.contains { $0.entry != nil }
+  }
+
   /// An element of the index, whatever it is.
   private struct Line: Decodable {
     let entry: RecordingEntry?

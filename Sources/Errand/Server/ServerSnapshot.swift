@@ -34,7 +34,9 @@ package final class ServerSnapshot: Sendable {
     if !configuration.userAgent.isEmpty { headers.setDefault(configuration.userAgent, for: .userAgent) }
     self.headers = headers
     observers = configuration.observers.map { ObserverQueue($0) }
-    problem = configuration.timeouts.problem(timeout: configuration.defaultTimeout, named: "defaultTimeout")
+    problem =
+      configuration.timeouts.problem(timeout: configuration.defaultTimeout, named: "defaultTimeout")
+      ?? configuration.pins.problem
     let timeouts = Timeouts.ofAttempts(.inherited, Timeouts(), configuration)
     self.timeouts = timeouts
     var options = TransferOptions()
@@ -131,4 +133,14 @@ package final class ServerSnapshot: Sendable {
   }
 
   @TaskLocal private static var override: Override?
+}
+
+extension PublicKeyPins {
+  /// The error for a host that is none; nil where there is none of those.
+  fileprivate var problem: TaskError? {
+    guard let host = unknownHosts.first else { return nil }
+    return TaskError(
+      .badRequest, "pins has the host '\(host.shortened)', which is none: write it as in a URL, in ASCII",
+      phase: .preparing, isSurelyNotSent: true)
+  }
 }

@@ -169,4 +169,11 @@ import Testing
     #expect(changed == ThrottleLimits(perHost: 0, total: 0, maximumWaiting: 0, streamsPerHost: 0))
     #expect(ThrottleLimits(streamsPerHost: -1).streamsPerHost == 0)
   }
+
+  @Test func `the largest burst there can be is none that traps`() async throws {
+    let rate = RateLimit(1, per: .seconds(60), burst: .max)
+    let shop = VirtualShop(limits: ThrottleLimits(rate: rate)) { _, request, _ in .ok(request) }
+    for _ in 0..<20 { try await shop.task().run() }
+    #expect(shop.sentCount == 20)
+  }
 }

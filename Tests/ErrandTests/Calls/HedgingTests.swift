@@ -181,4 +181,15 @@ import Testing
       .once(AsyncStream<Data> { $0.finish() })
     }
   }
+
+  @Test func `a hedge at once waits for the first to have its slot without keeping a processor busy`() async throws {
+    let shop = make(slow: [.seconds(5)], limits: ThrottleLimits(perHost: 1))
+    let first = Task { try await shop.task().run() }
+    await shop.clock.pass(.zero, sleepers: 1)
+    let second = Task { try await shop.task().hedged(after: .zero).run() }
+    await shop.clock.pass(.zero, sleepers: 2)
+    await shop.clock.pass(.seconds(5), sleepers: 2)
+    #expect(try await first.value.status == 200)
+    #expect(try await second.value.status == 200)
+  }
 }

@@ -264,4 +264,14 @@ extension EventRecorder {
   fileprivate var delays: [Duration] {
     events.compactMap { if case .delayStarted(let delay, _) = $0.moment { delay } else { nil } }
   }
+
+  @Test func `the largest delay there can be is cut to the policy's cap`() async throws {
+    var policy = RetryPolicy.attempts(12)
+    policy.baseDelay = .unlimited
+    policy.maximumDownloadDelay = .seconds(2)
+    policy.hasJitter = false
+    let shop = VirtualShop(.autoAdvancing) { _, request, _ in .unavailable(request) }
+    let error = await #expect(throws: TaskError.self) { try await shop.task().retry(policy).run() }
+    #expect(error?.attempts.compactMap(\.delay) == Array(repeating: .seconds(2), count: 11))
+  }
 }

@@ -9,7 +9,10 @@ import Testing
 
   /// Sends once; nil where that was refused.
   @discardableResult
-  private func send(_ circuit: inout Circuit, _ result: Circuit.Result, at seconds: Int) -> Bool? {
+  private func send(
+    _ circuit: inout Circuit, _ result: Circuit.Result, at seconds: Int, _ settings: CircuitBreaker? = nil
+  ) -> Bool? {
+    let settings = settings ?? self.settings
     guard case .pass(let permit) = circuit.enter(at: .seconds(seconds), settings) else { return nil }
     return circuit.leave(permit, result, at: .seconds(seconds), settings)
   }
@@ -95,5 +98,30 @@ import Testing
   @Test func `a breaker needs one call at least, and lets one probe pass`() {
     let breaker = CircuitBreaker(minimumCalls: 0, probes: -1)
     #expect(breaker.minimumCalls == 1 && breaker.probes == 1)
+  }
+
+  @Test func `servers with windows of their own count into one circuit`() {
+    var circuit = Circuit()
+    var shorter = settings
+    shorter.window = .seconds(20)
+    for second in 0..<3 {
+      #expect(send(&circuit, .failure, at: second, second.isMultiple(of: 2) ? settings : shorter) == false)
+    }
+    #expect(send(&circuit, .failure, at: 3) == true, "the fourth failure of four")
+  }
+
+  @Test func `another window forgets what is older than it`() {
+    var circuit = Circuit()
+    var shorter = settings
+    shorter.window = .seconds(5)
+    for _ in 0..<3 { send(&circuit, .failure, at: 0) }
+    #expect(send(&circuit, .failure, at: 12, shorter) == false)
+  }
+
+  @Test func `the shortest window there can be is none that traps`() {
+    var circuit = Circuit()
+    var shortest = settings
+    shortest.window = Duration(secondsComponent: 0, attosecondsComponent: 1)
+    #expect(send(&circuit, .failure, at: 1, shortest) == false)
   }
 }

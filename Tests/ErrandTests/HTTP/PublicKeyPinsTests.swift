@@ -41,4 +41,24 @@ import Testing
   @Test func `a curve that is not known has no structure`() {
     #expect(PublicKeyInfo.der(.ellipticCurve(bits: 255), key: Data(count: 32)) == nil)
   }
+
+  @Test(arguments: [
+    "https://plain.example", "plain.example:443", "plain.example/", " plain.example ", "PLAIN.example.",
+  ])
+  func `a host that is written as a part of a URL is that host`(text: String) {
+    let pins: PublicKeyPins = [text: ["A"]]
+    #expect(pins.pins(for: "plain.example") == ["A"])
+    #expect(pins.pins(for: "other.example") == nil && pins.unknownHosts.isEmpty)
+  }
+
+  @Test(arguments: [".plain.example", "", "a b", "*.", "plain.example:x"])
+  func `what is no host refuses every host without pins, and every call says so`(text: String) async throws {
+    var pins: PublicKeyPins = ["good.example": ["B"]]
+    pins.register("A", for: text)
+    #expect(pins.pins(for: "plain.example") == [] && pins.pins(for: "good.example") == ["B"])
+    let stub = StubServer(.widget) { [pins] in $0.pins = pins }
+    let error = await #expect(throws: TaskError.self) { try await PlainTask().on(stub.server).run() }
+    #expect(error?.code == .badRequest && error?.description.contains("pins has the host '\(text)'") == true)
+    #expect(stub.requests.isEmpty)
+  }
 }

@@ -82,4 +82,22 @@ import Testing
     }
     #expect(stub.server.manager.statistics[GetWidget.self]?.count == 500)
   }
+
+  @Test func `a hedge is an attempt after the first, and a delay that was cut short is none`() async throws {
+    let slow = VirtualShop { number, request, clock in
+      if number == 1 { try await CallClock(clock).sleep(for: .seconds(100)) }
+      return .ok(request)
+    }
+    let call = Task { try await slow.task().hedged(after: .seconds(1)).run() }
+    await slow.clock.pass(.seconds(1), sleepers: 2)
+    _ = try await call.value
+    #expect(slow.manager.statistics[ShopTask.self]?.retries == 1)
+
+    let failing = VirtualShop { _, request, _ in .unavailable(request) }
+    let cancelled = Task { try await failing.task().run() }
+    await failing.clock.pass(.zero, sleepers: 1)
+    cancelled.cancel()
+    await #expect(throws: CancellationError.self) { _ = try await cancelled.value }
+    #expect(failing.sentCount == 1 && failing.manager.statistics[ShopTask.self]?.retries == 0)
+  }
 }

@@ -109,4 +109,37 @@ import Testing
       #expect(all.joined().contains(Redaction.mark))
     }
   }
+
+  @Test(arguments: [
+    "https://admin:hunt#s3cret@host.example/v1", "https://admin:s3cret/2@host.example/v1",
+    "https://admin:?s3cret@host.example", #"https://admin:a\s3cret@host.example"#,
+  ]) func `a password with a delimiter of URLs in it is hidden`(address: String) {
+    let remote = Remote(address)
+    #expect(!"\(remote) \(remote.name) \(Redaction.standard(address: address))".contains("s3cret"))
+  }
+
+  @Test func `addresses without a user stay as they are`() {
+    for address in ["https://host.example:8080/a@b?c=d#e", "https://[::1]:80/a@b", "https://host.example/a:b@c"] {
+      #expect(Redaction.standard(address: address) == address)
+    }
+  }
+
+  @Test func `what a decoder says of a secret value is left out`() async throws {
+    enum Role: String, Codable { case reader }
+    struct Answer: TaskPayload { let accessToken: Role }
+    let stub = StubServer(.json(#"{"accessToken":"s3cret"}"#))
+    let error = await #expect(throws: TaskError.self) {
+      try await Endpoint<Void, Answer>.get("x").on(stub.server).download()
+    }
+    #expect(error?.reason.contains("s3cret") == false && error?.reason.contains("at accessToken") == true)
+  }
+
+  @Test func `text in two bytes a character is shown as bytes`() throws {
+    let data = try #require("password=s3cret".data(using: .utf16LittleEndian))
+    #expect(Redaction.standard.body(data, type: .plainText, limit: 1000) == "<30 bytes of text/plain>")
+  }
+
+  @Test func `an item of a query hides its value as the query does`() {
+    #expect("\(HTTPQuery.Item("token", "s3cret"))" == "token=<redacted>")
+  }
 }

@@ -186,4 +186,11 @@ import Testing
 
   @Test(arguments: ["status code: 42", "a:b", "12:30:05", "x < y", "a = b", "", "http://a.test/a:b", "key: value"])
   func `text without secrets stays as it is`(words: String) { #expect(text(words, .plainText) == words) }
+
+  @Test func `one line has no character that is not to be looked at`() {
+    let text = "a\r\nb\u{1b}[2Jc\u{9b}d\u{7f}e\u{202e}f\u{2028}g"
+    #expect(text.onOneLine == "a  b [2Jc d e f g")
+    #expect("\(TaskError(.badResponse, text, phase: .receiving))" == "a  b [2Jc d e f g")
+    #expect(Redaction.standard.excerpt(of: Data(text.utf8), type: .plainText, count: 100) == "a b [2Jc d e f g")
+  }
 }

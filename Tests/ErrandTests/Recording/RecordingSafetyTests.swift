@@ -159,4 +159,46 @@ import Testing
       close(again)
     }
   }
+
+  @Test func `another program's files in the folder stay as they are`() async throws {
+    try await withFolder { folder in
+      let index = folder.appendingPathComponent("index.json")
+      try Data(#"{"my":"own"}"#.utf8).write(to: index)
+      try Data("thesis".utf8).write(to: folder.appendingPathComponent(".thesis.partial"))
+      let error = await #expect(throws: TaskError.self) { try await StubServer().server.recordTaskPath(to: folder) }
+      #expect(error?.code == .fileNotWritable)
+      #expect(error?.description.contains("index.json is there already") == true)
+      #expect(try Data(contentsOf: index) == Data(#"{"my":"own"}"#.utf8))
+      try FileManager.default.removeItem(at: index)
+      var recordings = RecordingFolder(folder)
+      try recordings.open()
+      _ = try recordings.write([recording()], .unlimited)
+      #expect(try files(in: folder).contains(".thesis.partial"))
+    }
+  }
+
+  @Test func `an index that was edited by hand is put aside`() async throws {
+    try await withFolder { folder in
+      let index = folder.appendingPathComponent("index.json")
+      try Data("[\n{broken".utf8).write(to: index)
+      var recordings = RecordingFolder(folder)
+      try recordings.open()
+      _ = try recordings.write([recording()], .unlimited)
+      #expect(try Data(contentsOf: folder.appendingPathComponent("index.json.bad")) == Data("[\n{broken".utf8))
+      #expect(try self.index(in: folder).count == 1)
+    }
+  }
+
+  @Test func `numbers that others put there leave room for the next`() async throws {
+    try await withFolder { folder in
+      try Data("x".utf8).write(to: folder.appendingPathComponent("9223372036854775807. x.txt"))
+      var recordings = RecordingFolder(folder)
+      try recordings.open()
+      _ = try recordings.write([recording()], .unlimited)
+      #expect(try self.index(in: folder).map(\.number) == [1])
+      let huge = #"{"attempts":1,"bytes":9223372036854775807,"file":"0001. x.txt","method":"GET","number":1,"#
+      let rest = #""outcome":"succeeded","seconds":0,"startedAt":"2026-01-01T00:00:00.000Z","task":"T"}"#
+      #expect(RecordingIndex(Data("[\(huge)\(rest)]".utf8)).entries.isEmpty)
+    }
+  }
 }

@@ -111,4 +111,28 @@ import Testing
     try await URLTask(.known("https://other.test/x")).on(stub.server).run()
     #expect(stub.requests.map { $0.headers[.authorization] } == [nil, nil])
   }
+
+  /// Sends what it was given once more, to another origin: a redirect as an app may write it.
+  private struct Elsewhere: PerCallStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      _ = try await next(request)
+      var request = request
+      request.url = .known("https://other.test/x")
+      return try await next(request)
+    }
+  }
+
+  @Test func `no field that the server gave any build of the request leaves its origin`() async throws {
+    let token = Shared(0)
+    let stub = StubServer(.status(.serviceUnavailable), .status(.ok), .status(.ok)) {
+      $0.perCallSteps = [Elsewhere()]
+      $0.computedHeaders = { _ in
+        token.withLock { $0 += 1 }
+        return [.authorization: "s3cret\(token.withLock { $0 })"]
+      }
+    }
+    try await PlainTask().on(stub.server).run()
+    #expect(stub.requests.count == 3)
+    #expect(stub.requests.map { $0.headers[.authorization] } == ["s3cret1", "s3cret2", nil])
+  }
 }

@@ -60,4 +60,61 @@ import Testing
     for _ in 0..<3 { #expect(try await shop.task().downloadData() == Data("[1]".utf8)) }
     #expect(hoarder.kept.withLock { $0.count } == 3 && shop.manager.runningCount == 0)
   }
+
+  /// Answers without sending.
+  private struct Answering: PerCallStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      HTTPResponse(url: request.url, body: HTTPResponseBody(Data(count: 2000)))
+    }
+  }
+
+  @Test func `the limit on bodies in memory holds for what a step answers`() async throws {
+    let shop = VirtualShop {
+      $0.perCallSteps = [Answering()]
+      $0.maximumBodySize = 1000
+    } answer: { _, request, _ in
+      .ok(request)
+    }
+    let error = await #expect(throws: TaskError.self) { try await shop.task().downloadData() }
+    #expect(error?.code == .bodyTooLarge)
+    #expect(try await shop.task().run().status == 200, "a body that is dropped may be of any size")
+  }
+
+  /// A body that asks the same server for its one chunk.
+  private final class Asking: HTTPBodySource {
+    let task: Modified<ShopTask>
+    let isDone = Shared(false)
+
+    init(_ task: Modified<ShopTask>) { self.task = task }
+
+    func next() async throws -> Data? {
+      guard !isDone.withLock({ $0 }) else { return nil }
+      isDone.withLock { $0 = true }
+      return try await task.downloadData()
+    }
+  }
+
+  /// Puts a body in place of that of `outer` which runs a task of its own.
+  private final class Replacing: PerAttemptStep {
+    let inner = Shared<Modified<ShopTask>?>(nil)
+
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      var response = try await next(request)
+      guard request.url.path == "/outer", let task = inner.withLock({ $0 }) else { return response }
+      response.body = HTTPResponseBody(Asking(task))
+      return response
+    }
+  }
+
+  @Test func `a body that a step has put in place may run a task that needs the slot`() async throws {
+    let step = Replacing()
+    let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) {
+      $0.perAttemptSteps = [step]
+    } answer: { _, request, _ in
+      .json(request.url.path, for: request)
+    }
+    step.inner.withLock { $0 = shop.task("inner") }
+    #expect(try await shop.task("outer").downloadData() == Data("/inner".utf8))
+    #expect(shop.manager.runningCount == 0)
+  }
 }

@@ -38,7 +38,7 @@ struct PartialFile: Sendable {
     let path = "\(folder)/.errand-\(UUID().uuidString)"
     // Exclusively, so that no planted link is followed; closed to other users until it has the mode of the old file.
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, isThere ? 0o600 : 0o666)
-    guard descriptor >= 0, !isThere || fchmod(descriptor, mode.st_mode & 0o7777) == 0 else {
+    guard descriptor >= 0, !isThere || Self.adopt(mode, descriptor) else {
       let error = Self.failure(at: url.path)
       if descriptor >= 0 { close(descriptor) }
       unlink(path)  // it may never have been made
@@ -48,6 +48,14 @@ struct PartialFile: Sendable {
     self.path = path
     self.descriptor = descriptor
     self.madeFolders = madeFolders
+  }
+
+  /// Gives a file the owner and the mode of the one that it replaces. Another owner's bits to run as that owner, or as his
+  /// group, are not for what came from a peer.
+  private static func adopt(_ old: stat, _ descriptor: Int32) -> Bool {
+    // Only the superuser may, and for anybody else the file becomes theirs, as with every rename.
+    if old.st_uid != geteuid() { _ = fchown(descriptor, old.st_uid, old.st_gid) }
+    return fchmod(descriptor, old.st_mode & 0o777) == 0
   }
 
   /// Adds bytes at the end.

@@ -25,12 +25,14 @@ struct PrivateFolder: ~Copyable {
     case foreign(String)
     case writableByOthers(String)
     case notPlain(String)
+    case anothers(String)
 
     var description: String {
       switch self {
       case .foreign(let name): "\(name) belongs to another user"
       case .writableByOthers(let name): "\(name) can be written to by everybody: chmod it to 700"
       case .notPlain(let name): "\(name) is no plain file"
+      case .anothers(let name): "\(name) is there already, and another program's: choose an empty folder"
       }
     }
   }

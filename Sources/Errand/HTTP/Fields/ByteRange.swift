@@ -31,7 +31,8 @@ enum ByteRange: Sendable, Equatable {
     }
   }
 
-  private static func position(_ digits: Substring) -> Int? {
+  /// A position in decimal digits, as ranges have it; nil where it is none.
+  static func position(_ digits: Substring) -> Int? {
     guard !digits.isEmpty, digits.utf8.count <= 18, digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
       return nil
     }

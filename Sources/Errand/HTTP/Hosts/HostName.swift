@@ -42,6 +42,27 @@ package struct HostName: Equatable, Sendable {
     }
   }
 
+  /// The host in what an app writes for one: a name or an address, a URL, or a host with its port. Nil where there is none.
+  package static func written(_ text: Substring) -> HostName? {
+    if let host = try? HostName(bracketing: text) { return host }
+    var host = text.drop { $0.isWhitespace }
+    if let scheme = host.firstRange(of: "://") { host = host[scheme.upperBound...] }
+    host = host.prefix { !"/?#".contains($0) }
+    while host.last?.isWhitespace == true { host.removeLast() }
+    if let port = host.lastIndex(of: ":"),
+      host[host.index(after: port)...].utf8.allSatisfy({ (0x30...0x39).contains($0) })
+    {
+      host = host[..<port]
+    }
+    return try? HostName(bracketing: host)
+  }
+
+  /// The host that is written so; an IPv6 address may lack its brackets.
+  private init(bracketing text: some StringProtocol) throws(Refusal) {
+    let isBareAddress = text.utf8.count { $0 == UInt8(ascii: ":") } > 1 && text.utf8.first != UInt8(ascii: "[")
+    try self.init(Array((isBareAddress ? "[\(text)]" : "\(text)").utf8))
+  }
+
   private init(text: String, isLoopback: Bool) {
     self.text = text
     self.isLoopback = isLoopback
@@ -50,12 +71,7 @@ package struct HostName: Equatable, Sendable {
   /// The form of a host that an app writes into its settings, for comparison; one that has none stays as it is, in
   /// lower case, and equals no host.
   package static func normal(_ text: String) -> String {
-    let isBareAddress = text.utf8.filter { $0 == UInt8(ascii: ":") }.count > 1 && text.utf8.first != UInt8(ascii: "[")
-    do {
-      return try HostName(Array((isBareAddress ? "[\(text)]" : text).utf8)).text
-    } catch {
-      return text.lowercased()
-    }
+    (try? HostName(bracketing: text))?.text ?? text.lowercased()
   }
 
   // RFC 3986 §3.2.2: percent-encoded octets of a name are decoded once.
