@@ -21,6 +21,20 @@ import Testing
     try await shop.mock.waitForOpenConnections(1)  // that of the widget, which is kept
   }
 
+  @Test func `a stream counts from its request on, and no longer where it has no head`() async throws {
+    let shop = try Shop()
+    shop.mock.route("/plain", answer: .hang)
+    let stream = Task { try await PlainTask().on(shop.server).stream() }
+    try await shop.mock.waitForOpenConnections(1)
+    let throttle = shop.server.manager.throttle
+    #expect(throttle.running == 1 && throttle.streams == 1)
+    #expect(throttle.hosts.values.map(\.streams) == [1])
+    stream.cancel()
+    await #expect(throws: CancellationError.self) { try await stream.value }
+    #expect(await eventually { shop.server.manager.throttle.hosts.isEmpty })
+    #expect(shop.server.manager.throttle.streams == 0)
+  }
+
   @Test func `a limit on streams has others wait until one has ended, and plain calls do not`() async throws {
     let shop = try Shop(limits: ThrottleLimits(streamsPerHost: 1))
     shop.mock.route("/plain", answer: Self.endless)

@@ -6,8 +6,6 @@ final class AdmissionDesk: Sendable {
   private struct State {
     var admission: Admission
     var nextTicket = 0
-    /// The bodies that callers read, by host.
-    var streams: [Origin: Int] = [:]
     var waiters = TicketWaiters()
     /// The timer that looks again when the rate allows more.
     var alarm: (time: Duration, work: Task<Void, Never>)?
@@ -69,12 +67,9 @@ final class AdmissionDesk: Sendable {
   var waiting: Int { state.withLock { $0.admission.waiting } }
 
   var snapshot: ThrottleSnapshot {
-    let (admission, streams) = state.withLock { ($0.admission, $0.streams) }
-    var hosts = admission.counts
-    for (host, count) in streams { hosts[host, default: .init()].streams = count }
+    let admission = state.withLock { $0.admission }
     return ThrottleSnapshot(
-      limits: admission.limits, running: admission.running, waiting: admission.waiting,
-      streams: streams.values.reduce(0, +), hosts: hosts)
+      limits: admission.limits, running: admission.running, waiting: admission.waiting, hosts: admission.counts)
   }
 
   /// Waits in line for a slot.
@@ -97,19 +92,8 @@ final class AdmissionDesk: Sendable {
     waiter?.resume(returning: false)
   }
 
-  /// A slot of `host` is free again.
+  /// Frees a slot of `host`.
   func leave(_ host: Origin) { change { $0.leave(host: host, at: $1) } }
-
-  /// A stream of `host` is open.
-  func beginStream(_ host: Origin) { state.withLock { $0.streams[host, default: 0] += 1 } }
-
-  /// A stream of `host` has ended.
-  func endStream(_ host: Origin) {
-    state.withLock { state in
-      let count = state.streams[host] ?? 0
-      state.streams[host] = count > 1 ? count - 1 : nil
-    }
-  }
 
   /// Changes the admission, and starts the waiters that may.
   private func change(_ change: (inout Admission, Duration) -> [Admission.Ticket]) {
@@ -150,12 +134,11 @@ final class AdmissionDesk: Sendable {
 
 /// A slot: it is free again when the last reference to it goes, and so exactly once.
 ///
-/// The slot of a body that is handed to the caller is free with its head; from then on this stands for an open stream.
-/// A slot whose owner waits for another call is free at once.
+/// The slot of a body that is handed to the caller is free with its head; the permit of a stream is held until the body
+/// has ended. A slot whose owner waits for another call is free at once, and so is its permit.
 final class AdmissionSlot: Sendable {
   private struct State {
     var isHeld = true
-    var isStream = false
     /// The host's permit for a stream, held as long as this is.
     var permit: AdmissionSlot?
   }
@@ -170,23 +153,14 @@ final class AdmissionSlot: Sendable {
   }
 
   deinit {
-    let (isHeld, isStream) = state.withLock { ($0.isHeld, $0.isStream) }
-    if isStream { desk.endStream(host) }
-    if isHeld { desk.leave(host) }
+    if state.withLock({ $0.isHeld }) { desk.leave(host) }
   }
 
   /// Holds the permit of a stream as well.
   func keep(_ permit: AdmissionSlot) { state.withLock { $0.permit = permit } }
 
-  /// Gives the slot back: the body is the caller's now, and read at the caller's pace.
-  func becomeStream() {
-    let isFirst = state.withLock { state in
-      defer { state.isStream = true }
-      return !state.isStream
-    }
-    if isFirst { desk.beginStream(host) }
-    giveBack(withPermit: false)
-  }
+  /// Gives the slot back and keeps the permit: the body is the caller's now, and read at the caller's pace.
+  func becomeStream() { giveBack(withPermit: false) }
 
   /// Gives the slot back before its time, and the permit of a stream: their holder waits for another call, which may
   /// wait for a slot.

@@ -47,7 +47,7 @@ public actor TaskManager {
 
   /// The attempts that run and those that wait, overall and by host.
   public nonisolated var throttle: ThrottleSnapshot {
-    admission.snapshot.adding(waitingForStreams: streams.snapshot)
+    admission.snapshot.adding(streams: streams.snapshot)
   }
 
   /// The state of a host's circuit breaker; closed where there is none.

@@ -87,7 +87,7 @@ public struct ThrottleSnapshot: Sendable, Hashable {
     public internal(set) var running = 0
     /// The attempts that wait for one, or for a stream.
     public internal(set) var waiting = 0
-    /// The bodies that callers read as they come.
+    /// The open streams: see ``ThrottleSnapshot/streams``.
     public internal(set) var streams = 0
   }
 
@@ -97,16 +97,18 @@ public struct ThrottleSnapshot: Sendable, Hashable {
   public internal(set) var running: Int
   /// The attempts that wait for one, or for a stream.
   public internal(set) var waiting: Int
-  /// The bodies that callers read as they come.
+  /// The bodies that callers read as they come; each counts from the request on, before there is a head.
   public internal(set) var streams = 0
   /// The hosts with attempts that run or wait, or with open streams.
   public internal(set) var hosts: [Origin: Host]
 
-  /// This, and those who wait for a stream.
-  func adding(waitingForStreams other: ThrottleSnapshot) -> ThrottleSnapshot {
+  /// This snapshot of the slots with one of the streams.
+  func adding(streams: ThrottleSnapshot) -> ThrottleSnapshot {
     var sum = self
-    sum.waiting += other.waiting
-    for (host, counts) in other.hosts where counts.waiting > 0 {
+    sum.streams = streams.running
+    sum.waiting += streams.waiting
+    for (host, counts) in streams.hosts {
+      sum.hosts[host, default: Host()].streams = counts.running
       sum.hosts[host, default: Host()].waiting += counts.waiting
     }
     return sum
