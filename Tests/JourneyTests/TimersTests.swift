@@ -19,7 +19,9 @@ import Testing
     let error = try await error(Timeouts(firstByte: Self.short), .hang)
     #expect(error.timer == .firstByte && error.limit == Self.short && error.phase == .awaitingResponse)
     #expect(error.isTimeout && !error.isSurelyNotSent)
-    #expect(error.description.contains("firstByte timer fired after 0.400 s"), "\(error)")
+    #expect(
+      error.description.contains(
+        "the time limit timeouts.firstByte of 0.400 s was exceeded, while waiting for the response"), "\(error)")
   }
 
   @Test func `a body that stands still fires the idle timer`() async throws {

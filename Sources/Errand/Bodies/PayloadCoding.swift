@@ -15,7 +15,7 @@ enum PayloadCoding {
       return .bytes(try encoder.encode(payload), type: encoder.mediaType)
     } catch {
       throw TaskError(
-        .encodingFailed, "the payload of type \(Payload.self) could not be encoded: \(explain(error))",
+        .encodingFailed, "can't encode \(Payload.self): \(explain(error))",
         phase: .preparing, underlying: error)
     }
   }

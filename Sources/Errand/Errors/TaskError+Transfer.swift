@@ -8,7 +8,7 @@ extension TaskError {
         phase: .sending, underlying: error)
     case HTTPBody.Failure.unreadable(let path):
       TaskError(
-        .unreadableBody, "\(path) is no plain file that can be read", phase: .preparing, underlying: error,
+        .unreadableBody, "\(path) is not a plain file that can be read", phase: .preparing, underlying: error,
         isSurelyNotSent: true)
     default: error
     }

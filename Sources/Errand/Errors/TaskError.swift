@@ -65,7 +65,8 @@ public struct TaskError: Error, Sendable {
   public static func timeout(
     _ timer: Timeouts.Timer, after limit: Duration, phase: Phase, isSurelyNotSent: Bool = false
   ) -> TaskError {
-    let reason = "the \(timer.rawValue) timer fired after \(limit.formattedSeconds), \(phase.rawValue)"
+    let name = timer == .attempt ? "timeout" : "timeouts.\(timer.rawValue)"  // as settings and modifiers call them
+    let reason = "the time limit \(name) of \(limit.formattedSeconds) was exceeded, \(phase.rawValue)"
     var error = TaskError(.timedOut, reason, phase: phase, isSurelyNotSent: isSurelyNotSent)
     error.details.timer = timer
     error.details.limit = limit

@@ -41,7 +41,7 @@ public struct Timeouts: Sendable, Hashable {
     case connect
     /// Waiting for the response to begin.
     case firstByte
-    /// A body that stood still.
+    /// The idle time of a body.
     case idle
     /// One attempt as a whole.
     case attempt

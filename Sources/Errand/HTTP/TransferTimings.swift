@@ -2,7 +2,7 @@
 public struct TransferTimings: Sendable, Hashable {
   /// The name was looked up.
   public var nameLookup: Duration = .zero
-  /// The connection stood; equal to `nameLookup` on a reused one.
+  /// The connection was established; equal to `nameLookup` on a reused one.
   public var connect: Duration = .zero
   /// The TLS handshake was done; zero without TLS.
   public var secureConnect: Duration = .zero

@@ -65,7 +65,7 @@ final class TaskRecorder: Sendable {
       try folder.open()
     } catch {
       throw TaskError(
-        .fileNotWritable, "the folder for recordings, \(url.path), cannot be written to: \(Self.words(of: error))",
+        .fileNotWritable, "can't write to the folder for recordings, \(url.path): \(Self.words(of: error))",
         phase: .preparing, underlying: error)
     }
     self.folder = Lock(folder)
@@ -136,7 +136,7 @@ final class TaskRecorder: Sendable {
       case .written: succeed(log)
       case .incomplete(let error): fail(Self.words(of: error), log)
       case .locked:
-        fail("somebody else holds its lock", log)
+        fail("another process holds its lock", log)
         putBack(recordings)
       }
     } catch {

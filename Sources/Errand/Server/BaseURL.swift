@@ -89,7 +89,7 @@ struct BaseURL: Sendable {
     if let problem = remote.fragmentProblem { return problem }
     return TaskError(
       .badURL,
-      "'\(redaction(address: text).shortened)' of the remote '\(remote.name)' is no absolute URL: it needs a scheme, a host and no blanks",
+      "'\(redaction(address: text).shortened)' of the remote '\(remote.name)' is not an absolute URL: it needs a scheme, a host and no blanks",
       phase: .preparing)
   }
 

@@ -53,7 +53,7 @@ public struct ServerConfiguration: Sendable {
   // MARK: How
 
   /// The time limit for one attempt; `.unlimited` is none. With a body to or from a file or a stream, for the head of
-  /// the response and for each stand-still of that body.
+  /// the response and for the idle time of that body.
   public var defaultTimeout: Duration = .seconds(30)
   /// Limits for the other parts of a call.
   public var timeouts = Timeouts(connect: .seconds(10))

@@ -11,7 +11,7 @@ extension Timeouts {
   }
 
   /// The limits of a call with a body that goes to or comes from a file or a stream: its `timeout` ends with the head of the
-  /// response, and from then on, as for a body on its way up, is how long that may stand still.
+  /// response, and from then on is the limit for the idle time of the body, as it is for a body on its way up.
   static func ofStreams(_ timeout: Duration, _ limits: Timeouts, _ configuration: ServerConfiguration) -> Timeouts {
     var merged = limits.orElse(configuration.timeouts)
     let timeout = timeout == .inherited ? configuration.defaultTimeout : timeout

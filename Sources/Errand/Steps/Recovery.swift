@@ -15,7 +15,7 @@ public struct Recovery: PerCallStep {
     /// The remote could not be reached: ``TaskError/isOffline``.
     public static let offline = Cause { $0.isOffline }
 
-    /// A timer fired: ``TaskError/isTimeout``; ``TaskError/timer`` says which one. The deadline of the call itself,
+    /// A time limit was exceeded: ``TaskError/isTimeout``; ``TaskError/timer`` says which one. The deadline of the call itself,
     /// ``Timeouts/call``, ends this step too and cannot be recovered from here.
     public static let timeout = Cause { $0.isTimeout && $0.timer != .call }
   }

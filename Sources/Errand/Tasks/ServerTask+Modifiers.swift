@@ -3,8 +3,8 @@ extension ServerTask {
   public func on(_ server: Server) -> Modified<Unmodified> { modified { $0.server = server } }
 
   /// The task with one attempt limited to `timeout`; with `.inherited`, to what the server says, with `.unlimited` to
-  /// nothing. Where a body goes to or comes from a file or a stream, the limit ends with the head, and bounds how long
-  /// that body may stand still.
+  /// nothing. Where a body goes to or comes from a file or a stream, the limit ends with the head, and bounds
+  /// the idle time of that body.
   public func timeout(_ timeout: Duration) -> Modified<Unmodified> {
     modified {
       $0.timeout = timeout

@@ -43,7 +43,7 @@ public protocol ServerTask: Sendable {
   // MARK: How
 
   /// The time limit for one attempt; with a body to or from a file or a stream, for the head of the response and for
-  /// each stand-still of that body. The server's ``ServerConfiguration/defaultTimeout`` unless stated.
+  /// the idle time of that body. The server's ``ServerConfiguration/defaultTimeout`` unless stated.
   var timeout: Duration { get }
   /// Limits for the other parts of the call; where one is nil, the server's counts.
   var timeouts: Timeouts { get }

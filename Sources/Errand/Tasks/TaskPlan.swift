@@ -17,7 +17,7 @@ public struct TaskPlan: Sendable {
   public var encoder: any BodyEncoder
   /// Decodes payloads.
   public var decoder: any PayloadDecoder
-  /// The time limit for one attempt, or with a body to or from a file or a stream, for the head and every stand-still.
+  /// The time limit for one attempt, or with a body to or from a file or a stream, for the head and the idle time.
   public var timeout: Duration
   /// Limits; where one is nil, the server's counts.
   public var timeouts: Timeouts

@@ -26,7 +26,7 @@ extension HTTPRequest {
     if size > Self.maximumHeadSize { throw tooLarge(size) }
     if let field = headers.firstInvalid {
       throw refusal(
-        "the header field \(field.name.rawName.shortened.debugDescription) has a line break, or a name that is no token"
+        "the header field \(field.name.rawName.shortened.debugDescription) has a line break, or a name that is not a token"
       )
     }
     if let digest = options.digest { try digest.check(for: "Digest") }
@@ -35,10 +35,10 @@ extension HTTPRequest {
   private func checkMethod() throws {
     if method == .connect { throw refusal("CONNECT is what proxies are asked, not a request of its own") }
     if !method.isValid {
-      throw refusal("the method \(method.rawValue.shortened.debugDescription) is no token")
+      throw refusal("the method \(method.rawValue.shortened.debugDescription) is not a token")
     }
     // RFC 9113 §3.4: with it a connection of HTTP/2 begins.
-    if method.rawValue == "PRI" { throw refusal("PRI is no method of a request: it is how HTTP/2 begins") }
+    if method.rawValue == "PRI" { throw refusal("PRI is not a method: a connection of HTTP/2 begins with it") }
     // RFC 9110 §9.3.2 and §9.3.8. libcurl would send a PUT in the place of HEAD.
     if !body.isEmpty, method == .head || method == .trace {
       throw refusal("a \(method) request has no body: leave it out, or use another method")
@@ -66,7 +66,7 @@ extension HTTPRequest {
     case .success(let origin): return origin
     case .failure(let refusal):
       throw TaskError(
-        .badURL, "'\(Redaction.standard(url).shortened)' names no server to send to: \(refusal.rawValue)",
+        .badURL, "'\(Redaction.standard(url).shortened)' has no host to send to: \(refusal.rawValue)",
         phase: .preparing,
         isSurelyNotSent: true)
     }

@@ -23,7 +23,7 @@ struct PartialFile: Sendable {
   init(for url: URL) throws {
     guard url.isFileURL else {
       throw TaskError(
-        .fileNotWritable, "'\(Redaction.standard(url).shortened)' is no URL of a file: make one of its path",
+        .fileNotWritable, "'\(Redaction.standard(url).shortened)' is not the URL of a file: make one of its path",
         phase: .finishing)
     }
     place = url.path
@@ -31,7 +31,8 @@ struct PartialFile: Sendable {
     var mode = stat()
     let isThere = stat(url.path, &mode) == 0
     guard !isThere || mode.st_mode & S_IFMT == S_IFREG else {  // a folder, a pipe, a device
-      throw TaskError(.fileNotWritable, "\(url.path) is no plain file, and is not replaced by one", phase: .finishing)
+      throw TaskError(
+        .fileNotWritable, "\(url.path) is not a plain file, and is not replaced by one", phase: .finishing)
     }
     let madeFolders = try Self.makeFolders(to: folder, for: url.path)
     // Not named after the place, whose name may be as long as names can be.
@@ -120,6 +121,6 @@ struct PartialFile: Sendable {
     let underlying = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
     let reason = String(cString: strerror(errno))
     return TaskError(
-      .fileNotWritable, "\(place) cannot be written: \(reason)", phase: .finishing, underlying: underlying)
+      .fileNotWritable, "can't write \(place): \(reason)", phase: .finishing, underlying: underlying)
   }
 }

@@ -31,8 +31,8 @@ struct PrivateFolder: ~Copyable {
       switch self {
       case .foreign(let name): "\(name) belongs to another user"
       case .writableByOthers(let name): "\(name) can be written to by everybody: chmod it to 700"
-      case .notPlain(let name): "\(name) is no plain file"
-      case .anothers(let name): "\(name) is there already, and another program's: choose an empty folder"
+      case .notPlain(let name): "\(name) is not a plain file"
+      case .anothers(let name): "\(name) is there already, and is another program's: choose an empty folder"
       }
     }
   }

@@ -52,7 +52,7 @@ final class StoredBody: HTTPBodySource {
 
   private func failure() -> TaskError {
     TaskError(
-      .fileNotWritable, "\(path) was written, and cannot be read: \(String(cString: strerror(errno)))",
+      .fileNotWritable, "can't read \(path), which was written: \(String(cString: strerror(errno)))",
       phase: .finishing)
   }
 }

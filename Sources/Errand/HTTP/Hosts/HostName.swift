@@ -7,14 +7,14 @@ package struct HostName: Equatable, Sendable {
 
   /// A reason why a URL, or a host, has no such form.
   package enum Refusal: String, Error, Sendable {
-    case notHTTP = "it is no absolute http or https URL"
-    case port = "its port is no number up to 65535"
+    case notHTTP = "it is not an absolute http or https URL"
+    case port = "its port is not a number up to 65535"
     case empty = "its host is empty, or has an empty label"
     case escape = "its host has a percent sign that is not before two hexadecimal digits"
     case character = "its host has a blank, a control character or a delimiter, perhaps as an escape"
     case notASCII = "its host has letters beyond ASCII: write it as it is looked up, which begins with xn--"
-    case address = "its host ends in a number, and is no IPv4 address"
-    case bracketed = "its host is in brackets, and is no IPv6 address"
+    case address = "its host ends in a number, and is not an IPv4 address"
+    case bracketed = "its host is in brackets, and is not an IPv6 address"
   }
 
   /// The host that is written so in a URL.

@@ -6,9 +6,9 @@ struct TransferMoments {
   var fetchStart: Date?
   /// The moment when the name was known; nil where none was looked up.
   var domainLookupEnd: Date?
-  /// The moment when the connection stood, TLS included; nil on a reused one.
+  /// The moment when the connection was established, TLS included; nil on a reused one.
   var connectEnd: Date?
-  /// The moment when the TLS handshake began, which is when the bare connection stood.
+  /// The moment when the TLS handshake began, which is when the bare connection was established.
   var secureConnectionStart: Date?
   /// The moment when the TLS handshake was done.
   var secureConnectionEnd: Date?

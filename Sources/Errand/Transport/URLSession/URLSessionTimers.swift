@@ -1,7 +1,7 @@
 /// The time limits of a transfer over URLSession, and the timer that reports one. Pure: the present instant is an
 /// argument.
 ///
-/// URLSession does not say when a connection stands. A request with a body gives a sign, its first bytes going out; for
+/// URLSession does not say when a connection is established. A request with a body gives a sign, its first bytes going out; for
 /// one without, `connect` and `firstByte` are held as one limit, up to the head of the response.
 struct URLSessionTimers {
   /// The known progress of the transfer.
@@ -47,7 +47,7 @@ struct URLSessionTimers {
     if stage == .opening { enter(.waitingForNetwork, at: now) }
   }
 
-  /// The connection stands.
+  /// The connection is established.
   mutating func connected(at now: Duration) {
     guard nothingSeen else { return }
     enter(hasBody ? .sending : .awaitingResponse, at: now)

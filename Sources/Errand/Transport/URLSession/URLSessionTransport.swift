@@ -14,11 +14,11 @@
 /// 1 MiB ahead of its reader; beyond, the server waits. The last reference to go closes the connections once their
 /// transfers are over.
 ///
-/// What URLSession keeps to itself, and so cannot be had here:
+/// URLSession does not offer these, and so they are unavailable here:
 ///
 /// - It repeats some requests by itself on a dead pooled connection, bodies in memory and files included. Only a body
 ///   that is a stream is kept from going out twice (``TransferOptions/mayRepeat``).
-/// - It does not say when a connection stands. ``Timeouts/connect`` is held by itself for requests with a body, up to
+/// - It does not say when a connection is established. ``Timeouts/connect`` is held by itself for requests with a body, up to
 ///   its first byte; without one it is added to ``Timeouts/firstByte``.
 /// - Version, reuse and timings are known when the transfer is over. A response whose body is still on its way says
 ///   nothing of the version, and that the connection is new.
