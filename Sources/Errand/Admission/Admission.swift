@@ -36,8 +36,7 @@ struct Admission {
   private var hosts = HostTable()
   private var ready = Array(repeating: MinHeap<Ready>(), count: CallPriority.allCases.count)
   private var starved = MinHeap<Starved>()
-  /// At how many hosts those are looked for that can be forgotten.
-  private var sweepsAt = 64
+  private var threshold = SweepThreshold()
 
   init(limits: ThrottleLimits) { self.limits = limits }
 
@@ -57,7 +56,7 @@ struct Admission {
     return .wait
   }
 
-  /// A slot of `host` is free again; returns the waiters that may start now.
+  /// Frees a slot of `host`; returns the waiters that may start now.
   mutating func leave(host: Origin, at now: Duration = .zero) -> [Ticket] {
     running -= 1
     if let place = hosts.place(of: host) {
@@ -75,7 +74,7 @@ struct Admission {
     return true
   }
 
-  /// Other limits hold from now on; returns the waiters that may start because of it.
+  /// Replaces the limits; returns the waiters that may start because of it.
   mutating func setLimits(_ limits: ThrottleLimits, at now: Duration = .zero) -> [Ticket] {
     self.limits = limits
     starved = MinHeap()
@@ -83,7 +82,7 @@ struct Admission {
     return admit(at: now)
   }
 
-  /// The time has come that ``nextWake`` named; returns the waiters that may start now.
+  /// Looks again at the hosts whose time has come, as ``nextWake`` says; returns the waiters that may start now.
   mutating func wake(at now: Duration) -> [Ticket] {
     while let first = starved.first, first.time <= now {
       starved.removeFirst()
@@ -114,7 +113,7 @@ struct Admission {
   }
 }
 
-// MARK: Who comes next
+// MARK: The order of waiters
 
 extension Admission {
   /// Puts a host where it belongs after a change: among the ready, among the starved, or nowhere.
@@ -123,7 +122,7 @@ extension Admission {
       guard hosts[place].running == 0 else { return }
       return hosts[place].meter.isFull(at: now) ? hosts.remove(host) : sweep(at: now)
     }
-    guard hasRoom(hosts[place]) else { return }  // whoever leaves will settle it
+    guard hasRoom(hosts[place]) else { return }  // the next to leave will settle it
     let token = hosts[place].meter.nextToken(limits.rate)
     if token <= now {
       for (ticket, level) in hosts[place].announce() { ready[level].insert(Ready(ticket: ticket, host: host)) }
@@ -133,7 +132,7 @@ extension Admission {
     }
   }
 
-  /// The host is not waited for any more, for want of a token.
+  /// Takes a host out of the starved, now that it may have a token.
   private mutating func rouse(_ host: Origin, at now: Duration) {
     guard let place = hosts.place(of: host) else { return }
     hosts[place].wakesAt = nil
@@ -155,7 +154,7 @@ extension Admission {
     return started
   }
 
-  /// Of the firsts of all lines that could start, the one of the highest priority by now, then the oldest.
+  /// The waiter of the highest priority by now, then the oldest, among the firsts of all lines that could start.
   private mutating func best(at now: Duration) -> (Ready, level: Int)? {
     var best: (entry: Ready, level: Int, rank: Int)?
     for level in ready.indices {
@@ -192,11 +191,11 @@ extension Admission {
 
   /// Forgets the hosts of which nothing is left to know, once in a while.
   private mutating func sweep(at now: Duration) {
-    guard hosts.count > sweepsAt else { return }
+    guard threshold.isExceeded(by: hosts.count) else { return }
     for origin in hosts.origins {
       guard let host = hosts[origin], host.running == 0, host.waiting == 0, host.meter.isFull(at: now) else { continue }
       hosts.remove(origin)
     }
-    sweepsAt = max(64, 2 * hosts.count)
+    threshold.swept(leaving: hosts.count)
   }
 }

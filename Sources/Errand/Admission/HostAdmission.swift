@@ -6,7 +6,7 @@ struct HostAdmission {
   var wakesAt: Duration?
   /// A line for each priority; none until a call waits.
   private var lines: [WaitingLine] = []
-  /// For each priority the ticket by which the host stands among those that could start a call.
+  /// The ticket by which the host stands among those that could start a call, for each priority.
   private var announced: [Admission.Ticket?] = []
   private(set) var waiting = 0
 

@@ -27,7 +27,7 @@ struct WaitingLine {
     take(at: head)
   }
 
-  /// Lets a waiter go, wherever they stand; false when they are not here.
+  /// Removes a waiter, wherever it stands; false when it is not here.
   mutating func remove(_ ticket: Admission.Ticket) -> Bool {
     var low = head
     var high = waiters.count

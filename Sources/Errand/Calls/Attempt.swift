@@ -43,10 +43,10 @@ final class Attempt: Sendable {
     do {
       // An attempt that would be refused afterwards need not wait.
       let breaker = call.snapshot.configuration.circuitBreaker
-      if !breaker.isOff { try call.manager.circuits.check(host, breaker) }
+      if !breaker.isOff { try call.manager.circuits.check(host) }
       var queued: Duration?
       var permit: AdmissionSlot?
-      if case .stream = call.delivery { permit = try await place(at: call.manager.streams, for: host, &queued) }
+      if call.delivery.isStream { permit = try await place(at: call.manager.streams, for: host, &queued) }
       let slot = try await place(at: call.manager.admission, for: host, &queued)
       if let permit { slot.keep(permit) }
       begin(at: host, after: queued)
@@ -121,21 +121,21 @@ final class Attempt: Sendable {
   func send(_ request: HTTPRequest, to host: Origin, _ slot: AdmissionSlot) async throws -> HTTPResponse {
     // Sending the request, or seeing its response, may wait for another call.
     if call.hasAttemptSteps || request.body.isStream { state.withLock { $0.slot = slot } }
-    var pass: CircuitPass?
+    var permit: CircuitPermit?
     let response: HTTPResponse
     do {
       let breaker = call.snapshot.configuration.circuitBreaker
-      if !breaker.isOff { pass = try call.manager.circuits.pass(for: host, breaker) }
+      if !breaker.isOff { permit = try call.manager.circuits.permit(for: host, breaker) }
       if request.body.isStream {
         response = try await sendStream(request, to: host)
       } else {
         response = try await call.transmit(prepared(request), to: host)
       }
     } catch {
-      report(error, to: pass)
+      report(error, to: permit)
       throw error
     }
-    hold(slot, pass, until: response)
+    hold(slot, permit, until: response)
     if response.status == .partialContent { call.note(unaskedPart: response.refusedPart(of: request)) }
     return response
   }
@@ -161,19 +161,19 @@ final class Attempt: Sendable {
   }
 
   @inline(never)
-  private func report(_ error: any Error, to pass: CircuitPass?) {
+  private func report(_ error: any Error, to permit: CircuitPermit?) {
     note(error, hadSlot: true)
-    pass?.end(isDeadline(error) ? ofDeadline() : Circuit.Result(error))
+    permit?.end(isDeadline(error) ? ofDeadline() : Circuit.Result(error))
   }
 
   @inline(never)
-  private func hold(_ slot: AdmissionSlot, _ pass: CircuitPass?, until response: HTTPResponse) {
+  private func hold(_ slot: AdmissionSlot, _ permit: CircuitPermit?, until response: HTTPResponse) {
     // Not the response: its body would keep itself alive. The slot goes with what is called at the body's end.
     if case .stream = call.delivery { state.withLock { $0.slot = slot } }
     // A step that sees it may wait for others, as for a new token that all of them need.
     if call.hasAttemptSteps, !call.plan.acceptedStatuses.contains(response.status) { slot.giveBack() }
     response.body.onEnd { [status = response.status, slot] ending, _ in
-      withExtendedLifetime(slot) { pass?.end(Circuit.Result(status, ending)) }
+      withExtendedLifetime(slot) { permit?.end(Circuit.Result(status, ending)) }
     }
     call.trace.note(.responded(response.status, isConnectionReused: response.isConnectionReused))
     if call.isShown { call.noteResponse(response, of: number) }
@@ -206,7 +206,7 @@ final class Attempt: Sendable {
   }
 
   private func taken(_ response: HTTPResponse) async -> AttemptResult {
-    if case .stream = call.delivery {
+    if call.delivery.isStream {
       let outcome = Outcome(call, response)
       if outcome.isAccepted { return .success(streaming(outcome)) }
     }

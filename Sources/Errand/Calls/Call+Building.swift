@@ -1,7 +1,8 @@
 import Foundation
 
 extension Call {
-  func refuseIfDisabled() throws {
+  /// Refuses a call whose settings or limits are wrong, or whose server is disabled.
+  func checkSettings() throws {
     if let problem = snapshot.problem { throw problem }
     if plan.hasLimits, let problem = plan.timeouts.problem(timeout: plan.timeout, named: "timeout") { throw problem }
     guard snapshot.configuration.disabled else { return }
@@ -131,16 +132,5 @@ extension HTTPRequest {
     guard before.headers != after.headers else { return request }
     request.headers = headers.applying(changesFrom: before.headers, to: after.headers)
     return request
-  }
-}
-
-extension Idempotency {
-  /// True when a request may reach the server twice.
-  fileprivate func allowsRepetition(of method: HTTPMethod, _ headers: HTTPHeaders) -> Bool {
-    switch self {
-    case .safeToRepeat, .key: true
-    case .neverRepeat: false
-    case .automatic: method.isIdempotent || headers.contains(.idempotencyKey)
-    }
   }
 }

@@ -48,7 +48,7 @@ extension Call {
   }
 
   /// The outcome of the steps that see the call once. Its body is still to be read, unless it is in the call's file.
-  func answered(_ response: HTTPResponse) -> Outcome {
+  func outcome(ofSteps response: HTTPResponse) -> Outcome {
     var outcome = Outcome(self, response)
     guard case .file = delivery, state.withLock({ $0.stored }) === response.body else { return outcome }
     outcome.response.body = HTTPResponseBody()

@@ -11,7 +11,7 @@ extension Call {
     guard outcome.isAccepted else { throw await refusal(outcome) }
     try refuseStandIn(outcome)
     if !outcome.isVerified { try verify(outcome.response) }
-    if case .stream = delivery { return try await conclude(stream: outcome, finish: finish) }
+    if delivery.isStream { return try await conclude(stream: outcome, finish: finish) }
     if !outcome.isRead { outcome = try await read(outcome) }  // a step has answered
     try await plan.task.postProcess(response: outcome.response)
     let value = try await finish(outcome)

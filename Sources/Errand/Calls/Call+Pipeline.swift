@@ -54,7 +54,7 @@ extension Call {
         let request = self.keepingHeadersHome(request)
         self.noteRequest(request, of: attempt.number)
         let host = try attempt.origin(of: request)
-        let slot = try await attempt.waitForSlot(host)  // 8. admission
+        let slot = try await attempt.waitForSlot(host)  // 8. circuit breaker, admission
         return try await attempt.send(request, to: host, slot)  // 9. transport, the slot held to the body's end
       }
       return await attempt.received(response)
@@ -64,7 +64,7 @@ extension Call {
   }
 }
 
-// MARK: What most calls do without
+// MARK: Passed through by most calls
 
 extension Call {
   /// Runs `body` once the call has its turn in its serial queue, and is not paused.
@@ -88,7 +88,7 @@ extension Call {
     _ request: HTTPRequest, _ attempts: @escaping @Sendable (HTTPRequest) async throws -> Outcome
   ) async throws -> Outcome {
     guard let steps = surroundings?.callSteps, !steps.isEmpty else { return try await attempts(request) }
-    return answered(try await Next(ArraySlice(steps)) { try await attempts($0).response }(request))
+    return outcome(ofSteps: try await Next(ArraySlice(steps)) { try await attempts($0).response }(request))
   }
 
   /// Sends the request of an attempt through its steps, which may make calls of their own.

@@ -16,7 +16,7 @@ final class Call: Sendable {
   let recorder: TaskRecorder?
   let isEchoed: Bool
   let state = Lock(CallState())
-  /// What may wait around its attempts; nil where nothing does, so that the call needs no Swift task of its own.
+  /// The waits around its attempts; nil where there are none, so that the call needs no Swift task of its own.
   let surroundings: Surroundings?
 
   private static let lastNumber = Lock(0)
@@ -80,14 +80,14 @@ final class Call: Sendable {
   /// Runs `body` as this call: registered, so that it can be cancelled; under its deadline; begun and ended once.
   func run<Value: Sendable>(_ body: @escaping @Sendable (Call) async throws -> Value) async throws -> Value {
     trace.note(.callStarted, at: .zero)
-    manager.calls.enter(self)  // before the first hook: whoever cancels everything means this call as well
+    manager.calls.enter(self)  // before the first hook: to cancel everything is to cancel this call as well
     if let limit = timeouts.call { startDeadline(limit) }
     // Noted before anything starts: a Swift task that starts at once is told of it only then.
     if Task.isCancelled { cancel() }
     do {
       let value = surroundings == nil ? try await body(self) : try await inOwnTask { try await body(self) }
       try checkCancellation()
-      if case .stream = delivery { return value }  // it ends with its body
+      if delivery.isStream { return value }  // it ends with its body
       await end(.succeeded(nil))
       return value
     } catch {
@@ -106,7 +106,7 @@ final class Call: Sendable {
       state.withLock { $0.release = release }
     }
     try checkCancellation()
-    try refuseIfDisabled()
+    try checkSettings()
   }
 
   // MARK: Notes
@@ -135,7 +135,7 @@ final class Call: Sendable {
   func noteFinal(_ response: HTTPResponse) {
     var head = response
     // A stream's body would hold the call that holds it.
-    if case .stream = delivery { head.body = HTTPResponseBody() }
+    if delivery.isStream { head.body = HTTPResponseBody() }
     state.withLock { state in
       state.response = head
       state.wasPerhapsSent = true

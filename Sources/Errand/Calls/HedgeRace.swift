@@ -29,7 +29,7 @@ struct HedgeRace {
 
   init(_ hedging: Hedging) { maximum = hedging.maximum }
 
-  /// A delay is over.
+  /// Notes the end of a delay; returns the action on it.
   ///
   /// - Parameters:
   ///   - isUnderWay: Whether the first attempt was sent; beside one that waits for its slot another would only wait too.
@@ -43,7 +43,7 @@ struct HedgeRace {
     return .launch
   }
 
-  /// An attempt has ended.
+  /// Notes the result of an attempt; returns the action on it.
   mutating func ended(isAcceptable: Bool) -> ResultAction {
     running -= 1
     if isOver { return .discard }

@@ -84,6 +84,11 @@ package enum Delivery: Sendable {
   /// Left to the caller, as it comes.
   case stream
 
+  /// True when the caller reads the body.
+  var isStream: Bool {
+    if case .stream = self { true } else { false }
+  }
+
   /// True when a body goes no further than the call's own memory.
   var isFile: Bool {
     if case .file = self { true } else { false }

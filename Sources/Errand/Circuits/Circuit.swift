@@ -1,14 +1,14 @@
 /// The circuit breaker of one host, pure.
 struct Circuit {
-  /// Leave to send, to be given back with what came of it.
+  /// The permission to send an attempt, to be given back with its result.
   struct Permit: Equatable {
     let generation: Int
     let isProbe: Bool
   }
 
   enum Decision: Equatable {
-    case pass(Permit)
-    /// Not for so long; zero while probes are under way.
+    case permit(Permit)
+    /// Refused for so long; zero while probes are under way.
     case refuse(Duration)
   }
 
@@ -34,12 +34,12 @@ struct Circuit {
   mutating func enter(at now: Duration, _ settings: CircuitBreaker) -> Decision {
     if case .open(let until) = phase, now >= until { change(to: .halfOpen(probes: 0)) }
     switch phase {
-    case .closed: return .pass(Permit(generation: generation, isProbe: false))
+    case .closed: return .permit(Permit(generation: generation, isProbe: false))
     case .open(let until): return .refuse(until - now)
     case .halfOpen(let probes):
       guard probes < settings.probes else { return .refuse(.zero) }
       phase = .halfOpen(probes: probes + 1)
-      return .pass(Permit(generation: generation, isProbe: true))
+      return .permit(Permit(generation: generation, isProbe: true))
     }
   }
 

@@ -2,8 +2,7 @@
 final class CircuitDesk: Sendable {
   private struct State {
     var circuits: [Origin: Circuit] = [:]
-    /// At how many hosts those are looked for that can be forgotten.
-    var sweepsAt = 64
+    var threshold = SweepThreshold()
   }
 
   private let clock: CallClock
@@ -11,32 +10,31 @@ final class CircuitDesk: Sendable {
 
   init(clock: CallClock) { self.clock = clock }
 
-  /// Leave to send to `host`, which ends with what came of it; nil where there is no breaker.
+  /// The permission to send an attempt to `host`, which ends with the attempt's result.
   ///
   /// - Parameters:
   ///   - host: The origin that the request goes to.
-  ///   - settings: The breaker.
-  /// - Returns: The pass.
+  ///   - settings: The breaker, which is not off.
+  /// - Returns: The permit.
   /// - Throws: ``TaskError`` with code `.circuitOpen` while the circuit is open.
-  func pass(for host: Origin, _ settings: CircuitBreaker) throws -> CircuitPass? {
-    guard !settings.isOff else { return nil }
+  func permit(for host: Origin, _ settings: CircuitBreaker) throws -> CircuitPermit {
     let now = clock.now
     let decision = state.withLock { state in
-      if state.circuits[host] == nil, state.circuits.count >= state.sweepsAt {
+      if state.circuits[host] == nil, state.threshold.isExceeded(by: state.circuits.count + 1) {
         state.circuits = state.circuits.filter { !$1.isIdle(at: now) }
-        state.sweepsAt = max(64, 2 * state.circuits.count)
+        state.threshold.swept(leaving: state.circuits.count)
       }
       return state.circuits[host, default: Circuit()].enter(at: now, settings)
     }
     switch decision {
-    case .pass(let permit): return CircuitPass(self, host, permit, settings)
+    case .permit(let permit): return CircuitPermit(self, host, permit, settings)
     case .refuse(let time): throw Self.refusal(of: host, for: time)
     }
   }
 
-  /// Throws like ``pass(for:_:)`` while the circuit is open, and takes nothing.
-  func check(_ host: Origin, _ settings: CircuitBreaker) throws {
-    guard !settings.isOff, case .open(let time) = circuit(of: host) else { return }
+  /// Throws like ``permit(for:_:)`` while the circuit is open, and takes no permit.
+  func check(_ host: Origin) throws {
+    guard case .open(let time) = circuit(of: host) else { return }
     throw Self.refusal(of: host, for: time)
   }
 

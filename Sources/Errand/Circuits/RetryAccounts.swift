@@ -21,13 +21,13 @@ struct RetryAccounts {
     deposit = isUnlimited ? 0 : Int(min(budget.ratio, Double(repetitions)) * Double(Self.whole))
   }
 
-  /// A first attempt goes to `host`.
+  /// Credits a first attempt to `host`.
   mutating func earn(for host: Origin) {
     guard !used.isEmpty, let present = used[host] else { return }
     used[host] = present > deposit ? present - deposit : nil
   }
 
-  /// A repetition is to go to `host`; false when there is nothing left for it.
+  /// Takes one repetition from the budget of `host`; false when it is used up.
   mutating func spend(for host: Origin) -> Bool {
     if isUnlimited { return true }
     let present = used[host] ?? 0
@@ -58,10 +58,10 @@ final class RetryDesk: Sendable {
 
   init(_ budget: RetryBudget) { accounts = Lock(RetryAccounts(budget)) }
 
-  /// A first attempt goes to `host`.
+  /// Credits a first attempt to `host`.
   func earn(for host: Origin) { accounts.withLock { $0.earn(for: host) } }
 
-  /// A repetition is to go to `host`; false when there is nothing left for it.
+  /// Takes one repetition from the budget of `host`; false when it is used up.
   func spend(for host: Origin) -> Bool { accounts.withLock { $0.spend(for: host) } }
 
   /// The number of repetitions left for `host`.

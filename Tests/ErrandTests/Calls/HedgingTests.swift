@@ -165,7 +165,7 @@ import Testing
     }
     await shop.clock.sleepers(count: obstacle == .budget || obstacle == .circuit ? 2 : 1)
     if obstacle == .circuit {
-      try shop.manager.circuits.pass(for: host, breaker)?.end(.failure)
+      try shop.manager.circuits.permit(for: host, breaker).end(.failure)
     }
     shop.clock.advance(by: .seconds(1))
     await giveWay(20)

@@ -13,7 +13,7 @@ import Testing
     _ circuit: inout Circuit, _ result: Circuit.Result, at seconds: Int, _ settings: CircuitBreaker? = nil
   ) -> Bool? {
     let settings = settings ?? self.settings
-    guard case .pass(let permit) = circuit.enter(at: .seconds(seconds), settings) else { return nil }
+    guard case .permit(let permit) = circuit.enter(at: .seconds(seconds), settings) else { return nil }
     return circuit.leave(permit, result, at: .seconds(seconds), settings)
   }
 
@@ -44,7 +44,7 @@ import Testing
   @Test func `one probe at a time may try, and closes it by succeeding`() {
     var circuit = Circuit()
     for _ in 0..<4 { send(&circuit, .failure, at: 0) }
-    guard case .pass(let probe) = circuit.enter(at: .seconds(20), settings) else {
+    guard case .permit(let probe) = circuit.enter(at: .seconds(20), settings) else {
       Issue.record("no probe")
       return
     }
@@ -65,7 +65,7 @@ import Testing
 
   @Test func `what was sent before it opened says nothing of a probe`() {
     var circuit = Circuit()
-    guard case .pass(let late) = circuit.enter(at: .zero, settings) else {
+    guard case .permit(let late) = circuit.enter(at: .zero, settings) else {
       Issue.record("refused")
       return
     }

@@ -26,7 +26,7 @@ import Testing
   @Test func `an open circuit that nobody has looked at for an hour is forgotten`() {
     let settings = CircuitBreaker(window: .seconds(30), minimumCalls: 1, openDuration: .seconds(20))
     var circuit = Circuit()
-    guard case .pass(let permit) = circuit.enter(at: .zero, settings) else {
+    guard case .permit(let permit) = circuit.enter(at: .zero, settings) else {
       Issue.record("refused")
       return
     }

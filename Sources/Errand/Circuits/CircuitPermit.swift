@@ -1,6 +1,6 @@
 /// The permission to send an attempt to a host with a circuit breaker. It ends once, with the attempt's result; with
 /// the last reference it ends without a result.
-final class CircuitPass: Sendable {
+final class CircuitPermit: Sendable {
   private let desk: CircuitDesk
   private let host: Origin
   private let permit: Circuit.Permit

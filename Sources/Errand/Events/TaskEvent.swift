@@ -1,0 +1,15 @@
+/// Something that happened to a call, as observers are told.
+public struct TaskEvent: Sendable {
+  /// The call, by a number that is unique in the process.
+  public let call: Int
+  /// The name of the task's type.
+  public let task: String
+  /// The time since the call started.
+  public let time: Duration
+  /// The moment that the event reports.
+  public let moment: CallMoment
+  /// The values that the task gave to its observers.
+  public let context: TaskContext
+  /// The number of events dropped before this one because the observer was too slow; see ``ObserverDelivery/queued``.
+  public package(set) var missed = 0
+}
