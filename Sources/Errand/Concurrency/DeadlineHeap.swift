@@ -29,7 +29,7 @@
       update(last)
     }
 
-    /// The element's deadline has changed.
+    /// Moves an element whose deadline has changed.
     mutating func update(_ element: Element) {
       rise(from: element.heapIndex)
       sink(from: element.heapIndex)

@@ -171,7 +171,7 @@ public struct TaskError: Error, Sendable {
   /// True when the remote could not be reached at all.
   public var isOffline: Bool { code == .cannotResolveHost || code == .cannotConnect || code == .offline }
 
-  /// True when the same request may well succeed a little later: transport errors, time-outs but those of the queue
+  /// True when the same request may well succeed a little later: transport errors, time limits but those of the queue
   /// and the call, and the statuses 408, 429, 502, 503 and 504. The method decides whether it may be *sent* again.
   public var isRetryable: Bool {
     switch code {

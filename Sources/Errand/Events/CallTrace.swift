@@ -50,7 +50,7 @@ package final class CallTrace: Sendable {
     return flightRecord
   }
 
-  /// A body that the caller read as it came had so many bytes.
+  /// Counts the bytes of a body that the caller read as it came.
   package func countStreamed(_ bytes: Int) { record.withLock { $0.bytesReceived += bytes } }
 
   package var flightRecord: FlightRecord { record.withLock { $0 } }

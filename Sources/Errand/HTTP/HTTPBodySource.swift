@@ -32,7 +32,7 @@ extension HTTPBodySource {
     return data
   }
 
-  /// Nothing to release.
+  /// Does nothing: there is nothing to release.
   public func cancel() {}
 
   /// None.

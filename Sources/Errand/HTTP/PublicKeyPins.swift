@@ -40,7 +40,7 @@ public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral 
   /// - Parameters:
   ///   - key: `sha256/` and the hash in Base64; the prefix may be left out.
   ///   - host: The host; `*.example.com` stands for every name with one more label.
-  ///   - expiry: When the key stops to count; nil is never.
+  ///   - expiry: The date from which the key no longer counts; nil is never.
   public mutating func register(_ key: String, for host: String, until expiry: Date? = nil) {
     let bare = key.hasPrefix("sha256/") ? String(key.dropFirst("sha256/".count)) : key
     guard let name = Self.normal(host) else { return unknownHosts.append(host) }

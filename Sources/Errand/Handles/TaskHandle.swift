@@ -51,7 +51,7 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   ///
   /// An attempt that waits for its slot, or for its response, is not stopped: it goes on until the body comes, which
   /// is then left unread, so that the server waits with the rest. Its slot, its connection and its turn in a serial
-  /// queue are kept. Time goes on as well: a pause that is longer than the attempt's time-out ends the attempt, and the
+  /// queue are kept. Time goes on as well: a pause that is longer than the attempt's time limit ends the attempt, and the
   /// next one waits until the call is resumed; one that is longer than the deadline of the call ends the call.
   ///
   /// - Returns: Whether it is paused because of this: false when it was already, or is over.

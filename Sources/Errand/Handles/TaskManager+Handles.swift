@@ -52,7 +52,8 @@ extension TaskManager {
   ) -> TaskHandle<Value> {
     // A retry may come from anywhere: what is the default server here stays so.
     let scoped = ServerDefault.scoped
-    let (queue, server) = (task.plan.serialQueue, task.plan.server)
+    let plan = task.plan
+    let (queue, server) = (plan.serialQueue, plan.server)
     let mayWait = { @Sendable in
       if let name = queue.name { try server.manager.serialQueues.refuseIfHeld(name) }
     }

@@ -9,7 +9,7 @@ final class StatisticsDesk: Sendable {
 
   private let entries = Lock<[ObjectIdentifier: Entry]>([:])
 
-  /// A call has ended.
+  /// Counts a call.
   func note(_ outcome: CallOutcome, _ record: FlightRecord, bytesSent: Int, of type: Any.Type) {
     let now = Date()
     entries.withLock { entries in

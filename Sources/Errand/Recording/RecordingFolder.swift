@@ -19,7 +19,7 @@ struct RecordingFolder {
   let url: URL
   private var index = RecordingIndex()
   private var lastNumber = 0
-  /// Of the index that we know; nil when it has to be read.
+  /// The version of the index that we know; nil when it has to be read.
   private var stamp: PrivateFolder.Stamp?
 
   /// The default time to wait for a lock that others hold, in milliseconds.

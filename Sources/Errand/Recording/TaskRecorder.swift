@@ -19,7 +19,7 @@ struct Recording: Sendable {
 
 /// Writes each call as a numbered text file, `0001. GET Widget.txt`, and keeps an index of them, `index.json`.
 ///
-/// It has a thread of its own while there is something to write, and no call waits for it: a folder that others lock
+/// It writes on a dispatch queue of its own, and no call waits for it: a folder that others lock
 /// delays nothing but the recordings. Calls that end at the same time are written together, in the order in which they
 /// ended.
 final class TaskRecorder: Sendable {
@@ -43,7 +43,7 @@ final class TaskRecorder: Sendable {
   private let limits: RecordingLimits
   private let queue = Lock(Queue())
   private let folder: Lock<RecordingFolder>
-  private let thread = DispatchQueue(label: "errand.recorder", qos: .utility)
+  private let writer = DispatchQueue(label: "errand.recorder", qos: .utility)
 
   /// The most milliseconds that a process waits at exit for its recordings.
   static let patienceAtExit = 1000
@@ -92,7 +92,7 @@ final class TaskRecorder: Sendable {
     }
     guard isIdle else { return }
     Self.writers.withLock { $0 += 1 }
-    thread.async { self.writeAll(log) }
+    writer.async { self.writeAll(log) }
   }
 
   /// Ends the recording.

@@ -75,7 +75,7 @@ public actor Server {
   }
 
   /// Replaces the standard headers.
-  public func setStandardHeaders(_ headers: HTTPHeaders) { update { $0.setStandardHeaders(headers) } }
+  public func setStandardHeaders(_ headers: HTTPHeaders) { update { $0.standardHeaders = headers } }
 
   /// The header fields that the server gives a task's request to its own origin: standard ones under computed ones.
   /// Throws what the closure that computes them throws.
@@ -88,14 +88,14 @@ public actor Server {
 
 /// The server of a task that names none.
 enum ServerDefault {
-  /// For the surrounding Swift task only.
+  /// The default server of the surrounding Swift task.
   @TaskLocal static var scoped: Server?
 
   private static let first: Lock<Server?> = Lock(nil)
   @TaskLocal private static var isMakingPlaceholder = false
   private static let placeholder = $isMakingPlaceholder.withValue(true) { Server(remote: .none, environment: [:]) }
 
-  /// Called for every server made.
+  /// Makes a server the default where there is none, or where it is to replace that one.
   static func offer(_ server: Server, replacing: Bool) {
     guard !isMakingPlaceholder else { return }  // or it would keep the first real server from its place
     first.withLock { first in

@@ -93,7 +93,7 @@ public struct ServerConfiguration: Sendable {
   /// awake meanwhile, such as a background task; nil by default.
   public var keepAwake: (@Sendable (_ task: any ServerTask) -> @Sendable () -> Void)?
 
-  // MARK: What is seen
+  // MARK: Logging and recording
 
   /// The observers of every call.
   public var observers: [any TaskObserver] = []
@@ -122,15 +122,12 @@ public struct ServerConfiguration: Sendable {
     self.remote = remote
   }
 
-  /// Replaces the standard headers.
-  public mutating func setStandardHeaders(_ headers: HTTPHeaders) { standardHeaders = headers }
-
   /// Adds a key that a host must show, or one of several that it may; see ``PublicKeyPins``.
   ///
   /// - Parameters:
   ///   - publicKey: `sha256/` and the hash of the key's `SubjectPublicKeyInfo` in Base64.
   ///   - host: The host; `*.example.com` stands for every name with one more label.
-  ///   - expiry: When the key stops to count; nil is never.
+  ///   - expiry: The date from which the key no longer counts; nil is never.
   public mutating func register(publicKey: String, for host: String, until expiry: Date? = nil) {
     pins.register(publicKey, for: host, until: expiry)
   }

@@ -3,7 +3,7 @@
 ///
 /// A step says in its type where it belongs: conform to ``PerCallStep`` or ``PerAttemptStep``.
 public protocol Step: Sendable {
-  /// By what name other steps are placed before or after it; the name of its type unless stated.
+  /// The name by which other steps are placed before or after it; the name of its type unless stated.
   var name: String { get }
 
   /// Passes `request` on with `next` and returns the response.
@@ -39,7 +39,7 @@ public struct Next: Sendable {
 
     func release() { state.withLock { $0.body }?.cancel() }
 
-    /// The step has returned `response`. One that comes from elsewhere may still read what it was given.
+    /// Releases the last response where the step has returned another. One that comes from elsewhere may still read what it was given.
     func settle(for response: HTTPResponse) {
       guard response.body.isInMemory, let body = state.withLock({ $0.body }), body !== response.body else {
         return

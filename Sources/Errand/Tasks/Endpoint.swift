@@ -34,7 +34,7 @@ public struct Endpoint<Upload: Sendable, Download: Sendable>: ServerTask {
   public var server: Server { defaults.server ?? .default }
   /// The header fields of the defaults.
   public var headers: HTTPHeaders { defaults.headers }
-  /// The time-out of the defaults.
+  /// The time limit of the defaults.
   public var timeout: Duration { defaults.timeout }
   /// The retry policy of the defaults.
   public var retryPolicy: RetryPolicy { defaults.retryPolicy }

@@ -61,7 +61,7 @@ public protocol ServerTask: Sendable {
   /// The statuses that are success; 2xx and 304 unless stated.
   var acceptedStatuses: AcceptedStatuses { get }
 
-  // MARK: What is seen of it
+  // MARK: Logging and recording
 
   /// The name by which calls are cancelled together; the type's name unless stated. It is never sent.
   var taskTag: String { get }

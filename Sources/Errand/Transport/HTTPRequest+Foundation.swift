@@ -52,7 +52,7 @@ extension URLRequest {
 extension HTTPRequest {
   /// Foundation's request as this library's value.
   ///
-  /// The header fields come in the order of their names, for `URLRequest` keeps none. Its time-out and cache policy are
+  /// The header fields come in the order of their names, for `URLRequest` keeps none. Its timeout and cache policy are
   /// left behind: timers are ``TransferOptions/timeouts``, and caching is not the transport's business.
   ///
   /// - Throws: ``TaskError`` with code `.badURL` when there is no URL, and `.unreadableBody` when the body is a stream,

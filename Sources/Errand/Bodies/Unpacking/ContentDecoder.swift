@@ -47,7 +47,7 @@
       return (taken, given)
     }
 
-    /// No more input comes.
+    /// Ends the input.
     /// Throws ``TaskError`` with code `.truncatedBody` where there ought to be more.
     func finish() throws(TaskError) {
       guard position != .ended else { return }

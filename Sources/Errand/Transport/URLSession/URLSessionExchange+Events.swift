@@ -6,7 +6,7 @@ import Foundation
 
 /// The events that URLSession reports, one after the other.
 extension URLSessionExchange {
-  /// The head of the response came.
+  /// Takes the head of the response.
   func respond(_ head: HTTPURLResponse) {
     let now = clock.now
     let waiter = state.withLock { state in
@@ -19,7 +19,7 @@ extension URLSessionExchange {
     watchTimers()
   }
 
-  /// Bytes of the body came.
+  /// Takes bytes of the body.
   func receive(_ data: Data) {
     let now = clock.now
     let handOver = state.withLock { state -> (Waiter<Result<Data?, any Error>>, Data)? in
@@ -40,7 +40,7 @@ extension URLSessionExchange {
     watchTimers()
   }
 
-  /// So many bytes of the body are out, of so many in all; -1 when that is not known.
+  /// Notes the bytes of the body that are out, and their number in all; -1 where that is not known.
   func sent(_ count: Int64, of total: Int64) {
     let now = clock.now
     let hasMoved = state.withLock { state in

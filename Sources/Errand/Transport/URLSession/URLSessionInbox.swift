@@ -51,7 +51,7 @@ struct URLSessionInbox {
     if pending.count >= highWater { wantsPause = true }
   }
 
-  /// The transfer is over; what is buffered can still be read. The first word counts.
+  /// Ends the transfer; what is buffered can still be read. The first end counts.
   mutating func finish(_ failure: (any Error)?) {
     guard outcome == nil else { return }
     outcome = failure.map { .failure($0) } ?? verdict

@@ -31,7 +31,7 @@ struct URLSessionTimers {
   private(set) var stage = Stage.opening
   private var stageStart: Duration
   private var lastActivity: Duration
-  /// True while the transfer stands still because the reader wants it to.
+  /// True while the reader holds the transfer.
   private var isHeld = false
 
   init(_ limits: Timeouts, hasBody: Bool, at start: Duration) {
@@ -42,31 +42,31 @@ struct URLSessionTimers {
     lastActivity = start
   }
 
-  /// There is no network, and URLSession waits for one.
+  /// Notes that URLSession waits for a network.
   mutating func waitsForNetwork(at now: Duration) {
     if stage == .opening { enter(.waitingForNetwork, at: now) }
   }
 
-  /// The connection is established.
+  /// Notes that the connection is established.
   mutating func connected(at now: Duration) {
     guard nothingSeen else { return }
     enter(hasBody ? .sending : .awaitingResponse, at: now)
   }
 
-  /// Bytes of the body went out, perhaps the last ones.
+  /// Notes bytes of the body that went out, perhaps the last ones.
   mutating func sent(all: Bool, at now: Duration) {
     connected(at: now)
     lastActivity = now
     if all, stage == .sending { enter(.awaitingResponse, at: now) }
   }
 
-  /// The head of the response is there.
+  /// Notes the head of the response.
   mutating func responded(at now: Duration) { enter(.receiving, at: now) }
 
-  /// Bytes of the response came.
+  /// Notes bytes of the response.
   mutating func received(at now: Duration) { lastActivity = now }
 
-  /// The reader wants the transfer to stand still, or to go on.
+  /// Holds the transfer, as its reader wants, or lets it go on.
   mutating func hold(_ isHeld: Bool, at now: Duration) {
     self.isHeld = isHeld
     lastActivity = now
