@@ -105,7 +105,7 @@ struct RateMeter {
 
   /// The time of the next token; now or earlier when there is one.
   func nextToken(_ limit: RateLimit) -> Duration {
-    limit.isNone ? .zero : fullAt - limit.burstPeriod
+    limit.isNone ? .zero : fullAt - limit.reserve
   }
 
   /// Takes a token, which must be there.

@@ -96,6 +96,7 @@ struct Circuit {
 /// on.
 struct CircuitWindow {
   private static let slices = 10
+  /// The number of a shorter one might be too large to count.
   private static let shortestSlice: Duration = .microseconds(1)
 
   private struct Slice {
@@ -117,13 +118,10 @@ struct CircuitWindow {
   }
 
   mutating func count(isFailure: Bool, at now: Duration, _ window: Duration) {
-    let length = max(Self.shortestSlice, window / Self.slices)
-    if length != sliceLength { measure(in: length) }
-    add(Slice(calls: 1, failures: isFailure ? 1 : 0), at: Int(now / length))
-  }
-
-  /// Adds to a slice by its number; what is older than the newest counts to that.
-  private mutating func add(_ slice: Slice, at number: Int) {
+    let length = max(window / Self.slices, Self.shortestSlice)
+    if length != sliceLength { slices = [] }
+    sliceLength = length
+    let number = Int(now / length)
     if slices.isEmpty || number - newest >= Self.slices {
       slices = [Slice()]
       newest = number

@@ -8,6 +8,9 @@ struct RetryAccounts {
   /// The most hosts with an account: those that fail and are never called again would stay.
   static let mostHosts = 1024
 
+  /// The largest capacity that is counted, which nobody uses up.
+  private static let mostRepetitions = 1_000_000_000
+
   private let deposit: Int
   private let capacity: Int
   private let isUnlimited: Bool
@@ -15,7 +18,6 @@ struct RetryAccounts {
 
   init(_ budget: RetryBudget) {
     isUnlimited = budget.isUnlimited
-    // What nobody can use up need not be counted to its end.
     let repetitions = min(budget.capacity, Self.mostRepetitions)
     capacity = repetitions * Self.whole
     deposit = isUnlimited ? 0 : Int(min(budget.ratio, Double(repetitions)) * Double(Self.whole))

@@ -14,13 +14,13 @@ public struct CircuitBreaker: Sendable, Hashable {
   /// The time for which an attempt counts; zero is no breaker.
   public var window: Duration
   /// The fewest attempts in the window at which it may open.
-  public var minimumCalls: Int
+  public var minimumCalls: Int { didSet { minimumCalls = max(1, minimumCalls) } }
   /// The part of them that must have failed, from 0 to 1.
   public var failureRatio: Double
   /// The time for which it stays open.
   public var openDuration: Duration
   /// The most attempts at a time once that is over.
-  public var probes: Int
+  public var probes: Int { didSet { probes = max(1, probes) } }
 
   /// A breaker like ``standard``, except for the given values.
   public init(

@@ -116,9 +116,52 @@ public struct RetryPolicy: Sendable {
   }
 
   private func backoff(_ failure: Failure) -> Duration {
-    let (cap, doublings) = (cap(for: failure.request), isFixed ? 0 : min(failure.attempts.count - 1, 30))
-    // Divided, for the product could be more than a duration holds.
-    let bound = cap / (1 << doublings) <= baseDelay ? cap : baseDelay * (1 << doublings)
+    let doublings = isFixed ? 0 : min(failure.attempts.count - 1, 30)
+    let cap = cap(for: failure.request)
+    // Not the other way round: what doubles so often may be too large for a duration.
+    let bound = baseDelay >= cap / (1 << doublings) ? cap : baseDelay * (1 << doublings)
     return hasJitter ? bound * failure.random : bound
   }
+}
+
+/// The rule for sending a request twice.
+public enum Idempotency: Sendable, Hashable {
+  /// As its method says (RFC 9110 §9.2.2), or when it carries an `Idempotency-Key`.
+  case automatic
+  /// It may.
+  case safeToRepeat
+  /// It may not, whatever its method says.
+  case neverRepeat
+  /// It may: every attempt carries the same `Idempotency-Key`, made for the call.
+  case key
+}
+
+/// A limit on the repetitions per host, in proportion to its first attempts.
+///
+/// Every first attempt earns a part of a repetition; a retry, or a hedge, costs a whole one. So a host that fails
+/// everything gets a fifth more than it is offered, not three times as much, just when it can bear it least. Once the
+/// budget is used up failures stand, and the flight record says why.
+public struct RetryBudget: Sendable, Hashable {
+  /// The repetitions that every first attempt earns.
+  public var ratio: Double { didSet { ratio = max(0, ratio) } }
+  /// The most repetitions that may be saved up; so many are there at first.
+  public var capacity: Int { didSet { capacity = max(0, capacity) } }
+
+  /// A budget.
+  ///
+  /// - Parameters:
+  ///   - ratio: The repetitions that every first attempt earns.
+  ///   - capacity: The most repetitions that may be saved up; so many are there at first.
+  public init(ratio: Double = 0.2, capacity: Int = 10) {
+    self.ratio = max(0, ratio)
+    self.capacity = max(0, capacity)
+  }
+
+  /// A repetition for every five calls, and at most ten saved up.
+  public static let standard = RetryBudget()
+
+  /// No budget: policies alone decide.
+  public static let unlimited = RetryBudget(ratio: .infinity)
+
+  var isUnlimited: Bool { ratio == .infinity }
 }

@@ -42,11 +42,11 @@ public struct ThrottleLimits: Sendable, Hashable {
 ///     TaskManager(limits: ThrottleLimits(rate: RateLimit(100, per: .seconds(60))))
 public struct RateLimit: Sendable, Hashable {
   /// The most that may begin in ``period``, in the long run; 0 is no limit.
-  public var count: Int
+  public var count: Int { didSet { count = max(0, count) } }
   /// The time that ``count`` is for.
-  public var period: Duration
-  /// The most that may begin at once after a pause.
-  public var burst: Int
+  public var period: Duration { didSet { period = max(.zero, period) } }
+  /// The most that may begin at once after a pause; 1 at least.
+  public var burst: Int { didSet { burst = max(1, burst) } }
 
   /// A rate of `count` attempts in `period`.
   ///
@@ -65,16 +65,11 @@ public struct RateLimit: Sendable, Hashable {
 
   var isNone: Bool { count == 0 || period == .zero }
 
-  /// The time after which one more may begin.
-  var interval: Duration { period / max(1, count) }
+  /// The time after which one more may begin; a century at most, for sums of more would overflow.
+  var interval: Duration { min(period, .seconds(3_200_000_000)) / max(1, count) }
 
-  /// The time in which a whole burst is earned, but for its last part.
-  var burstPeriod: Duration {
-    let (interval, steps) = (interval, burst - 1)
-    // Longer than any process runs: the product could be more than a duration holds.
-    guard interval.inSeconds * Double(steps) < 1e12 else { return .seconds(1_000_000_000_000) }
-    return interval * steps
-  }
+  /// The time that a whole burst takes away, but for its first.
+  var reserve: Duration { interval * (min(burst, 1_000_000_000) - 1) }
 }
 
 /// The running and waiting attempts of a manager, at one moment.

@@ -170,10 +170,21 @@ import Testing
     #expect(ThrottleLimits(streamsPerHost: -1).streamsPerHost == 0)
   }
 
-  @Test func `the largest burst there can be is none that traps`() async throws {
-    let rate = RateLimit(1, per: .seconds(60), burst: .max)
-    let shop = VirtualShop(limits: ThrottleLimits(rate: rate)) { _, request, _ in .ok(request) }
-    for _ in 0..<20 { try await shop.task().run() }
-    #expect(shop.sentCount == 20)
+  @Test func `no rate strands anybody, or is a trap`() async throws {
+    var changed = RateLimit(5, per: .seconds(1))
+    (changed.count, changed.burst) = (-5, 0)
+    var slow = RateLimit(5, per: .seconds(1))
+    (slow.period, slow.burst) = (.seconds(-1), -1)
+    var single = RateLimit(1, per: .seconds(1))
+    single.burst = 0
+    let rates = [
+      changed, slow, single, RateLimit(-1, per: .seconds(1)), RateLimit(1, per: .unlimited, burst: .max),
+      RateLimit(.max, per: .nanoseconds(1), burst: .min),
+    ]
+    for rate in rates {
+      let shop = VirtualShop(limits: ThrottleLimits(rate: rate)) { _, request, _ in .ok(request) }
+      _ = try await shop.task().deadline(.seconds(60)).run()
+      #expect(shop.sentCount == 1, "\(rate)")
+    }
   }
 }

@@ -21,6 +21,17 @@ import Testing
     #expect(stub.requests.count == 1)
   }
 
+  @Test func `the statuses of a policy are the ones that are tried again, in the place of the usual ones`() async throws
+  {
+    var policy = RetryPolicy.attempts(2)
+    policy.statuses = [.notFound]
+    for (status, count) in [(HTTPStatus.notFound, 2), (.serviceUnavailable, 1)] {
+      let stub = StubServer(.status(status))
+      _ = try? await GetWidget().on(stub.server).retry(policy).run()
+      #expect(stub.requests.count == count, "\(status)")
+    }
+  }
+
   @Test func `after the last attempt its error is thrown, with those before it`() async throws {
     let stub = StubServer(.status(503), .lost, .status(504))
     let error = await #expect(throws: TaskError.self) { try await GetWidget().on(stub.server).run() }
@@ -131,6 +142,14 @@ import Testing
     #expect(recorder.delays.last == .milliseconds(900))
   }
 
+  @Test func `a fixed delay is as long as it says, and so is the Retry-After that it allows`() async throws {
+    let stub = StubServer(.status(503), .status(503, [.retryAfter: "80"]), .widget)
+    let recorder = EventRecorder()
+    await stub.server.update { $0.observers = [recorder] }
+    try await GetWidget().on(stub.server).retry(upTo: 2, after: .seconds(90)).run()
+    #expect(recorder.delays == [.seconds(90), .seconds(90)], "a minute is the most that other policies wait")
+  }
+
   @Test func `the server's Retry-After is heeded where it is longer`() async throws {
     let stub = StubServer(
       .status(503, [.retryAfter: "45"]), .status(429, [.retryAfter: "0"]), .status(503, [.retryAfter: "2"]), .widget)
@@ -214,8 +233,9 @@ import Testing
   }
 
   @Test func `a policy of one's own sees the attempts, the error and what the server asked for`() async throws {
-    let stub = StubServer(.status(503, [.retryAfter: "9"]), .widget)
+    let stub = StubServer(.status(503, [.retryAfter: "9", .setCookie: "a=s3cret"]), .widget)
     let policy = RetryPolicy.decided { failure in
+      #expect(failure.error.headers[.setCookie] == Redaction.mark, "as in any error")
       #expect(failure.attempts.count == 1)
       #expect(failure.error.status == 503)
       #expect(failure.retryAfter == .seconds(9))
@@ -246,6 +266,17 @@ import Testing
     }
     try await GetWidget().on(stub.server).run()
     #expect(stub.requests.map { $0.headers["X-Token"] } == ["1", "2", "3"])
+  }
+
+  @Test(arguments: [Duration.unlimited, .seconds(Int64.max / 2), .seconds(-1)])
+  func `no delay is a trap, and none is longer than the largest`(base: Duration) async throws {
+    var policy = RetryPolicy.attempts(5)
+    (policy.baseDelay, policy.hasJitter) = (base, false)
+    let stub = StubServer(.status(503))
+    let recorder = EventRecorder()
+    await stub.server.update { $0.observers = [recorder] }
+    _ = try? await GetWidget().on(stub.server).retry(policy).run()
+    #expect(recorder.delays == Array(repeating: base < .zero ? .zero : .seconds(60), count: 4))
   }
 
   @Test(arguments: [RetryPolicy.fixed(retries: .max, delay: .zero), .attempts(.min), .fixed(retries: -5, delay: .zero)])

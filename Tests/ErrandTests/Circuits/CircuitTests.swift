@@ -10,10 +10,10 @@ import Testing
   /// Sends once; nil where that was refused.
   @discardableResult
   private func send(
-    _ circuit: inout Circuit, _ result: Circuit.Result, at seconds: Int, _ settings: CircuitBreaker? = nil
+    _ circuit: inout Circuit, _ result: Circuit.Result, at seconds: Int, _ other: CircuitBreaker? = nil
   ) -> Bool? {
-    let settings = settings ?? self.settings
-    guard case .permit(let permit) = circuit.enter(at: .seconds(seconds), settings) else { return nil }
+    let settings = other ?? settings
+    guard case .pass(let permit) = circuit.enter(at: .seconds(seconds), settings) else { return nil }
     return circuit.leave(permit, result, at: .seconds(seconds), settings)
   }
 
@@ -32,6 +32,38 @@ import Testing
     for _ in 0..<3 { send(&circuit, .failure, at: 0) }
     #expect(send(&circuit, .failure, at: 31) == false)
     #expect(circuit.state(at: .seconds(31)) == .closed)
+  }
+
+  @Test func `it opens at the ratio that is set, and not before`() {
+    // One of four, and six of eight.
+    for (ratio, results) in [(0.25, "sssf"), (0.75, "ffssffff")] {
+      let settings = CircuitBreaker(minimumCalls: 4, failureRatio: ratio)
+      var circuit = Circuit()
+      let opened = results.map { send(&circuit, $0 == "f" ? .failure : .success, at: 0, settings) }
+      #expect(opened == Array(repeating: false, count: results.count - 1) + [true], "\(ratio)")
+    }
+  }
+
+  @Test func `what failed within the window that is set counts, however long that is`() {
+    let long = CircuitBreaker(window: .seconds(300), minimumCalls: 4)
+    var circuit = Circuit()
+    for second in [0, 90, 180] { #expect(send(&circuit, .failure, at: second, long) == false) }
+    #expect(send(&circuit, .failure, at: 269, long) == true)
+    let short = CircuitBreaker(window: .seconds(3), minimumCalls: 4)
+    var other = Circuit()
+    for second in [0, 1, 2, 4, 5, 6] { #expect(send(&other, .failure, at: second, short) == false) }
+  }
+
+  @Test func `as many probes as are set may try at a time`() {
+    let settings = CircuitBreaker(minimumCalls: 4, openDuration: .seconds(20), probes: 2)
+    var circuit = Circuit()
+    for _ in 0..<4 { send(&circuit, .failure, at: 0, settings) }
+    let decisions = (0..<3).map { _ in circuit.enter(at: .seconds(20), settings) }
+    guard case .pass(let first) = decisions[0], case .pass(let second) = decisions[1] else {
+      Issue.record("\(decisions)")
+      return
+    }
+    #expect(first.isProbe && second.isProbe && decisions[2] == .refuse(.zero))
   }
 
   @Test func `what says nothing of the host does not count`() {
@@ -98,6 +130,21 @@ import Testing
   @Test func `a breaker needs one call at least, and lets one probe pass`() {
     let breaker = CircuitBreaker(minimumCalls: 0, probes: -1)
     #expect(breaker.minimumCalls == 1 && breaker.probes == 1)
+    var changed = CircuitBreaker.standard
+    (changed.minimumCalls, changed.probes) = (0, 0)
+    #expect(changed.minimumCalls == 1 && changed.probes == 1)
+  }
+
+  @Test(arguments: [
+    Duration(secondsComponent: 0, attosecondsComponent: 1), .nanoseconds(1), .seconds(-1), .unlimited,
+  ]) func `no time makes a breaker that traps`(time: Duration) throws {
+    let settings = CircuitBreaker(window: time, minimumCalls: 1, openDuration: time)
+    let desk = CircuitDesk(clock: CallClock(ManualClock()))
+    let host = try #require(URL(string: "https://shop.test").flatMap { Origin($0) })
+    for result in [Circuit.Result.success, .failure] { try? desk.pass(for: host, settings)?.end(result) }
+    var circuit = Circuit()
+    for second in [0, 1, 1_000_000] { send(&circuit, .failure, at: second, settings) }
+    #expect(!"\(desk.circuit(of: host)) \(circuit.isIdle(at: .seconds(1_000_000)))".isEmpty)
   }
 
   @Test func `servers with windows of their own count into one circuit`() {

@@ -32,6 +32,39 @@ import Testing
     #expect(accounts.left(for: a) == 2)
   }
 
+  @Test func `each first attempt earns as much as the ratio says`() {
+    for (ratio, calls) in [(0.5, 2), (0.1, 10), (1, 1), (7, 1)] {
+      var accounts = RetryAccounts(RetryBudget(ratio: ratio, capacity: 1))
+      #expect(accounts.spend(for: a) == true)
+      for _ in 1..<calls {
+        accounts.earn(for: a)
+        #expect(accounts.spend(for: a) == false, "\(ratio)")
+      }
+      accounts.earn(for: a)
+      #expect(accounts.spend(for: a) == true, "\(ratio)")
+    }
+  }
+
+  @Test func `an account that is full again is not kept`() {
+    var accounts = RetryAccounts(.standard)
+    for host in [a, b] { #expect(accounts.spend(for: host) == true) }
+    for _ in 0..<5 { accounts.earn(for: a) }
+    #expect(accounts.hostCount == 1 && accounts.left(for: a) == 10 && accounts.left(for: b) == 9)
+  }
+
+  @Test func `no number makes a budget that traps, or one that takes what it should give`() {
+    var budgets = [RetryBudget(ratio: .nan, capacity: .max), RetryBudget(ratio: -.infinity, capacity: .min)]
+    budgets += [RetryBudget(ratio: .greatestFiniteMagnitude, capacity: .max)]
+    for index in budgets.indices {
+      var (changed, accounts) = (RetryBudget(), RetryAccounts(budgets[index]))
+      (changed.ratio, changed.capacity) = [(.nan, .max), (-1, .min), (.greatestFiniteMagnitude, .max)][index]
+      for accounts in [accounts, RetryAccounts(changed)] { #expect(accounts.left(for: a) >= 0) }
+      #expect(accounts.spend(for: a) == (budgets[index].capacity > 0))
+      accounts.earn(for: a)
+      #expect(accounts.left(for: a) >= 0)
+    }
+  }
+
   @Test func `a host that fails everything gets a fifth more than it is offered`() async throws {
     let shop = VirtualShop(.autoAdvancing, budget: .standard) { _, request, _ in .unavailable(request) }
     for _ in 0..<300 { await #expect(throws: TaskError.self) { try await shop.task().run() } }
