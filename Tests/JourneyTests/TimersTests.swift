@@ -6,10 +6,12 @@ import Testing
 @Suite struct TimersTests {
   private static let short = Duration.milliseconds(400)
 
-  private func error(_ timeouts: Timeouts, _ answer: MockAnswer) async throws -> TaskError {
+  private func error(_ timeouts: Timeouts, _ answer: MockAnswer, body: HTTPBody = .empty) async throws -> TaskError {
     let shop = try Shop { $0.timeouts = timeouts }
     shop.mock.enqueue(answer)
-    let error = await #expect(throws: TaskError.self) { try await PlainTask().on(shop.server).retry(.never).run() }
+    let method = body.isEmpty ? HTTPMethod.get : .put
+    let task = URLTask(shop.url("plain"), method: method, body: body).on(shop.server).retry(.never)
+    let error = await #expect(throws: TaskError.self) { try await task.run() }
     try await shop.mock.waitForOpenConnections(0)
     #expect(shop.isQuiet)
     return try #require(error)
@@ -22,6 +24,13 @@ import Testing
     #expect(
       error.description.contains(
         "the time limit timeouts.firstByte of 0.400 s was exceeded, while waiting for the response"), "\(error)")
+  }
+
+  @Test(arguments: [HTTPBody.text("x"), .bytes(Data(count: 100_000)), .stream { AsyncStream { $0.finish() } }])
+  func `so does one that has read the whole body of the request`(body: HTTPBody) async throws {
+    // A body still on its way would be the business of the last of them.
+    let error = try await error(Timeouts(firstByte: Self.short, attempt: .seconds(30)), .hang, body: body)
+    #expect(error.timer == .firstByte && error.phase == .awaitingResponse, "\(error)")
   }
 
   @Test func `a body that stands still fires the idle timer`() async throws {

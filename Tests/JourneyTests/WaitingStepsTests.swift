@@ -4,8 +4,8 @@ import Foundation
 import Testing
 
 /// Steps and bodies that wait for calls of their own: nothing that waits for another call holds a slot.
-@Suite(.timeLimit(.minutes(1))) struct WaitingStepsTests {
-  private static let tight = ThrottleLimits(perHost: 1)
+@Suite(.timeLimit(.minutes(10))) struct WaitingStepsTests {
+  private static let tight = ThrottleLimits(perHost: 1, streamsPerHost: 1)
 
   /// Runs a task before it hands a response on, or sends again after a 401.
   private struct Asking: PerAttemptStep {
@@ -64,6 +64,22 @@ import Testing
     #expect(await ended([call]) == [200])
     #expect(shop.mock.requests.map(\.path) == ["/plain", "/token"] + (status == 401 ? ["/plain"] : []))
     #expect(shop.isQuiet)
+  }
+
+  @Test(arguments: [401, 200]) func `a step of a stream may read another, where one may be open`(status: HTTPStatus)
+    async throws
+  {
+    let shop = try shop { _ = try await PlainTask(path: "token").on($0).stream().body.collect() }
+    shop.mock.enqueue(.status(status, body: "first"))
+    shop.mock.route("/plain", answer: .text("second"))
+    let call = Task {
+      let response = try await PlainTask().on(shop.server).stream()
+      _ = try await response.body.collect()
+      return response.status
+    }
+    #expect(await ended([call]) == [200])
+    #expect(shop.mock.requests.map(\.path) == ["/plain", "/token"] + (status == 401 ? ["/plain"] : []))
+    #expect(await eventually { shop.isQuiet && shop.server.manager.throttle.streams == 0 })
   }
 
   @Test func `many calls may wait for one renewal, which waits behind others`() async throws {

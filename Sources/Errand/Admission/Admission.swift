@@ -94,6 +94,9 @@ struct Admission {
   /// The next time at which a call may start for no other reason than that time has passed.
   var nextWake: Duration? { starved.first?.time }
 
+  /// The number of hosts of which something is known.
+  var hostCount: Int { hosts.count }
+
   /// The numbers of running and waiting calls, by host.
   var counts: [Origin: ThrottleSnapshot.Host] {
     var counts: [Origin: ThrottleSnapshot.Host] = [:]

@@ -38,6 +38,9 @@ final class CircuitDesk: Sendable {
     throw Self.refusal(of: host, for: time)
   }
 
+  /// The number of hosts whose circuits are known.
+  var hostCount: Int { state.withLock { $0.circuits.count } }
+
   func circuit(of host: Origin) -> CircuitBreaker.State {
     let now = clock.now
     return state.withLock { $0.circuits[host] }?.state(at: now) ?? .closed

@@ -19,6 +19,22 @@ import Testing
     #expect(limits.withLock { $0 } == [.seconds(6), .seconds(6), .seconds(4)])
   }
 
+  @Test func `a body that goes to a file or a reader has no more than the call's own deadline`() async throws {
+    let limits = Shared<[Duration?]>([])
+    let shop = VirtualShop { _, request, _ in
+      limits.withLock { $0.append(request.options.timeouts.attempt) }
+      return .ok(request)
+    }
+    let task = shop.task().deadline(.seconds(10))
+    try await task.stream().body.cancel()
+    try await withFolder { folder in
+      try await task.download(to: folder.appendingPathComponent("file"))
+      try await task.timeouts(Timeouts(attempt: .seconds(20))).download(to: folder.appendingPathComponent("file"))
+    }
+    try await task.run()
+    #expect(limits.withLock { $0 } == [nil, nil, .seconds(20), .seconds(10)])
+  }
+
   @Test func `the timer of an attempt that was cut is the call's`() async throws {
     let shop = VirtualShop { _, request, _ in
       let limit = request.options.timeouts.attempt ?? .zero

@@ -12,6 +12,22 @@ import Testing
     #expect(pins.pins(for: "example.com") == nil)
   }
 
+  @Test func `a key that is registered counts beside those before it, however the host is written`() {
+    var pins = PublicKeyPins()
+    for (key, host) in [("sha256/A", "api.example.com"), ("B", "API.example.com"), ("C", "*.example.com")] {
+      pins.register(key, for: host)
+    }
+    #expect(pins.pins(for: "api.example.com") == ["A", "B"] && pins.pins(for: "www.example.com") == ["C"])
+  }
+
+  @Test func `pins of two places are those of both, also for a host that is in both`() {
+    let (ours, theirs): (PublicKeyPins, PublicKeyPins) = (["a.test": ["A"], "b.test": ["B"]], ["a.test": ["C"]])
+    for union in [ours.union(theirs), theirs.union(ours)] {
+      #expect(union.pins(for: "a.test") == ["A", "C"] && union.pins(for: "b.test") == ["B"])
+    }
+    #expect(PublicKeyPins().union(ours) == ours && ours.union(PublicKeyPins()) == ours)
+  }
+
   // The expected bytes are openssl's own: `openssl ec -pubout -outform DER`.
   @Test func `a P-256 point becomes the structure that openssl writes`() throws {
     let expected = try #require(

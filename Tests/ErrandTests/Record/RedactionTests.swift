@@ -177,7 +177,9 @@ import Testing
 
   @Test(arguments: [
     "passcode", "client_assertion", "Ocp-Apim-Subscription-Key", "X-Functions-Key", "X-Parse-Master-Key", "AccountKey",
-    "DD-APPLICATION-KEY", "X-Jwt", "X-Otp", "X-Cookie", "SAMLResponse", "device_code",
+    "DD-APPLICATION-KEY", "X-Jwt", "X-Otp", "X-Cookie", "SAMLResponse", "device_code", "keyPassphrase", "AccessKeyId",
+    "user_jwt", "X-Signing-Key", "encryptionKey", "auth", "pwd", "pass", "sid", "cookies", "hmac", "code_verifier",
+    "auth_code", "Cookie2", "Set-Cookie2", "Authentication-Info", "Proxy-Authentication-Info", "X-Auth", "X-Auth-Key",
   ])
   func `so are names by which others give their keys`(name: String) {
     #expect(redaction([HTTPHeaderName(name): "s3cret"]).first?.value == "<redacted>")

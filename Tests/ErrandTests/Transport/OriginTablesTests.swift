@@ -37,6 +37,31 @@ import Testing
     #expect(!circuit.isIdle(at: .seconds(9999)), "a probe is under way")
   }
 
+  @Test func `circuits of hosts that nobody calls any more are forgotten, and open ones are not`() throws {
+    let clock = ManualClock()
+    let desk = CircuitDesk(clock: CallClock(clock))
+    let down = try origin(0)
+    for _ in 0..<10 { try desk.pass(for: down, .standard)?.end(.failure) }
+    for number in 1...1000 {
+      try desk.pass(for: origin(number), .standard)?.end(.success)
+      clock.advance(by: .seconds(1))
+      #expect(desk.hostCount <= 64)
+    }
+    #expect(desk.circuit(of: down) == .halfOpen)
+  }
+
+  @Test func `hosts whose rate has recovered are forgotten`() throws {
+    var admission = Admission(limits: ThrottleLimits(rate: RateLimit(1, per: .seconds(20))))
+    for number in 0..<1000 {
+      let (host, now) = (try origin(number), Duration.seconds(number))
+      #expect(admission.enter(number, host: host, priority: .normal, at: now) == .start)
+      _ = admission.leave(host: host, at: now)
+      #expect(admission.hostCount <= 65)
+    }
+    let last = try origin(999)
+    #expect(admission.enter(1000, host: last, priority: .normal, at: .seconds(1000)) == .wait, "its rate has not")
+  }
+
   #if os(Linux)
     @Test func `origins that speak no HTTP/2 are known up to a number`() {
       var origins = LoneOrigins()
