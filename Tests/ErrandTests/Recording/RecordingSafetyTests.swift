@@ -86,10 +86,67 @@ import Testing
       let lines = Shared<[String]>([])
       let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
       _ = try? await stub.server.recordTaskPath(to: path)
+      #expect((stub.server.taskPathURL == nil) == (name == ".lock"), "without its lock a folder is not written to")
       _ = try await GetWidget().on(stub.server).download()
       await stub.server.endTaskPathRecording()
+      #expect(try String(contentsOf: victim, encoding: .utf8) == "mine" && lines.withLock { $0 } == [])
+    }
+  }
+
+  @Test func `an index in the place of which there is a link is not read`() async throws {
+    try await withFolder { folder in
+      var (first, second) = (
+        RecordingFolder(folder.appendingPathComponent("1")), RecordingFolder(folder.appendingPathComponent("2"))
+      )
+      try first.open()
+      _ = try first.write([recording("GET Other")], .unlimited)
+      try PrivateFolder.make(second.url)
+      try FileManager.default.createSymbolicLink(
+        at: second.url.appendingPathComponent("index.json"),
+        withDestinationURL: first.url.appendingPathComponent("index.json"))
+      try Data("planted".utf8).write(to: second.url.appendingPathComponent("0001. GET Other.txt"))
+      try second.open()
+      _ = try second.write([recording()], .unlimited)
+      #expect(try index(in: second.url).map(\.number) == [2] && index(in: first.url).map(\.number) == [1])
+    }
+  }
+
+  @Test func `a lock that is no plain file is refused`() async throws {
+    try await withFolder { folder in
+      try #require(mkfifo(folder.appendingPathComponent(".lock").path, 0o600) == 0)
+      let error = await #expect(throws: TaskError.self) { try await TaskManager().recordTaskPath(to: folder) }
+      #expect(error?.code == .fileNotWritable && error?.reason.contains("no plain file") == true)
+    }
+  }
+
+  @Test(arguments: [".0001.partial", ".index.partial", "0001. GET Widget.txt", "index.json"], [true, false])
+  func `a link that is planted while calls are recorded is replaced, and nothing is written through it`(
+    name: String, isSymbolic: Bool
+  ) async throws {
+    try await withFolder { folder in
+      let victim = folder.appendingPathComponent("victim")
+      try Data("mine".utf8).write(to: victim)
+      let path = folder.appendingPathComponent("recordings")
+      var recordings = RecordingFolder(path)
+      try recordings.open()
+      let link = path.appendingPathComponent(name)
+      try? FileManager.default.removeItem(at: link)  // of these names only the index is there
+      if isSymbolic {
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: victim)
+      } else {
+        try FileManager.default.linkItem(at: victim, to: link)
+      }
+      guard case .written = try recordings.write([recording()], .unlimited) else {
+        Issue.record("the recording was not written")
+        return
+      }
       #expect(try String(contentsOf: victim, encoding: .utf8) == "mine")
-      if name == ".lock" { #expect(stub.server.taskPathURL == nil) } else { #expect(lines.withLock { $0 } == []) }
+      #expect(try files(in: path) == [".lock", "0001. GET Widget.txt", "index.json"])
+      #expect(try index(in: path).map(\.number) == [1])
+      for name in try files(in: path) {
+        let kind = try FileManager.default.attributesOfItem(atPath: path.appendingPathComponent(name).path)[.type]
+        #expect(kind as? FileAttributeType == .typeRegular, "\(name)")
+      }
     }
   }
 
