@@ -44,6 +44,38 @@ import Testing
     try check(throttling, says: "at most \(1 + RetryBudget.standard.ratio) times what is offered, and ten requests")
   }
 
+  @Test func `the limits that the README lists`() throws {
+    let (configuration, policy) = (ServerConfiguration(), RetryPolicy.standard)
+    let connect = try #require(configuration.timeouts.connect)
+    #expect(configuration.timeouts == Timeouts(connect: connect))
+    try check(
+      "README.md", says: "| \(Int(configuration.defaultTimeout.inSeconds)) s | `defaultTimeout`",
+      "| Connecting | \(Int(connect.inSeconds)) s |", "| A whole call | none |",
+      "| Attempts | \(policy.maximumAttempts) |",
+      "| \(Int(policy.maximumDownloadDelay.inSeconds)) s down, \(Int(policy.maximumUploadDelay.inSeconds)) s up |",
+      "| Requests in flight per host | \(ThrottleLimits().perHost) |",
+      "| A body in memory | \(configuration.maximumBodySize >> 20) MiB |",
+      "| The body of an error | \(configuration.maximumErrorBodySize >> 20) MiB |")
+    #if os(Linux)
+      let idle = Int(CurlTransport.Configuration().idleLifetime.inSeconds)
+      try check("README.md", says: "| An idle connection | \(idle) s |")
+    #endif
+    let kept = RecordingLimits()
+    #expect(kept.count == 1000)
+    try check("README.md", says: "the newest 1,000 are kept, up to \(kept.bytes >> 20) MiB")
+  }
+
+  @Test func `when a circuit opens, and how long a network is waited for`() throws {
+    let breaker = CircuitBreaker.standard
+    #expect(breaker == CircuitBreaker(window: .seconds(30), minimumCalls: 10, failureRatio: 0.5, probes: 1))
+    #expect(breaker.openDuration == .seconds(30))
+    try check(throttling, says: "opens for 30 seconds when half of at least ten attempts in 30 seconds failed")
+    try check("Sources/Errand/Policies/CircuitBreaker.swift", says: "Opens for 30 seconds when half of at least ten")
+    let longest = Int(PollingReachability().longest.inSeconds)
+    let guide = "Sources/Errand/Errand.docc/ConfiguringAServer.md"
+    try check(guide, says: "The default waits 0.5 s, 1 s, 2 s and so on up to \(longest) s")
+  }
+
   @Test func `how many events wait`() throws {
     #expect(ObserverQueue.capacity == 1000)
     try check(seeing, says: "Up to 1,000 events wait for it")
@@ -89,6 +121,11 @@ import Testing
       #expect(seconds < 60, "many proxies keep them for 60 s, nginx for 75")
       try check(transports, says: "as soon as the server closes it, and after \(seconds) seconds")
       try check(changes, says: "when the server closes them, and after \(seconds) s")
+    }
+
+    @Test func `how often a body may be packed`() throws {
+      #expect(ContentCoding.mostLayers == 4)
+      try check(transports, says: "was packed up to four times")
     }
 
     @Test func `when another thread is asked to help`() throws {
