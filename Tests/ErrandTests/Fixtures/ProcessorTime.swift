@@ -14,7 +14,11 @@ func processorTime(_ work: () -> Void) -> Duration {
 }
 
 private func threadTime() -> Duration {
-  var time = timespec()
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-  return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  // As two numbers: the fields of `timespec` may be of a module that has no name to import, depending on which files the
+  // compiler is given together.
+  var time = (seconds: 0, nanoseconds: 0)
+  withUnsafeMutablePointer(to: &time) { pointer in
+    pointer.withMemoryRebound(to: timespec.self, capacity: 1) { _ = clock_gettime(CLOCK_THREAD_CPUTIME_ID, $0) }
+  }
+  return .seconds(time.seconds) + .nanoseconds(time.nanoseconds)
 }
