@@ -14,6 +14,8 @@ final class Attempt: Sendable {
     var start: Duration
     /// True once it had a slot.
     var isUnderWay = false
+    /// The one that waits for it to have a slot.
+    var starter: Waiter<Void>?
     /// The number of its requests that may have reached a server, one a hop.
     var sent = 0
     /// True when its own admission or transport said that nothing of the last request was sent.
@@ -38,6 +40,27 @@ final class Attempt: Sendable {
 
   /// True once it has had a slot.
   var isUnderWay: Bool { state.withLock { $0.isUnderWay } }
+
+  /// Returns once it has a slot, has ended without one, or the surrounding Swift task is cancelled. One may wait.
+  func waitUntilUnderWay() async {
+    await answer { waiter in
+      state.withLock { state -> Void? in
+        guard !state.isUnderWay, !state.hasEnded, !Task.isCancelled else { return () }
+        state.starter = waiter
+        return nil
+      }
+    } onCancel: {
+      wakeStarter()
+    }
+  }
+
+  private func wakeStarter() {
+    let starter = state.withLock { state in
+      defer { state.starter = nil }
+      return state.starter
+    }
+    starter?.resume()
+  }
 
   func waitForSlot(_ host: Origin) async throws -> AdmissionSlot {
     do {
@@ -103,13 +126,14 @@ final class Attempt: Sendable {
 
   private func begin(at host: Origin, after queued: Duration?) {
     let now = call.trace.elapsed
-    let isFirstHop = state.withLock { state in
-      defer { state.isUnderWay = true }
+    let (isFirstHop, starter) = state.withLock { state in
+      defer { (state.isUnderWay, state.starter) = (true, nil) }
       state.sent += 1
       state.start = now
       state.record.queued += queued ?? .zero
-      return !state.isUnderWay
+      return (!state.isUnderWay, state.starter)
     }
+    starter?.resume()
     if number == 1, isFirstHop { call.manager.retries.earn(for: host) }
     if let queued { call.trace.note(.admitted(after: queued)) }
   }
@@ -278,5 +302,6 @@ final class Attempt: Sendable {
       return state.record
     }
     if let record { call.noteAttempt(record, outcome, at: now) }
+    wakeStarter()
   }
 }

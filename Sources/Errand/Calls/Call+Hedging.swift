@@ -23,6 +23,7 @@ extension Call {
     _ number: inout Int, _ request: HTTPRequest, again: @escaping @Sendable () async throws -> HTTPRequest
   ) async -> AttemptResult {
     let first = Attempt(number, of: self)
+    let delay = hedging.delay
     var race = HedgeRace(hedging)
     var best = AttemptResult.failure(CancellationError())
     return await withTaskGroup(of: HedgeEvent?.self) { group in
@@ -33,7 +34,8 @@ extension Call {
         case .delayOver:
           let action = race.delayOver(isUnderWay: first.isUnderWay) { takeHedge(request) }
           if action == .stop { continue }
-          group.addTask { await self.delay(atLeast: action == .wait ? .milliseconds(10) : .zero) }
+          // Without a delay there is nothing to look again after: the slot itself is waited for.
+          group.addTask { action == .wait && delay == .zero ? await self.begun(first) : await self.delay() }
           if action == .wait { continue }
           number += 1
           group.addTask(operation: racing(isFirst: false) { [number] in await self.hedge(number, again) })
@@ -74,13 +76,19 @@ extension Call {
   }
 
   /// Waits until another attempt may be made; nil where the race is over before.
-  private func delay(atLeast least: Duration = .zero) async -> HedgeEvent? {
+  private func delay() async -> HedgeEvent? {
     do {
-      try await manager.clock.sleep(for: max(hedging.delay, least))
+      try await manager.clock.sleep(for: hedging.delay)
       return .delayOver
     } catch {
       return nil
     }
+  }
+
+  /// Waits until an attempt has its slot; nil where the race is over before.
+  private func begun(_ attempt: Attempt) async -> HedgeEvent? {
+    await attempt.waitUntilUnderWay()
+    return Task.isCancelled ? nil : .delayOver
   }
 
   /// Spends what a hedge costs; false where none may be sent.

@@ -119,9 +119,12 @@ struct CircuitWindow {
 
   mutating func count(isFailure: Bool, at now: Duration, _ window: Duration) {
     let length = max(window / Self.slices, Self.shortestSlice)
-    if length != sliceLength { slices = [] }
-    sliceLength = length
-    let number = Int(now / length)
+    if length != sliceLength { measure(in: length) }
+    add(Slice(calls: 1, failures: isFailure ? 1 : 0), at: Int(now / length))
+  }
+
+  /// Adds to a slice by its number; what is older than the newest counts to that.
+  private mutating func add(_ slice: Slice, at number: Int) {
     if slices.isEmpty || number - newest >= Self.slices {
       slices = [Slice()]
       newest = number

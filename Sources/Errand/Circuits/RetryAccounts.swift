@@ -4,7 +4,6 @@
 /// healthy host costs nothing.
 struct RetryAccounts {
   private static let whole = 1000
-  private static let mostRepetitions = 1 << 40
   /// The most hosts with an account: those that fail and are never called again would stay.
   static let mostHosts = 1024
 

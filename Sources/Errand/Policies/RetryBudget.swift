@@ -5,9 +5,9 @@
 /// budget is used up failures stand, and the flight record says why.
 public struct RetryBudget: Sendable, Hashable {
   /// The repetitions that every first attempt earns.
-  public var ratio: Double
+  public var ratio: Double { didSet { ratio = max(0, ratio) } }
   /// The most repetitions that may be saved up; so many are there at first.
-  public var capacity: Int
+  public var capacity: Int { didSet { capacity = max(0, capacity) } }
 
   /// A budget.
   ///

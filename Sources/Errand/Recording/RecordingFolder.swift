@@ -35,7 +35,7 @@ struct RecordingFolder {
     try PrivateFolder.make(url)
     let folder = try PrivateFolder(url)
     _ = try folder.locked(Self.lockName, patience: 200) { folder in
-      try refresh(folder)
+      try refresh(folder, isNew: true)
       try commit(folder)
     }
   }
@@ -106,9 +106,9 @@ struct RecordingFolder {
   }
 
   /// Reads the index again if others have written it, and finishes what they did not.
-  private mutating func refresh(_ folder: borrowing PrivateFolder) throws {
+  private mutating func refresh(_ folder: borrowing PrivateFolder, isNew: Bool = false) throws {
     if let stamp, stamp == folder.stamp(of: Self.indexName) { return }
-    index = try Self.index(in: folder)
+    index = try Self.index(in: folder, isNew: isNew)
     let names = try Set(FileManager.default.contentsOfDirectory(atPath: url.path))
     var missing: Set<String> = []
     for entry in index.entries where !names.contains(entry.file) {
@@ -127,13 +127,18 @@ struct RecordingFolder {
     try folder.rename(Self.partial(entry.number), to: entry.file)
   }
 
-  /// The index of the folder; empty where there is none.
-  /// Throws where there is one that cannot be read, or is another program's: it would be replaced.
-  private static func index(in folder: borrowing PrivateFolder) throws -> RecordingIndex {
-    let data = try folder.read(indexName) ?? Data()
+  /// The index of the folder; empty where there is none, or a link in its place, which is replaced.
+  /// Throws where it cannot be read, and where it is another program's and the folder is new to us.
+  private static func index(in folder: borrowing PrivateFolder, isNew: Bool) throws -> RecordingIndex {
+    let data: Data
+    do {
+      data = try folder.read(indexName) ?? Data()
+    } catch let error where error is PrivateFolder.Refusal || (error as? POSIXError)?.code == .ELOOP {
+      return RecordingIndex()
+    }
     if data.isEmpty || RecordingIndex.isSound(data) { return RecordingIndex(data) }
     // One that was edited by hand begins as ours do. Nothing of it is lost.
-    guard data.first == UInt8(ascii: "[") else { throw PrivateFolder.Refusal.anothers(indexName) }
+    guard data.first == UInt8(ascii: "[") || !isNew else { throw PrivateFolder.Refusal.anothers(indexName) }
     try folder.rename(indexName, to: "index.json.bad")
     return RecordingIndex(data)
   }

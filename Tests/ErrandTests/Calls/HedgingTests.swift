@@ -187,9 +187,10 @@ import Testing
     let first = Task { try await shop.task().run() }
     await shop.clock.pass(.zero, sleepers: 1)
     let second = Task { try await shop.task().hedged(after: .zero).run() }
-    await shop.clock.pass(.zero, sleepers: 2)
-    await shop.clock.pass(.seconds(5), sleepers: 2)
+    #expect(await eventually { shop.manager.waitingCount == 1 })
+    await shop.clock.pass(.seconds(5), sleepers: 1)
     #expect(try await first.value.status == 200)
     #expect(try await second.value.status == 200)
+    #expect(shop.manager.runningCount == 0 && shop.events.isBalanced)
   }
 }

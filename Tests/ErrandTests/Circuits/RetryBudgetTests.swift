@@ -106,11 +106,4 @@ import Testing
     #expect(moments.filter { if case .delayStarted = $0 { true } else { false } }.count == 7)
     #expect(shop.events.isBalanced)
   }
-
-  @Test func `the largest budget there can be is none that traps`() {
-    var accounts = RetryAccounts(RetryBudget(ratio: 1e300, capacity: .max))
-    #expect((0..<1000).allSatisfy { _ in accounts.spend(for: a) })
-    accounts.earn(for: a)
-    #expect(accounts.left(for: a) >= 1e9)
-  }
 }

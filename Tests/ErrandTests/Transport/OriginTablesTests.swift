@@ -41,9 +41,9 @@ import Testing
     let clock = ManualClock()
     let desk = CircuitDesk(clock: CallClock(clock))
     let down = try origin(0)
-    for _ in 0..<10 { try desk.pass(for: down, .standard)?.end(.failure) }
+    for _ in 0..<10 { try desk.permit(for: down, .standard).end(.failure) }
     for number in 1...1000 {
-      try desk.pass(for: origin(number), .standard)?.end(.success)
+      try desk.permit(for: origin(number), .standard).end(.success)
       clock.advance(by: .seconds(1))
       #expect(desk.hostCount <= 64)
     }
