@@ -16,25 +16,40 @@ let settings: [SwiftSetting] = [
 let lockSettings: [SwiftSetting] =
   Context.environment["ERRAND_SANITIZES_THREADS"] == nil ? [] : [.define("SANITIZES_THREADS")]
 
+let apple: [Platform] = [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]
+
 let package = Package(
   name: "errand",
-  platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+  platforms: [.macOS(.v14), .iOS(.v17), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
   products: [
     .library(name: "Errand", targets: ["Errand"]),
+    .library(name: "ErrandURLSession", targets: ["ErrandURLSession"]),
     .library(name: "ErrandTesting", targets: ["ErrandTesting"]),
     .executable(name: "errand-tour", targets: ["errand-tour"]),
     .executable(name: "errand-bench", targets: ["errand-bench"]),
   ],
+  traits: [.trait(name: "LinkedCurl", description: "Links libcurl on Linux instead of loading it at run time.")],
   targets: [
-    .target(name: "CCurl", cSettings: [.treatAllWarnings(as: .error)]),
-    .target(name: "Errand", dependencies: ["CCurl"], resources: [.copy("PrivacyInfo.xcprivacy")]),
-    .target(name: "ErrandTesting", dependencies: ["Errand"]),
+    .target(
+      name: "CCurl",
+      cSettings: [.treatAllWarnings(as: .error), .define("ERRAND_LINKED_CURL", .when(traits: ["LinkedCurl"]))],
+      linkerSettings: [.linkedLibrary("curl", .when(platforms: [.linux], traits: ["LinkedCurl"]))]),
+    .target(name: "ErrandFoundation"),
+    .target(name: "ErrandPrivacy", resources: [.copy("PrivacyInfo.xcprivacy")]),
+    .target(
+      name: "Errand",
+      dependencies: ["CCurl", "ErrandFoundation", .target(name: "ErrandPrivacy", condition: .when(platforms: apple))]),
+    .target(name: "ErrandURLSession", dependencies: ["Errand"]),
+    .target(name: "ErrandTesting", dependencies: ["Errand", "ErrandFoundation"]),
 
     .executableTarget(name: "errand-tour", dependencies: ["Errand", "ErrandTesting"], path: "Examples/Tour"),
-    .executableTarget(name: "errand-bench", dependencies: ["Errand", "ErrandTesting"], path: "Examples/Benchmark"),
-    .target(name: "Snippets", dependencies: ["Errand", "ErrandTesting"], path: "Examples/Snippets"),
+    .executableTarget(
+      name: "errand-bench", dependencies: ["Errand", "ErrandFoundation", "ErrandTesting"], path: "Examples/Benchmark"),
+    .target(
+      name: "Snippets", dependencies: ["Errand", "ErrandURLSession", "ErrandTesting"], path: "Examples/Snippets"),
 
     .testTarget(name: "ErrandTests", dependencies: ["Errand", "ErrandTesting"]),
+    .testTarget(name: "ErrandURLSessionTests", dependencies: ["Errand", "ErrandURLSession", "ErrandTesting"]),
     .testTarget(name: "ErrandTestingTests", dependencies: ["Errand", "ErrandTesting"]),
     .testTarget(name: "JourneyTests", dependencies: ["Errand", "ErrandTesting"]),
     .testTarget(name: "RealServerTests", dependencies: ["Errand", "ErrandTesting"]),
@@ -45,8 +60,15 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
+// On Apple platforms what is about URLSession is a part of `Errand`; elsewhere it is a product of its own, for it brings
+// FoundationNetworking and ICU along. Both targets have the same folder of sources.
+let ownSettings: [String: [SwiftSetting]] = [
+  "Errand": lockSettings + [.define("HAS_URLSESSION", .when(platforms: apple))],
+  "ErrandURLSession": [.define("HAS_URLSESSION", .when(platforms: [.linux]))],
+]
+
 for target in package.targets where target.name != "CCurl" {
-  target.swiftSettings = settings + (target.name == "Errand" ? lockSettings : [])
+  target.swiftSettings = settings + (ownSettings[target.name] ?? [])
 }
 for target in package.targets where target.name == "MainActorAppTests" {
   target.swiftSettings = settings + [.defaultIsolation(MainActor.self)]  // SE-0466

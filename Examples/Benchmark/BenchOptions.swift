@@ -1,5 +1,5 @@
 import Errand
-import Foundation
+import ErrandFoundation
 
 /// What the command line asks for.
 struct BenchOptions {

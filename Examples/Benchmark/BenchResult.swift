@@ -1,12 +1,4 @@
-import Foundation
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import ErrandFoundation
 
 /// What a run measured, as one line of JSON.
 struct BenchResult: BenchReport {

@@ -1,6 +1,6 @@
 import Errand
 import ErrandTesting
-import Foundation
+import ErrandFoundation
 
 /// A great many calls over TLS to a server that ends its connections at random: announced, after an answer, while idle,
 /// before an answer, in its head, in its body, with a reset. Descriptors stay where they are, no POST is read twice, and

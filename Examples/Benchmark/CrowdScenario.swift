@@ -1,5 +1,5 @@
 import Errand
-import Foundation
+import ErrandFoundation
 
 /// What a crowd costs that does nothing: busy requests alone, beside 2,000 idle connections, and beside 2,000 streams
 /// whose head came and whose body stands still. Either may make the busy ones dearer by a tenth, in CPU per request.

@@ -1,5 +1,5 @@
 import Errand
-import Foundation
+import ErrandFoundation
 
 /// Exits with 1 when a run was no good, 2 when there was none.
 ///
@@ -10,12 +10,12 @@ struct ErrandBench {
     do {
       let options = try BenchOptions(Array(CommandLine.arguments.dropFirst()))
       let report = try await options.scenario.run(options)
-      FileHandle.standardOutput.write(Data("\(report)\n".utf8))
+      TextSink.standardOutput.write("\(report)")
       guard !report.failures.isEmpty else { return }
-      FileHandle.standardError.write(Data("errand-bench: \(report.failures.joined(separator: "; "))\n".utf8))
+      TextSink.standardError.write("errand-bench: \(report.failures.joined(separator: "; "))")
       exit(1)
     } catch {
-      FileHandle.standardError.write(Data("errand-bench: \(error)\n".utf8))
+      TextSink.standardError.write("errand-bench: \(error)")
       exit(2)
     }
   }

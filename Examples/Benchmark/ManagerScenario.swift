@@ -1,6 +1,6 @@
 import Errand
 import ErrandTesting
-import Foundation
+import ErrandFoundation
 
 /// What server and manager cost by themselves: trivial tasks over a stub transport, a window at a time.
 ///

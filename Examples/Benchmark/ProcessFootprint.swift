@@ -1,12 +1,4 @@
-import Foundation
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import ErrandFoundation
 
 /// What the process holds of the machine at one moment.
 struct ProcessFootprint: Sendable {

@@ -1,6 +1,6 @@
 import Errand
 import ErrandTesting
-import Foundation
+import ErrandFoundation
 
 /// Calls that are recorded to the folder of `--file`; no network. Made to be killed while it writes.
 struct RecordScenario: Scenario {

@@ -1,5 +1,5 @@
 import Errand
-import Foundation
+import ErrandFoundation
 
 /// Something to measure.
 protocol Scenario: Sendable {

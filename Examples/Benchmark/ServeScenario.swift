@@ -1,6 +1,6 @@
 import Errand
 import ErrandTesting
-import Foundation
+import ErrandFoundation
 
 /// The other side of ``CrowdScenario``: a server in a process of its own, until its standard input ends.
 struct ServeScenario: Scenario {
@@ -12,8 +12,9 @@ struct ServeScenario: Scenario {
     remote.route(.get, "/now", answer: .json(#"{"id":7,"name":"Widget"}"#))
     remote.route(.get, "/later", answer: .text("later").after(.milliseconds(1500)))
     remote.route(.get, "/stalled", answer: .text("never").bodyAfter(.seconds(86_400)))
-    FileHandle.standardOutput.write(Data("\(remote.url)\n".utf8))
-    _ = FileHandle.standardInput.readDataToEndOfFile()
+    TextSink.standardOutput.write("\(remote.url)")
+    var byte: UInt8 = 0
+    while read(STDIN_FILENO, &byte, 1) > 0 {}
     remote.stop()
     return Served()
   }

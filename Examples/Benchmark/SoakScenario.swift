@@ -1,6 +1,6 @@
 import Errand
 import ErrandTesting
-import Foundation
+import ErrandFoundation
 
 /// A great many calls one after the other: after the first tenth, memory stays where it is.
 struct SoakScenario: Scenario {

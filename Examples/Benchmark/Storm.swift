@@ -1,6 +1,6 @@
 import Errand
 import ErrandTesting
-import Foundation
+import ErrandFoundation
 
 /// One storm: so many calls, so many at a time, each cancelled after a random time.
 struct Storm: Sendable {

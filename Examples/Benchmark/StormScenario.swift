@@ -1,6 +1,6 @@
 import Errand
 import ErrandTesting
-import Foundation
+import ErrandFoundation
 
 /// Calls that are cancelled at random moments, over real sockets, through everything: none may hang, keep its slot, its
 /// memory or its connection, or end in anything but success or `CancellationError`.

@@ -1,6 +1,11 @@
 import Errand
 import ErrandTesting
-import Foundation
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// A shop on a port of this machine: 200 widgets, which can be added to, changed and removed.
 struct EmbeddedShop: Sendable {

@@ -1,5 +1,4 @@
 import Errand
-import Foundation
 
 /// `swift run errand-tour`: the whole product in a few seconds, against shops that it brings along.
 @main
@@ -14,16 +13,16 @@ struct ErrandTour {
       }
     } catch let failure as TourFailure {
       page.complain(failure.description)
-      exit(1)
+      page.leave(1)
     } catch let misuse as TourMisuse {
       page.complain("\(misuse.description)\n\n\(TourOptions.usage)")
-      exit(2)
+      page.leave(2)
     } catch let error as TaskError where error.code == .unknownRemote {
       page.complain(error.description)
-      exit(2)
+      page.leave(2)
     } catch {
       page.complain("\(error)")
-      exit(1)
+      page.leave(1)
     }
   }
 }

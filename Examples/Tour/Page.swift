@@ -1,4 +1,16 @@
-import Foundation
+import Errand
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
 
 /// Where the tour is printed: with colours and a live line on a terminal, as plain lines anywhere else.
 struct Page: Sendable {
@@ -12,7 +24,7 @@ struct Page: Sendable {
     return Page(isTerminal: isTerminal, hasColors: isTerminal && environment["NO_COLOR"] == nil)
   }()
 
-  func line(_ text: String) { write("\(text)\n") }
+  func line(_ text: String) { put("\(text)\n") }
 
   func title(_ number: String, _ text: String) { line("\n\(styled(number, .dim))  \(styled(text, .bold))\n") }
 
@@ -46,14 +58,17 @@ struct Page: Sendable {
     let bar = String(repeating: "━", count: filled)
     let rest = String(repeating: "━", count: 32 - filled)
     // Back to the start of the line, and erase it.
-    write("\r\u{1B}[2K  → \(styled(bar, .green) + styled(rest, .dim)) \(text)" + (count == total ? "\n" : ""))
+    put("\r\u{1B}[2K  → \(styled(bar, .green) + styled(rest, .dim)) \(text)" + (count == total ? "\n" : ""))
   }
 
   /// What went wrong, on the standard error.
   func complain(_ text: String) {
     let start = isTerminal ? "\r\u{1B}[2K" : ""
-    FileHandle.standardError.write(Data("\(start)errand-tour: \(text)\n".utf8))
+    TextSink.standardError.write("\(start)errand-tour: \(text)")
   }
+
+  /// Ends the program with this exit code.
+  func leave(_ code: Int32) -> Never { exit(code) }
 
   private enum Style: Int {
     case bold = 1
@@ -66,9 +81,10 @@ struct Page: Sendable {
     hasColors && !text.isEmpty ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
   }
 
-  private func write(_ text: String) {
+  private func put(_ text: String) {
     // A reader that went away, as `head` does, is no failure of the tour.
-    try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+    var text = text
+    text.withUTF8 { _ = write(STDOUT_FILENO, $0.baseAddress, $0.count) }
   }
 }
 

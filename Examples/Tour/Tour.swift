@@ -1,5 +1,3 @@
-import Foundation
-
 /// Steps in order, with what is said before and after them.
 struct Tour: Sendable {
   let greeting: String

@@ -1,5 +1,10 @@
 import Errand
-import Foundation
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 extension Visit {
   var steps: [TourStep] { [get, echo, window, stream, recording] }

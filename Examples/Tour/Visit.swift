@@ -1,5 +1,10 @@
 import Errand
-import Foundation
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The steps that only read, against a server that somebody named.
 struct Visit: Sendable {

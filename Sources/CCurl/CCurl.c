@@ -44,6 +44,15 @@ static struct {
 #undef FIELD
 } curl;
 
+#ifdef ERRAND_LINKED_CURL
+#define DECLARE(result, name, parameters) extern result curl_##name parameters;
+SYMBOLS(DECLARE)
+#undef DECLARE
+// Null where libcurl was linked with another library than OpenSSL.
+extern int SSL_pending(const void *) __attribute__((weak));
+extern int SSL_get_shutdown(const void *) __attribute__((weak));
+#endif
+
 // OpenSSL's, by way of libcurl; null where that uses another library.
 static int (*ssl_pending)(const void *);
 static int (*ssl_get_shutdown)(const void *);
@@ -54,6 +63,19 @@ static pthread_once_t load_guard = PTHREAD_ONCE_INIT;
 
 // MARK: Loading
 
+#ifdef ERRAND_LINKED_CURL
+
+static int32_t resolve(void) {
+#define RESOLVE(result, name, parameters) curl.name = curl_##name;
+  SYMBOLS(RESOLVE)
+#undef RESOLVE
+  ssl_pending = SSL_pending;
+  ssl_get_shutdown = SSL_get_shutdown;
+  return CCURL_LOADED;
+}
+
+#else
+
 static int32_t resolve_symbols(void *library) {
 #define RESOLVE(result, name, parameters)                           \
   curl.name = (__typeof__(curl.name))dlsym(library, "curl_" #name); \
@@ -63,15 +85,21 @@ static int32_t resolve_symbols(void *library) {
   return CCURL_LOADED;
 }
 
-static int32_t load(void) {
+static int32_t resolve(void) {
   // Local, so that a libcurl which the program itself is linked with keeps its own symbols. Never closed: it has
   // threads and exit handlers (OpenSSL's) that unloading would pull the ground from under.
   void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) return CCURL_MISSING_LIBRARY;
-  int32_t resolved = resolve_symbols(library);
-  if (resolved != CCURL_LOADED) return resolved;
   ssl_pending = (__typeof__(ssl_pending))dlsym(library, "SSL_pending");
   ssl_get_shutdown = (__typeof__(ssl_get_shutdown))dlsym(library, "SSL_get_shutdown");
+  return resolve_symbols(library);
+}
+
+#endif
+
+static int32_t load(void) {
+  int32_t resolved = resolve();
+  if (resolved != CCURL_LOADED) return resolved;
   version_data = curl.version_info(0);
   if (version_data->version_num < oldest_version) return CCURL_TOO_OLD;
   if (curl.global_init(CC_GLOBAL_ALL) != CCE_OK) return CCURL_INIT_FAILED;

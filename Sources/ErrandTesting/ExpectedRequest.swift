@@ -1,5 +1,5 @@
 public import Errand
-public import Foundation
+public import ErrandFoundation
 
 /// The request that a task is expected to send; see ``expectTask(_:sends:)``.
 public struct ExpectedRequest: Sendable {
@@ -49,7 +49,7 @@ public struct ExpectedRequest: Sendable {
     case .any: break
     case .empty: if !request.body.isEmpty { lines.append("body: expected none, but it has \(body.count) bytes") }
     case .text(let text): compare("body", text, String(decoding: body, as: UTF8.self))
-    case .json(let text): compare("body", Self.canonical(Data(text.utf8)), Self.canonical(body))
+    case .json(let text): compare("body", CanonicalJSON.text(of: Data(text.utf8)), CanonicalJSON.text(of: body))
     case .data(let data):
       if data != body { lines.append("body: expected other \(data.count) bytes than the \(body.count) that it has") }
     }
@@ -58,16 +58,8 @@ public struct ExpectedRequest: Sendable {
 
   private static func target(of url: URL, like expected: String) -> String {
     let text = url.absoluteString
-    guard !expected.contains("://"), let scheme = text.range(of: "://") else { return text }
+    guard !expected.contains("://"), let scheme = text.firstRange(of: "://") else { return text }
     let rest = text[scheme.upperBound...].drop { $0 != "/" && $0 != "?" }
     return rest.hasPrefix("/") ? String(rest) : "/" + rest
-  }
-
-  /// JSON with its members in order; what is no JSON stays as it is.
-  private static func canonical(_ data: Data) -> String {
-    guard let object = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed),
-      let sorted = try? JSONSerialization.data(withJSONObject: object, options: [.sortedKeys, .fragmentsAllowed])
-    else { return String(decoding: data, as: UTF8.self) }
-    return String(decoding: sorted, as: UTF8.self)
   }
 }

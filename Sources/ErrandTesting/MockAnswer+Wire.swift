@@ -1,5 +1,5 @@
 import Errand
-import Foundation
+import ErrandFoundation
 
 // How a response looks on the wire.
 extension MockAnswer {

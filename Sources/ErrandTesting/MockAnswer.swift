@@ -1,5 +1,5 @@
 public import Errand
-public import Foundation
+public import ErrandFoundation
 
 /// What a ``MockServer`` does with a request: a response, or one of the ways in which servers fail.
 ///

@@ -1,5 +1,5 @@
 import Errand
-import Foundation
+import ErrandFoundation
 
 /// The server's side of a connection: reads requests and answers them, one after the other, on its own thread.
 struct MockConnection {

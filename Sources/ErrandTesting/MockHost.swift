@@ -1,6 +1,6 @@
 import Dispatch
 import Errand
-import Foundation
+import ErrandFoundation
 
 /// What a server shares with its threads. They hold this and not the server, so that the server can end while they
 /// run, and end them.
@@ -24,10 +24,14 @@ final class MockHost: Sendable {
   var port: UInt16 { listener.port }
 
   /// Accepts connections on a thread of its own, and serves each on another.
-  func start() {
-    onThread { [self] in
+  func start() throws {
+    let isStarted = onThread { [self] in
       while let socket = listener.accept() { serve(socket) }
       listener.release()
+    }
+    guard isStarted else {
+      listener.release()
+      throw MockServerError("the system gives no thread for the server")
     }
   }
 
@@ -78,24 +82,27 @@ final class MockHost: Sendable {
   private func serve(_ socket: MockSocket) {
     guard let (index, arrivals) = ledger.withLock({ $0.open(socket) }) else { return socket.release() }
     resume(arrivals)
-    onThread { [self] in
+    let isStarted = onThread { [self] in
       var connection = MockConnection(socket, index: index, host: self)
       Self.$served.withValue(ObjectIdentifier(self)) { connection.serve() }
       let arrivals = ledger.withLock { $0.close(socket) }
       socket.release()
       resume(arrivals)
     }
+    guard !isStarted else { return }
+    resume(ledger.withLock { $0.close(socket) })
+    socket.release()
   }
 
-  /// Runs `body` on a new thread: it blocks, which Swift's own threads must not.
-  private func onThread(_ body: @escaping @Sendable () -> Void) {
+  /// Runs `body` on a new thread: it blocks, which Swift's own threads must not. False where there is none to be had.
+  private func onThread(_ body: @escaping @Sendable () -> Void) -> Bool {
     let threads = threads
     threads.enter()
-    let thread = Thread {
+    let isStarted = DetachedThread.start("errand-mock") {
       body()
       threads.leave()
     }
-    thread.stackSize = 512 << 10
-    thread.start()
+    if !isStarted { threads.leave() }
+    return isStarted
   }
 }

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
+import ErrandFoundation
 
 /// The listening socket of a server and the pipe that wakes the thread that waits on it.
 struct MockListener: Sendable {

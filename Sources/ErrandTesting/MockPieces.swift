@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// The bytes of a body as they are sent, in pieces of limited size.
 struct MockPieces: Sequence, IteratorProtocol {

@@ -1,5 +1,5 @@
 public import Errand
-public import Foundation
+public import ErrandFoundation
 
 /// A request as a ``MockServer`` received it.
 public struct MockRequest: Sendable, Hashable {
@@ -59,13 +59,13 @@ public struct MockRequest: Sendable, Hashable {
 
   private var rawPath: Substring {
     let target = target.prefix { $0 != "?" }
-    guard !target.hasPrefix("/"), let scheme = target.range(of: "://") else { return target }
+    guard !target.hasPrefix("/"), let scheme = target.firstRange(of: "://") else { return target }
     // RFC 9112 §3.2.2: a proxy is asked for a whole URL.
     return target[scheme.upperBound...].drop { $0 != "/" }
   }
 
   private static func unescaped(_ text: Substring) -> String {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
-    return text.removingPercentEncoding ?? String(text)
+    return text.percentDecoded ?? String(text)
   }
 }

@@ -1,5 +1,5 @@
 import Errand
-import Foundation
+import ErrandFoundation
 
 /// Reads HTTP/1.1 requests out of bytes as they come, one after the other.
 ///

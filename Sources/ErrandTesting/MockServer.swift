@@ -1,5 +1,5 @@
 public import Errand
-public import Foundation
+public import ErrandFoundation
 
 /// A real HTTP/1.1 server on 127.0.0.1, for tests: it answers what it is told to, fails how it is told to, and keeps
 /// what it received.
@@ -30,12 +30,12 @@ public final class MockServer: Sendable {
   public init(keeping requestLimit: Int = .max) throws {
     host = try MockHost(requestLimit: requestLimit)
     guard let url = URL(string: "http://127.0.0.1:\(host.port)") else {
-      host.start()
+      try host.start()
       host.stop(waits: true)
       throw MockServerError("no URL for port \(host.port)")
     }
     self.url = url
-    host.start()
+    try host.start()
   }
 
   // Without waiting: the last reference may go on one of Swift's threads, of which there are few.

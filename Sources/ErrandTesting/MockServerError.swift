@@ -1,12 +1,4 @@
-import Foundation
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
+import ErrandFoundation
 
 /// Why a ``MockServer`` could not start, or could not go on.
 public struct MockServerError: Error, Sendable, CustomStringConvertible {

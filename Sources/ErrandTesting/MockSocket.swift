@@ -1,12 +1,4 @@
-import Foundation
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
+import ErrandFoundation
 
 /// One end of a connection, used by the thread that serves it. Every call may block; `shutdown` ends all of them.
 struct MockSocket: Sendable, Hashable {

@@ -1,5 +1,5 @@
 public import Errand
-import Foundation
+import ErrandFoundation
 
 /// A transport without sockets: a closure answers.
 ///

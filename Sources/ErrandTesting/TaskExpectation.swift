@@ -1,5 +1,5 @@
 public import Errand
-import Foundation
+import ErrandFoundation
 
 /// Checks that a task sends the request that it should, without a network.
 ///

@@ -102,6 +102,17 @@ import Testing
     }
   }
 
+  @Test func `Foundation is imported only where there is no FoundationEssentials`() throws {
+    for folder in ["Errand", "ErrandTesting", "ErrandFoundation"] {
+      for file in try Self.sources(in: folder) where !file.path.hasPrefix("Transport/URLSession/") {
+        let lines = file.code.split(separator: "\n")
+        for (index, line) in lines.enumerated() where line.hasSuffix("import Foundation") {
+          #expect(index > 0 && lines[index - 1].hasSuffix("#else"), "\(folder)/\(file.path)")
+        }
+      }
+    }
+  }
+
   @Test func `unchecked sendability is in three files at most`() throws {
     let files = try Self.sources(in: "Errand").filter { $0.code.contains("@unchecked Sendable") }.map(\.path)
     #expect(files.count <= 3, "\(files)")

@@ -1,5 +1,5 @@
 import Errand
-import Foundation
+import ErrandFoundation
 
 /// Some exchanges over one transport, one after the other or a few at a time: what one did to a connection, the next
 /// one meets. The first is answered as it ought to be. A finding is repeated by repeating its block.

@@ -1,5 +1,5 @@
 import Errand
-import Foundation
+import ErrandFoundation
 
 /// One exchange with the peer, by its number: everything about it is drawn from the seed and that.
 struct FuzzExchange: Sendable {

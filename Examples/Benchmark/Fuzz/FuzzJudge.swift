@@ -1,13 +1,5 @@
 import Errand
-import Foundation
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import ErrandFoundation
 
 /// What became of an exchange.
 struct FuzzOutcome: Sendable {

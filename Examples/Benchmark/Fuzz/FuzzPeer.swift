@@ -1,5 +1,5 @@
 import Errand
-import Foundation
+import ErrandFoundation
 
 /// The server that misbehaves, in a process of its own: `Tests/Fuzzing/Peer`. Ended with ``stop()``, or with this process.
 final class FuzzPeer: Sendable {
@@ -15,25 +15,17 @@ final class FuzzPeer: Sendable {
   /// Its certificate's authority, and what a run leaves to look at when it crashes.
   let folder: URL
   private let ports: Ports
-  private let process: Process
-  private let input = Pipe()
+  private let process: ChildProcess
 
   init(_ options: BenchOptions) throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-fuzz-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try Self.makeCertificates(in: folder)
-    process = Process()
-    process.executableURL = URL(fileURLWithPath: try Self.interpreter())
-    process.arguments =
-      ["-B", Self.program, "\(options.seed)", folder.path] + ["--without", options.without, "--only", options.only]
-    let output = Pipe()
-    process.standardInput = input
-    process.standardOutput = output
     let log = folder.appendingPathComponent("peer.log")
-    try Data().write(to: log)
-    process.standardError = try FileHandle(forWritingTo: log)
-    try process.run()
-    let line = output.fileHandleForReading.availableData
+    process = try ChildProcess(
+      [try Self.interpreter(), "-B", Self.program, "\(options.seed)", folder.path]
+        + ["--without", options.without, "--only", options.only], log: log)
+    let line = process.nextOutput()
     guard let ports = try? JSONDecoder().decode(Ports.self, from: line) else {
       throw BenchError("the peer said '\(String(decoding: line, as: UTF8.self))' instead of its ports: see \(log.path)")
     }
@@ -59,8 +51,7 @@ final class FuzzPeer: Sendable {
   func control(_ path: String) throws -> URL { try Self.url("http", ports.control, path) }
 
   func stop() {
-    try? input.fileHandleForWriting.close()  // where it is closed already the peer has ended
-    process.waitUntilExit()
+    process.wait()
     try? FileManager.default.removeItem(at: folder)  // it is below the temporary folder
   }
 
@@ -99,12 +90,7 @@ final class FuzzPeer: Sendable {
   }
 
   private static func run(_ script: String, in folder: URL?) throws -> Int32 {
-    let shell = Process()
-    shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-    shell.arguments = ["-c", script]
-    if let folder { shell.currentDirectoryURL = folder }
-    try shell.run()
-    shell.waitUntilExit()
-    return shell.terminationStatus
+    let place = folder.map { "cd '\($0.path)' || exit 1\n" } ?? ""
+    return try ChildProcess(["/bin/sh", "-c", place + script]).wait()
   }
 }

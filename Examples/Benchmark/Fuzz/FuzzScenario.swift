@@ -1,6 +1,6 @@
 import Errand
 import ErrandTesting
-import Foundation
+import ErrandFoundation
 
 /// Answers that are mutated by a seed, over TCP, TLS and HTTP/2, for data, streams and files, against the transport and
 /// the whole stack. None may crash or hang, be taken for another's or for whole where it is not, or fail as `.internal`;
@@ -45,7 +45,7 @@ struct FuzzScenario: Scenario {
   }
 
   static func say(_ text: String) {
-    FileHandle.standardError.write(Data("errand-bench: \(text)\n".utf8))
+    TextSink.standardError.write("errand-bench: \(text)")
   }
 }
 

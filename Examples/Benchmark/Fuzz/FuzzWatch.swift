@@ -1,13 +1,5 @@
 import ErrandTesting
-import Foundation
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import ErrandFoundation
 
 /// Knows which exchanges are under way: those that hang are found, and a crash leaves a trail.
 final class FuzzWatch: Sendable {
@@ -18,14 +10,16 @@ final class FuzzWatch: Sendable {
   }
 
   private let state = Shared(State())
-  private let trail: FileHandle
+  private let trail: Int32
 
   /// Writes the beginning and the end of every exchange to a file in `folder`.
   init(in folder: URL) throws {
     let file = folder.appendingPathComponent("trail")
-    try Data().write(to: file)
-    trail = try FileHandle(forWritingTo: file)
+    trail = open(file.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard trail >= 0 else { throw BenchError("\(file.path) cannot be written") }
   }
+
+  deinit { close(trail) }
 
   func begin(_ exchange: FuzzExchange) {
     state.withLock { $0.running[exchange.number] = (exchange, .now) }
@@ -58,6 +52,6 @@ final class FuzzWatch: Sendable {
   private func leave(_ text: String) {
     // At once: what is in a buffer is lost with the process.
     var text = text
-    text.withUTF8 { _ = write(trail.fileDescriptor, $0.baseAddress, $0.count) }
+    text.withUTF8 { _ = write(trail, $0.baseAddress, $0.count) }
   }
 }

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// Encodes and decodes payloads. `Data` and `String` are themselves, never JSON.
 ///

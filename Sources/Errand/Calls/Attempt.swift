@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// One attempt of a call under way.
 ///

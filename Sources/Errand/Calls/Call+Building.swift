@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 extension Call {
   /// Refuses a call whose settings or limits are wrong, or whose server is disabled.

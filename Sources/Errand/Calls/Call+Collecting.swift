@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 extension Call {
   /// Reads the body of an attempt to its end, as the call wants it. The body of the outcome can be read once more.

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 extension Call {
   /// 10. Checks the status, makes the result, and calls the hooks.

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// One call in flight: its plan, and what has happened to it.
 final class Call: Sendable {

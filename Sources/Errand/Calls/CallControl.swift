@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// The control of a call from outside: the call waits at the gate, and reports its events.
 final class CallControl: TaskObserver {

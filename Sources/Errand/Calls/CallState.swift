@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// The state of a call; pure.
 struct CallState {

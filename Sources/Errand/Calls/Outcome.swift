@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandFoundation
 
 /// The outcome of an attempt, and then of its call: the response, and the bytes of its body where they were read.
 struct Outcome: Sendable {

@@ -1,5 +1,5 @@
 /// A task that waits for an answer; its owner resumes it once.
-typealias Waiter<Answer> = UnsafeContinuation<Answer, Never>
+package typealias Waiter<Answer> = UnsafeContinuation<Answer, Never>
 
 /// Waits for an answer, or for the surrounding task to be cancelled: everything in the library that waits waits here.
 ///
@@ -15,7 +15,7 @@ typealias Waiter<Answer> = UnsafeContinuation<Answer, Never>
 ///   - cancel: Has the waiter resumed. It is called at most once, from any thread, and may come before `keep`.
 /// - Returns: The answer.
 @inline(__always)
-func answer<Answer: Sendable>(
+package func answer<Answer: Sendable>(
   _ keep: (Waiter<Answer>) -> Answer?, onCancel cancel: @Sendable () -> Void
 ) async -> Answer {
   await withTaskCancellationHandler {
@@ -29,7 +29,7 @@ func answer<Answer: Sendable>(
 
 /// Waits for an answer that a cancellation does not hasten: its owner sees to it that it comes.
 @inline(__always)
-func answer<Answer: Sendable>(_ keep: (Waiter<Answer>) -> Answer?) async -> Answer {
+package func answer<Answer: Sendable>(_ keep: (Waiter<Answer>) -> Answer?) async -> Answer {
   await withUnsafeContinuation { waiter in
     if let answer = keep(waiter) { waiter.resume(returning: answer) }
   }

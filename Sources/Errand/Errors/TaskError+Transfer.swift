@@ -1,6 +1,6 @@
 extension TaskError {
   /// The error of reading or sending a body, as this library's; cancellations and the app's own errors stay.
-  static func ofTransfer(_ error: any Error) -> any Error {
+  package static func ofTransfer(_ error: any Error) -> any Error {
     switch error {
     case HTTPBody.Failure.consumed:
       TaskError(
@@ -16,7 +16,7 @@ extension TaskError {
 
   /// The error of a body that is read while it is sent. Its maker may have failed before sending anything of its own:
   /// that says nothing about this request.
-  static func ofUpload(_ error: any Error) -> any Error {
+  package static func ofUpload(_ error: any Error) -> any Error {
     guard var error = ofTransfer(error) as? TaskError else { return error }
     error.isSurelyNotSent = false
     return error

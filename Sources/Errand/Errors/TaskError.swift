@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// The one error of the library: the failure, its place and phase, and the events before it.
 ///

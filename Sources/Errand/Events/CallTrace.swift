@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// Keeps the flight record of one call and tells the observers and the log.
 package final class CallTrace: Sendable {

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// The detail in which a server logs every call, one line a moment.
 public enum LogStyle: Int, Sendable, Hashable, Comparable, CaseIterable {
@@ -32,9 +32,9 @@ public struct TextSink: Sendable {
   public func write(_ text: String) { put(text) }
 
   /// The standard output.
-  public static let standardOutput = TextSink { FileHandle.standardOutput.write(Data("\($0)\n".utf8)) }
+  public static let standardOutput = TextSink { Descriptor.put(Data("\($0)\n".utf8), into: STDOUT_FILENO) }
   /// The standard error.
-  public static let standardError = TextSink { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
+  public static let standardError = TextSink { Descriptor.put(Data("\($0)\n".utf8), into: STDERR_FILENO) }
   /// Nowhere.
   public static let discard = TextSink { _ in }
 }

@@ -1,12 +1,4 @@
-public import Foundation
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
+public import ErrandFoundation
 
 /// The body of a request: nothing, bytes, a file, or a stream of chunks.
 ///
@@ -124,10 +116,10 @@ public struct HTTPBody: Sendable {
     case .empty: return 0
     case .bytes, .stream: return statedLength
     case .file(let url):
-      let handle = try Self.open(url)
-      defer { try? handle.close() }  // it was only read
-      guard let end = try? handle.seekToEnd() else { throw Failure.unreadable(path: url.path) }
-      return Int64(clamping: end)
+      let descriptor = try Self.open(url)
+      defer { close(descriptor) }
+      guard let length = Descriptor.length(of: descriptor) else { throw Failure.unreadable(path: url.path) }
+      return length
     }
   }
 
@@ -138,28 +130,21 @@ public struct HTTPBody: Sendable {
     case .bytes(let data): try await sink(data)
     case .stream(let source): try await source(sink)
     case .file(let url):
-      let handle = try Self.open(url)
-      defer { try? handle.close() }  // it was only read
-      while let chunk = try Self.chunk(of: handle, at: url), !chunk.isEmpty { try await sink(chunk) }
+      let descriptor = try Self.open(url)
+      defer { close(descriptor) }
+      while true {
+        guard let chunk = Descriptor.bytes(of: descriptor, atMost: 256 << 10) else {
+          throw Failure.unreadable(path: url.path)
+        }
+        if chunk.isEmpty { return }
+        try await sink(chunk)
+      }
     }
   }
 
-  /// A plain file: opening a pipe would wait for its other end, and nothing could cancel that.
-  private static func open(_ url: URL) throws -> FileHandle {
-    var status = stat()
-    guard stat(url.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      let handle = try? FileHandle(forReadingFrom: url)
-    else { throw Failure.unreadable(path: url.path) }
-    return handle
-  }
-
-  /// The next piece of a file: a folder, for one, can be opened but not read.
-  private static func chunk(of handle: FileHandle, at url: URL) throws -> Data? {
-    do {
-      return try handle.read(upToCount: 256 << 10)
-    } catch {
-      throw Failure.unreadable(path: url.path)
-    }
+  private static func open(_ url: URL) throws -> Int32 {
+    guard let descriptor = Descriptor.opened(url.path) else { throw Failure.unreadable(path: url.path) }
+    return descriptor
   }
 
   /// A reason why a body could not be read.

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// The source of a response body's bytes; a transport hands it over with the head.
 ///

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// A request as it is sent: method, absolute URL, header fields and body.
 public struct HTTPRequest: Sendable {

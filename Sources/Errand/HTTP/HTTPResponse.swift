@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// A response: its head, and its body as it comes.
 public struct HTTPResponse: Sendable {

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// The body of a response: chunks as they come, read once.
 ///

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// The keys that hosts must show, beside a certificate that is trusted.
 ///

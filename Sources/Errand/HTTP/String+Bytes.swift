@@ -1,3 +1,5 @@
+import ErrandFoundation
+
 /// Strings as the bytes that go over the wire: a view's iterator takes several times longer than their storage, and two
 /// strings are equal to Swift that are not the same bytes.
 extension String {
@@ -18,5 +20,24 @@ extension String {
       other.utf8.withContiguousStorageIfAvailable { theirs in zip(mine, theirs).allSatisfy(areSame) }
     }
     return (answer ?? nil) ?? zip(utf8, other.utf8).allSatisfy(areSame)
+  }
+}
+
+extension StringProtocol {
+  /// The text with its percent-encoded bytes decoded; nil where a percent sign is not before two hexadecimal digits, or
+  /// the bytes are no UTF-8.
+  package var percentDecoded: String? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(utf8.count)
+    var rest = utf8.makeIterator()
+    while let byte = rest.next() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.next()?.hexadecimalDigit, let low = rest.next()?.hexadecimalDigit else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    return String(bytes: bytes, encoding: .utf8)
   }
 }

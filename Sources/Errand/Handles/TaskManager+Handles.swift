@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 extension TaskManager {
   /// Starts a task without waiting for it, and returns its handle.

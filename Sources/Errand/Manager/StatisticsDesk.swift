@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// Counts the calls of a manager: one entry a type of task, however many calls there are.
 final class StatisticsDesk: Sendable {

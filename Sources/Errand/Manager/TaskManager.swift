@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// The manager of running tasks: throttling, cancellation and recording to disk.
 ///

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// The statistics of the calls of one type of task.
 public struct TaskStatistics: Sendable, CustomStringConvertible {

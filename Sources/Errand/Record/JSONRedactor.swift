@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// Hides the values of secret members in JSON, whatever they hold.
 ///

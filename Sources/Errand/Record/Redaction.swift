@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// The one policy that keeps secrets out of everything that a person may read: echo, logs, errors, recordings, exports.
 ///
@@ -149,7 +149,7 @@ public struct Redaction: Sendable {
 
   /// Scheme, authority and path, the user hidden. A text without a scheme may be an authority alone.
   private func hidingUser(in text: Substring) -> String {
-    let start = text.range(of: "//")?.upperBound ?? text.startIndex
+    let start = text.firstRange(of: "//")?.upperBound ?? text.startIndex
     let authority = text[start...].prefix { $0 != "/" && $0 != "\\" }
     let path = text[authority.endIndex...]
     let shownPath = path.utf8.contains(UInt8(ascii: "=")) ? self(text: String(path)) : String(path)
@@ -175,14 +175,14 @@ public struct Redaction: Sendable {
     var plain = String(value)
     for _ in 0..<4 {  // escaped as often as that, it is not for people to read
       if shown(plain, depth: depth + 1) != plain { return true }
-      guard plain.contains("%"), let next = plain.removingPercentEncoding, next != plain else { return false }
+      guard plain.contains("%"), let next = plain.percentDecoded, next != plain else { return false }
       plain = next
     }
     return true
   }
 
   static func unescaped(_ name: Substring) -> String {
-    String(name).replacing("+", with: " ").removingPercentEncoding ?? String(name)
+    name.replacing("+", with: " ").percentDecoded ?? String(name)
   }
 
   private static func folded(_ name: String) -> String {

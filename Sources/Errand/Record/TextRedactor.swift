@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// Hides secrets in text of any kind, in time that grows with its size alone: the user in `scheme://user@host` and
 /// `user:password@host`, the value in `name=value`, `name: value` and `<name>value</name>` where the name is secret.

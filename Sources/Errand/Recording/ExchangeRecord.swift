@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// The content of an echo or a recording of a call: every request that was sent, and what came back.
 struct ExchangeRecord: Sendable {

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// One line of the index of a folder of recordings.
 struct RecordingEntry: Codable, Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// A folder of recordings with its index, which sessions and processes share.
 ///

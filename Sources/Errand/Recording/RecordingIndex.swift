@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// The list of the recordings in a folder, in the order of their numbers. Pure.
 struct RecordingIndex {

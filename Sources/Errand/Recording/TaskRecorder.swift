@@ -1,13 +1,5 @@
 import Dispatch
-public import Foundation
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
+public import ErrandFoundation
 
 /// A call as it is recorded.
 struct Recording: Sendable {
@@ -170,7 +162,7 @@ final class TaskRecorder: Sendable {
   }
 
   private static func words(of error: any Error) -> String {
-    (error as? PrivateFolder.Refusal)?.description ?? error.localizedDescription
+    (error as? POSIXError).map { String(cString: strerror($0.code.rawValue)) } ?? "\(error)"
   }
 }
 

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// The base of a remote's URLs, read once.
 struct BaseURL: Sendable {

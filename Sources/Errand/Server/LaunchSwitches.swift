@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// The switches that environment variables set when a server is made; they override the code.
 struct LaunchSwitches {
@@ -13,7 +13,7 @@ struct LaunchSwitches {
 
   init(_ environment: [String: String]) {
     if let names = environment["ERRAND_ECHO"] {
-      echoed = Set(names.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty })
+      echoed = Set(names.split(separator: ",").map { String($0.trimmingSpaces()) }.filter { !$0.isEmpty })
     }
     if let name = environment["ERRAND_LOG_STYLE"], !name.isEmpty {
       logStyle = LogStyle.allCases.first { "\($0)" == name.lowercased() }

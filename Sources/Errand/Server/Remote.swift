@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// A place where a server's paths begin: a URL, perhaps with a path prefix and a query, and the names it is known by.
 ///

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// The destination of tasks: the remote, the default headers, the encoders, the preflight hook and all other settings.
 ///

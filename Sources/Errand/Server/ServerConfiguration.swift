@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// All settings of a server as one value. Copying settings to another server is copying this value.
 ///
@@ -134,9 +134,7 @@ public struct ServerConfiguration: Sendable {
 
   /// `AppName/1.0 Errand/0.1 (Linux)`, from the main bundle or the process's name.
   public static let defaultUserAgent: String = {
-    let information = Bundle.main.infoDictionary
-    let name = information?["CFBundleName"] as? String ?? ProcessInfo.processInfo.processName
-    let version = information?["CFBundleShortVersionString"] as? String
+    let (name, version) = program
     let product = (version.map { "\(name)/\($0)" } ?? name).filter { $0.isASCII && !$0.isNewline && $0 != " " }
     #if os(Linux)
       let system = "Linux"
@@ -147,6 +145,17 @@ public struct ServerConfiguration: Sendable {
     #endif
     return "\(product) Errand/0.1 (\(system))"
   }()
+
+  private static var program: (name: String, version: String?) {
+    let process = ProcessInfo.processInfo.processName
+    #if canImport(Darwin)
+      let information = Bundle.main.infoDictionary
+      let name = information?["CFBundleName"] as? String
+      return (name ?? process, information?["CFBundleShortVersionString"] as? String)
+    #else
+      return (process, nil)
+    #endif
+  }
 }
 
 extension ServerConfiguration {

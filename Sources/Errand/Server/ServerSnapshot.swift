@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandFoundation
 
 /// A server's configuration as it was when a call began, with what can be prepared once for all calls.
 package final class ServerSnapshot: Sendable {

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// A task as a value instead of a type of its own, with what goes up and what comes down.
 ///

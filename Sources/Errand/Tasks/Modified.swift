@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// A task with changes of its plan; what every modifier returns.
 ///

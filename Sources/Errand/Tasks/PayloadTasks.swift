@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// A task whose response is a payload: a value that is decoded from the body.
 ///

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 // Verbs only forward: each names what becomes of the body, and what is made of it. All of them throw `TaskError` for
 // anything the network or the remote did, what a hook threw, or `CancellationError` when the call was cancelled.

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// One exchange with a remote, described: your struct conforms and says what is exchanged.
 ///

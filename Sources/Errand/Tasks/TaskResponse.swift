@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// The result of a call: the payload, the response it came in, and the call's metrics.
 public struct TaskResponse<Payload: Sendable>: Sendable {

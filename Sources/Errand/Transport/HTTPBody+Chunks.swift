@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 extension HTTPBody {
   /// Hands every chunk to `sink`, in order, each when the one before was taken. For transports.
@@ -17,7 +17,7 @@ extension HTTPBody {
 
   /// Hands every chunk to `sink`, in order.
   /// Throws ``TaskError`` with code `.bodyLengthMismatch` when they come to more or less than the stated length.
-  func forEachCountedChunk(_ sink: @escaping @Sendable (Data) async throws -> Void) async throws {
+  package func forEachCountedChunk(_ sink: @escaping @Sendable (Data) async throws -> Void) async throws {
     guard let stated = try length() else { return try await forEachChunk(sink) }
     let count = Lock<Int64>(0)
     try await forEachChunk { chunk in

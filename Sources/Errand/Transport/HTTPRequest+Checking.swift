@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 extension HTTPRequest {
   /// The largest head of a request, in bytes: its method, its URL, and each header field with 12 more than its name and
@@ -73,7 +73,7 @@ extension HTTPRequest {
   }
 
   /// The same request with the host of its URL in the form of `origin`, which is its own.
-  func addressed(to origin: Origin) -> HTTPRequest {
+  package func addressed(to origin: Origin) -> HTTPRequest {
     let address = origin.address(of: url)
     guard address != url.absoluteString, let url = URL(string: address) else { return self }
     var request = self

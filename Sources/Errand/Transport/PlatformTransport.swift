@@ -1,19 +1,20 @@
-import Foundation
+import ErrandFoundation
 
 /// The transport that suits the platform: libcurl on Linux, `URLSession` on Apple platforms.
 ///
-/// On Linux a machine without libcurl 7.85 or newer gets `URLSession` too, and a line on standard error that says why,
-/// once per process: FoundationNetworking is no match for it (see ``URLSessionTransport``).
+/// On a Linux machine without libcurl 7.85 or newer every call fails with a ``TaskError`` of code
+/// `.transportUnavailable`, which says what to install. Nothing else takes libcurl's place there unless the program says
+/// so: the product `ErrandURLSession` has a transport over FoundationNetworking, to be given to a ``Server``.
 ///
 /// Each one has its own connections. A copy shares them.
 public struct PlatformTransport: CancellableTransport {
-  /// The name of the carrier of the requests: `curl` or `URLSession`.
+  /// The name of the carrier of the requests: `curl` or `URLSession`; `none` where there is none.
   public let name: String
   private let carrier: any Transport
   private let cancellable: (any CancellableTransport)?
 
   /// A transport with connections of its own.
-  public init() { self = .best(complaint: Self.complainOnce) }
+  public init() { self = .best() }
 
   init(name: String, carrier: any Transport) {
     self.name = name
@@ -40,39 +41,31 @@ extension Transport where Self == PlatformTransport {
   public static var platform: PlatformTransport { PlatformTransport() }
 }
 
-extension PlatformTransport {
-  private static let hasComplained = Lock(false)
-
-  private static func complainOnce(_ complaint: String) {
-    let isFirst = hasComplained.withLock { hasComplained in
-      defer { hasComplained = true }
-      return !hasComplained
-    }
-    // Nothing can be done for a process without a standard error.
-    if isFirst { try? FileHandle.standardError.write(contentsOf: Data("errand: \(complaint)\n".utf8)) }
-  }
-}
-
-#if os(Linux)
+#if HAS_URLSESSION
   extension PlatformTransport {
-    /// The transport of `make`, or else `URLSession` and a complaint.
-    static func best(
-      complaint: (String) -> Void, make: () throws -> any Transport = { try CurlTransport() }
-    ) -> PlatformTransport {
-      do {
-        return PlatformTransport(name: "curl", carrier: try make())
-      } catch {
-        let reason = (error as? TaskError)?.reason ?? "\(error)"
-        complaint("libcurl cannot be used (\(reason)): requests go over URLSession, which is slower and less safe here")
-        return PlatformTransport(name: "URLSession", carrier: URLSessionTransport())
-      }
+    /// `URLSession`, which is always there.
+    static func best() -> PlatformTransport {
+      PlatformTransport(name: "URLSession", carrier: URLSessionTransport())
     }
   }
 #else
   extension PlatformTransport {
-    /// `URLSession`, which is always there.
-    static func best(complaint: (String) -> Void) -> PlatformTransport {
-      PlatformTransport(name: "URLSession", carrier: URLSessionTransport())
+    /// The transport of `make`, or else one that fails every call with the reason.
+    static func best(
+      make: () throws(TaskError) -> any Transport = { () throws(TaskError) in try CurlTransport() }
+    ) -> PlatformTransport {
+      do {
+        return PlatformTransport(name: "curl", carrier: try make())
+      } catch {
+        return PlatformTransport(name: "none", carrier: MissingTransport(reason: error))
+      }
     }
+  }
+
+  /// The transport of a machine that has none.
+  private struct MissingTransport: Transport {
+    let reason: TaskError
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse { throw reason }
   }
 #endif

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// A proxy that requests go through.
 public struct Proxy: Sendable {

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// The rules that choose a proxy for each request.
 ///

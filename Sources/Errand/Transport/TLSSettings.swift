@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// The servers that a transport trusts, and the identity that it shows.
 public struct TLSSettings: Sendable {

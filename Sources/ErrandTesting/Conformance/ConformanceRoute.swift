@@ -1,5 +1,5 @@
 public import Errand
-public import Foundation
+public import ErrandFoundation
 
 /// The route from a transport to the ``MockServer`` that answers it: direct, or through a server or proxy that others wrote.
 ///

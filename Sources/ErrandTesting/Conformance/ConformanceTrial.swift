@@ -1,5 +1,5 @@
 import Errand
-import Foundation
+import ErrandFoundation
 
 /// A transport on trial, the server that answers it, and the questions that all checks ask.
 struct ConformanceTrial: Sendable {

@@ -1,12 +1,4 @@
-package import Foundation
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
+package import ErrandFoundation
 
 /// A port on 127.0.0.1 that neither accepts nor refuses: nobody takes its connections, and there is no room for more.
 package struct FullListener {

@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandFoundation
 
 /// One text, packed in every way: what tests answer with who have nothing to pack with.
 package enum PackedSample {

@@ -1,5 +1,5 @@
 import Errand
-import Foundation
+import ErrandFoundation
 
 // Bodies of responses.
 extension TransportConformance {

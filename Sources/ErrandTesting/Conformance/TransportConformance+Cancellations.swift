@@ -1,5 +1,5 @@
 import Errand
-import Foundation
+import ErrandFoundation
 
 // Cancelled tasks: prompt, under Swift's own error, and nothing stays behind.
 extension TransportConformance {

@@ -1,5 +1,5 @@
 import Errand
-import Foundation
+import ErrandFoundation
 
 // Connections: kept, and what becomes of an exchange when a kept one turns out dead.
 extension TransportConformance {

@@ -1,5 +1,5 @@
 import Errand
-import Foundation
+import ErrandFoundation
 
 // What goes wrong, under its own name.
 extension TransportConformance {

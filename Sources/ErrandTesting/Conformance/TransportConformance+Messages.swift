@@ -1,5 +1,5 @@
 import Errand
-import Foundation
+import ErrandFoundation
 
 // Heads: what is sent and what comes back, untouched.
 extension TransportConformance {

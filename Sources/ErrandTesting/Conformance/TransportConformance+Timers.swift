@@ -1,5 +1,5 @@
 import Errand
-import Foundation
+import ErrandFoundation
 
 // Timers that are shorter than a second, each under its own name.
 extension TransportConformance {

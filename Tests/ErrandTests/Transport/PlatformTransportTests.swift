@@ -6,13 +6,9 @@
   @testable import Errand
 
   @Suite struct PlatformTransportTests {
-    @Test func `libcurl is what Linux gets, without a complaint`() throws {
-      let complaints = Shared<[String]>([])
-      let transport = PlatformTransport.best(complaint: { complaint in complaints.withLock { $0.append(complaint) } }) {
-        StubTransport { .status(.ok, for: $0) }
-      }
+    @Test func `libcurl is what Linux gets`() throws {
+      let transport = PlatformTransport.best { StubTransport { .status(.ok, for: $0) } }
       #expect(transport.name == "curl")
-      #expect(complaints.withLock { $0.isEmpty })
     }
 
     @Test func `a server that is given no transport sends by libcurl`() async throws {
@@ -21,18 +17,22 @@
       let server = Server(remote: Remote(mock.url), environment: [:])
       #expect((server.transport as? PlatformTransport)?.name == "curl")
       let response = try await URLTask(mock.url.appendingPathComponent("x")).on(server).response()
-      // URLSession on Linux tells of no address.
+      // Only a real transfer knows one.
       #expect(response.metrics.timings?.remoteAddress == "127.0.0.1")
     }
 
-    @Test func `without libcurl it is URLSession, and the complaint says why`() {
-      let complaints = Shared<[String]>([])
-      let transport = PlatformTransport.best(complaint: { complaint in complaints.withLock { $0.append(complaint) } }) {
-        throw TaskError(.transportUnavailable, "no libcurl.so.4", phase: .preparing)
+    @Test func `without libcurl every call fails once, and says what to install`() async throws {
+      let transport = PlatformTransport.best { () throws(TaskError) in
+        throw CurlLoop.unavailable(CurlLibrary.missing)
       }
-      #expect(transport.name == "URLSession")
-      #expect(complaints.withLock { $0.count } == 1)
-      #expect(complaints.withLock { $0.first }?.contains("no libcurl.so.4") == true)
+      let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+      for _ in 1...2 {
+        let error = await #expect(throws: TaskError.self) { try await PlainTask().on(server).run() }
+        #expect(error?.code == .transportUnavailable)
+        #expect(error?.attempts.count == 1)
+        #expect(error?.description.contains("apt-get install libcurl4") == true)
+        #expect(error?.description.contains("ErrandURLSession") == true)
+      }
     }
   }
 #endif

@@ -1,12 +1,4 @@
-import Foundation
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
+import ErrandFoundation
 
 /// A file that is written beside its place under another name, and takes the place once it is complete.
 ///
@@ -61,15 +53,7 @@ struct PartialFile: Sendable {
 
   /// Adds bytes at the end.
   func write(_ data: Data) throws {
-    try data.withUnsafeBytes { bytes in
-      var rest = bytes
-      while !rest.isEmpty {
-        let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { throw Self.failure(at: place) }
-        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-      }
-    }
+    guard Descriptor.put(data, into: descriptor) else { throw Self.failure(at: place) }
   }
 
   /// Puts the file in its place, or leaves nothing behind where that throws.

@@ -1,12 +1,4 @@
-import Foundation
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
+import ErrandFoundation
 
 /// A folder for files that other users can neither read nor plant: its own are 0600, made exclusively, and no link is
 /// followed.
@@ -76,16 +68,7 @@ struct PrivateFolder: ~Copyable {
     unlinkat(descriptor, name, 0)  // mostly there is none
     let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw Self.failure() }
-    var isWhole = data.withUnsafeBytes { bytes in
-      var rest = bytes
-      while !rest.isEmpty {
-        let count = Foundation.write(file, rest.baseAddress, rest.count)
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { return false }
-        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-      }
-      return true
-    }
+    var isWhole = Descriptor.put(data, into: file)
     let problem = errno
     if close(file) != 0 { isWhole = false }
     guard isWhole else {
@@ -105,13 +88,10 @@ struct PrivateFolder: ~Copyable {
     defer { close(file) }
     try Self.check(file, name)
     var data = Data()
-    var buffer = [UInt8](repeating: 0, count: 64 << 10)
     while true {
-      let count = Foundation.read(file, &buffer, buffer.count)
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw Self.failure() }
-      guard count > 0 else { return data }
-      data.append(contentsOf: buffer[..<count])
+      guard let chunk = Descriptor.bytes(of: file, atMost: 64 << 10) else { throw Self.failure() }
+      guard !chunk.isEmpty else { return data }
+      data.append(chunk)
     }
   }
 

@@ -1,12 +1,4 @@
-import Foundation
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
+import ErrandFoundation
 
 /// The body that a call has written to its file, read from there: for the steps that see the call once.
 final class StoredBody: HTTPBodySource {
@@ -33,13 +25,8 @@ final class StoredBody: HTTPBodySource {
         guard state.descriptor >= 0 else { throw failure() }
       }
       guard state.descriptor >= 0 else { return nil }
-      var chunk = Data(count: Self.chunkSize)
-      var count = -1
-      repeat {
-        count = chunk.withUnsafeMutableBytes { read(state.descriptor, $0.baseAddress, $0.count) }
-      } while count < 0 && errno == EINTR
-      guard count >= 0 else { throw failure() }
-      return count > 0 ? chunk.prefix(count) : nil
+      guard let chunk = Descriptor.bytes(of: state.descriptor, atMost: Self.chunkSize) else { throw failure() }
+      return chunk.isEmpty ? nil : chunk
     }
   }
 

@@ -1,5 +1,5 @@
 #if os(Linux)
-  import Foundation
+  import ErrandFoundation
 
   /// One coding that is undone, and the source of its input: the stage before it, or the feeder of the first.
   final class DecodingStage {

@@ -1,5 +1,5 @@
 #if os(Linux)
-  import Foundation
+  import ErrandFoundation
 
   /// A body that is unpacked as it is read, by its reader: only packed bytes are read ahead.
   ///

@@ -1,6 +1,5 @@
 #if os(Linux)
-  import Foundation
-  import Glibc
+  import ErrandFoundation
 
   /// Memory that is filled bit by bit and then handed over as it is, without a copy.
   final class UnpackedBuffer {

@@ -1,5 +1,5 @@
 #if os(Linux)
-  import Foundation
+  import ErrandFoundation
 
   /// The conversion of a body from packed bytes to plain ones: one side feeds it, the other reads from it. It does not
   /// wait, and knows neither side.

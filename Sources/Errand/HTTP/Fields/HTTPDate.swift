@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// Dates as header fields have them (RFC 9110 §5.6.7).
 enum HTTPDate {

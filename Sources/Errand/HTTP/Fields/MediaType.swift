@@ -51,7 +51,7 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
 
 extension Substring {
   /// The text without the blanks and tabs around it (RFC 9110 §5.6.3: optional white space).
-  func trimmingSpaces() -> Substring {
+  package func trimmingSpaces() -> Substring {
     var text = self
     while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
     while let last = text.last, last == " " || last == "\t" { text.removeLast() }

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// The `Retry-After` field of a response: seconds, or a date (RFC 9110 §10.2.3).
 enum RetryAfter {
@@ -12,18 +12,8 @@ enum RetryAfter {
     if !value.isEmpty, value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
       return .seconds(Int64.max)
     }
-    guard let date = date(String(value)) else { return nil }
-    let reference = headers[.date].flatMap(date(_:)) ?? now
+    guard let date = HTTPDate.parse(value) else { return nil }
+    let reference = headers[.date].flatMap { HTTPDate.parse($0) } ?? now
     return max(.zero, .seconds(date.timeIntervalSince(reference)))
-  }
-
-  /// An IMF-fixdate (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
-  private static func date(_ text: String) -> Date? {
-    let format = Date.VerbatimFormatStyle(
-      format: """
-        \(weekday: .abbreviated), \(day: .twoDigits) \(month: .abbreviated) \(year: .defaultDigits) \
-        \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\(second: .twoDigits) GMT
-        """, locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt, calendar: Calendar(identifier: .gregorian))
-    return try? Date(text, strategy: format.parseStrategy)  // what is no date asks for nothing
   }
 }

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
+import ErrandFoundation
 
 /// An IPv6 address as a URL writes it, in brackets, perhaps with a zone (RFC 6874).
 struct IPv6Address: CustomStringConvertible {

@@ -1,9 +1,10 @@
-public import Foundation
+public import ErrandFoundation
 
 /// Scheme, host and port: the owner of a connection, and the bounds of credentials (RFC 6454 §4).
 ///
 /// The host is in one form, however the URL writes it, and connected to, pinned and compared in that form: escapes
-/// decoded, in lower case, without a trailing dot, addresses as the system writes them. A host without such a form has
+/// decoded, in lower case, without a trailing dot, names of other scripts as they are looked up (UTS 46: `xn--bcher-kva`
+/// for `bücher`), addresses as the system writes them. A host without such a form has
 /// no origin: one with a blank or a slash behind an escape, or one that ends in a number and is no IPv4 address.
 public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// `https://example.com:443`: lower case, the port always written.

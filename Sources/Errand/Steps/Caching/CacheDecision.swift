@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// The decision on a request, before anything is sent.
 enum CacheDecision: Equatable {

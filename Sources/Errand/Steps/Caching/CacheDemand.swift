@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// What a request asks of a cache, beside its URL (RFC 9111 §5.2.1).
 struct CacheDemand: Sendable {

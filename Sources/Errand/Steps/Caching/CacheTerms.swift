@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// The terms on which a stored response may be used, as its header states them; read once for every response.
 ///

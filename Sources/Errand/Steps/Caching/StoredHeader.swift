@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// The header of a response as it is stored, and as it is after a validation.
 enum StoredHeader {

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// A response in a cache, without its body.
 public struct StoredResponse: Sendable, Hashable {

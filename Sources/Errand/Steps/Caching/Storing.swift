@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// The rules on what may be stored (RFC 9111 §3).
 enum Storing {

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// Asking a server whether a stored response is still good, and its answer (RFC 9111 §4.3).
 enum Validation {

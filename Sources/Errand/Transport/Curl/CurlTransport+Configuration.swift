@@ -1,5 +1,5 @@
 #if os(Linux)
-  import Foundation
+  import ErrandFoundation
 
   extension CurlTransport {
     /// The settings of a transport's connections. Everything is off, or the system's, unless changed.

@@ -1,6 +1,6 @@
 #if os(Linux)
   import CCurl
-  import Foundation
+  import ErrandFoundation
 
   /// Requests over libcurl: the transport on Linux.
   ///

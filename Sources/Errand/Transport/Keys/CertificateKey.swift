@@ -1,5 +1,5 @@
 #if os(Linux)
-  import Foundation
+  import ErrandFoundation
 
   /// The public key of a certificate, as pins are over it.
   enum CertificateKey {

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// A public key as certificates carry it: `SubjectPublicKeyInfo` in DER (RFC 5280 §4.1.2.7).
 ///

@@ -1,78 +1,82 @@
-import Foundation
+#if HAS_URLSESSION
+  #if canImport(FoundationNetworking)
+    import Errand
+    import Foundation
+    import FoundationNetworking
+  #else
+    import Foundation
+  #endif
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
-extension TaskError {
-  /// A failure of URLSession as this library's error; its own cancellation as `CancellationError`.
-  ///
-  /// - Parameters:
-  ///   - error: What URLSession said.
-  ///   - phase: What was under way.
-  ///   - nothingSeen: Whether there was no sign yet of a connection that stands. Only then is a failure to connect
-  ///     proof that nothing was sent.
-  static func ofURLSession(_ error: any Error, phase: Phase, nothingSeen: Bool) -> any Error {
-    guard let error = error as? URLError else {
-      return TaskError(.connectionLost, "URLSession failed, \(phase.rawValue)", phase: phase)
+  extension TaskError {
+    /// A failure of URLSession as this library's error; its own cancellation as `CancellationError`.
+    ///
+    /// - Parameters:
+    ///   - error: What URLSession said.
+    ///   - phase: What was under way.
+    ///   - nothingSeen: Whether there was no sign yet of a connection that stands. Only then is a failure to connect
+    ///     proof that nothing was sent.
+    static func ofURLSession(_ error: any Error, phase: Phase, nothingSeen: Bool) -> any Error {
+      guard let error = error as? URLError else {
+        return TaskError(.connectionLost, "URLSession failed, \(phase.rawValue)", phase: phase)
+      }
+      if error.code == .cancelled { return CancellationError() }
+      let meaning = URLErrorMeaning(error.code, isReceiving: phase == .receiving)
+      let phase = meaning.isConnecting && nothingSeen ? .connecting : phase
+      return TaskError(
+        meaning.code, "\(meaning.words) (URLError \(error.code.rawValue)), \(phase.rawValue)", phase: phase,
+        // A fresh one: what URLSession attaches has the URL in it, secrets and all.
+        underlying: URLError(error.code), isSurelyNotSent: meaning.isConnecting && nothingSeen)
     }
-    if error.code == .cancelled { return CancellationError() }
-    let meaning = URLErrorMeaning(error.code, isReceiving: phase == .receiving)
-    let phase = meaning.isConnecting && nothingSeen ? .connecting : phase
-    return TaskError(
-      meaning.code, "\(meaning.words) (URLError \(error.code.rawValue)), \(phase.rawValue)", phase: phase,
-      // A fresh one: what URLSession attaches has the URL in it, secrets and all.
-      underlying: URLError(error.code), isSurelyNotSent: meaning.isConnecting && nothingSeen)
-  }
-}
-
-/// The meaning of one of URLSession's codes here.
-struct URLErrorMeaning {
-  let code: TaskError.Code
-  let words: String
-  /// True when it is about the way to the server, so that it comes before the request is sent.
-  let isConnecting: Bool
-
-  init(_ code: URLError.Code, isReceiving: Bool) {
-    let meaning = Self.connecting[code] ?? Self.later[code]
-    // FoundationNetworking gives -1 for a body that ends too soon.
-    let broken: Meaning = (.connectionLost, "the connection broke")
-    (self.code, words) = meaning ?? (isReceiving ? broken : (.connectionLost, "the transfer failed"))
-    isConnecting = Self.connecting[code] != nil
   }
 
-  private typealias Meaning = (TaskError.Code, String)
+  /// The meaning of one of URLSession's codes here.
+  struct URLErrorMeaning {
+    let code: TaskError.Code
+    let words: String
+    /// True when it is about the way to the server, so that it comes before the request is sent.
+    let isConnecting: Bool
 
-  private static let connecting: [URLError.Code: Meaning] = [
-    .badURL: (.badURL, "the URL is malformed"),
-    .unsupportedURL: (.badURL, "the URL has a scheme that is not supported"),
-    .cannotFindHost: (.cannotResolveHost, "the host's name was not found"),
-    .dnsLookupFailed: (.cannotResolveHost, "the host's name could not be looked up"),
-    .cannotConnectToHost: (.cannotConnect, "no connection to the host could be made"),
-    .notConnectedToInternet: (.offline, "there is no network"),
-    .internationalRoamingOff: (.offline, "roaming is off"),
-    .callIsActive: (.offline, "a phone call keeps the network from being used"),
-    .dataNotAllowed: (.offline, "the network may not be used"),
-    .appTransportSecurityRequiresSecureConnection: (.insecureScheme, "App Transport Security wants https"),
-    .secureConnectionFailed: (.secureConnectionFailed, "the TLS handshake failed"),
-    .serverCertificateHasBadDate: (.untrustedServer, "the server's certificate has expired"),
-    .serverCertificateUntrusted: (.untrustedServer, "the server's certificate is not trusted"),
-    .serverCertificateHasUnknownRoot: (.untrustedServer, "the server's certificate has an unknown root"),
-    .serverCertificateNotYetValid: (.untrustedServer, "the server's certificate is not valid yet"),
-  ]
+    init(_ code: URLError.Code, isReceiving: Bool) {
+      let meaning = Self.connecting[code] ?? Self.later[code]
+      // FoundationNetworking gives -1 for a body that ends too soon.
+      let broken: Meaning = (.connectionLost, "the connection broke")
+      (self.code, words) = meaning ?? (isReceiving ? broken : (.connectionLost, "the transfer failed"))
+      isConnecting = Self.connecting[code] != nil
+    }
 
-  // With TLS 1.3 a client's certificate is judged after the request may have been sent (RFC 8446 §4.4.2.4).
-  private static let later: [URLError.Code: Meaning] = [
-    .clientCertificateRejected: (.secureConnectionFailed, "the server refused the client's certificate"),
-    .clientCertificateRequired: (.secureConnectionFailed, "the server wants a client certificate"),
-    .networkConnectionLost: (.connectionLost, "the connection broke"),
-    .timedOut: (.timedOut, "the system gave up waiting"),
-    .badServerResponse: (.badResponse, "what the server sent is not HTTP"),
-    .cannotParseResponse: (.badResponse, "what the server sent is not HTTP"),
-    .cannotDecodeContentData: (.badResponse, "the body's encoding is broken"),
-    .cannotDecodeRawData: (.badResponse, "the body's encoding is broken"),
-    .dataLengthExceedsMaximum: (.badResponse, "the response is larger than URLSession takes"),
-    .requestBodyStreamExhausted: (.bodyNotReplayable, "the body would have had to be sent twice"),
-    .userAuthenticationRequired: (.proxyAuthenticationRequired, "the proxy asks for credentials"),
-  ]
-}
+    private typealias Meaning = (TaskError.Code, String)
+
+    private static let connecting: [URLError.Code: Meaning] = [
+      .badURL: (.badURL, "the URL is malformed"),
+      .unsupportedURL: (.badURL, "the URL has a scheme that is not supported"),
+      .cannotFindHost: (.cannotResolveHost, "the host's name was not found"),
+      .dnsLookupFailed: (.cannotResolveHost, "the host's name could not be looked up"),
+      .cannotConnectToHost: (.cannotConnect, "no connection to the host could be made"),
+      .notConnectedToInternet: (.offline, "there is no network"),
+      .internationalRoamingOff: (.offline, "roaming is off"),
+      .callIsActive: (.offline, "a phone call keeps the network from being used"),
+      .dataNotAllowed: (.offline, "the network may not be used"),
+      .appTransportSecurityRequiresSecureConnection: (.insecureScheme, "App Transport Security wants https"),
+      .secureConnectionFailed: (.secureConnectionFailed, "the TLS handshake failed"),
+      .serverCertificateHasBadDate: (.untrustedServer, "the server's certificate has expired"),
+      .serverCertificateUntrusted: (.untrustedServer, "the server's certificate is not trusted"),
+      .serverCertificateHasUnknownRoot: (.untrustedServer, "the server's certificate has an unknown root"),
+      .serverCertificateNotYetValid: (.untrustedServer, "the server's certificate is not valid yet"),
+    ]
+
+    // With TLS 1.3 a client's certificate is judged after the request may have been sent (RFC 8446 §4.4.2.4).
+    private static let later: [URLError.Code: Meaning] = [
+      .clientCertificateRejected: (.secureConnectionFailed, "the server refused the client's certificate"),
+      .clientCertificateRequired: (.secureConnectionFailed, "the server wants a client certificate"),
+      .networkConnectionLost: (.connectionLost, "the connection broke"),
+      .timedOut: (.timedOut, "the system gave up waiting"),
+      .badServerResponse: (.badResponse, "what the server sent is not HTTP"),
+      .cannotParseResponse: (.badResponse, "what the server sent is not HTTP"),
+      .cannotDecodeContentData: (.badResponse, "the body's encoding is broken"),
+      .cannotDecodeRawData: (.badResponse, "the body's encoding is broken"),
+      .dataLengthExceedsMaximum: (.badResponse, "the response is larger than URLSession takes"),
+      .requestBodyStreamExhausted: (.bodyNotReplayable, "the body would have had to be sent twice"),
+      .userAuthenticationRequired: (.proxyAuthenticationRequired, "the proxy asks for credentials"),
+    ]
+  }
+#endif

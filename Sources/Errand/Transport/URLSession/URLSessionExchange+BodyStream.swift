@@ -1,4 +1,4 @@
-#if canImport(Darwin)
+#if HAS_URLSESSION && canImport(Darwin)
   import Foundation
 
   extension URLSessionExchange {

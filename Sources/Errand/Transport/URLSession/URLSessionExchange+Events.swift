@@ -1,108 +1,114 @@
-import Foundation
+#if HAS_URLSESSION
+  #if canImport(FoundationNetworking)
+    import Errand
+    import Foundation
+    import FoundationNetworking
+  #else
+    import Foundation
+  #endif
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
-/// The events that URLSession reports, one after the other.
-extension URLSessionExchange {
-  /// Takes the head of the response.
-  func respond(_ head: HTTPURLResponse) {
-    let now = clock.now
-    let waiter = state.withLock { state in
-      state.inbox.receive(head: head)
-      state.timers.responded(at: now)
-      defer { state.headWaiter = nil }
-      return state.headWaiter
-    }
-    waiter?.resume(returning: .success(head))
-    watchTimers()
-  }
-
-  /// Takes bytes of the body.
-  func receive(_ data: Data) {
-    let now = clock.now
-    let handOver = state.withLock { state -> (Waiter<Result<Data?, any Error>>, Data)? in
-      state.inbox.receive(data)
-      state.timers.received(at: now)
-      guard let waiter = state.chunkWaiter, case .take(let chunk?) = state.inbox.read() else { return nil }
-      state.chunkWaiter = nil
-      return (waiter, chunk)
-    }
-    if let (waiter, chunk) = handOver { waiter.resume(returning: .success(chunk)) }
-    settle()
-  }
-
-  /// URLSession waits for a network.
-  func waitForNetwork() {
-    let now = clock.now
-    state.withLock { $0.timers.waitsForNetwork(at: now) }
-    watchTimers()
-  }
-
-  /// Notes the bytes of the body that are out, and their number in all; -1 where that is not known.
-  func sent(_ count: Int64, of total: Int64) {
-    let now = clock.now
-    let hasMoved = state.withLock { state in
-      let stage = state.timers.stage
-      state.timers.sent(all: total > 0 && count >= total, at: now)
-      return state.timers.stage != stage
-    }
-    if hasMoved { watchTimers() }
-  }
-
-  func measured(_ measurements: Measurements) { state.withLock { $0.measurements = measurements } }
-
-  /// URLSession is done with it.
-  func complete(_ error: (any Error)?) {
-    let (ended, head, chunk) = state.withLock { state in
-      state.isComplete = true
-      state.inbox.finish(error.map { Self.failure($0, in: state) })
-      let ended = Self.takeAll(from: &state)
-      return (ended, state.inbox.readHead().result, ended.chunkWaiter == nil ? nil : state.inbox.read().result)
-    }
-    if let head { ended.headWaiter?.resume(returning: head) }
-    if let chunk { ended.chunkWaiter?.resume(returning: chunk) }
-    ended.watch?.cancel()
-    ended.feed?.cancel()
-  }
-
-  private static func failure(_ error: any Error, in state: State) -> any Error {
-    let timers = state.timers
-    let failure = TaskError.ofURLSession(error, phase: timers.phase, nothingSeen: timers.nothingSeen)
-    let isBroken = (failure as? TaskError)?.code == .connectionLost
-    return isBroken && state.inbox.isShort ? URLSessionInbox.short : failure
-  }
-
-  // MARK: Waiting for the reader
-
-  /// Has URLSession do what the inbox wants by now. By level, not by edge: however the calls overtake each other, the
-  /// last one leaves things as they should be.
-  func settle() {
-    guard Self.highWater < .max, state.withLock({ $0.isSuspended != $0.inbox.wantsPause }) else { return }
-    Self.control.async { [self] in
+  /// The events that URLSession reports, one after the other.
+  extension URLSessionExchange {
+    /// Takes the head of the response.
+    func respond(_ head: HTTPURLResponse) {
       let now = clock.now
-      let change = state.withLock { state -> (task: URLSessionTask, suspend: Bool)? in
-        guard let task = state.task, !state.isComplete, state.isSuspended != state.inbox.wantsPause else { return nil }
-        state.isSuspended = state.inbox.wantsPause
-        state.timers.hold(state.isSuspended, at: now)
-        return (task, state.isSuspended)
+      let waiter = state.withLock { state in
+        state.inbox.receive(head: head)
+        state.timers.responded(at: now)
+        defer { state.headWaiter = nil }
+        return state.headWaiter
       }
-      guard let change else { return }
-      change.suspend ? change.task.suspend() : change.task.resume()
+      waiter?.resume(returning: .success(head))
       watchTimers()
     }
-  }
-}
 
-#if canImport(Darwin)
-  extension URLSessionExchange {
-    /// Past so many bytes the server waits for the reader.
-    static let highWater = 1 << 20
+    /// Takes bytes of the body.
+    func receive(_ data: Data) {
+      let now = clock.now
+      let handOver = state.withLock { state -> (Waiter<Result<Data?, any Error>>, Data)? in
+        state.inbox.receive(data)
+        state.timers.received(at: now)
+        guard let waiter = state.chunkWaiter, case .take(let chunk?) = state.inbox.read() else { return nil }
+        state.chunkWaiter = nil
+        return (waiter, chunk)
+      }
+      if let (waiter, chunk) = handOver { waiter.resume(returning: .success(chunk)) }
+      settle()
+    }
+
+    /// URLSession waits for a network.
+    func waitForNetwork() {
+      let now = clock.now
+      state.withLock { $0.timers.waitsForNetwork(at: now) }
+      watchTimers()
+    }
+
+    /// Notes the bytes of the body that are out, and their number in all; -1 where that is not known.
+    func sent(_ count: Int64, of total: Int64) {
+      let now = clock.now
+      let hasMoved = state.withLock { state in
+        let stage = state.timers.stage
+        state.timers.sent(all: total > 0 && count >= total, at: now)
+        return state.timers.stage != stage
+      }
+      if hasMoved { watchTimers() }
+    }
+
+    func measured(_ measurements: Measurements) { state.withLock { $0.measurements = measurements } }
+
+    /// URLSession is done with it.
+    func complete(_ error: (any Error)?) {
+      let (ended, head, chunk) = state.withLock { state in
+        state.isComplete = true
+        state.inbox.finish(error.map { Self.failure($0, in: state) })
+        let ended = Self.takeAll(from: &state)
+        return (ended, state.inbox.readHead().result, ended.chunkWaiter == nil ? nil : state.inbox.read().result)
+      }
+      if let head { ended.headWaiter?.resume(returning: head) }
+      if let chunk { ended.chunkWaiter?.resume(returning: chunk) }
+      ended.watch?.cancel()
+      ended.feed?.cancel()
+    }
+
+    private static func failure(_ error: any Error, in state: State) -> any Error {
+      let timers = state.timers
+      let failure = TaskError.ofURLSession(error, phase: timers.phase, nothingSeen: timers.nothingSeen)
+      let isBroken = (failure as? TaskError)?.code == .connectionLost
+      return isBroken && state.inbox.isShort ? URLSessionInbox.short : failure
+    }
+
+    // MARK: Waiting for the reader
+
+    /// Has URLSession do what the inbox wants by now. By level, not by edge: however the calls overtake each other, the
+    /// last one leaves things as they should be.
+    func settle() {
+      guard Self.highWater < .max, state.withLock({ $0.isSuspended != $0.inbox.wantsPause }) else { return }
+      Self.control.async { [self] in
+        let now = clock.now
+        let change = state.withLock { state -> (task: URLSessionTask, suspend: Bool)? in
+          guard let task = state.task, !state.isComplete, state.isSuspended != state.inbox.wantsPause else {
+            return nil
+          }
+          state.isSuspended = state.inbox.wantsPause
+          state.timers.hold(state.isSuspended, at: now)
+          return (task, state.isSuspended)
+        }
+        guard let change else { return }
+        change.suspend ? change.task.suspend() : change.task.resume()
+        watchTimers()
+      }
+    }
   }
-#else
-  extension URLSessionExchange {
-    /// No bound: in FoundationNetworking, suspending a task in its body sends the request again.
-    static let highWater = Int.max
-  }
+
+  #if canImport(Darwin)
+    extension URLSessionExchange {
+      /// Past so many bytes the server waits for the reader.
+      static let highWater = 1 << 20
+    }
+  #else
+    extension URLSessionExchange {
+      /// No bound: in FoundationNetworking, suspending a task in its body sends the request again.
+      static let highWater = Int.max
+    }
+  #endif
 #endif

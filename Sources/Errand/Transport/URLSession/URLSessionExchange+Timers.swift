@@ -1,34 +1,43 @@
-extension URLSessionExchange {
-  /// Waits for the timer that fires first, in place of the one that was waited for.
-  ///
-  /// A timer that moved on meanwhile (`idle` does with every byte) is found out when the wait is over, so that bytes
-  /// cost no more than a look at the clock.
-  func watchTimers() {
-    guard request.options.timeouts.hasTransferLimit else { return }
-    let watch = Task { [weak self, clock] in
-      while !Task.isCancelled, let wait = self?.untilNextAlarm() {
-        do { try await clock.sleep(for: wait) } catch { return }
+#if HAS_URLSESSION
+  #if canImport(FoundationNetworking)
+    import Errand
+    import Foundation
+  #else
+    import Foundation
+  #endif
+
+  extension URLSessionExchange {
+    /// Waits for the timer that fires first, in place of the one that was waited for.
+    ///
+    /// A timer that moved on meanwhile (`idle` does with every byte) is found out when the wait is over, so that bytes
+    /// cost no more than a look at the clock.
+    func watchTimers() {
+      guard request.options.timeouts.hasTransferLimit else { return }
+      let watch = Task { [weak self, clock] in
+        while !Task.isCancelled, let wait = self?.untilNextAlarm() {
+          do { try await clock.sleep(for: wait) } catch { return }
+        }
       }
+      let old = state.withLock { state -> Task<Void, Never>? in
+        if state.inbox.isOver { return watch }
+        defer { state.watch = watch }
+        return state.watch
+      }
+      old?.cancel()
     }
-    let old = state.withLock { state -> Task<Void, Never>? in
-      if state.inbox.isOver { return watch }
-      defer { state.watch = watch }
-      return state.watch
+
+    /// The time until the next timer fires; ends the exchange when one has. Nil when none runs any more.
+    private func untilNextAlarm() -> Duration? {
+      let now = clock.now
+      let (alarm, phase, isOver) = state.withLock { ($0.timers.next, $0.timers.phase, $0.inbox.isOver) }
+      guard let alarm, !isOver else { return nil }
+      guard alarm.instant <= now else { return alarm.instant - now }
+      fail(TaskError.timeout(alarm.timer, after: alarm.limit, phase: phase))
+      return nil
     }
-    old?.cancel()
   }
 
-  /// The time until the next timer fires; ends the exchange when one has. Nil when none runs any more.
-  private func untilNextAlarm() -> Duration? {
-    let now = clock.now
-    let (alarm, phase, isOver) = state.withLock { ($0.timers.next, $0.timers.phase, $0.inbox.isOver) }
-    guard let alarm, !isOver else { return nil }
-    guard alarm.instant <= now else { return alarm.instant - now }
-    fail(TaskError.timeout(alarm.timer, after: alarm.limit, phase: phase))
-    return nil
+  extension Timeouts {
+    fileprivate var hasTransferLimit: Bool { connect != nil || firstByte != nil || idle != nil || attempt != nil }
   }
-}
-
-extension Timeouts {
-  fileprivate var hasTransferLimit: Bool { connect != nil || firstByte != nil || idle != nil || attempt != nil }
-}
+#endif

@@ -1,127 +1,131 @@
-import Foundation
+#if HAS_URLSESSION
+  #if canImport(FoundationNetworking)
+    import Errand
+    import Foundation
+    import FoundationNetworking
+  #else
+    import Foundation
+  #endif
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
+  /// One request under way in a URLSession, and the body of its response.
+  ///
+  /// URLSession's delegate reports to it (``URLSessionExchange/respond(_:)`` and its neighbours), one reader reads from
+  /// it. It decides in ``URLSessionInbox`` and ``URLSessionTimers``, under the lock, and acts outside of it.
+  final class URLSessionExchange: Sendable {
+    /// The measurements of URLSession.
+    struct Measurements: Sendable {
+      var timings: TransferTimings
+      var version: HTTPVersion?
+      var isConnectionReused: Bool
+    }
+
+    struct State {
+      var inbox: URLSessionInbox
+      var timers: URLSessionTimers
+      var headWaiter: Waiter<Result<HTTPURLResponse, any Error>>?
+      var chunkWaiter: Waiter<Result<Data?, any Error>>?
+      var task: URLSessionTask?
+      var watch: Task<Void, Never>?
+      var feed: Task<Void, Never>?
+      var sendCount = 0
+      var isSuspended = false
+      /// True when URLSession is done with it, so that there is nothing to cancel.
+      var isComplete = false
+      var measurements: Measurements?
+    }
+
+    let request: HTTPRequest
+    let clock: CallClock
+    let state: Lock<State>
+
+    /// The queue on which URLSession is suspended, resumed and cancelled: never the calling thread, for on Linux
+    /// `cancel()` waits for a queue that may be waiting for that thread.
+    static let control = DispatchQueue(label: "errand.urlsession")
+
+    init(_ request: HTTPRequest, clock: CallClock) {
+      self.request = request
+      self.clock = clock
+      let timers = URLSessionTimers(request.options.timeouts, hasBody: !request.body.isEmpty, at: clock.now)
+      let inbox = URLSessionInbox(highWater: Self.highWater, method: request.method)
+      state = Lock(State(inbox: inbox, timers: timers))
+    }
+
+    /// Begins. Does nothing but cancel when it was given up already.
+    func start(_ task: URLSessionTask) {
+      let maySend = state.withLock { state in
+        state.task = task
+        if case .fail = state.inbox.readHead() { return false }
+        return true
+      }
+      guard maySend else { return Self.control.async { task.cancel() } }
+      task.resume()
+      watchTimers()
+    }
+
+    /// Ends it with `error` for every waiter; does nothing once all was read.
+    func fail(_ error: any Error) {
+      let ended = state.withLock { state -> State? in
+        guard state.inbox.abandon(error) else { return nil }
+        return Self.takeAll(from: &state)
+      }
+      guard let ended else { return }
+      ended.headWaiter?.resume(returning: .failure(error))
+      ended.chunkWaiter?.resume(returning: .failure(error))
+      ended.watch?.cancel()
+      ended.feed?.cancel()
+      if let task = ended.task, !ended.isComplete { Self.control.async { task.cancel() } }
+    }
+
+    /// Takes every waiter and all that runs out of the state; returns the state as it was.
+    static func takeAll(from state: inout State) -> State {
+      let taken = state
+      state.headWaiter = nil
+      state.chunkWaiter = nil
+      state.watch = nil
+      state.feed = nil
+      return taken
+    }
+
+    /// The measurements, once there are any.
+    var measurements: Measurements? { state.withLock { $0.measurements } }
+
+    // MARK: The reader's side
+
+    /// The head of the response.
+    /// Throws what went wrong, and `CancellationError` when the surrounding task is cancelled.
+    func head() async throws -> HTTPURLResponse {
+      let head: Result<HTTPURLResponse, any Error> = await answer { waiter in
+        state.withLock { state in
+          let result = state.inbox.readHead().result
+          if result == nil { state.headWaiter = waiter }
+          return result
+        }
+      } onCancel: {
+        fail(CancellationError())
+      }
+      return try head.get()
+    }
+  }
+
+  extension URLSessionExchange: HTTPBodySource {
+    /// The next chunk; nil at the end.
+    func next() async throws -> Data? {
+      let chunk: Result<Data?, any Error> = await answer { waiter in
+        state.withLock { state in
+          if Task.isCancelled { return .failure(CancellationError()) }
+          let result = state.inbox.read().result
+          if result == nil { state.chunkWaiter = waiter }
+          return result
+        }
+      } onCancel: {
+        fail(CancellationError())
+      }
+      settle()
+      return try chunk.get()
+    }
+
+    func cancel() { fail(CancellationError()) }
+
+    var timings: TransferTimings? { measurements?.timings }
+  }
 #endif
-
-/// One request under way in a URLSession, and the body of its response.
-///
-/// URLSession's delegate reports to it (``URLSessionExchange/respond(_:)`` and its neighbours), one reader reads from
-/// it. It decides in ``URLSessionInbox`` and ``URLSessionTimers``, under the lock, and acts outside of it.
-final class URLSessionExchange: Sendable {
-  /// The measurements of URLSession.
-  struct Measurements: Sendable {
-    var timings: TransferTimings
-    var version: HTTPVersion?
-    var isConnectionReused: Bool
-  }
-
-  struct State {
-    var inbox: URLSessionInbox
-    var timers: URLSessionTimers
-    var headWaiter: Waiter<Result<HTTPURLResponse, any Error>>?
-    var chunkWaiter: Waiter<Result<Data?, any Error>>?
-    var task: URLSessionTask?
-    var watch: Task<Void, Never>?
-    var feed: Task<Void, Never>?
-    var sendCount = 0
-    var isSuspended = false
-    /// True when URLSession is done with it, so that there is nothing to cancel.
-    var isComplete = false
-    var measurements: Measurements?
-  }
-
-  let request: HTTPRequest
-  let clock: CallClock
-  let state: Lock<State>
-
-  /// The queue on which URLSession is suspended, resumed and cancelled: never the calling thread, for on Linux
-  /// `cancel()` waits for a queue that may be waiting for that thread.
-  static let control = DispatchQueue(label: "errand.urlsession")
-
-  init(_ request: HTTPRequest, clock: CallClock) {
-    self.request = request
-    self.clock = clock
-    let timers = URLSessionTimers(request.options.timeouts, hasBody: !request.body.isEmpty, at: clock.now)
-    let inbox = URLSessionInbox(highWater: Self.highWater, method: request.method)
-    state = Lock(State(inbox: inbox, timers: timers))
-  }
-
-  /// Begins. Does nothing but cancel when it was given up already.
-  func start(_ task: URLSessionTask) {
-    let maySend = state.withLock { state in
-      state.task = task
-      if case .fail = state.inbox.readHead() { return false }
-      return true
-    }
-    guard maySend else { return Self.control.async { task.cancel() } }
-    task.resume()
-    watchTimers()
-  }
-
-  /// Ends it with `error` for every waiter; does nothing once all was read.
-  func fail(_ error: any Error) {
-    let ended = state.withLock { state -> State? in
-      guard state.inbox.abandon(error) else { return nil }
-      return Self.takeAll(from: &state)
-    }
-    guard let ended else { return }
-    ended.headWaiter?.resume(returning: .failure(error))
-    ended.chunkWaiter?.resume(returning: .failure(error))
-    ended.watch?.cancel()
-    ended.feed?.cancel()
-    if let task = ended.task, !ended.isComplete { Self.control.async { task.cancel() } }
-  }
-
-  /// Takes every waiter and all that runs out of the state; returns the state as it was.
-  static func takeAll(from state: inout State) -> State {
-    let taken = state
-    state.headWaiter = nil
-    state.chunkWaiter = nil
-    state.watch = nil
-    state.feed = nil
-    return taken
-  }
-
-  /// The measurements, once there are any.
-  var measurements: Measurements? { state.withLock { $0.measurements } }
-
-  // MARK: The reader's side
-
-  /// The head of the response.
-  /// Throws what went wrong, and `CancellationError` when the surrounding task is cancelled.
-  func head() async throws -> HTTPURLResponse {
-    let head: Result<HTTPURLResponse, any Error> = await answer { waiter in
-      state.withLock { state in
-        let result = state.inbox.readHead().result
-        if result == nil { state.headWaiter = waiter }
-        return result
-      }
-    } onCancel: {
-      fail(CancellationError())
-    }
-    return try head.get()
-  }
-}
-
-extension URLSessionExchange: HTTPBodySource {
-  /// The next chunk; nil at the end.
-  func next() async throws -> Data? {
-    let chunk: Result<Data?, any Error> = await answer { waiter in
-      state.withLock { state in
-        if Task.isCancelled { return .failure(CancellationError()) }
-        let result = state.inbox.read().result
-        if result == nil { state.chunkWaiter = waiter }
-        return result
-      }
-    } onCancel: {
-      fail(CancellationError())
-    }
-    settle()
-    return try chunk.get()
-  }
-
-  func cancel() { fail(CancellationError()) }
-
-  var timings: TransferTimings? { measurements?.timings }
-}

@@ -1,69 +1,73 @@
-import Foundation
+#if HAS_URLSESSION
+  #if canImport(FoundationNetworking)
+    import Errand
+    import Foundation
+    import FoundationNetworking
+  #else
+    import Foundation
+  #endif
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
+  /// A session and its delegate.
+  final class URLSessionLane: Sendable {
+    private let session: URLSession
+    private let router: URLSessionRouter
 
-/// A session and its delegate.
-final class URLSessionLane: Sendable {
-  private let session: URLSession
-  private let router: URLSessionRouter
+    /// A session with a configuration that is its own.
+    private init(_ configuration: URLSessionConfiguration, trust: ServerTrust) {
+      router = URLSessionRouter(trust: trust)
+      session = URLSession(configuration: configuration, delegate: router, delegateQueue: nil)
+    }
 
-  /// A session with a configuration that is its own.
-  private init(_ configuration: URLSessionConfiguration, trust: ServerTrust) {
-    router = URLSessionRouter(trust: trust)
-    session = URLSession(configuration: configuration, delegate: router, delegateQueue: nil)
-  }
+    deinit {
+      // A session lives until it is told to end; running tasks finish first.
+      session.finishTasksAndInvalidate()
+    }
 
-  deinit {
-    // A session lives until it is told to end; running tasks finish first.
-    session.finishTasksAndInvalidate()
-  }
+    /// The configuration without what the pipeline does itself: cookies, cache, credentials.
+    static func copy(of configuration: URLSessionConfiguration) -> URLSessionConfiguration {
+      let copy = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
+      copy.httpCookieStorage = nil
+      copy.httpShouldSetCookies = false
+      copy.httpCookieAcceptPolicy = .never
+      copy.urlCache = nil
+      copy.requestCachePolicy = .reloadIgnoringLocalCacheData
+      copy.urlCredentialStorage = nil
+      return copy
+    }
 
-  /// The configuration without what the pipeline does itself: cookies, cache, credentials.
-  static func copy(of configuration: URLSessionConfiguration) -> URLSessionConfiguration {
-    let copy = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
-    copy.httpCookieStorage = nil
-    copy.httpShouldSetCookies = false
-    copy.httpCookieAcceptPolicy = .never
-    copy.urlCache = nil
-    copy.requestCachePolicy = .reloadIgnoringLocalCacheData
-    copy.urlCredentialStorage = nil
-    return copy
-  }
-
-  /// Carries out a request up to the head of its response.
-  func begin(_ exchange: URLSessionExchange) async throws -> HTTPURLResponse {
-    let task = try await URLSessionTransport.task(for: exchange.request, in: session)
-    try Task.checkCancellation()
-    router.register(exchange, for: task)
-    exchange.start(task)
-    return try await exchange.head()
-  }
-}
-
-#if canImport(Darwin)
-  extension URLSessionLane {
-    /// The lane for most requests, and the one for those that wait for a network: whether a session waits is decided
-    /// when it is made.
-    static func pair(
-      _ configuration: URLSessionConfiguration, trust: ServerTrust
-    ) -> (ordinary: URLSessionLane, patient: URLSessionLane) {
-      let ordinary = copy(of: configuration)
-      ordinary.waitsForConnectivity = false
-      let patient = copy(of: configuration)
-      patient.waitsForConnectivity = true
-      return (URLSessionLane(ordinary, trust: trust), URLSessionLane(patient, trust: trust))
+    /// Carries out a request up to the head of its response.
+    func begin(_ exchange: URLSessionExchange) async throws -> HTTPURLResponse {
+      let task = try await URLSessionTransport.task(for: exchange.request, in: session)
+      try Task.checkCancellation()
+      router.register(exchange, for: task)
+      exchange.start(task)
+      return try await exchange.head()
     }
   }
-#else
-  extension URLSessionLane {
-    /// One lane for all: FoundationNetworking does not wait for networks.
-    static func pair(
-      _ configuration: URLSessionConfiguration, trust: ServerTrust
-    ) -> (ordinary: URLSessionLane, patient: URLSessionLane) {
-      let lane = URLSessionLane(copy(of: configuration), trust: trust)
-      return (lane, lane)
+
+  #if canImport(Darwin)
+    extension URLSessionLane {
+      /// The lane for most requests, and the one for those that wait for a network: whether a session waits is decided
+      /// when it is made.
+      static func pair(
+        _ configuration: URLSessionConfiguration, trust: ServerTrust
+      ) -> (ordinary: URLSessionLane, patient: URLSessionLane) {
+        let ordinary = copy(of: configuration)
+        ordinary.waitsForConnectivity = false
+        let patient = copy(of: configuration)
+        patient.waitsForConnectivity = true
+        return (URLSessionLane(ordinary, trust: trust), URLSessionLane(patient, trust: trust))
+      }
     }
-  }
+  #else
+    extension URLSessionLane {
+      /// One lane for all: FoundationNetworking does not wait for networks.
+      static func pair(
+        _ configuration: URLSessionConfiguration, trust: ServerTrust
+      ) -> (ordinary: URLSessionLane, patient: URLSessionLane) {
+        let lane = URLSessionLane(copy(of: configuration), trust: trust)
+        return (lane, lane)
+      }
+    }
+  #endif
 #endif

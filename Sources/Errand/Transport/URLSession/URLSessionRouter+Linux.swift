@@ -1,4 +1,5 @@
-#if !canImport(Darwin)
+#if HAS_URLSESSION && !canImport(Darwin)
+  import Errand
   import Foundation
   import FoundationNetworking
 

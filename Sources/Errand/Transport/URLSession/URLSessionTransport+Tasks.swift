@@ -1,90 +1,94 @@
-import Foundation
+#if HAS_URLSESSION
+  #if canImport(FoundationNetworking)
+    import Errand
+    import Foundation
+    import FoundationNetworking
+  #else
+    import Foundation
+  #endif
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
+  extension URLSessionTransport {
+    /// URLSession's own timers are out of the way: they answer for several with one code, and Linux cuts off fractions.
+    private static let farOut: TimeInterval = 7 * 24 * 3600
 
-extension URLSessionTransport {
-  /// URLSession's own timers are out of the way: they answer for several with one code, and Linux cuts off fractions.
-  private static let farOut: TimeInterval = 7 * 24 * 3600
-
-  /// The task for a request, not begun.
-  @concurrent static func task(for request: HTTPRequest, in session: URLSession) async throws -> URLSessionTask {
-    if request.method == .get, !request.body.isEmpty {
-      throw TaskError(
-        .transportUnavailable, "URLSession sends no body with GET: use QUERY or POST", phase: .preparing,
-        isSurelyNotSent: true)
-    }
-    let head = try head(of: request)
-    switch request.body.storage {
-    case .empty: return session.dataTask(with: head)
-    case .bytes(let data): return session.uploadTask(with: head, from: data)
-    case .file(let file): return session.uploadTask(with: head, fromFile: file)
-    case .stream: return try await streamTask(head, request.body, in: session)
-    }
-  }
-
-  private static func head(of request: HTTPRequest) throws -> URLRequest {
-    var request = request
-    // Framing is the transport's business.
-    request.headers.remove(.contentLength)
-    request.headers.remove(.transferEncoding)
-    if !request.body.isEmpty {
-      // Where there is none, URLSession says that the body is a form.
-      request.headers.setDefault((request.body.mediaType ?? .octetStream).rawValue, for: .contentType)
-      do {
-        let length = try request.body.length()
-        // Of bytes and files URLSession knows it by itself.
-        if case .stream = request.body.storage, let length { request.headers[.contentLength] = String(length) }
-      } catch {
-        throw TaskError.ofTransfer(error)
+    /// The task for a request, not begun.
+    @concurrent static func task(for request: HTTPRequest, in session: URLSession) async throws -> URLSessionTask {
+      if request.method == .get, !request.body.isEmpty {
+        throw TaskError(
+          .transportUnavailable, "URLSession sends no body with GET: use QUERY or POST", phase: .preparing,
+          isSurelyNotSent: true)
+      }
+      let head = try head(of: request)
+      switch request.body.storage {
+      case .empty: return session.dataTask(with: head)
+      case .bytes(let data): return session.uploadTask(with: head, from: data)
+      case .file(let file): return session.uploadTask(with: head, fromFile: file)
+      case .stream: return try await streamTask(head, request.body, in: session)
       }
     }
-    // URLSession asks for compressed bodies unless told not to, and decodes what comes either way.
-    if !request.options.decodesBody { request.headers.setDefault("identity", for: .acceptEncoding) }
-    var head = URLRequest(head: request)
-    head.timeoutInterval = farOut
-    head.cachePolicy = .reloadIgnoringLocalCacheData
-    head.httpShouldHandleCookies = false
-    head.obey(request.options)
-    return head
-  }
-}
 
-#if canImport(Darwin)
-  extension URLSessionTransport {
-    /// URLSession requests the stream when the task begins: see ``URLSessionExchange/newBodyStream()``.
-    private static func streamTask(
-      _ head: URLRequest, _ body: HTTPBody, in session: URLSession
-    ) async throws -> URLSessionTask {
-      session.uploadTask(withStreamedRequest: head)
-    }
-  }
-
-  extension URLRequest {
-    fileprivate mutating func obey(_ options: TransferOptions) {
-      allowsExpensiveNetworkAccess = options.allowsExpensiveNetworkAccess
-      allowsConstrainedNetworkAccess = options.allowsConstrainedNetworkAccess
-    }
-  }
-#else
-  extension URLSessionTransport {
-    /// FoundationNetworking has no bound streams, so the body is gathered first.
-    private static func streamTask(
-      _ head: URLRequest, _ body: HTTPBody, in session: URLSession
-    ) async throws -> URLSessionTask {
-      let gathered = Lock(Data())
-      do {
-        try await body.forEachCountedChunk { chunk in gathered.withLock { $0.append(chunk) } }
-      } catch {
-        throw TaskError.ofUpload(error)
+    private static func head(of request: HTTPRequest) throws -> URLRequest {
+      var request = request
+      // Framing is the transport's business.
+      request.headers.remove(.contentLength)
+      request.headers.remove(.transferEncoding)
+      if !request.body.isEmpty {
+        // Where there is none, URLSession says that the body is a form.
+        request.headers.setDefault((request.body.mediaType ?? .octetStream).rawValue, for: .contentType)
+        do {
+          let length = try request.body.length()
+          // Of bytes and files URLSession knows it by itself.
+          if case .stream = request.body.storage, let length { request.headers[.contentLength] = String(length) }
+        } catch {
+          throw TaskError.ofTransfer(error)
+        }
       }
-      return session.uploadTask(with: head, from: gathered.withLock { $0 })
+      // URLSession asks for compressed bodies unless told not to, and decodes what comes either way.
+      if !request.options.decodesBody { request.headers.setDefault("identity", for: .acceptEncoding) }
+      var head = URLRequest(head: request)
+      head.timeoutInterval = farOut
+      head.cachePolicy = .reloadIgnoringLocalCacheData
+      head.httpShouldHandleCookies = false
+      head.obey(request.options)
+      return head
     }
   }
 
-  extension URLRequest {
-    /// FoundationNetworking does not know networks apart.
-    fileprivate mutating func obey(_ options: TransferOptions) {}
-  }
+  #if canImport(Darwin)
+    extension URLSessionTransport {
+      /// URLSession requests the stream when the task begins: see ``URLSessionExchange/newBodyStream()``.
+      private static func streamTask(
+        _ head: URLRequest, _ body: HTTPBody, in session: URLSession
+      ) async throws -> URLSessionTask {
+        session.uploadTask(withStreamedRequest: head)
+      }
+    }
+
+    extension URLRequest {
+      fileprivate mutating func obey(_ options: TransferOptions) {
+        allowsExpensiveNetworkAccess = options.allowsExpensiveNetworkAccess
+        allowsConstrainedNetworkAccess = options.allowsConstrainedNetworkAccess
+      }
+    }
+  #else
+    extension URLSessionTransport {
+      /// FoundationNetworking has no bound streams, so the body is gathered first.
+      private static func streamTask(
+        _ head: URLRequest, _ body: HTTPBody, in session: URLSession
+      ) async throws -> URLSessionTask {
+        let gathered = Lock(Data())
+        do {
+          try await body.forEachCountedChunk { chunk in gathered.withLock { $0.append(chunk) } }
+        } catch {
+          throw TaskError.ofUpload(error)
+        }
+        return session.uploadTask(with: head, from: gathered.withLock { $0 })
+      }
+    }
+
+    extension URLRequest {
+      /// FoundationNetworking does not know networks apart.
+      fileprivate mutating func obey(_ options: TransferOptions) {}
+    }
+  #endif
 #endif

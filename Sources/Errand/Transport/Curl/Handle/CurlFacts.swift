@@ -1,6 +1,6 @@
 #if os(Linux)
   import CCurl
-  import Glibc
+  import ErrandFoundation
 
   /// libcurl's facts on a transfer that is over.
   struct CurlFacts {

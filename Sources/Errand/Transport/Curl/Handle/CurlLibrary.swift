@@ -7,12 +7,18 @@
     static let problem: String? = {
       switch ccurl_load() {
       case Int32(CCURL_LOADED): nil
-      case Int32(CCURL_MISSING_LIBRARY): "libcurl.so.4 is not installed"
-      case Int32(CCURL_TOO_OLD): "libcurl \(version) is older than 7.85"
+      case Int32(CCURL_MISSING_LIBRARY): missing
+      case Int32(CCURL_TOO_OLD): "libcurl \(version) is older than 7.85: install a newer one"
       case Int32(CCURL_MISSING_SYMBOL): "libcurl \(version) lacks a function that is needed"
       default: "libcurl \(version) could not be initialised"
       }
     }()
+
+    /// The problem of a machine without it.
+    static let missing = """
+      libcurl.so.4 is not installed: apt-get install libcurl4 (Debian, Ubuntu), dnf install libcurl (Red Hat) or \
+      apk add libcurl (Alpine) gets it, and ErrandURLSession is a transport that does without it
+      """
 
     /// `7.88.1`, or `unknown`.
     static var version: String { ccurl_version().map { String(cString: $0) } ?? "unknown" }

@@ -1,6 +1,6 @@
 #if os(Linux)
   import CCurl
-  import Foundation
+  import ErrandFoundation
 
   /// Trust, the client's identity and pins.
   extension CurlRequest {

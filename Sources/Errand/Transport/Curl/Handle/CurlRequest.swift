@@ -1,6 +1,6 @@
 #if os(Linux)
   import CCurl
-  import Foundation
+  import ErrandFoundation
 
   /// Writes a request into libcurl's options.
   struct CurlRequest {

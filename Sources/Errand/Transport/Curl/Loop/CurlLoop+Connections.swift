@@ -1,6 +1,6 @@
 #if os(Linux)
   import CCurl
-  import Glibc
+  import ErrandFoundation
 
   /// The connections of a loop, those that carry an exchange and those that wait for the next.
   extension CurlLoop {
@@ -126,7 +126,7 @@
         groups[owner.group]?.sockets[descriptor] = nil
         if let port = owner.localPort, ports[port] == descriptor { ports[port] = nil }
       }
-      return Glibc.close(descriptor)
+      return Descriptor.release(descriptor)
     }
 
     /// Something was reported of a socket, and libcurl has acted on it.

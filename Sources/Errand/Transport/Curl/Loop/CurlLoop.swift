@@ -1,7 +1,6 @@
 #if os(Linux)
   import CCurl
-  import Foundation
-  import Glibc
+  import ErrandFoundation
 
   /// A thread that drives transfers of the process: one epoll, several multi handles.
   ///
@@ -27,16 +26,10 @@
       guard let loop = CurlLoop() else {
         throw unavailable("no epoll or event descriptor could be had: \(String(cString: strerror(errno)))")
       }
-      startThread("errand-curl") { loop.run() }
-      return loop
-    }
-
-    static func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) {
-      let thread = Thread {
-        Thread.current.name = name  // one that is set before the start is not what a debugger and /proc show
-        body()
+      guard DetachedThread.start("errand-curl", { loop.run() }) else {
+        throw unavailable("the system gives no thread for it")
       }
-      thread.start()
+      return loop
     }
 
     private let inbound = Lock(Inbound())
@@ -85,7 +78,7 @@
       var pair: [Int32] = [-1, -1]
       let flags = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
       guard socketpair(AF_UNIX, flags, 0, &pair) == 0 else { return -1 }
-      Glibc.close(pair[1])
+      Descriptor.release(pair[1])
       return pair[0]
     }
 

@@ -1,6 +1,6 @@
 #if os(Linux)
   import CCurl
-  import Glibc
+  import ErrandFoundation
 
   /// One multi handle: its transfers, its sockets in the loop's epoll, its timer. Used by the loop's thread only.
   final class CurlMulti {

@@ -1,6 +1,6 @@
 #if os(Linux)
   import CCurl
-  import Glibc
+  import ErrandFoundation
   import Synchronization
 
   /// Ends a connection that keeps its loop busy for ever.
@@ -84,7 +84,7 @@
         defer { state.isRunning = true }
         return !state.isRunning
       }
-      if isNew { CurlLoop.startThread("errand-watchdog") { [self] in run() } }
+      if isNew { _ = DetachedThread.start("errand-watchdog") { [self] in run() } }  // without it a stall goes unseen
     }
 
     /// A loop has one stream less.

@@ -1,6 +1,6 @@
 #if os(Linux)
   import CCurl
-  import Glibc
+  import ErrandFoundation
 
   /// The kernel's reports on every socket, and its exchanges: the loop's side of the epoll.
   ///

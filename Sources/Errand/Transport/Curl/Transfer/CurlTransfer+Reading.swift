@@ -1,5 +1,5 @@
 #if os(Linux)
-  import Foundation
+  import ErrandFoundation
 
   extension CurlTransfer {
     /// The response on its way from the loop to its reader.

@@ -1,6 +1,6 @@
 #if os(Linux)
   import CCurl
-  import Glibc
+  import ErrandFoundation
 
   /// The response as libcurl hands it over; on the loop.
   extension CurlTransfer {

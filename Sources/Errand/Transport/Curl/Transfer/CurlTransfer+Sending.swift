@@ -1,5 +1,5 @@
 #if os(Linux)
-  import Foundation
+  import ErrandFoundation
 
   extension CurlTransfer {
     /// The body on its way from its reader to the loop.

@@ -1,6 +1,6 @@
 #if os(Linux)
   import CCurl
-  import Foundation
+  import ErrandFoundation
 
   /// One request under way over libcurl.
   ///

@@ -1,5 +1,5 @@
 #if os(Linux)
-  import Glibc
+  import ErrandFoundation
 
   /// The head of a response, read from its bytes: a status line and header fields (RFC 9112 §4, §5).
   struct ResponseHead: Equatable {

@@ -1,5 +1,5 @@
 #if os(Linux)
-  import Foundation
+  import ErrandFoundation
 
   /// The received and unread part of a response: pure bookkeeping between the loop, which fills it, and the one
   /// reader, who empties it.

@@ -1,5 +1,5 @@
 #if os(Linux)
-  import Foundation
+  import ErrandFoundation
 
   /// The part of a body that libcurl has not taken: pure bookkeeping between the reader of the body, and the loop, which
   /// sends it.

@@ -1,5 +1,5 @@
 #if os(Linux)
-  import Glibc
+  import ErrandFoundation
 
   /// Lines of a head as bytes: what the generic collections do takes several times longer a byte.
   extension UnsafeRawBufferPointer {

@@ -1,4 +1,5 @@
 import Errand
+import ErrandURLSession
 import Foundation
 import Testing
 

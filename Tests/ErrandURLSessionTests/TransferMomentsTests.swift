@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Errand
+@testable import ErrandURLSession
 
 @Suite struct TransferMomentsTests {
   @Test func `moments are counted from the start, and a reused connection took no time`() {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Errand
+@testable import ErrandURLSession
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Errand
+@testable import ErrandURLSession
 
 @Suite struct URLSessionTimersTests {
   private let all = Timeouts(

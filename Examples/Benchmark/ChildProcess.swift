@@ -1,0 +1,89 @@
+import ErrandFoundation
+import ErrandTesting
+
+/// Another program, spoken to by its standard input and output. Its input ends with this process at the latest.
+final class ChildProcess: Sendable {
+  private let number: pid_t
+  private let output: Int32
+  private let input: Shared<Int32>
+
+  /// Starts a program, given by its path.
+  ///
+  /// - Parameters:
+  ///   - arguments: The path, and the arguments.
+  ///   - log: The file for its standard error; this process's unless given.
+  init(_ arguments: [String], log: URL? = nil) throws {
+    let (childInput, input) = try Self.makePipe()
+    let (output, childOutput) = try Self.makePipe()
+    defer {
+      close(childInput)
+      close(childOutput)
+    }
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+    #else
+      var actions = posix_spawn_file_actions_t()
+    #endif
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, childInput, STDIN_FILENO)
+    posix_spawn_file_actions_adddup2(&actions, childOutput, STDOUT_FILENO)
+    if let log {
+      posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    }
+    var texts = arguments.map { strdup($0) } + [nil]
+    defer { for text in texts { free(text) } }
+    var number = pid_t()
+    let code = posix_spawn(&number, arguments[0], &actions, nil, &texts, environ)
+    guard code == 0 else {
+      close(input)
+      close(output)
+      throw BenchError("\(arguments[0]) cannot be started: \(String(cString: strerror(code)))")
+    }
+    self.number = number
+    self.output = output
+    self.input = Shared(input)
+  }
+
+  deinit {
+    closeInput()
+    close(output)
+  }
+
+  /// The next piece of its standard output; empty at the end.
+  func nextOutput() -> Data {
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    let count = read(output, &buffer, buffer.count)
+    return Data(buffer.prefix(max(0, count)))
+  }
+
+  /// Ends its input, waits until the program has ended, and returns its exit code.
+  @discardableResult
+  func wait() -> Int32 {
+    closeInput()
+    var status: Int32 = 0
+    while waitpid(number, &status, 0) < 0, errno == EINTR {}
+    return status & 0x7F == 0 ? status >> 8 & 0xFF : -1
+  }
+
+  /// Ends the program.
+  func terminate() {
+    kill(number, SIGTERM)
+    wait()
+  }
+
+  private func closeInput() {
+    input.withLock { input in
+      if input >= 0 { close(input) }
+      input = -1
+    }
+  }
+
+  /// Neither end is for other children, which would keep it open.
+  private static func makePipe() throws -> (reader: Int32, writer: Int32) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw BenchError("no pipe: \(String(cString: strerror(errno)))") }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return (ends[0], ends[1])
+  }
+}

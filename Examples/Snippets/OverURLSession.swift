@@ -1,0 +1,7 @@
+import Errand
+import ErrandURLSession
+
+func overURLSession() -> Server {
+  let shop = Server(remote: "https://shop.example.com/v1", transport: .urlSession())
+  return shop
+}

@@ -1,0 +1,52 @@
+package import ErrandFoundation
+
+/// The system's calls on descriptors, with what they leave to be done again: interrupted calls and partial writes.
+package enum Descriptor {
+  /// Opens a plain file to be read; nil where there is none that can be. Of anything else than a file, opening would
+  /// wait for its other end, and nothing could cancel that.
+  static func opened(_ path: String) -> Int32? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      close(descriptor)
+      return nil
+    }
+    return descriptor
+  }
+
+  /// The number of bytes of the file; nil and `errno` where the system does not say.
+  static func length(of descriptor: Int32) -> Int64? {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : nil
+  }
+
+  /// At most `count` of the bytes that follow, none at the end; nil and `errno` when they cannot be read.
+  static func bytes(of descriptor: Int32, atMost count: Int) -> Data? {
+    var chunk = Data(count: count)
+    var length = -1
+    repeat {
+      length = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+    } while length < 0 && errno == EINTR
+    return length < 0 ? nil : chunk.prefix(length)
+  }
+
+  /// Writes all of `data`; false and `errno` when some of it cannot be written.
+  @discardableResult
+  package static func put(_ data: Data, into descriptor: Int32) -> Bool {
+    data.withUnsafeBytes { bytes in
+      var rest = bytes
+      while !rest.isEmpty {
+        let count = write(descriptor, rest.baseAddress, rest.count)
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return false }
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      }
+      return true
+    }
+  }
+
+  /// Closes it, for types that have a `close` of their own.
+  @discardableResult
+  package static func release(_ descriptor: Int32) -> Int32 { close(descriptor) }
+}

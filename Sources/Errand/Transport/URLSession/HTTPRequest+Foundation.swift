@@ -1,0 +1,77 @@
+#if HAS_URLSESSION
+  #if canImport(FoundationNetworking)
+    public import Errand
+    import Foundation
+    public import FoundationNetworking
+  #else
+    public import Foundation
+  #endif
+
+  extension URLRequest {
+    /// The request as Foundation's own value.
+    ///
+    /// Several lines of a header field become one, joined as RFC 9110 §5.3 says, and `Cookie` with semicolons. A body of
+    /// bytes or a file goes along; the options of the transfer do not, for `URLRequest` has other ones.
+    ///
+    /// - Throws: ``TaskError`` with code `.unreadableBody` for a body that is a stream, which `URLRequest` cannot hold
+    ///   without a task that feeds it, or a file that cannot be read.
+    public init(_ request: HTTPRequest) throws(TaskError) {
+      self.init(head: request)
+      switch request.body.storage {
+      case .empty: break
+      case .bytes(let data): httpBody = data
+      case .file(let file):
+        guard FileManager.default.isReadableFile(atPath: file.path), let stream = InputStream(url: file) else {
+          throw TaskError(
+            .unreadableBody, "the file \(file.path) cannot be read", phase: .preparing, isSurelyNotSent: true)
+        }
+        httpBodyStream = stream
+      case .stream:
+        throw TaskError(
+          .unreadableBody, "a URLRequest cannot carry a streamed body: give it bytes or a file", phase: .preparing,
+          isSurelyNotSent: true)
+      }
+    }
+
+    /// Everything but the body.
+    init(head request: HTTPRequest) {
+      self.init(url: request.url)
+      httpMethod = request.method.rawValue
+      for field in request.headers {
+        let name = field.name.rawName
+        // RFC 6265 §5.4: one Cookie line, its pairs separated by semicolons.
+        if field.name == .cookie, let cookies = value(forHTTPHeaderField: name) {
+          setValue("\(cookies); \(field.value)", forHTTPHeaderField: name)
+        } else if let earlier = value(forHTTPHeaderField: name) {
+          setValue("\(earlier), \(field.value)", forHTTPHeaderField: name)
+        } else {
+          setValue(field.value, forHTTPHeaderField: name)
+        }
+      }
+    }
+  }
+
+  extension HTTPRequest {
+    /// Foundation's request as this library's value.
+    ///
+    /// The header fields come in the order of their names, for `URLRequest` keeps none. Its timeout and cache policy are
+    /// left behind: timers are ``TransferOptions/timeouts``, and caching is not the transport's business.
+    ///
+    /// - Throws: ``TaskError`` with code `.badURL` when there is no URL, and `.unreadableBody` when the body is a stream,
+    ///   which can be read only once: give ``HTTPBody/stream(length:_:)`` instead.
+    public init(_ request: URLRequest) throws(TaskError) {
+      guard let url = request.url else {
+        throw TaskError(.badURL, "the URLRequest has no URL", phase: .preparing, isSurelyNotSent: true)
+      }
+      if request.httpBody == nil, request.httpBodyStream != nil {
+        throw TaskError(
+          .unreadableBody, "the body of the URLRequest is a stream: give HTTPBody.stream or HTTPBody.file instead",
+          phase: .preparing, isSurelyNotSent: true)
+      }
+      self.init(
+        HTTPMethod(request.httpMethod ?? "GET"), url,
+        headers: HTTPHeaders(unordered: request.allHTTPHeaderFields ?? [:]),
+        body: request.httpBody.map { .bytes($0) } ?? .empty)
+    }
+  }
+#endif

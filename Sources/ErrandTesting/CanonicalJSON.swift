@@ -1,0 +1,52 @@
+import ErrandFoundation
+
+/// A JSON value of any kind, to compare two texts by what they say.
+enum CanonicalJSON: Codable {
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  case number(Double)
+  case string(String)
+  case array([CanonicalJSON])
+  case object([String: CanonicalJSON])
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() {
+      self = .null
+    } else if let value = try? container.decode(Bool.self) {
+      self = .bool(value)
+    } else if let value = try? container.decode(Int64.self) {
+      self = .integer(value)  // 1.0 as well, so that it is the same as 1
+    } else if let value = try? container.decode(Double.self) {
+      self = .number(value)
+    } else if let value = try? container.decode(String.self) {
+      self = .string(value)
+    } else if let value = try? container.decode([CanonicalJSON].self) {
+      self = .array(value)
+    } else {
+      self = .object(try container.decode([String: CanonicalJSON].self))
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .null: try container.encodeNil()
+    case .bool(let value): try container.encode(value)
+    case .integer(let value): try container.encode(value)
+    case .number(let value): try container.encode(value)
+    case .string(let value): try container.encode(value)
+    case .array(let value): try container.encode(value)
+    case .object(let value): try container.encode(value)
+    }
+  }
+
+  /// JSON without blanks, its members in order; what is no JSON stays as it is.
+  static func text(of data: Data) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    let value = try? JSONDecoder().decode(CanonicalJSON.self, from: data)
+    return String(decoding: value.flatMap { try? encoder.encode($0) } ?? data, as: UTF8.self)
+  }
+}

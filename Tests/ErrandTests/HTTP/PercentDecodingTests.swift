@@ -1,0 +1,14 @@
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct PercentDecodingTests {
+  @Test(arguments: [
+    "", "plain", "a%20b", "%C3%BC", "%c3%bc", "100%25", "%00", "ü%C3%BC", "a%2", "%", "%zz", "%FF", "%C3",
+  ])
+  func `text is decoded as Foundation decodes it`(text: String) {
+    #expect(text.percentDecoded == text.removingPercentEncoding)
+    #expect(text[...].percentDecoded == text.removingPercentEncoding)
+  }
+}
