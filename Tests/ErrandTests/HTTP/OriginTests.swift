@@ -74,7 +74,7 @@ import Testing
   @Test(arguments: [
     "127.999.1.1", "127.evil.0.1", "256.1.1.1", "1.2.3.4.5", "08.1.1.1", "4294967296", "0xffffffff1", "127.0.0.1..",
     "example.com..", "a..b", ".localhost", ".", "a%2Fb", "a%00b", "a%20b", "a%0d%0ab", "a%3A80", "a%40b", "a%2561",
-    "a%3Fb", "a%23b", "a%5Bb", "a%5Cb", "b%C3%BCcher.de", "a%", "a%zz", "[::1%25]", "[::g]", "[v1.x]", "a!b", "a,b",
+    "a%3Fb", "a%23b", "a%5Bb", "a%5Cb", "a%", "a%zz", "[::1%25]", "[::g]", "[v1.x]", "a!b", "a,b",
     "0x",
   ])
   func `a host whose meaning decoding would change, or that is none, is refused`(host: String) {

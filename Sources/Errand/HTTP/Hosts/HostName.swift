@@ -12,22 +12,26 @@ package struct HostName: Equatable, Sendable {
     case empty = "its host is empty, or has an empty label"
     case escape = "its host has a percent sign that is not before two hexadecimal digits"
     case character = "its host has a blank, a control character or a delimiter, perhaps as an escape"
-    case notASCII = "its host has letters beyond ASCII: write it as it is looked up, which begins with xn--"
+    case noName = "its host has letters beyond ASCII, and is not a name by UTS 46"
+    case noConverter = """
+      its host has letters beyond ASCII, and libidn2.so.0 is not installed: apt-get install libidn2-0 (Debian, Ubuntu), \
+      dnf install libidn2 (Red Hat) or apk add libidn2 (Alpine) gets it; or write it as it is looked up, which begins with xn--
+      """
     case address = "its host ends in a number, and is not an IPv4 address"
     case bracketed = "its host is in brackets, and is not an IPv6 address"
   }
 
-  /// The host that is written so in a URL.
-  package init(_ written: [UInt8]) throws(Refusal) {
+  /// The host that is written so in a URL; `convert` knows the ASCII form of names in other scripts.
+  package init(_ written: [UInt8], convert: Converter = HostName.convert) throws(Refusal) {
     if written.first == UInt8(ascii: "[") {
       guard let address = IPv6Address(written) else { throw .bracketed }
       self.init(text: address.description, isLoopback: address.isLoopback)
       return
     }
     var bytes = try Self.decoded(written)
+    // First of all: a full stop, a digit or a slash of another script becomes one of ASCII.
+    if bytes.contains(where: { $0 >= 0x80 }) { bytes = try Self.ascii(bytes, by: convert) }
     if bytes.last == Self.dot { bytes.removeLast() }
-    // Here is the place where names beyond ASCII would be turned into those that are looked up.
-    if bytes.contains(where: { $0 >= 0x80 }) { throw .notASCII }
     guard bytes.allSatisfy({ Self.isNameByte($0) || $0 == Self.dot || $0 == UInt8(ascii: "~") }) else {
       throw .character
     }
