@@ -67,6 +67,7 @@ import Testing
     "withThrowingTaskGroup": "waits for its children, which are cancelled with it",
     "withValue": "waits for what it is given", "limiting": "waits for what it is given",
     "last": "waits for what it is given",
+    "answer": "a hedge waits for the slot of the first attempt in a child task, which is cancelled with the race",
     "again": "waits for what it is given", "attempt": "waits for what it is given",
     "willStart": "a hook that cancelling does not interrupt", "didFail": "a hook that cancelling does not interrupt",
     "didComplete": "a hook that cancelling does not interrupt",
