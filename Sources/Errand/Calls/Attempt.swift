@@ -178,8 +178,9 @@ final class Attempt: Sendable {
     if request.options.mayRepeat != mayRepeat { request.options.mayRepeat = mayRepeat }
     if !mayRepeat { call.state.withLock { $0.hasSentOnceOnly = true } }
     // A stream lasts as long as its reader takes: its deadline is the call's alone.
-    if let remaining = call.remaining, !request.options.isLongLived {
-      try cut(&request.options.timeouts, to: remaining)
+    if let remaining = call.remaining {
+      guard remaining > .zero else { throw call.expired(.waiting) }
+      if !request.options.isLongLived { cut(&request.options.timeouts, to: remaining) }
     }
     return request
   }
@@ -203,8 +204,7 @@ final class Attempt: Sendable {
     if call.isShown { call.noteResponse(response, of: number) }
   }
 
-  private func cut(_ timeouts: inout Timeouts, to remaining: Duration) throws {
-    guard remaining > .zero else { throw call.expired(.waiting) }
+  private func cut(_ timeouts: inout Timeouts, to remaining: Duration) {
     if let limit = timeouts.attempt, limit <= remaining { return }
     timeouts.attempt = remaining
     state.withLock { $0.isCut = true }

@@ -14,9 +14,10 @@ extension Idempotency {
   /// True when a request may reach the server twice.
   func allowsRepetition(of method: HTTPMethod, _ headers: HTTPHeaders) -> Bool {
     switch self {
-    case .safeToRepeat, .key: true
+    case .safeToRepeat: true
     case .neverRepeat: false
-    case .automatic: method.isIdempotent || headers.contains(.idempotencyKey)
+    // An empty key, or one that a step took out again, tells the server nothing.
+    case .automatic, .key: method.isIdempotent || headers[.idempotencyKey].map { !$0.isEmpty } ?? false
     }
   }
 }

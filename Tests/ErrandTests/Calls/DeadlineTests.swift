@@ -72,4 +72,19 @@ import Testing
     #expect(error.timer == .call && error.elapsed == .seconds(7) && shop.sentCount == 3)
     #expect(shop.events.isBalanced)
   }
+
+  @Test func `a deadline that has passed sends nothing, of a stream or a file neither`() async throws {
+    try await withFolder { folder in
+      let shop = VirtualShop { _, request, _ in .ok(request) }
+      let task = shop.task(method: .post).deadline(.seconds(-1))
+      let file = folder.appendingPathComponent("file")
+      for isFile in [true, false] {
+        let error = await taskError {
+          if isFile { try await task.download(to: file) } else { _ = try await task.stream() }
+        }
+        #expect(error?.isTimeout == true && error?.timer == .call)
+      }
+      #expect(shop.sentCount == 0)
+    }
+  }
 }

@@ -305,4 +305,22 @@ extension EventRecorder {
     let error = await #expect(throws: TaskError.self) { try await shop.task().retry(policy).run() }
     #expect(error?.attempts.compactMap(\.delay) == Array(repeating: .seconds(2), count: 11))
   }
+
+  @Test(arguments: [true, false]) func `a key that is empty, or taken out again, repeats nothing`(isEmpty: Bool)
+    async throws
+  {
+    struct Removal: PerAttemptStep {
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        var request = request
+        request.headers.remove(.idempotencyKey)
+        return try await next(request)
+      }
+    }
+    let stub = StubServer(.lost) { if !isEmpty { $0.perAttemptSteps = [Removal()] } }
+    let task = AddWidget().on(stub.server)
+    let error = await #expect(throws: TaskError.self) {
+      if isEmpty { try await task.header(.idempotencyKey, "").run() } else { try await task.idempotency(.key).run() }
+    }
+    #expect(error?.code == .connectionLost && stub.requests.count == 1)
+  }
 }

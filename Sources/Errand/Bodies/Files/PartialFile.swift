@@ -26,11 +26,19 @@ struct PartialFile: Sendable {
       throw TaskError(
         .fileNotWritable, "\(url.path) is not a plain file, and is not replaced by one", phase: .finishing)
     }
-    let madeFolders = try Self.makeFolders(to: folder, for: url.path)
+    var madeFolders = try Self.makeFolders(to: folder, for: url.path)
     // Not named after the place, whose name may be as long as names can be.
     let path = "\(folder)/.errand-\(UUID().uuidString)"
     // Exclusively, so that no planted link is followed; closed to other users until it has the mode of the old file.
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, isThere ? 0o600 : 0o666)
+    func make() -> Int32 {
+      open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, isThere ? 0o600 : 0o666)
+    }
+    var descriptor = make()
+    // A download beside this one may have failed, and removed the folders that it had made and this one found.
+    for _ in 0..<10 where descriptor < 0 && errno == ENOENT {
+      madeFolders += try Self.makeFolders(to: folder, for: url.path)
+      descriptor = make()
+    }
     guard descriptor >= 0, !isThere || Self.adopt(mode, descriptor) else {
       let error = Self.failure(at: url.path)
       if descriptor >= 0 { close(descriptor) }
