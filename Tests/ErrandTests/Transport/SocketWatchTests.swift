@@ -120,6 +120,26 @@
       Glibc.close(peer)
     }
 
+    @Test func `a socket that rests from writing is heard of again, also where libcurl took bytes meanwhile`() {
+      let number: Int32 = 9006
+      var watch = SocketWatch(epoll: epoll)
+      let peer = connect(number)
+      watch.opened(number, of: 1)
+      watch.watch(number, input | EPOLLOUT.rawValue, of: 1)
+      for takesBytes in [false, true] {
+        watch.asked(number)
+        #expect(reports == 1, "it is writable")
+        while !watch.restsFromWriting(number) {}
+        #expect(reports == 0, "it rests")
+        if takesBytes { watch.asked(number) }
+        watch.endRest(of: number)
+        #expect(reports == 1, "its rest is over")
+      }
+      watch.closing(number)
+      Glibc.close(number)
+      Glibc.close(peer)
+    }
+
     @Test func `a socket that is none is passed over`() {
       var watch = SocketWatch(epoll: epoll)
       watch.watch(-1, input, of: 1)

@@ -180,12 +180,13 @@
       if isKnown(descriptor) { entries[Int(descriptor)].futileReports = 0 }
     }
 
-    /// Ends a rest: that the socket is writable is of interest again.
+    /// Ends a rest: that the socket is writable is of interest again. libcurl does not say so once more, also where it took
+    /// bytes meanwhile.
     mutating func endRest(of descriptor: Int32) {
       guard isKnown(descriptor) else { return }
       let entry = entries[Int(descriptor)]
-      guard let reports = entry.futileReports, reports >= Self.patience, entry.wanted != 0 else { return }
-      entries[Int(descriptor)].futileReports = Self.patience - 1
+      guard let reports = entry.futileReports, entry.wanted != 0, entry.armed != entry.wanted else { return }
+      entries[Int(descriptor)].futileReports = min(reports, Self.patience - 1)
       arm(descriptor, entry.wanted, of: entry.multi)
     }
 
