@@ -10,6 +10,13 @@
       let route: CurlSweeper.Route
       /// This side's port, once a request was sent; Unix sockets have none.
       var localPort: Int32?
+
+      /// True where it may be the connection of a transfer. To a proxy, exchanges with any plain host share one.
+      func mayCarry(_ transfer: CurlTransfer) -> Bool {
+        guard group == transfer.group else { return false }
+        if let proxy = route.proxy { return !transfer.origin.isSecure && proxy == transfer.proxy }
+        return route.port == transfer.origin.port && route.host == transfer.origin.host
+      }
     }
 
     func opened(_ descriptor: Int32, by transfer: CurlTransfer) {
@@ -47,9 +54,7 @@
     /// from one exchange to the next before it returns, so that nothing was reported of it in between.
     func takes(_ transfer: CurlTransfer, connectionFrom port: Int32) -> Bool {
       guard port != 0 else { return takesUnnamed(transfer) }
-      guard let descriptor = ports[port], let owner = owners[descriptor], owner.group == transfer.group,
-        owner.route.port == transfer.origin.port
-      else {
+      guard let descriptor = connection(from: port, for: transfer) else {
         name(port, of: transfer)
         return true
       }
@@ -62,9 +67,21 @@
       return true
     }
 
+    /// The socket of a connection that carried a request already, from this side's `port`. Connections to two hosts may have the
+    /// same.
+    private func connection(from port: Int32, for transfer: CurlTransfer) -> Int32? {
+      guard let descriptor = ports[port] else { return nil }
+      if let owner = owners[descriptor], owner.mayCarry(transfer) { return descriptor }
+      return sharesPorts ? owners.first { $0.value.localPort == port && $0.value.mayCarry(transfer) }?.key : nil
+    }
+
     /// The connection of a transfer stands, and its request is not written.
     func stands(_ transfer: CurlTransfer, connectionFrom port: Int32) {
-      if port == 0 { sockets.stands(transfer.socket) } else if ports[port] == nil { name(port, of: transfer) }
+      if port == 0 {
+        sockets.stands(transfer.socket)
+      } else if connection(from: port, for: transfer) == nil {
+        name(port, of: transfer)
+      }
     }
 
     /// A transfer takes a new connection. One that was made in a single call is none that libcurl wanted to hear of, and after
@@ -73,14 +90,15 @@
       let isKnown = sockets.isOpen(transfer.socket)
       if !isKnown || transfer.sendCount > 0 && Self.localPort(of: transfer.socket.descriptor) != port {
         let made = owners.first {
-          $0.value.localPort == nil && $0.value.group == transfer.group && Self.localPort(of: $0.key) == port
+          $0.value.localPort == nil && $0.value.mayCarry(transfer) && Self.localPort(of: $0.key) == port
         }
         guard let made else { return }
         transfer.socket = sockets.join(made.key, after: transfer.socket)
       }
       guard sockets.isOpen(transfer.socket) else { return }
       sockets.stands(transfer.socket)
-      ports[port] = transfer.socket.descriptor
+      let other = ports.updateValue(transfer.socket.descriptor, forKey: port)
+      if let other, other != transfer.socket.descriptor { sharesPorts = true }
       owners[transfer.socket.descriptor]?.localPort = port
     }
 
@@ -124,7 +142,9 @@
       pulse.closing(descriptor)
       if let owner = owners.removeValue(forKey: descriptor) {
         groups[owner.group]?.sockets[descriptor] = nil
-        if let port = owner.localPort, ports[port] == descriptor { ports[port] = nil }
+        if let port = owner.localPort, ports[port] == descriptor {
+          ports[port] = sharesPorts ? owners.first { $0.value.localPort == port }?.key : nil
+        }
       }
       return Descriptor.release(descriptor)
     }

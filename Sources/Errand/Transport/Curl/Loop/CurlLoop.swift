@@ -50,6 +50,8 @@
     var owners: [Int32: Owner] = [:]
     /// The sockets of connections, by this side's port.
     var ports: [Int32: Int32] = [:]
+    /// Connections to two hosts have had the same port on this side.
+    var sharesPorts = false
     /// Idle connections of which something was reported in this turn.
     var spoken: [Int32] = []
     /// Sockets that are not asked whether they are writable, and until when.
