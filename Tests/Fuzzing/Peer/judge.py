@@ -52,8 +52,13 @@ class Judge:
         """How it is to be read, the name of the mutation, and whether it must not have been sent again."""
         if outcome.protocol == "h2":
             course, name = self.plans.http2(number, outcome.method, outcome.is_wild)
-            sent = entry.connections[-1].sent if entry.connections else b""
-            return streams.read(sent, course, outcome.method, outcome.decodes, entry.stream), name, course.is_processed
+            # Of a request that was sent again the former go may be read last: its answer is that of any.
+            readings = [
+                streams.read(connection.sent, course, outcome.method, outcome.decodes, stream)
+                for connection, stream in zip(entry.connections, entry.streams)
+            ] or [streams.read(b"", course, outcome.method, outcome.decodes, 1)]
+            fits = [one for one in readings if outcome.is_success and not one.refusal and one.body in (None, outcome.body)]
+            return (fits or readings)[-1], name, course.is_processed
         course, name = self.plans.http1(number, outcome.method, outcome.is_wild)
         data, is_closed = b"", False
         for what, value in course.steps:

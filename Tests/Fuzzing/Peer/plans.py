@@ -49,7 +49,7 @@ class Ledger:
         def __init__(self):
             self.connections = []
             self.sent_at = 0
-            self.stream = 1
+            self.streams = []
 
     def __init__(self):
         self._entries = {}
@@ -60,7 +60,7 @@ class Ledger:
         with self._lock:
             entry = self._entries.setdefault(number, self.Entry())
             entry.connections.append(connection)
-            entry.stream = stream
+            entry.streams.append(stream)
 
     def sent(self, number):
         """The last byte of what is sent in the course of an exchange has left."""
