@@ -72,12 +72,14 @@
               self.h2 = H2Connection(H2Configuration(client_side=False, header_encoding="utf-8"))
               self.requests = {}
               self.received = 0
+              self.counts = {}
+              self.backlog = []
               peers.append(self)
 
           def serve(self):
               self.h2.initiate_connection()
               self.flush()
-              while data := self.sock.recv(65536):
+              while data := self.more():
                   for event in self.h2.receive_data(data):
                       if isinstance(event, RequestReceived):
                           self.requests[event.stream_id] = dict(event.headers)
@@ -91,6 +93,12 @@
                       if isinstance(event, StreamEnded) and event.stream_id in self.requests:
                           self.take(event.stream_id)
                   self.flush()
+
+          def more(self):
+              # What the client says comes first: what it is sent without end is to meet what it does meanwhile.
+              while self.backlog and not self.sock.pending() and not select.select([self.sock], [], [], 0)[0]:
+                  self.sock.sendall(self.backlog.pop(0))
+              return self.sock.recv(65536)
 
           def take(self, stream):
               headers = self.requests.pop(stream)
@@ -107,10 +115,18 @@
           def receive(self, event):
               # Whoever asks for a pause gets one where the first window is spent.
               self.received += len(event.data)
+              if self.requests.get(event.stream_id, {}).get(":path") in ("/count", "/hello") and event.data:
+                  self.counts[event.stream_id] = self.counts.get(event.stream_id, 0) + len(event.data)
+                  self.h2.increment_flow_control_window(len(event.data))
+                  self.h2.increment_flow_control_window(len(event.data), event.stream_id)
+                  self.flush()
               if self.received == 65_535 and self.requests.get(event.stream_id, {}).get(":path") == "/pause":
                   time.sleep(2)
                   self.h2.increment_flow_control_window(2**30)
                   self.h2.increment_flow_control_window(2**30, event.stream_id)
+
+          def count(self, stream):
+              self.answer(stream, str(self.counts.pop(stream)))
 
           def pause(self, stream):
               self.answer(stream, str(self.received))
@@ -151,6 +167,14 @@
                   self.h2.send_data(stream, b"x" * count, end_stream=start + count == int(size))
               self.sock.sendall(frame.serialize() + self.h2.data_to_send())
 
+          def burst(self, stream, count):
+              # Frames of 1,000 bytes, 16 in a record, of which every eight bytes are their frame's number.
+              self.h2.send_headers(stream, [(":status", "200")])
+              self.flush()
+              head = b"\0\3\xe8\0%c" + stream.to_bytes(4, "big")
+              frames = [head % (number == int(count) - 1) + b"%08d" % number * 125 for number in range(int(count))]
+              self.backlog = [b"".join(frames[start : start + 16]) for start in range(0, len(frames), 16)]
+
           def unstated(self, stream):
               self.h2.send_headers(stream, [(":status", "200")])
               self.h2.send_data(stream, b"ok", end_stream=True)
@@ -189,7 +213,7 @@
               self.goaway(stream, "this")
 
           def early(self, stream, reading, body, end):
-              # A whole answer before the request's end (RFC 9113 8.1), each frame in a record of its own.
+              # A whole answer before the request's end (RFC 9113 8.1), each frame in a record of its own, but for "reset-along".
               if reading != "window":
                   self.h2.increment_flow_control_window(2**30)
                   self.h2.increment_flow_control_window(2**30, stream)
@@ -200,8 +224,9 @@
               self.flush()
               if body != "none":
                   self.h2.send_data(stream, b"ok", end_stream=True)
+              if end != "reset-along":
                   self.flush()
-              if end == "reset":
+              if end.startswith("reset"):
                   self.reset(stream, "NO_ERROR")
               self.flush()
               if reading == "nothing":

@@ -76,7 +76,7 @@ import Testing
     @Test func `an origin has its multi handle while a connection to it is open, and not for ever`() throws {
       let group = CurlGroup(id: 0, CurlRules(CurlTransport.Configuration()))
       let loop = try #require(CurlLoop.all.get().first)
-      let multi = try #require(CurlMulti(id: .max, group: group, loop: loop))
+      let multi = try #require(CurlMulti(id: .max, for: .brief, group: group, loop: loop))
       defer { multi.close() }
       group.sockets[7] = try origin(0).description
       for number in 0..<1000 {

@@ -5,7 +5,7 @@
   ///
   /// One owner at a time uses it, a transfer or the pool.
   final class CurlHandle {
-    let pointer: OpaquePointer
+    private(set) var pointer: OpaquePointer
     /// The request that its options fit, beside those that every request sets anew; nil where it must be reset.
     var plain: Plain?
     /// The header of its request, or of its last one.
@@ -68,10 +68,19 @@
       return made.pointer
     }
 
-    /// Forgets every option.
-    func reset() {
+    /// Forgets every option, and has it read in pieces of `bufferSize`.
+    ///
+    /// libcurl keeps the buffers of a handle whose stream ended beside others, and sets no size while it has one: the next
+    /// stream would read in pieces of 16 KiB, and overflow with a single record of TLS. Such a handle is made anew.
+    func reset(bufferSize: Int) {
       ccurl_easy_reset(pointer)
       address = ""
+      guard ccurl_easy_set_long(pointer, CCOPT_BUFFERSIZE, bufferSize) != CCE_OK, let made = ccurl_easy_init() else {
+        return
+      }
+      ccurl_easy_cleanup(pointer)
+      pointer = made
+      ccurl_easy_set_long(pointer, CCOPT_BUFFERSIZE, bufferSize)
     }
   }
 #endif

@@ -31,6 +31,10 @@
     /// 32 KiB, without an error. Seen with 7.88.1; 8.1 reads streams in another way.
     static let losesLastBytes = ccurl_version_number() < 0x080100
 
+    /// True where the end of one stream's upload may drop bytes that it holds for another stream of the connection, without an
+    /// error. (`http2_data_done_send` in 7.88's http2.c reads on while `pausedata` waits.) 8.1 reads streams in another way.
+    static let mixesStreams = ccurl_version_number() < 0x080100
+
     /// True where it begins HTTP/2 anew on a connection without TLS that speaks it already, which ends that: 7.88.
     static let restartsHTTP2 = (0x075800..<0x080000).contains(ccurl_version_number())
 

@@ -14,6 +14,10 @@
         ccurl_easy_set_long(easy, CCOPT_UPLOAD, 1)
         ccurl_easy_set_off(easy, CCOPT_INFILESIZE_LARGE, transfer.statedLength ?? -1)
         ccurl_easy_set_long(easy, CCOPT_UPLOAD_BUFFERSIZE, 128 << 10)
+        // Or an error that comes early ends the upload, and may take bytes from a stream beside it.
+        if transfer.mayMultiplex, !transfer.isAlone, !transfer.expectsContinue, CurlLibrary.mixesStreams {
+          ccurl_easy_set_long(easy, CCOPT_KEEP_SENDING_ON_ERROR, 1)
+        }
       }
       if let timeout = request.options.continueTimeout {
         ccurl_easy_set_long(easy, CCOPT_EXPECT_100_TIMEOUT_MS, max(1, Int(timeout.nanoseconds / 1_000_000)))

@@ -21,12 +21,13 @@
     /// Sets the options of the transfer's handle.
     /// Throws ``TaskError`` where the library cannot do what the request's safety rests on.
     func apply(to transfer: CurlTransfer) throws {
-      let easy = transfer.handle.pointer
       // Handles are used again: forget the last request, keep sessions and names. A plain request sets the same options
       // as the plain one before it, but for its address, its header and its callbacks' data.
       let plain = isPlain ? self.plain(for: transfer) : nil
-      if plain == nil || transfer.handle.plain != plain {
-        transfer.handle.reset()
+      let isReset = plain == nil || transfer.handle.plain != plain
+      if isReset { transfer.handle.reset(bufferSize: request.options.isLongLived ? 256 << 10 : 64 << 10) }
+      let easy = transfer.handle.pointer
+      if isReset {
         try setRules(easy, transfer)
         try setRoute(easy, transfer)
         if origin.isSecure { try setSecurity(easy) }
@@ -64,7 +65,6 @@
       ccurl_easy_set_long(easy, CCOPT_SUPPRESS_CONNECT_HEADERS, 1)
       // Packed bodies are unpacked by their readers: libcurl takes one that was cut for whole.
       ccurl_easy_set_long(easy, CCOPT_HTTP_CONTENT_DECODING, 0)
-      ccurl_easy_set_long(easy, CCOPT_BUFFERSIZE, request.options.isLongLived ? 256 << 10 : 64 << 10)
       ccurl_easy_set_long(easy, CCOPT_PATH_AS_IS, 1)
       // An option of another protocol, without which libcurl repeats what a pooled connection did not answer. With it, it
       // repeats nothing but a refused stream.

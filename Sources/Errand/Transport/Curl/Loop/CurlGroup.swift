@@ -3,7 +3,8 @@
   ///
   /// A multi takes at most ``capacity`` transfers, for each that stands still makes the busy ones of the same multi
   /// dearer. The lowest one with room is taken, so that connections are found again. Streams that may last have multis
-  /// of their own. An origin that speaks HTTP/2 stays in one, for connections are shared within a multi only.
+  /// of their own, and so have uploads that must not share a connection. An origin that speaks HTTP/2 stays in one, for
+  /// connections are shared within a multi only.
   final class CurlGroup {
     typealias ID = Int
     static let capacity = 128
@@ -55,18 +56,17 @@
       // A limit on connections holds within a multi, so that there may only be one.
       if connectionsPerOrigin > 0 { return multis.first }
       let capacity = transfer.mayMultiplex ? Self.secureCapacity : Self.capacity
-      if let home = home(of: transfer.origin), home.count < capacity { return home }
-      return multis.first { $0.isForLongLived == transfer.isLongLived && $0.count < capacity }
+      let use = CurlMulti.Use(transfer)
+      if use != .alone, let home = home(of: transfer.origin), home.count < capacity { return home }
+      return multis.first { $0.use == use && $0.count < capacity }
     }
 
-    func adopt(_ multi: CurlMulti, for transfer: CurlTransfer) {
-      multi.isForLongLived = transfer.isLongLived
-      multis.append(multi)
-    }
+    func adopt(_ multi: CurlMulti) { multis.append(multi) }
 
     /// The transfer's origin speaks HTTP/2: it stays where its connection is.
     func stick(_ transfer: CurlTransfer) {
-      if let multi = transfer.lastMulti, homes[transfer.origin] == nil { settle(transfer.origin, in: multi) }
+      guard let multi = transfer.lastMulti, multi.use != .alone, homes[transfer.origin] == nil else { return }
+      settle(transfer.origin, in: multi)
     }
 
     /// The number of origins that have a home.

@@ -41,13 +41,13 @@
         multi = present
       } else {
         lastMulti &+= 1
-        guard let made = CurlMulti(id: lastMulti, group: group, loop: self) else {
+        guard let made = CurlMulti(id: lastMulti, for: CurlMulti.Use(transfer), group: group, loop: self) else {
           transfer.finish(.failure(Self.unavailable("no multi handle could be made")))
           return retire(transfer)
         }
         multi = made
         multis[lastMulti] = made
-        group.adopt(made, for: transfer)
+        group.adopt(made)
       }
       transfer.begin(at: now)
       if transfer.mayMultiplex { CurlWatchdog.shared.join(pulse) }

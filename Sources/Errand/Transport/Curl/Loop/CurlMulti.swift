@@ -10,11 +10,22 @@
     private(set) var count = 0
     /// The instant at which libcurl wants to be called; `.max` is never.
     private(set) var deadline = UInt64.max
-    var isForLongLived = false
+    let use: Use
 
-    init?(id: UInt32, group: CurlGroup, loop: CurlLoop) {
+    /// The kind of transfers that it carries.
+    enum Use {
+      case brief
+      case longLived
+      /// One stream a connection.
+      case alone
+
+      init(_ transfer: CurlTransfer) { self = transfer.isAlone ? .alone : transfer.isLongLived ? .longLived : .brief }
+    }
+
+    init?(id: UInt32, for use: Use, group: CurlGroup, loop: CurlLoop) {
       guard let pointer = ccurl_multi_init() else { return nil }
       self.id = id
+      self.use = use
       self.pointer = pointer
       self.loop = loop
       let data = Unmanaged.passUnretained(self).toOpaque()
@@ -38,7 +49,7 @@
       ccurl_multi_set_long(pointer, CCMOPT_PIPELINING, Int(CCPIPE_MULTIPLEX))
       // The server says how many streams a connection takes. libcurl's own limit of 100 is below the transfers of a multi,
       // and every one past it opens a connection for itself.
-      ccurl_multi_set_long(pointer, CCMOPT_MAX_CONCURRENT_STREAMS, 1000)
+      ccurl_multi_set_long(pointer, CCMOPT_MAX_CONCURRENT_STREAMS, use == .alone ? 1 : 1000)
     }
 
     func add(_ transfer: CurlTransfer) {

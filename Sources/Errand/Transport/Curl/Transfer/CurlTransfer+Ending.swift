@@ -138,8 +138,9 @@
       pump?.resume()
     }
 
+    // What libcurl holds for a reader that stands still it may keep for the next one.
     private var isPristine: Bool {
-      if case .success = incoming.withLock({ $0.inbox.outcome }) { sendCount == 1 } else { false }
+      if case .success = incoming.withLock({ $0.inbox.outcome }) { sendCount == 1 && pauses == 0 } else { false }
     }
   }
 #endif

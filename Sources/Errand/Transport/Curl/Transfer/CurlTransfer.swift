@@ -16,6 +16,8 @@
     let expectsContinue: Bool
     let rules: CurlRules
     let sendsBody: Bool
+    /// No other stream shares its connection: see ``CurlLibrary/mixesStreams``.
+    let isAlone: Bool
     /// Its response may have content, as that to a HEAD may not.
     private let asksForBody: Bool
     let statedLength: Int64?
@@ -88,10 +90,17 @@
       sendsBody = outbox != nil
       asksForBody = request.method != .head
       statedLength = outbox?.statedLength
+      // A limit on connections holds within a multi, so that there is but one for them all.
+      let isLimited = rules.configuration.connectionsPerOrigin > 0
+      let isBrief = outbox.map { $0.statedLength.map { $0 <= Self.firstWindow } ?? false } ?? true
+      isAlone = mayMultiplex && CurlLibrary.mixesStreams && !isLimited && (!isBrief || expectsContinue)
       outgoing = outbox.map { Outgoing($0) }
       timers = TransferTimers(
         request.options.timeouts, at: 0, waits: rules.configuration.connectionsPerOrigin > 0)
     }
+
+    /// The bytes that a stream may send before the server says more (RFC 9113 §6.9.2).
+    private static let firstWindow: Int64 = 65_535
 
     var loop: CurlLoop { shard.loop }
     var connectionsPerOrigin: Int { rules.configuration.connectionsPerOrigin }

@@ -1,0 +1,73 @@
+#if os(Linux)
+  import Errand
+  import Foundation
+  import Testing
+
+  /// Streams of one HTTP/2 connection that must not meet.
+  @Suite(
+    .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
+    .timeLimit(.minutes(5)))
+  struct SharedStreamTests {
+    /// Uploads of all kinds beside a download that comes as fast as it can.
+    ///
+    /// libcurl 7.88 holds bytes of a stream that another one has read, and forgets them where the other's upload of unknown
+    /// length ends meanwhile: a body without a length lost some in its middle, and was a success.
+    @Test(arguments: [nil, 10, 100_000])
+    func `the end of an upload takes nothing from a body beside it`(length: Int64?) async throws {
+      let peer = try await HTTP2Peer()
+      let transport = try peer.transport()
+      let count = 16_000
+      let download = try await transport.send(
+        HTTPRequest(.get, peer.url.appendingPathComponent("burst/\(count)")))
+      async let body = download.body.collect()
+      try await withThrowingTaskGroup { group in
+        for _ in 0..<4 {
+          group.addTask {
+            for _ in 0..<50 {
+              let text = try await transport.send(Self.upload(length, to: peer)).body.collect()
+              #expect(text == Data("hello".utf8))
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      let expected = (0..<count).map { number in
+        let digits = "\(number)"
+        return String(repeating: String(repeating: "0", count: 8 - digits.count) + digits, count: 125)
+      }
+      #expect(try await body == Data(expected.joined().utf8))
+    }
+
+    private static func upload(_ length: Int64?, to peer: HTTP2Peer) -> HTTPRequest {
+      let size = Int(length ?? 1000)
+      let body = HTTPBody.stream(length: length) {
+        AsyncStream { chunks in
+          chunks.yield(Data(count: size))
+          chunks.finish()
+        }
+      }
+      var options = TransferOptions()
+      options.timeouts = Timeouts(attempt: .seconds(60))
+      return HTTPRequest(.post, peer.url.appendingPathComponent("hello"), body: body, options: options)
+    }
+
+    /// A server that lets a body go up step by step: a stream is never asked for more than a window.
+    @Test func `an upload goes on whenever the server's window opens`() async throws {
+      let peer = try await HTTP2Peer()
+      let transport = try peer.transport()
+      let body = HTTPBody.bytes(Data(count: 1_000_000))
+      try await withThrowingTaskGroup { group in
+        for _ in 0..<8 {
+          group.addTask {
+            for _ in 0..<10 {
+              let request = HTTPRequest(.put, peer.url.appendingPathComponent("count"), body: body)
+              let text = try await transport.send(request).body.collect()
+              #expect(text == Data("1000000".utf8))
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+#endif
