@@ -29,7 +29,7 @@ import Testing
   @Test(arguments: [HTTPBody.text("x"), .bytes(Data(count: 100_000)), .stream { AsyncStream { $0.finish() } }])
   func `so does one that has read the whole body of the request`(body: HTTPBody) async throws {
     // A body still on its way would be the business of the last of them.
-    let error = try await error(Timeouts(firstByte: Self.short, attempt: .seconds(30)), .hang, body: body)
+    let error = try await error(Timeouts(firstByte: Self.short, attempt: .seconds(120)), .hang, body: body)
     #expect(error.timer == .firstByte && error.phase == .awaitingResponse, "\(error)")
   }
 

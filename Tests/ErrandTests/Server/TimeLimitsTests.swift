@@ -56,6 +56,22 @@ import Testing
     #expect(try await told(timeout: .unlimited, isStream: isStream) { _ in } == none)
   }
 
+  @Test(arguments: [Duration.zero, .seconds(-1)])
+  func `each that leaves no time is refused by its name, whoever says so`(
+    limit: Duration
+  ) async throws {
+    for (part, name) in zip(Self.parts, ["queue", "connect", "firstByte", "idle", "attempt"]) {
+      var own = Timeouts()
+      own[keyPath: part] = limit
+      for (task, server) in [(own, Timeouts()), (Timeouts(), own)] {
+        let error = await #expect(throws: TaskError.self) {
+          _ = try await told(task, isStream: false) { $0.timeouts = server }
+        }
+        #expect(error?.code == .badLimit && error?.reason.contains("timeouts.\(name) is") == true, "\(name): \(limit)")
+      }
+    }
+  }
+
   @Test func `the time-out of the server, and that of the task, is the attempt's`() async throws {
     #expect(try await told(isStream: false) { $0.defaultTimeout = .seconds(7) } == Timeouts(attempt: .seconds(7)))
     let own = try await told(timeout: .seconds(8), isStream: false) { $0.defaultTimeout = .seconds(7) }
