@@ -251,21 +251,4 @@ import Testing
     shop.mock.enqueue(.status(206, headers: [.contentRange: sent], body: "56789"))
     #expect(try await PlainTask().on(shop.server).header(.range, range).downloadData() == Data("56789".utf8))
   }
-
-  @Test func `a good download into a new folder stays where one beside it fails`() async throws {
-    try await withFolder { folder in
-      let shop = try Shop()
-      for round in 0..<100 {
-        let place = folder.appendingPathComponent("\(round)/a")
-        shop.mock.route("/bad", answer: .status(200, headers: [.contentLength: "100"], body: "short"))
-        shop.mock.route("/good", answer: .data(Data("good".utf8)))
-        async let bad = PlainTask(path: "bad").on(shop.server).retry(.never).download(
-          to: place.appendingPathComponent("bad"))
-        async let good = PlainTask(path: "good").on(shop.server).download(to: place.appendingPathComponent("good"))
-        _ = try await good
-        _ = try? await bad
-        #expect(try Data(contentsOf: place.appendingPathComponent("good")) == Data("good".utf8))
-      }
-    }
-  }
 }
