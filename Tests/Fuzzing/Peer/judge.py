@@ -81,6 +81,8 @@ class Judge:
                 if outcome.started < self.ledger.entry(answers.origin(other)).sent_at:
                     return ("collateral", "the answer of %d came while the request was sent" % other)
                 return ("finding", "crossed: this is the answer of %d" % other)
+        if outcome.status == 408 != expected.status and outcome.started < self.ledger.entry(number - 1).sent_at:
+            return ("collateral", "a 408 came while the request was sent")  # it names no exchange
         if expected.refusal:
             if outcome.is_after_wild and not outcome.is_wild:
                 return ("collateral", "")

@@ -1,5 +1,6 @@
 """What is done about each exchange: drawn from the seed and its number alone, so that a run can be repeated."""
 
+import math
 import random
 import threading
 import time
@@ -61,11 +62,13 @@ class Ledger:
             entry = self._entries.setdefault(number, self.Entry())
             entry.connections.append(connection)
             entry.streams.append(stream)
+            entry.sent_at = math.inf
 
     def sent(self, number):
-        """The last byte of what is sent in the course of an exchange has left."""
+        """The last byte of what is sent in the course of an exchange has left. The first word counts."""
         with self._lock:
-            self._entries.setdefault(number, self.Entry()).sent_at = time.monotonic_ns()
+            entry = self._entries.setdefault(number, self.Entry())
+            entry.sent_at = min(entry.sent_at or math.inf, time.monotonic_ns())
 
     def entry(self, number):
         with self._lock:

@@ -35,16 +35,18 @@ class Talk:
             self.connection.is_tainted |= name is not None
             self.ledger.seen(request.number, self.connection)
             try:
-                if not self._perform(course.steps):
+                if not self._perform(request.number, course.steps):
                     return
             finally:
                 self.ledger.sent(request.number)
             if course.is_early:
                 self._body(request)
 
-    def _perform(self, steps):
+    def _perform(self, number, steps):
         """Does the steps; false where the connection has ended."""
         for what, value in steps:
+            if what not in ("send", "raw", "pause", "unasked"):
+                self.ledger.sent(number)  # a close takes its time
             if what == "send":
                 self.wire.send(value)
             elif what == "raw":
