@@ -44,6 +44,23 @@
       #expect(await eventually { await transport.connections().isEmpty }, "the rest was never sent")
     }
 
+    // libcurl wants nothing of a connection that it is about to close either.
+    @Test(arguments: ["Content-Length: 5\r\n\r\nok", "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"])
+    func `an answer that is cut while the request is sent is not taken for whole`(rest: String) async throws {
+      let isHeard = DispatchSemaphore(value: 0)
+      let peer = try WirePeer { connection, _ in
+        guard connection.readHead() != nil else { return }
+        connection.say("HTTP/1.1 200 OK\r\n\(rest)")
+        isHeard.wait()  // then it is closed, and what it has not read makes a reset of that
+      }
+      for body in [HTTPBody.bytes(Data(count: 32 << 20)), Self.endless()] {
+        let response = try await transport.send(request(peer.url(), body))
+        isHeard.signal()
+        let error = await #expect(throws: TaskError.self) { try await response.body.collect() }
+        #expect(error?.code == .truncatedBody || error?.code == .connectionLost, "\(error.map { "\($0)" } ?? "")")
+      }
+    }
+
     @Test func `an answer without a body ends the exchange too`() async throws {
       let peer = try WirePeer { connection, _ in
         guard connection.readHead() != nil else { return }

@@ -38,7 +38,7 @@
       sockets.watch(descriptor, events, of: multi.id)
       guard let transfer else { return }
       if events != 0 { transfer.socket = sockets.join(descriptor, after: transfer.socket) }
-      transfer.isWatched(reads: events & EPOLLIN.rawValue != 0)
+      transfer.isWatched(reads: events & EPOLLIN.rawValue != 0, writes: events & EPOLLOUT.rawValue != 0)
     }
 
     /// The transfer is out of its multi: its connection is closed, or idle from now on.

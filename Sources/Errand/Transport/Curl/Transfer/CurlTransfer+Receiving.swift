@@ -39,10 +39,12 @@
       line[0] = UInt8(ascii: "\r")  // of a blank line it keeps nothing
     }
 
-    /// libcurl reads the connection, or does not. Where it does not, and this side has not stopped it, it has read the
-    /// whole answer.
-    func isWatched(reads: Bool) {
-      if !reads, sendsBody, !isSent, head.isComplete, pauses & CCPAUSE_RECV == 0, stream == nil { answered() }
+    /// libcurl reads the connection, or does not. Where it does not, and this side has not stopped it, it has read the whole
+    /// answer, or closes the connection.
+    func isWatched(reads: Bool, writes: Bool) {
+      guard !reads, sendsBody, !isSent, head.isComplete, pauses & CCPAUSE_RECV == 0, stream == nil else { return }
+      // Where it does neither it may have failed, which it tells before the turn is over.
+      if writes { answered() } else { loop.settle(self) }
     }
 
     /// A 417 to an expectation: libcurl sends the request once more without it, where none of the body went out.
