@@ -24,6 +24,10 @@ struct EmbeddedShop: Sendable {
       // Long enough to see the window of many tasks at work.
       return Self.answer(widget).after(.milliseconds(20))
     }
+    server.route(.get, "/newest") { _ in
+      let newest = shelf.withLock { $0.keys.max() ?? 0 }
+      return .status(303, headers: ["Location": "widgets/\(newest)"])
+    }
     server.route(.post, "/widgets") { request in
       guard let draft: NewWidget = Self.payload(of: request) else { return .status(400) }
       let widget = shelf.withLock { shelf in

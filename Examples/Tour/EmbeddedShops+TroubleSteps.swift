@@ -1,8 +1,25 @@
 import Errand
 import ErrandTesting
+import Foundation
 
 extension EmbeddedShops {
-  var troubleSteps: [TourStep] { [retry, cancel] }
+  var troubleSteps: [TourStep] { [redirect, retry, cancel] }
+
+  private var redirect: TourStep {
+    TourStep(
+      "A redirect is followed, and its credentials stay with their origin",
+      #"""
+      let newest = try await Endpoint<Void, Widget>.get("newest").response()
+      let way = newest.response.redirects
+      """#
+    ) { page in
+      let newest = try await Endpoint<Void, Widget>.get("newest").response()
+      let way = newest.response.redirects
+      for hop in way { page.say("\(hop.method) \(hop.url.path): \(hop.status)") }
+      page.say("\(newest.payload.name), from \(newest.response.url.path)")
+      try check(way.map(\.status) == [303], "the way was \(way)")
+    }
+  }
 
   private var retry: TourStep {
     TourStep(

@@ -8,7 +8,6 @@ struct TourFailure: Error, CustomStringConvertible {
   var description: String {
     var lines = ["The step '\(step)' failed: \(error)"]
     guard let error = error as? TaskError else { return lines[0] }
-    if let target = error.headers[.location] { lines.append("It points to \(target); redirects are not followed yet.") }
     if !error.record.entries.isEmpty { lines.append(error.record.description) }
     return lines.joined(separator: "\n")
   }

@@ -16,6 +16,8 @@ import Testing
     case slot, openStream, delay, retryAfter
     // The exchange.
     case head, body, file, refusedFile, reader, sentBody
+    // Redirects.
+    case redirectDecision, redirectBody, nextHop
     // Around the attempts.
     case serialQueue, pause, callStep, attemptStep, connectivity, hedge
     // Many calls.
@@ -66,7 +68,7 @@ private struct Trial {
   /// How many sleep by the clock once the call waits: the deadline, and a limit or a delay where the moment has one.
   var sleeperCount: Int {
     switch moment {
-    case .delay, .retryAfter, .refusedFile, .connectivity: 2
+    case .delay, .retryAfter, .refusedFile, .connectivity, .redirectBody: 2
     default: 1
     }
   }
@@ -80,6 +82,11 @@ private struct Trial {
     mock.route("/drip") { _ in .data(Data(count: 10)).throttled(bytes: 1, every: .seconds(3600)) }
     mock.route("/refused") { _ in
       .data(Data(count: 10), status: .notFound).throttled(bytes: 1, every: .seconds(3600))
+    }
+    mock.route("/moved") { _ in .status(302).header("Location", "/plain") }
+    mock.route("/away") { _ in .status(302).header("Location", "/hang") }
+    mock.route("/moving") { _ in
+      .data(Data(count: 10), status: 302).header("Location", "/plain").throttled(bytes: 1, every: .seconds(3600))
     }
     mock.route("/busy") { _ in .status(.serviceUnavailable) }
     mock.route("/later") { _ in .status(.serviceUnavailable).header("Retry-After", "60") }
@@ -143,6 +150,11 @@ private struct Trial {
           try await wait()
           return .giveUp
         }
+      case .redirectDecision:
+        configuration.redirectPolicy = .decide { _, next in
+          try await wait()
+          return next
+        }
       case .willRetry, .delay: configuration.retryPolicy = .fixed(retries: 1, delay: .seconds(60))
       case .callStep: configuration.perCallSteps = [WaitingStep(wait: wait)]
       case .attemptStep: configuration.perAttemptSteps = [WaitingStep(wait: wait)]
@@ -181,6 +193,9 @@ private struct Trial {
       case .refusedFile: "refused"
       case .verdict, .willRetry, .delay, .rebuild: "busy"
       case .retryAfter: "later"
+      case .redirectDecision: "moved"
+      case .redirectBody: "moving"
+      case .nextHop: "away"
       default: "plain"
       }
     let hooked = HookedTask(path: path, moment: moment, wait: wait, paused: paused.stream)
@@ -225,10 +240,10 @@ private struct Trial {
     case .slot, .openStream: #expect(await eventually { manager.waitingCount == 1 })
     case .serialQueue: #expect(await eventually { manager.callCount == 2 })
     case .head, .body, .file, .refusedFile, .reader: #expect(await eventually { mock.requests.count == 1 })
-    case .delay, .retryAfter: await clock.sleepers(count: sleeperCount)
+    case .delay, .retryAfter, .redirectBody: await clock.sleepers(count: sleeperCount)
     case .pause: await clock.sleepers(count: 1)  // before it began it was paused
     case .window where hasOwnTask: #expect(await eventually { mock.requests.count == 1 && manager.callCount == 2 })
-    case .hedge, .window: #expect(await eventually { mock.requests.count == 2 })
+    case .hedge, .window, .nextHop: #expect(await eventually { mock.requests.count == 2 })
     default: for await _ in waiting.stream { break }
     }
   }

@@ -88,6 +88,16 @@ final class Nginx: Sendable {
         location /packed { gzip on; }
         location /packed/ { alias \(folder)/root/; gzip_static always; }
         location /echo/name { return 200 "$http_host $ssl_server_name\\n"; }
+        location /echo/authorization {
+          return 200 "authorization=$http_authorization key=$http_x_api_key plain=$http_x_plain\\n";
+        }
+        location /moved/301 { return 301 $arg_to; }
+        location /moved/302 { return 302 $arg_to; }
+        location /moved/303 { return 303 $arg_to; }
+        location /moved/307 { return 307 $arg_to; }
+        location /moved/308 { return 308 $arg_to; }
+        location = /folder { return 301 /folder/; }
+        location /folder/ { return 204; }
         location /echo/host { return 200 "$server_addr $host\\n"; }
     """
   }

@@ -6,12 +6,14 @@ import ErrandFoundation
 final class Attempt: Sendable {
   let call: Call
   let number: Int
-  private let state: Lock<State>
+  let state: Lock<State>
 
-  private struct State {
+  struct State {
     var record: AttemptRecord
-    /// The time at which it got its slot, counted from the start of the call.
+    /// The time at which it got its slot, counted from the start of the call; that of its last hop.
     var start: Duration
+    /// The time that the hops before that took.
+    var spent = Duration.zero
     /// True once it had a slot.
     var isUnderWay = false
     /// The one that waits for it to have a slot.
@@ -101,29 +103,6 @@ final class Attempt: Sendable {
     }
   }
 
-  // MARK: Attempts within attempts
-
-  /// The attempt whose steps the surrounding Swift task runs, or whose body it makes.
-  @TaskLocal private static var current: Attempt?
-
-  /// Runs what may wait for a call of its own. That one waits for no slot that this attempt has.
-  func enclosing<Value: Sendable>(_ body: () async throws -> Value) async rethrows -> Value {
-    let outer = Self.current
-    if outer !== self { state.withLock { $0.outer = outer } }
-    return try await Self.$current.withValue(self, operation: body)
-  }
-
-  /// Has the attempts around this one give their slots back: they wait for it, and it for a slot.
-  private func releaseOuter() {
-    let current = Self.current
-    var outer = current === self ? state.withLock { $0.outer } : current
-    while let attempt = outer {
-      let (slot, next) = attempt.state.withLock { ($0.slot, $0.outer) }
-      slot?.giveBack()
-      outer = next
-    }
-  }
-
   private func begin(at host: Origin, after queued: Duration?) {
     let now = call.trace.elapsed
     let (isFirstHop, starter) = state.withLock { state in
@@ -195,6 +174,7 @@ final class Attempt: Sendable {
   private func hold(_ slot: AdmissionSlot, _ permit: CircuitPermit?, until response: HTTPResponse) {
     // Not the response: its body would keep itself alive. The slot goes with what is called at the body's end.
     if case .stream = call.delivery { state.withLock { $0.slot = slot } }
+    if response.status.isRedirect { state.withLock { $0.slot = slot } }
     // A step that sees it may wait for others, as for a new token that all of them need.
     if call.hasAttemptSteps, !call.plan.acceptedStatuses.contains(response.status) { slot.giveBack() }
     response.body.onEnd { [status = response.status, slot] ending, _ in
@@ -295,7 +275,7 @@ final class Attempt: Sendable {
     let record = state.withLock { state -> AttemptRecord? in
       guard !state.hasEnded else { return nil }
       state.hasEnded = true
-      state.record.duration = now - state.start
+      state.record.duration = state.spent + now - state.start
       state.record.status = outcome?.response.status
       state.record.timings = timings
       state.record.failure = failure

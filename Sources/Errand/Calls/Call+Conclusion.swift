@@ -84,7 +84,11 @@ extension TaskError {
   ///   - redaction: Hides secrets in its header.
   ///   - summary: The server's own words, secrets hidden.
   static func badStatus(_ response: HTTPResponse, redaction: Redaction, summary: String = "") -> TaskError {
-    let reason = summary.isEmpty ? "\(response.status)" : "\(response.status): \(summary)"
+    var reason = "\(response.status)"
+    if response.status.isRedirect, let target = response.headers[.location] {
+      reason += " is not followed to '\(redaction(address: target).shortened)'"
+    }
+    if !summary.isEmpty { reason += ": \(summary)" }
     var error = TaskError(.badStatus, reason, phase: .finishing)
     error.status = response.status
     error.headers = redaction(response.headers)

@@ -47,20 +47,28 @@ extension Call {
     try await build(again: true).applying(changesFrom: built, to: first)
   }
 
-  /// 7.–9. One attempt: its steps, and at their end the transport.
+  /// 7.–9. One attempt: its steps, and at their end the hops of its request, mostly one.
   func make(_ attempt: Attempt, _ request: HTTPRequest) async -> AttemptResult {
     do {
       let response = try await throughSteps(of: attempt, request) { request in
         let request = self.keepingHeadersHome(request)
-        self.noteRequest(request, of: attempt.number)
-        let host = try attempt.origin(of: request)
-        let slot = try await attempt.waitForSlot(host)  // 8. circuit breaker, admission
-        return try await attempt.send(request, to: host, slot)  // 9. transport, the slot held to the body's end
+        let response = try await self.hop(request, of: attempt)
+        guard response.status.isRedirect else { return response }
+        return try await self.following(response, to: request, attempt)  // redirects: 8. and 9. for each further hop
       }
       return await attempt.received(response)
     } catch {
       return attempt.failed(error)
     }
+  }
+
+  /// 8.–9. One hop: a request for one host, and its response.
+  @inline(__always)
+  func hop(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
+    noteRequest(request, of: attempt.number)
+    let host = try attempt.origin(of: request)
+    let slot = try await attempt.waitForSlot(host)  // 8. circuit breaker, admission
+    return try await attempt.send(request, to: host, slot)  // 9. transport, the slot held to the body's end
   }
 }
 

@@ -80,6 +80,10 @@ extension TaskError {
     /// The answer to a call that asks for a body was 304: the copy that the request names is still good, and no cache
     /// has it.
     public static let notModified = Code("notModified")
+    /// More redirects than the policy allows, or a loop of them.
+    public static let tooManyRedirects = Code("tooManyRedirects")
+    /// A redirect that must not be followed, or cannot be: to nowhere, or from https to http.
+    public static let badRedirect = Code("badRedirect")
     /// The body could not be decoded.
     public static let decodingFailed = Code("decodingFailed")
     /// A file could not be written.
@@ -116,7 +120,7 @@ extension TaskError.Phase {
     case .callStarted, .delayEnded, nil: self = .preparing
     case .queued: self = .waiting
     case .delayStarted: self = .delaying
-    case .attemptStarted, .admitted, .hedgeSent: self = .awaitingResponse
+    case .attemptStarted, .admitted, .hedgeSent, .redirected: self = .awaitingResponse
     case .responded: self = .receiving
     case .bodyReceived, .attemptEnded, .retryRefused, .decoded, .callEnded: self = .finishing
     }

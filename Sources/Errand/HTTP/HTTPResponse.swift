@@ -8,7 +8,7 @@ public struct HTTPResponse: Sendable {
   public var headers: HTTPHeaders
   /// The version of HTTP that carried it; nil when nothing was carried.
   public var version: HTTPVersion?
-  /// The URL that it came from.
+  /// The URL that it came from: after redirects, the last one.
   public var url: URL
   /// True when it came over a connection that had carried an exchange before.
   public var isConnectionReused: Bool
@@ -16,6 +16,8 @@ public struct HTTPResponse: Sendable {
   public var body: HTTPResponseBody
   /// The maker of the response, which has its flight record.
   package var maker: (any AnyObject & Sendable)?
+  /// The redirects before it; nil for most responses, which cost no more for those that have some.
+  private var past: Past?
 
   /// A response by its parts.
   public init(
@@ -28,6 +30,18 @@ public struct HTTPResponse: Sendable {
     self.url = url
     self.isConnectionReused = isConnectionReused
     self.body = body
+  }
+
+  private final class Past: Sendable {
+    let redirects: [Redirect]
+
+    init(_ redirects: [Redirect]) { self.redirects = redirects }
+  }
+
+  /// The redirects that were followed to it, the first one first; empty for most.
+  public internal(set) var redirects: [Redirect] {
+    get { past?.redirects ?? [] }
+    set { past = newValue.isEmpty ? nil : Past(newValue) }
   }
 
   /// The media type that the header names.

@@ -12,6 +12,8 @@ public enum CallMoment: Sendable {
   case admitted(after: Duration)
   /// The head of a response came.
   case responded(HTTPStatus, isConnectionReused: Bool)
+  /// That response points elsewhere, and is followed to this URL, secrets hidden; the attempt goes on.
+  case redirected(to: String)
   /// The body ended after the given number of bytes.
   case bodyReceived(bytes: Int)
   /// The attempt is over.
@@ -49,6 +51,7 @@ extension CallMoment: CustomStringConvertible {
     case .queued: "waiting for a slot"
     case .admitted(let wait): "admitted after \(wait.formattedSeconds)"
     case .responded(let status, let isReused): "\(status)\(isReused ? ", reused connection" : "")"
+    case .redirected(let address): "redirected to \(address)"
     case .bodyReceived(let bytes): "body of \(bytes) bytes"
     case .attemptEnded(let number, let record):
       "attempt \(number) ended: \(record.outcome)\(record.wasResent ? ", sent again on a fresh connection" : "")"

@@ -67,10 +67,13 @@ public struct Redaction: Sendable {
   }
 
   func value(of field: HTTPHeaders.Field) -> String {
-    let name = field.name.rawName
-    let isHidden =
-      headers.contains(field.name) || isSecret(name) || (name.hasExtensionPrefix && isSecret(name.dropFirst(2)))
-    return isHidden ? Self.mark : self(text: field.value)
+    hidesValue(of: field.name) ? Self.mark : self(text: field.value)
+  }
+
+  /// True when the values of a header field are hidden.
+  func hidesValue(of field: HTTPHeaderName) -> Bool {
+    let name = field.rawName
+    return headers.contains(field) || isSecret(name) || (name.hasExtensionPrefix && isSecret(name.dropFirst(2)))
   }
 
   /// The URL without its user and password, the values of secret names in its query and fragment hidden.

@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// The content of an echo or a recording of a call: every request that was sent, and what came back.
 struct ExchangeRecord: Sendable {
-  /// A request that was sent, and what came back. An attempt has several where a step sends again.
+  /// A request that was sent, and what came back. An attempt has several where it is redirected, or a step sends again.
   struct Exchange: Sendable {
     let attempt: Int
     let request: HTTPRequest

@@ -19,8 +19,8 @@ public struct ServerConfiguration: Sendable {
 
   /// Origins beside the remote's to which this server's header fields go, such as `https://cdn.example.com`.
   ///
-  /// ``standardHeaders`` and ``computedHeaders`` are for the remote's origin. A call to another one, by a ``URLTask``
-  /// or by a path that is a whole URL, gets only their `Accept`, `Accept-Language` and `User-Agent`, unless it is in
+  /// ``standardHeaders`` and ``computedHeaders`` are for the remote's origin. A call to another one, by a ``URLTask``,
+  /// by a path that is a whole URL or by a redirect, gets only their `Accept`, `Accept-Language` and `User-Agent`, unless it is in
   /// this list. The task's own fields go wherever the task goes. An entry that is no origin matches nothing.
   public var trustedOrigins: Set<String> = []
   /// The keys that hosts must show, beside a certificate that is trusted.
@@ -63,6 +63,8 @@ public struct ServerConfiguration: Sendable {
   public var circuitBreaker = CircuitBreaker.off
   /// The rule for sending a slow request again, beside the first.
   public var hedging = Hedging.none
+  /// The rule for responses that point elsewhere.
+  public var redirectPolicy = RedirectPolicy.follow
   /// True when networks that cost money by the byte may be used.
   public var allowsExpensiveNetworkAccess = true
   /// True when networks in low-data mode may be used.

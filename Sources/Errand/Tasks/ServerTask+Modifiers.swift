@@ -54,6 +54,9 @@ extension ServerTask {
   /// The task in a serial queue.
   public func serialQueue(_ queue: SerialQueue) -> Modified<Unmodified> { modified { $0.serialQueue = queue } }
 
+  /// The task with another rule for responses that point elsewhere.
+  public func redirects(_ policy: RedirectPolicy) -> Modified<Unmodified> { modified { $0.redirectPolicy = policy } }
+
   /// The task with other statuses taken for success.
   public func accepting(_ statuses: AcceptedStatuses) -> Modified<Unmodified> {
     modified { $0.acceptedStatuses = statuses }

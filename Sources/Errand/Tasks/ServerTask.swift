@@ -58,6 +58,8 @@ public protocol ServerTask: Sendable {
   /// The rule for sending a slow request again, beside the first; the server's ``ServerConfiguration/hedging`` unless
   /// stated.
   var hedging: Hedging { get }
+  /// The rule for responses that point elsewhere; the server's ``ServerConfiguration/redirectPolicy`` unless stated.
+  var redirectPolicy: RedirectPolicy { get }
   /// The statuses that are success; 2xx and 304 unless stated.
   var acceptedStatuses: AcceptedStatuses { get }
 
@@ -147,6 +149,8 @@ extension ServerTask {
   public var serialQueue: SerialQueue { .none }
   /// `.inherited`.
   public var hedging: Hedging { .inherited }
+  /// `.inherited`.
+  public var redirectPolicy: RedirectPolicy { .inherited }
   /// `.inherited`.
   public var acceptedStatuses: AcceptedStatuses { .inherited }
   /// The name of the type.

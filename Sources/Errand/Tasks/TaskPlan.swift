@@ -31,6 +31,8 @@ public struct TaskPlan: Sendable {
   public var serialQueue: SerialQueue
   /// The rule for sending a slow request again, beside the first.
   public var hedging: Hedging
+  /// The rule for responses that point elsewhere.
+  public var redirectPolicy: RedirectPolicy
   /// The statuses that are success.
   public var acceptedStatuses: AcceptedStatuses
   /// The name by which calls are cancelled together; nil is the task's own.
@@ -65,6 +67,7 @@ public struct TaskPlan: Sendable {
     priority = task.priority
     serialQueue = task.serialQueue
     hedging = task.hedging
+    redirectPolicy = task.redirectPolicy
     acceptedStatuses = task.acceptedStatuses
     comment = task.comment
     context = task.context

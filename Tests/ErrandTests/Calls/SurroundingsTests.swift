@@ -55,6 +55,7 @@ import Testing
     "wait": "interruptible: a slot is waited for in a task of its own",
     "sleep": "interruptible: a delay is waited for in a task of its own",
     "verdict": "interruptible: an app's policy runs in a task of its own",
+    "decision": "interruptible: an app's policy runs in a task of its own",
     "preflight": "interruptible", "uploadBody": "interruptible", "url": "interruptible", "headers": "interruptible",
     "provider": "interruptible", "didStart": "interruptible",
     "willRetry": "interruptible", "postProcess": "interruptible", "postflight": "interruptible",

@@ -1,0 +1,31 @@
+import Errand
+import Foundation
+
+func wayOfAWidget(from shop: Server, log: TextSink) async throws {
+  let result = try await GetWidget(id: 7).on(shop).response()
+  log.write("\(result.payload.name) came from \(result.response.url)")
+  for redirect in result.response.redirects {
+    log.write("\(redirect.method) \(redirect.url): \(redirect.status)")
+  }
+}
+
+func target(of shop: Server) async throws -> String? {
+  await shop.update { $0.redirectPolicy = .sameOrigin }
+  let found = try await GetWidget(id: 7).redirects(.refuse).accepting(.only(200, 302)).on(shop).run()
+  let target = found.headers[.location]
+  return target
+}
+
+func login(
+  at shop: Server, signed: @escaping @Sendable (HTTPRequest) async throws -> HTTPRequest
+) async throws -> HTTPResponse {
+  let login = try await GetWidget(id: 7)
+    .redirects(
+      .decide { response, next in
+        guard next.url.scheme == "https" else { return nil }  // the app's own scheme, with the code
+        return try await signed(next)
+      }
+    )
+    .accepting(.all).on(shop).run()
+  return login
+}

@@ -1,0 +1,45 @@
+/// An attempt that is redirected has several hops, each with a slot of its own.
+extension Attempt {
+  /// A redirect has come: the time of its hop is spent.
+  func endHop() {
+    let now = call.trace.elapsed
+    state.withLock { state in
+      state.spent += now - state.start
+      state.start = now
+    }
+  }
+
+  /// What was waited for since the last hop is no time of the attempt.
+  func restart() {
+    let now = call.trace.elapsed
+    state.withLock { $0.start = now }
+  }
+
+  /// Gives the slot of the last hop back before its body has ended.
+  func giveSlotBack() { state.withLock { $0.slot }?.giveBack() }
+
+  /// The limits of a further hop: what is left of the attempt's.
+  /// Throws ``TaskError`` with code `.timedOut` where nothing is left.
+  func limits(_ limits: Timeouts) throws -> Timeouts { try limits.left(after: state.withLock { $0.spent }) }
+}
+
+extension Timeouts {
+  /// The limits of a further hop of an attempt that took `spent` so far: for the attempt as a whole, or where it has no limit,
+  /// for connecting and the first byte together, which then bound the head of the last response.
+  /// Throws ``TaskError`` with code `.timedOut` where nothing is left.
+  func left(after spent: Duration) throws -> Timeouts {
+    var left = self
+    if let attempt {
+      left.attempt = try Self.rest(of: attempt, .attempt, after: spent)
+    } else if let connect, let firstByte {
+      let rest = try Self.rest(of: connect + firstByte, .firstByte, after: spent)
+      (left.connect, left.firstByte) = (min(connect, rest), min(firstByte, rest))
+    }
+    return left
+  }
+
+  private static func rest(of limit: Duration, _ timer: Timer, after spent: Duration) throws -> Duration {
+    if spent < limit { return limit - spent }
+    throw TaskError.timeout(timer, after: limit, phase: .awaitingResponse)
+  }
+}

@@ -1,0 +1,23 @@
+/// Attempts within attempts: steps and bodies may make calls of their own.
+extension Attempt {
+  /// The attempt whose steps the surrounding Swift task runs, or whose body it makes.
+  @TaskLocal private static var current: Attempt?
+
+  /// Runs what may wait for a call of its own. That one waits for no slot that this attempt has.
+  func enclosing<Value: Sendable>(_ body: () async throws -> Value) async rethrows -> Value {
+    let outer = Self.current
+    if outer !== self { state.withLock { $0.outer = outer } }
+    return try await Self.$current.withValue(self, operation: body)
+  }
+
+  /// Has the attempts around this one give their slots back: they wait for it, and it for a slot.
+  func releaseOuter() {
+    let current = Self.current
+    var outer = current === self ? state.withLock { $0.outer } : current
+    while let attempt = outer {
+      let (slot, next) = attempt.state.withLock { ($0.slot, $0.outer) }
+      slot?.giveBack()
+      outer = next
+    }
+  }
+}

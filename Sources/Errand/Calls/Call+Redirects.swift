@@ -1,0 +1,88 @@
+extension Call {
+  /// Follows a redirect, hop by hop: each is admitted for its own host, all within the time of the attempt.
+  ///
+  /// - Parameters:
+  ///   - first: The response that points elsewhere.
+  ///   - request: The request that it answers, as it was sent.
+  ///   - attempt: The attempt.
+  /// - Returns: The first response that points nowhere, or is not to be followed.
+  /// - Throws: ``TaskError`` for a redirect that must not be followed, and what the policy or a hop throws.
+  func following(
+    _ first: HTTPResponse, to request: HTTPRequest, _ attempt: Attempt
+  ) async throws -> HTTPResponse {
+    let policy = plan.redirectPolicy.kind == .inherited ? snapshot.configuration.redirectPolicy : plan.redirectPolicy
+    var chain = RedirectChain(request, policy, snapshot.configuration.redaction)
+    var response = first
+    while response.status.isRedirect {
+      do {
+        guard let next = try await next(after: response, chain, policy, attempt) else { break }
+        try chain.follow(response, with: next)
+      } catch {
+        response.body.cancel()
+        throw error
+      }
+      await leave(response, to: chain.redirects.last?.method, attempt)
+      try checkCancellation()
+      trace.note(.redirected(to: snapshot.configuration.redaction(chain.request.url)))
+      response = try await furtherHop(chain.request, of: attempt)
+    }
+    response.redirects = chain.redirects
+    return response
+  }
+
+  /// The next request; nil where the response stands.
+  private func next(
+    after response: HTTPResponse, _ chain: RedirectChain, _ policy: RedirectPolicy, _ attempt: Attempt
+  ) async throws -> HTTPRequest? {
+    let proposal = try chain.proposal(response) { field, url in
+      snapshot.isHome(url) && state.withLock { $0.serverHeaders }.fields.contains(field)
+    }
+    // For good: a later hop that comes back does not get them again.
+    guard let proposal = proposal.map(keepingHeadersHome) else { return nil }
+    attempt.endHop()
+    guard let decision = policy.decision else { return proposal }
+    attempt.giveSlotBack()  // what decides may run tasks
+    defer { attempt.restart() }
+    var head = response
+    head.body = HTTPResponseBody()
+    let changed = try await interruptible { [head] in try await decision(head, proposal) }
+    return changed.map { chain.allowed($0, for: proposal) }
+  }
+
+  /// The bytes of a redirect's body that are read, so that its connection can be used again (RFC 9112 §9.3), and the time for
+  /// them. Most bodies came with their head; for a larger or slower one a new connection is cheaper.
+  private static let drained = (bytes: 16 << 10, time: Duration.seconds(1))
+
+  /// Ends the body of a redirect, and so its slot.
+  private func leave(_ response: HTTPResponse, to method: HTTPMethod?, _ attempt: Attempt) async {
+    let body = response.body
+    // RFC 9110 §9.3.2: that to a HEAD announces what does not come.
+    let announced = method == .head ? 0 : response.headers[.contentLength].flatMap { Int($0) } ?? 0
+    if !body.isInMemory, announced <= Self.drained.bytes {
+      try? await manager.clock.limiting(Self.drained.time, .idle, phase: .receiving) {  // what is left is dropped
+        var left = Self.drained.bytes
+        while left > 0, let chunk = try await body.next() { left -= chunk.count }
+      }
+    }
+    body.cancel()
+    attempt.giveSlotBack()
+  }
+
+  /// Sends the next request, with what is left of the attempt's time.
+  private func furtherHop(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
+    let limits = request.options.timeouts
+    var request = request
+    request.options.timeouts = try attempt.limits(limits)
+    do {
+      return try await hop(request, of: attempt)
+    } catch var error as TaskError {
+      // The limit that was reached is the attempt's, not what was left of it.
+      if error.timer == .attempt, let limit = limits.attempt {
+        error = .timeout(.attempt, after: limit, phase: error.phase)
+      }
+      // A request was sent: the first. A step around this must not take the whole for unsent.
+      error.isSurelyNotSent = false
+      throw error
+    }
+  }
+}

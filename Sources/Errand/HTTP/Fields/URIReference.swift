@@ -1,0 +1,125 @@
+/// A reference to a URI, absolute or relative, taken apart as RFC 3986 §4.1 has it; pure.
+///
+/// Foundation resolves references too. This one is the same on every platform, and strict: `http:g` is an absolute URI
+/// without a host, not a path.
+struct URIReference: Equatable {
+  var scheme: String?
+  var authority: String?
+  var path: String
+  var query: String?
+  var fragment: String?
+
+  /// A reference by its text. Any text is one, for what a URI cannot hold is escaped: servers send blanks, brackets and
+  /// letters beyond ASCII. Escapes that are there stay.
+  init(_ text: String) {
+    // RFC 3986 appendix B, from the outside to the inside. By bytes: an accent may join a slash to one character.
+    var rest = text[...]
+    fragment = Self.cut(&rest, at: "#")?.escaped()
+    query = Self.cut(&rest, at: "?")?.escaped()
+    if let colon = rest.firstIndex(ofByte: ":"), Self.isScheme(rest[..<colon]) {
+      scheme = String(rest[..<colon])
+      rest = rest[rest.utf8.index(after: colon)...]
+    }
+    if rest.utf8.starts(with: "//".utf8) {
+      rest = rest[rest.utf8.index(rest.startIndex, offsetBy: 2)...]
+      let end = rest.firstIndex(ofByte: "/") ?? rest.endIndex
+      authority = rest[..<end].escaped(except: "[]")
+      rest = rest[end...]
+    }
+    path = rest.escaped()
+  }
+
+  /// Takes off what comes after the first `mark`; nil where there is none.
+  private static func cut(_ text: inout Substring, at mark: Unicode.Scalar) -> Substring? {
+    guard let index = text.firstIndex(ofByte: mark) else { return nil }
+    defer { text = text[..<index] }
+    return text[text.utf8.index(after: index)...]
+  }
+
+  // RFC 3986 §3.1: ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ).
+  private static func isScheme(_ text: Substring) -> Bool {
+    guard let first = text.first, first.isASCII, first.isLetter else { return false }
+    return text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+  }
+
+  /// The whole reference (RFC 3986 §5.3).
+  var text: String {
+    var text = scheme.map { "\($0):" } ?? ""
+    if let authority { text += "//\(authority)" }
+    text += path
+    if let query { text += "?\(query)" }
+    if let fragment { text += "#\(fragment)" }
+    return text
+  }
+
+  /// True when the reference names a user (RFC 3986 §3.2.1).
+  var hasUser: Bool { authority?.contains("@") ?? false }
+
+  /// The target of the reference where it stands in a document of `base`, which is absolute (RFC 3986 §5.2.2).
+  func resolved(against base: URIReference) -> URIReference {
+    var target = self
+    target.scheme = scheme ?? base.scheme
+    if scheme != nil || authority != nil {
+      target.path = Self.withoutDots(path)
+      return target
+    }
+    target.authority = base.authority
+    if path.isEmpty {
+      target.path = base.path
+      target.query = query ?? base.query
+    } else {
+      target.path = Self.withoutDots(path.hasPrefix("/") ? path : merged(with: base))
+    }
+    return target
+  }
+
+  // RFC 3986 §5.2.3.
+  private func merged(with base: URIReference) -> String {
+    if base.authority != nil, base.path.isEmpty { return "/" + path }
+    guard let slash = base.path.lastIndex(of: "/") else { return path }
+    return base.path[...slash] + path
+  }
+
+  // RFC 3986 §5.2.4, segment by segment. Only a path that begins with a slash has places to go up to.
+  private static func withoutDots(_ path: String) -> String {
+    guard path.hasPrefix("/") else { return path }
+    let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    var kept: [Substring] = []
+    for (index, segment) in segments.enumerated() {
+      let isDots = segment == "." || segment == ".."
+      if segment == ".." { _ = kept.popLast() }
+      if !isDots { kept.append(segment) } else if index == segments.count - 1 { kept.append("") }
+    }
+    return "/" + kept.joined(separator: "/")
+  }
+}
+
+extension Substring {
+  fileprivate func firstIndex(ofByte mark: Unicode.Scalar) -> Index? { utf8.firstIndex(of: UInt8(ascii: mark)) }
+
+  /// The text with everything escaped that has no place in a part of a URI (RFC 3986 §2.2 and §2.3).
+  fileprivate func escaped(except others: String = "") -> String {
+    let bytes = Array(utf8)
+    var result = ""
+    for (index, byte) in bytes.enumerated() {
+      let isEscape =
+        byte == UInt8(ascii: "%") && index + 2 < bytes.count && bytes[index + 1].hexadecimalDigit != nil
+        && bytes[index + 2].hexadecimalDigit != nil
+      if isEscape || Self.isAllowed(byte) || others.utf8.contains(byte) {
+        result.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+      }
+    }
+    return result
+  }
+
+  private static func isAllowed(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "-._~!$&'()*+,;=:@/?".utf8.contains(byte)
+    }
+  }
+}

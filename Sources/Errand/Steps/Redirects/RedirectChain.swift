@@ -1,0 +1,110 @@
+import ErrandFoundation
+
+/// The hops of one attempt, and the decision on the next; pure.
+struct RedirectChain {
+  /// All that makes a request the same again.
+  private struct Key: Hashable {
+    let method: HTTPMethod
+    /// Without its fragment, which is never sent.
+    let address: Substring
+    let headers: HTTPHeaders
+
+    init(_ request: HTTPRequest) {
+      method = request.method
+      address = request.url.absoluteString.prefix { $0 != "#" }
+      headers = request.headers
+    }
+  }
+
+  private let policy: RedirectPolicy
+  private let redaction: Redaction
+  /// The last request.
+  private(set) var request: HTTPRequest
+  /// The redirects that were followed.
+  private(set) var redirects: [Redirect] = []
+  private var seen: Set<Key>
+
+  /// The chain that begins with a request; `redaction` says which header fields are secret.
+  init(_ request: HTTPRequest, _ policy: RedirectPolicy, _ redaction: Redaction) {
+    self.request = request
+    self.policy = policy
+    self.redaction = redaction
+    seen = [Key(request)]
+  }
+
+  /// The request that a response to the last one asks for; nil where the response stands.
+  /// Throws ``TaskError`` for one that points nowhere, and past the policy's maximum.
+  func proposal(_ response: HTTPResponse, mayKeep: (HTTPHeaders.Field, URL) -> Bool) throws -> HTTPRequest? {
+    guard response.status.isRedirect, policy.kind != .refuse, let target = try target(of: response) else { return nil }
+    if policy.kind == .sameOrigin, Origin(target) != Origin(request.url) { return nil }
+    guard redirects.count < policy.maximum else {
+      throw failure(
+        .tooManyRedirects,
+        "\(response.status) after \(redirects.count) redirects, as many as redirectPolicy allows: it points to '\(shown(target))'",
+        response)
+    }
+    return request.redirected(to: target, response.status, isSecret: isSecret) { mayKeep($0, target) }
+  }
+
+  private func target(of response: HTTPResponse) throws -> URL? {
+    do {
+      return try Location.target(in: response.headers, from: request.url)
+    } catch {
+      throw failure(.badRedirect, "\(response.status) is not followed: \(error.rawValue)", response)
+    }
+  }
+
+  /// A request that was proposed, as the policy changed it: secrets that it was left with do not go to another origin than the
+  /// proposed one.
+  func allowed(_ next: HTTPRequest, for proposal: HTTPRequest) -> HTTPRequest {
+    guard Origin(next.url) != Origin(proposal.url) else { return next }
+    var next = next
+    next.headers = HTTPHeaders(next.headers.filter { !(isSecret($0.name) && proposal.headers.fields.contains($0)) })
+    return next
+  }
+
+  /// Goes on to the next request.
+  /// Throws ``TaskError`` where that must not be sent.
+  mutating func follow(_ response: HTTPResponse, with next: HTTPRequest) throws {
+    try check(next, after: response)
+    // A cookie may make of the same request another one.
+    if response.headers.contains(.setCookie) { seen = [] }
+    guard seen.insert(Key(next)).inserted else {
+      throw failure(
+        .tooManyRedirects, "\(response.status) in a loop: '\(shown(next.url))' was requested before", response)
+    }
+    redirects.append(Redirect(request.method, request.url, response.status))
+    request = next
+  }
+
+  private func check(_ next: HTTPRequest, after response: HTTPResponse) throws {
+    let refused = "\(response.status) to '\(shown(next.url))' is not followed"
+    let target: Origin
+    switch Origin.reading(next.url) {
+    case .success(let origin): target = origin
+    case .failure(let refusal): throw failure(.badRedirect, "\(refused): \(refusal.rawValue)", response)
+    }
+    if !target.isSecure, Origin(request.url)?.isSecure ?? true {
+      throw failure(.badRedirect, "\(refused): it leads from https to http", response)
+    }
+    guard next.body.isReplayable else {
+      throw failure(
+        .bodyNotReplayable,
+        "\(refused): the body would be sent again, and comes once: give a closure that makes it anew", response)
+    }
+  }
+
+  /// True for fields that stay at the origin, whatever the redaction shows.
+  private func isSecret(_ name: HTTPHeaderName) -> Bool {
+    redaction.hidesValue(of: name) || Redaction.standard.hidesValue(of: name)
+  }
+
+  private func shown(_ url: URL) -> String { redaction(url).shortened }
+
+  private func failure(_ code: TaskError.Code, _ reason: String, _ response: HTTPResponse) -> TaskError {
+    var error = TaskError(code, reason, phase: .finishing)
+    error.status = response.status
+    error.headers = redaction(response.headers)
+    return error
+  }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct URIReferenceTests {
+  private func resolved(_ reference: String, _ base: String) -> String {
+    URIReference(reference).resolved(against: URIReference(base)).text
+  }
+
+  // RFC 3986 §5.4: "Within a representation with a well defined base URI of http://a/b/c/d;p?q".
+  private static let base = "http://a/b/c/d;p?q"
+
+  @Test(arguments: [
+    ("g:h", "g:h"), ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"),
+    ("/g", "http://a/g"), ("//g", "http://g"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"),
+    ("#s", "http://a/b/c/d;p?q#s"), ("g#s", "http://a/b/c/g#s"), ("g?y#s", "http://a/b/c/g?y#s"),
+    (";x", "http://a/b/c/;x"), ("g;x", "http://a/b/c/g;x"), ("g;x?y#s", "http://a/b/c/g;x?y#s"),
+    ("", "http://a/b/c/d;p?q"), (".", "http://a/b/c/"), ("./", "http://a/b/c/"), ("..", "http://a/b/"),
+    ("../", "http://a/b/"), ("../g", "http://a/b/g"), ("../..", "http://a/"), ("../../", "http://a/"),
+    ("../../g", "http://a/g"),
+  ])
+  func `RFC 3986 §5.4.1: normal examples`(reference: String, target: String) {
+    #expect(resolved(reference, Self.base) == target)
+  }
+
+  @Test(arguments: [
+    // "Parsers must be careful in handling cases where there are more '..' segments than there are hierarchical levels".
+    ("../../../g", "http://a/g"), ("../../../../g", "http://a/g"),
+    // "parsers must remove the dot-segments '.' and '..' when they are complete components of a path".
+    ("/./g", "http://a/g"), ("/../g", "http://a/g"), ("g.", "http://a/b/c/g."), (".g", "http://a/b/c/.g"),
+    ("g..", "http://a/b/c/g.."), ("..g", "http://a/b/c/..g"),
+    ("./../g", "http://a/b/g"), ("./g/.", "http://a/b/c/g/"), ("g/./h", "http://a/b/c/g/h"),
+    ("g/../h", "http://a/b/c/h"),
+    ("g;x=1/./y", "http://a/b/c/g;x=1/y"), ("g;x=1/../y", "http://a/b/c/y"),
+    // "some applications fail to separate the reference's query and/or fragment components from the path".
+    ("g?y/./x", "http://a/b/c/g?y/./x"), ("g?y/../x", "http://a/b/c/g?y/../x"), ("g#s/./x", "http://a/b/c/g#s/./x"),
+    ("g#s/../x", "http://a/b/c/g#s/../x"),
+    // "for strict parsers".
+    ("http:g", "http:g"),
+  ])
+  func `RFC 3986 §5.4.2: abnormal examples`(reference: String, target: String) {
+    #expect(resolved(reference, Self.base) == target)
+  }
+
+  @Test(arguments: [
+    // §5.2.3: "If the base URI has a defined authority component and an empty path".
+    ("g", "http://a", "http://a/g"), ("?y", "http://a", "http://a?y"), ("g", "http://a?q", "http://a/g"),
+    ("/a//../b", "http://a/", "http://a/a/b"), ("http://b/c/../d/./e", "http://a/", "http://b/d/e"),
+    ("//b:8080/x", "https://a/y", "https://b:8080/x"), ("12:30", "http://a/b/c", "http://a/b/12:30"),
+    ("HTTP://B/x", "http://a/", "HTTP://B/x"),
+  ])
+  func `bases without a path, absolute references, and names that look like schemes`(
+    reference: String, base: String, target: String
+  ) {
+    #expect(resolved(reference, base) == target)
+  }
+
+  @Test(arguments: [
+    ("/a b", "http://a/a%20b"), ("/ä?ö#ü", "http://a/%C3%A4?%C3%B6#%C3%BC"), ("/a%20b%2Fc", "http://a/a%20b%2Fc"),
+    ("/100%", "http://a/100%25"), ("/%zz", "http://a/%25zz"), ("/x?a[]=1", "http://a/x?a%5B%5D=1"),
+    ("/\\evil.test/", "http://a/%5Cevil.test/"), ("/a\tb", "http://a/a%09b"), ("/a#b#c", "http://a/a#b%23c"),
+    ("http://[::1]:80/[x]", "http://[::1]:80/%5Bx%5D"), ("/\u{301}g", "http://a/%CC%81g"),
+  ])
+  func `what a URI cannot hold is escaped, and escapes that are there stay`(reference: String, target: String) {
+    #expect(resolved(reference, "http://a/b") == target)
+    #expect(URL(string: target, encodingInvalidCharacters: false)?.absoluteString == target, "Foundation takes it")
+  }
+}
+
+@Suite struct LocationTests {
+  private func target(_ values: String..., from url: String = "https://shop.test/a/b?q#f") throws -> String? {
+    var headers = HTTPHeaders()
+    for value in values { headers.add(value, for: .location) }
+    return try Location.target(in: headers, from: .known(url))?.absoluteString
+  }
+
+  @Test func `a redirect without Location points nowhere`() throws {
+    #expect(try target() == nil)
+  }
+
+  // RFC 9110 §10.2.2: "a user agent MUST process the redirection as if the value inherits the fragment component of the URI
+  // reference used to generate the target URI". Its two examples.
+  @Test func `RFC 9110 §10.2.2: the fragment is inherited, unless there is another`() throws {
+    #expect(
+      try target("/People.html#tim", from: "http://www.example.org/~tim") == "http://www.example.org/People.html#tim")
+    #expect(
+      try target("http://www.example.net/index.html", from: "http://www.example.org/index.html#larry")
+        == "http://www.example.net/index.html#larry")
+    #expect(try target("c#g") == "https://shop.test/a/c#g")
+    #expect(try target("c#") == "https://shop.test/a/c#")
+  }
+
+  // RFC 9110 §4.2.4: "a recipient SHOULD parse for userinfo and treat its presence as an error".
+  @Test(arguments: ["https://shop.test@evil.test/", "//user:pass@shop.test/", "https://@shop.test/"])
+  func `RFC 9110 §4.2.4: a user in it is an error`(value: String) {
+    #expect(throws: Location.Refusal.user) { try target(value) }
+  }
+
+  @Test func `a user of the request's own URL stays at its origin`() throws {
+    #expect(try target("/c", from: "https://me@shop.test/a") == "https://me@shop.test/c")
+  }
+
+  @Test func `of several that differ none is taken, and the same twice is one`() throws {
+    #expect(throws: Location.Refusal.several) { try target("/a", "/b") }
+    #expect(try target("/c", "/c") == "https://shop.test/c#f")
+  }
+}

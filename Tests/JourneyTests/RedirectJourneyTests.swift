@@ -1,0 +1,162 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Redirects on sockets, between two ports, which are two origins.
+@Suite(.timeLimit(.minutes(10))) struct RedirectJourneyTests {
+  private func address(_ mock: MockServer, _ path: String) -> String {
+    mock.url.appendingPathComponent(path).absoluteString
+  }
+
+  @Test func `credentials stay with their origin, and the connection of a redirect is used again`() async throws {
+    let (shop, other) = (try Shop { $0.standardHeaders["Authorization"] = "s3cret" }, try Shop())
+    shop.mock.route("/a", answer: .status(302, headers: ["Location": "/b"], body: String(repeating: "x", count: 4096)))
+    shop.mock.route("/b", answer: .status(307, headers: ["Location": address(other.mock, "c")], body: "moved"))
+    other.mock.route("/c", answer: .status(308, headers: ["Location": address(shop.mock, "d")]))
+    shop.mock.route("/d", answer: .text("there"))
+    let task = URLTask(shop.url("a"), headers: ["Cookie": "a=1", "X-Own": "1"])
+    let result = try await task.on(shop.server).response()
+    #expect(result.text == "there" && result.response.url == shop.url("d"))
+    #expect(result.response.redirects.map(\.status.code) == [302, 307, 308])
+    let sent = shop.mock.requests + other.mock.requests
+    #expect(sent.map { $0.headers[.authorization] } == ["s3cret", "s3cret", nil, nil])
+    #expect(sent.map { $0.headers[.cookie] } == ["a=1", "a=1", nil, nil])
+    #expect(sent.allSatisfy { $0.headers["X-Own"] == "1" })
+    #expect(shop.mock.requests.map(\.indexOnConnection) == [0, 1, 2] && shop.isQuiet)
+  }
+
+  @Test func `a redirect's body that has no end is dropped`() async throws {
+    let shop = try Shop()
+    let chunk = String(repeating: "x", count: 1024)
+    let head = "HTTP/1.1 302 Found\r\nLocation: /widgets/7\r\n\r\n"
+    shop.mock.enqueue(.raw(Data((head + String(repeating: chunk, count: 4096)).utf8)))
+    let body = try await URLTask(shop.url("moved")).on(shop.server).downloadData()
+    #expect(!body.isEmpty && shop.mock.requestCount == 2)
+    #expect(await eventually { shop.isQuiet })
+  }
+
+  @Test func `a redirect's body that does not come is waited for a second`() async throws {
+    let (shop, clock) = (try Shop(), ManualClock())
+    shop.mock.route("/slow") { _ in
+      MockAnswer.status(302, headers: ["Location": "/widgets/7"], body: "moved").bodyAfter(.seconds(3600))
+    }
+    let server = Server(remote: Remote(shop.mock.url), manager: TaskManager(clock: CallClock(clock)))
+    let call = Task { try await URLTask(shop.url("slow")).on(server).downloadData() }
+    await clock.sleepers(count: 1)
+    clock.advance(by: .seconds(1))
+    #expect(try await call.value.isEmpty == false)
+  }
+
+  @Test(arguments: [307, 308]) func `a body is sent again from its file, or by its closure`(code: Int) async throws {
+    let shop = try Shop()
+    shop.mock.route("/moved", answer: .status(HTTPStatus(code), headers: ["Location": "/echo/x"]))
+    let data = Data((0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      try data.write(to: file)
+      let chunks: @Sendable () -> AsyncStream<Data> = {
+        AsyncStream { continuation in
+          for start in stride(from: 0, to: data.count, by: 1 << 20) {
+            continuation.yield(data[start..<(start + (1 << 20))])
+          }
+          continuation.finish()
+        }
+      }
+      for body in [HTTPBody.file(file), .stream(chunks), .bytes(data)] {
+        let task = URLTask(shop.url("moved"), method: .put, body: body)
+        #expect(try await task.on(shop.server).downloadData() == data)
+      }
+    }
+    #expect(shop.mock.requests.map(\.bodyLength) == Array(repeating: data.count, count: 6))
+  }
+
+  @Test func `a body that comes once is not sent empty in its place`() async throws {
+    let shop = try Shop()
+    shop.mock.route("/moved", answer: .status(307, headers: ["Location": "/echo/x"]))
+    let body = HTTPBody.once(
+      AsyncStream {
+        $0.yield(Data("once".utf8)); $0.finish()
+      })
+    let error = await #expect(throws: TaskError.self) {
+      try await URLTask(shop.url("moved"), method: .post, body: body).on(shop.server).run()
+    }
+    #expect(error?.code == .bodyNotReplayable && error?.status == 307 && shop.mock.requestCount == 1)
+  }
+
+  @Test func `a redirect that comes before the body was sent is followed with all of it`() async throws {
+    let shop = try Shop()
+    shop.mock.route("/early", answer: .status(307, headers: ["Location": "/echo/x"]).earlyAnswer())
+    let data = Data(count: 8 << 20)
+    let task = URLTask(shop.url("early"), method: .put, body: .bytes(data))
+    #expect(try await task.on(shop.server).downloadData().count == data.count)
+  }
+
+  @Test func `a POST that is seen elsewhere becomes a GET without a body`() async throws {
+    let shop = try Shop()
+    shop.mock.route("/form", answer: .status(303, headers: ["Location": "/echo/x"]))
+    let task = URLTask(shop.url("form"), headers: ["Content-Language": "en"], body: .text("name=x"))
+    #expect(try await task.on(shop.server).downloadData().isEmpty)
+    let last = try #require(shop.mock.requests.last)
+    #expect(last.method == .get && last.bodyLength == 0)
+    #expect(![.contentType, .contentLength, "Content-Language"].contains { last.headers.contains($0) })
+  }
+
+  @Test func `a path is resolved where it stands, keeps its escapes, and HEAD stays HEAD`() async throws {
+    let shop = try Shop()
+    shop.mock.route("/a/b/", answer: .status(303, headers: ["Location": "next%2Fone?q=%20"]))
+    shop.mock.route("/a/b/:name", answer: .text("next"))
+    let url = try #require(URL(string: "\(shop.mock.url)/a/b/"))
+    let response = try await URLTask(url, method: .head).on(shop.server).run()
+    #expect(shop.mock.requests.map(\.target) == ["/a/b/", "/a/b/next%2Fone?q=%20"])
+    #expect(shop.mock.requests.map(\.method) == [.head, .head] && response.status == .ok)
+    #expect(shop.mock.connectionCount == 1)
+  }
+
+  @Test func `files and streams come from the last address`() async throws {
+    let shop = try Shop()
+    shop.mock.route("/moved", answer: .status(301, headers: ["Location": "widgets/7"]))
+    let task = URLTask(shop.url("moved")).on(shop.server)
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("widget.json")
+      let result = try await task.download(to: file)
+      #expect(try JSONDecoder().decode(Widget.self, from: Data(contentsOf: file)) == Widget())
+      #expect(result.response.redirects.count == 1)
+    }
+    let response = try await task.stream()
+    #expect(response.url == shop.url("widgets/7") && response.redirects.count == 1)
+    #expect(try await JSONDecoder().decode(Widget.self, from: response.body.collect()) == Widget())
+    #expect(await eventually { shop.isQuiet })
+  }
+
+  @Test func `two servers that point to each other are a loop after three requests`() async throws {
+    let (shop, other) = (try Shop(), try Shop())
+    shop.mock.route("/a", answer: .status(302, headers: ["Location": address(other.mock, "b")]))
+    other.mock.route("/b", answer: .status(302, headers: ["Location": address(shop.mock, "a")]))
+    let error = await #expect(throws: TaskError.self) { try await URLTask(shop.url("a")).on(shop.server).run() }
+    #expect(error?.code == .tooManyRedirects && shop.isQuiet)
+    #expect(shop.mock.requestCount == 1 && other.mock.requestCount == 1)
+  }
+
+  @Test func `a path that the server wrote badly is found`() async throws {
+    let shop = try Shop()
+    let head = "HTTP/1.1 302 Found\r\nLocation: ../Zoë's a[0]/ü?q=x y\r\nContent-Length: 0\r\n\r\n"
+    shop.mock.enqueue(.raw(Data(head.utf8)))
+    shop.mock.route("/*", answer: .text("found"))
+    try await URLTask(shop.url("a/b/c")).on(shop.server).run()
+    #expect(shop.mock.requests.last?.target == "/a/Zo%C3%AB's%20a%5B0%5D/%C3%BC?q=x%20y")
+  }
+
+  @Test func `hundreds of redirected calls at once through a few slots all arrive`() async throws {
+    let (shop, other) = (try Shop(limits: ThrottleLimits(perHost: 2)), try Shop())
+    shop.mock.route("/a", answer: .status(302, headers: ["Location": address(other.mock, "b")], body: "moved"))
+    other.mock.route("/b", answer: .status(302, headers: ["Location": address(shop.mock, "widgets/7")], body: "moved"))
+    let tasks = Array(repeating: URLTask(shop.url("a")), count: 300)
+    var count = 0
+    for await (_, result) in shop.server.results(of: tasks, limit: 50) {
+      count += try result.get().isEmpty ? 0 : 1
+    }
+    #expect(count == 300 && shop.mock.peakConnections <= 3 && other.mock.peakConnections <= 3)
+    #expect(await eventually { shop.isQuiet })
+  }
+}

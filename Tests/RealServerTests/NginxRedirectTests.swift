@@ -1,0 +1,30 @@
+import Errand
+import Foundation
+import Testing
+
+@Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(10)))
+struct NginxRedirectTests {
+  @Test(arguments: [301, 302, 303, 307, 308])
+  func `nginx sends a call to another port, where its credentials do not go`(code: Int) async throws {
+    let (first, second) = (try await Nginx(), try await Nginx(files: ["hello": Data("hello\n".utf8)]))
+    let server = Server(remote: Remote(first.url))
+    await server.update { $0.standardHeaders[.authorization] = "s3cret" }
+    let target = second.url.appendingPathComponent("echo/authorization")
+    let url = try #require(URL(string: "\(first.url)/moved/\(code)?to=\(target)"))
+    let result = try await URLTask(url, headers: ["X-Api-Key": "s3cret", "X-Plain": "1"]).on(server).response()
+    #expect(result.text == "authorization= key= plain=1\n" && result.response.url == target)
+    #expect(result.response.redirects == [Redirect(.get, url, HTTPStatus(code))])
+    let own = try #require(URL(string: "\(first.url)/moved/\(code)?to=/echo/authorization"))
+    #expect(try await URLTask(own).on(server).response().text == "authorization=s3cret key= plain=\n")
+    withExtendedLifetime((first, second)) {}
+  }
+
+  // nginx makes an absolute URL of it, with its port.
+  @Test func `a folder without its slash is found`() async throws {
+    let nginx = try await Nginx()
+    let response = try await URLTask(nginx.url.appendingPathComponent("folder")).on(Server(remote: Remote(nginx.url)))
+      .run()
+    #expect(response.redirects.map(\.status) == [301] && response.url.absoluteString == "\(nginx.url)/folder/")
+    withExtendedLifetime(nginx) {}
+  }
+}
