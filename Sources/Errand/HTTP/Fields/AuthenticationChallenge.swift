@@ -1,0 +1,210 @@
+/// One way to sign in that a server offers with a 401: `Bearer realm="shop", error="invalid_token"` (RFC 9110 §11.6.1).
+///
+///     for challenge in error.headers.challenges where challenge.isScheme("Bearer") { … challenge["error"] … }
+public struct AuthenticationChallenge: Sendable, Hashable, CustomStringConvertible {
+  /// A parameter, its value without quotation marks and escapes.
+  public struct Parameter: Sendable, Hashable {
+    /// The name as it was written; it is the same in any case.
+    public let name: String
+    /// The value.
+    public let value: String
+  }
+
+  /// The scheme as it was written: `Basic`, `Bearer`, `Digest`. It is the same in any case.
+  public let scheme: String
+  /// The one value that some schemes have in the place of parameters, such as `Negotiate`; nil without one.
+  public fileprivate(set) var token68: String?
+  /// The parameters in order. Of two with the same name only the first is kept (RFC 9110 §11.2).
+  public fileprivate(set) var parameters: [Parameter] = []
+
+  fileprivate init(scheme: String) { self.scheme = scheme }
+
+  /// True when the scheme is this one, in any case.
+  public func isScheme(_ name: String) -> Bool { HTTPHeaderName(scheme) == HTTPHeaderName(name) }
+
+  /// The value of a parameter, by its name in any case; nil where it is missing.
+  public subscript(_ name: String) -> String? {
+    parameters.first { HTTPHeaderName($0.name) == HTTPHeaderName(name) }?.value
+  }
+
+  /// The name that the server gives to what it protects; nil where it gives none.
+  public var realm: String? { self["realm"] }
+
+  /// Scheme and parameters, as they stand in a header.
+  public var description: String {
+    let list = parameters.map { parameter in
+      let value = parameter.value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+      return "\(parameter.name)=\"\(value)\""
+    }
+    return ([scheme] + (token68.map { [$0] } ?? [list.joined(separator: ", ")])).filter { !$0.isEmpty }
+      .joined(separator: " ")
+  }
+}
+
+extension HTTPHeaders {
+  /// The challenges of `WWW-Authenticate`, in order; malformed ones are left out.
+  public var challenges: [AuthenticationChallenge] { challenges(in: .wwwAuthenticate) }
+
+  /// The challenges of a field, such as `Proxy-Authenticate`. Every line is read by itself: one that is torn takes nothing
+  /// from the next.
+  public func challenges(in name: HTTPHeaderName) -> [AuthenticationChallenge] {
+    values(for: name).flatMap { value in
+      var parser = ChallengeParser(value)
+      return parser.challenges()
+    }
+  }
+}
+
+/// Reads a list of challenges.
+///
+/// RFC 9110 §11.6.1: a comma separates challenges, and also the parameters of one. A token before "=" is a parameter of
+/// the challenge before it, any other begins a new one.
+private struct ChallengeParser {
+  private let bytes: [UInt8]
+  private var index = 0
+  /// The names of the last challenge's parameters, in lower case: a list of many is read in time that grows with it.
+  private var names: Set<String> = []
+
+  init(_ text: String) { bytes = Array(text.utf8) }
+
+  mutating func challenges() -> [AuthenticationChallenge] {
+    var result: [AuthenticationChallenge] = []
+    // A malformed member of the list ends where the next comma is; parameters after it have no challenge to go to.
+    var isTorn = false
+    while skipToMember() {
+      if let (name, value) = parameter() {
+        if !isTorn, !result.isEmpty { add(name, value, to: &result[result.count - 1]) }
+      } else if let challenge = challenge() {
+        result.append(challenge)
+        isTorn = false
+      } else {
+        isTorn = true
+        skipRest()
+      }
+    }
+    return result
+  }
+
+  /// A scheme with what stands before the next comma; nil where there is none.
+  private mutating func challenge() -> AuthenticationChallenge? {
+    guard let scheme = token() else { return nil }
+    var challenge = AuthenticationChallenge(scheme: scheme)
+    names = []
+    guard skipBlanks() > 0 || isAtEndOfMember else { return nil }
+    if isAtEndOfMember { return challenge }
+    if let (name, value) = parameter() {
+      add(name, value, to: &challenge)
+    } else if let value = token68() {
+      challenge.token68 = value
+    } else {
+      return nil
+    }
+    return challenge
+  }
+
+  private mutating func add(_ name: String, _ value: String, to challenge: inout AuthenticationChallenge) {
+    if names.insert(name.lowercased()).inserted { challenge.parameters.append(.init(name: name, value: value)) }
+  }
+
+  /// `name = value`, where the member begins with one; nothing is read otherwise.
+  private mutating func parameter() -> (name: String, value: String)? {
+    let start = index
+    if let name = token() {
+      skipBlanks()
+      if take(UInt8(ascii: "=")) {
+        skipBlanks()
+        if let value = quoted() ?? token() {
+          skipBlanks()
+          if isAtEndOfMember { return (name, value) }
+        }
+      }
+    }
+    index = start
+    return nil
+  }
+
+  private mutating func token() -> String? { run { HTTPHeaderName.isTokenByte($0) } }
+
+  // RFC 9110 §11.2: letters, digits, -._~+/ and "=" at the end only.
+  private mutating func token68() -> String? {
+    let start = index
+    guard run({ HTTPHeaderName.isToken68Byte($0) }) != nil else { return nil }
+    while take(UInt8(ascii: "=")) {}
+    let value = String(decoding: bytes[start..<index], as: UTF8.self)
+    skipBlanks()
+    if isAtEndOfMember { return value }
+    index = start
+    return nil
+  }
+
+  private mutating func run(_ isIncluded: (UInt8) -> Bool) -> String? {
+    let rest = bytes[index...].prefix(while: isIncluded)
+    guard !rest.isEmpty else { return nil }
+    index = rest.endIndex
+    return String(decoding: rest, as: UTF8.self)
+  }
+
+  // RFC 9110 §5.6.4: a backslash takes away the meaning of the byte after it.
+  private mutating func quoted() -> String? {
+    let start = index
+    guard take(UInt8(ascii: "\"")) else { return nil }
+    var value: [UInt8] = []
+    while index < bytes.count {
+      let byte = bytes[index]
+      index += 1
+      if byte == UInt8(ascii: "\"") { return String(decoding: value, as: UTF8.self) }
+      guard byte == UInt8(ascii: "\\"), index < bytes.count else {
+        value.append(byte)
+        continue
+      }
+      value.append(bytes[index])
+      index += 1
+    }
+    index = start
+    return nil
+  }
+
+  private mutating func take(_ byte: UInt8) -> Bool {
+    guard index < bytes.count, bytes[index] == byte else { return false }
+    index += 1
+    return true
+  }
+
+  private var isAtEndOfMember: Bool { index == bytes.count || bytes[index] == UInt8(ascii: ",") }
+
+  @discardableResult
+  private mutating func skipBlanks() -> Int {
+    let start = index
+    while index < bytes.count, bytes[index] == UInt8(ascii: " ") || bytes[index] == UInt8(ascii: "\t") { index += 1 }
+    return index - start
+  }
+
+  /// Goes to the next member of the list; empty ones are skipped (RFC 9110 §5.6.1). False at the end.
+  private mutating func skipToMember() -> Bool {
+    repeat { skipBlanks() } while take(UInt8(ascii: ","))
+    return index < bytes.count
+  }
+
+  /// Goes to the comma that ends the member; one in a quoted string is none, and a string without an end has no such comma.
+  private mutating func skipRest() {
+    while !isAtEndOfMember {
+      if bytes[index] != UInt8(ascii: "\"") {
+        index += 1
+      } else if quoted() == nil {
+        index = bytes.count
+      }
+    }
+  }
+}
+
+extension HTTPHeaderName {
+  fileprivate static func isToken68Byte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+      UInt8(ascii: "~"), UInt8(ascii: "+"), UInt8(ascii: "/"):
+      true
+    default: false
+    }
+  }
+}
