@@ -79,6 +79,8 @@ public final class EventRecorder: TaskObserver, Sendable {
     case .callEnded: ("the call", -1)
     case .attemptStarted(let number): ("attempt \(number)", 1)
     case .attemptEnded(let number, _): ("attempt \(number)", -1)
+    case .refreshStarted: ("the wait for a token", 1)
+    case .refreshEnded: ("the wait for a token", -1)
     case .delayStarted: ("the delay", 1)
     case .delayEnded: ("the delay", -1)
     default: nil

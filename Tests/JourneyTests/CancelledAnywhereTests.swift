@@ -19,7 +19,7 @@ import Testing
     // Redirects.
     case redirectDecision, redirectBody, nextHop
     // Around the attempts.
-    case serialQueue, pause, callStep, attemptStep, connectivity, hedge
+    case serialQueue, pause, callStep, attemptStep, token, connectivity, hedge
     // Many calls.
     case window
   }
@@ -158,6 +158,11 @@ private struct Trial {
       case .willRetry, .delay: configuration.retryPolicy = .fixed(retries: 1, delay: .seconds(60))
       case .callStep: configuration.perCallSteps = [WaitingStep(wait: wait)]
       case .attemptStep: configuration.perAttemptSteps = [WaitingStep(wait: wait)]
+      case .token:
+        configuration.authentication = .bearer {
+          try await wait()
+          return "t"
+        }
       case .connectivity:
         configuration.waitsForConnectivity = true
         configuration.reachability = NeverReachable(wait: wait)
@@ -252,7 +257,7 @@ private struct Trial {
     await server.manager.cancelAll()  // what was taken before
     await server.update {
       ($0.preflight, $0.postflight, $0.computedHeaders, $0.userAgentProvider) = (nil, nil, nil, nil)
-      ($0.perCallSteps, $0.perAttemptSteps) = ([], [])
+      ($0.perCallSteps, $0.perAttemptSteps, $0.authentication) = ([], [], .none)
     }
     let manager = server.manager
     #expect(await eventually { manager.callCount == 0 && manager.runningCount == 0 && manager.waitingCount == 0 })

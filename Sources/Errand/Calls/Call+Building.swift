@@ -25,6 +25,7 @@ extension Call {
     var request = HTTPRequest(method, url, headers: headers, body: body, options: options)
     try await plan.task.preflight(&request)
     if let preflight = snapshot.configuration.preflight { try await preflight(plan.task, &request) }
+    if surroundings?.authentication != nil { request.options.account = account(for: request.url) }
     return request
   }
 

@@ -50,7 +50,7 @@ extension Call {
   /// 7.–9. One attempt: its steps, and at their end the hops of its request, mostly one.
   func make(_ attempt: Attempt, _ request: HTTPRequest) async -> AttemptResult {
     do {
-      let response = try await throughSteps(of: attempt, request) { request in
+      let response = try await throughSteps(of: attempt, request) { request in  // 7. steps that see every attempt
         let request = self.keepingHeadersHome(request)
         let response = try await self.hop(request, of: attempt)
         guard response.status.isRedirect else { return response }
@@ -99,16 +99,26 @@ extension Call {
     return outcome(ofSteps: try await Next(ArraySlice(steps)) { try await attempts($0).response }(request))
   }
 
+  /// 7. The steps of an attempt, the outermost first.
+  private func steps(_ surroundings: Surroundings) -> [any PerAttemptStep] {
+    surroundings.attemptSteps  // the app's
+      + authenticationSteps()  // sign in, and once more with a new token
+      + surroundings.innerSteps  // wait for a network
+  }
+
   /// Sends the request of an attempt through its steps, which may make calls of their own.
   @inline(__always)
   private func throughSteps(
     of attempt: Attempt, _ request: HTTPRequest,
     _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
-    guard let steps = surroundings?.attemptSteps, !steps.isEmpty else { return try await last(request) }
+    guard let surroundings, surroundings.hasAttemptSteps else { return try await last(request) }
+    let steps = steps(surroundings)
     return try await attempt.enclosing { try await Next(ArraySlice(steps), last: last)(request) }
   }
 
-  /// True when an app's steps see the responses of its attempts.
-  var hasAttemptSteps: Bool { !snapshot.configuration.perAttemptSteps.isEmpty }
+  /// True when steps see the responses of its attempts, and may wait for other calls then.
+  var hasAttemptSteps: Bool {
+    !snapshot.configuration.perAttemptSteps.isEmpty || surroundings?.authentication != nil
+  }
 }

@@ -18,7 +18,8 @@ extension Call {
       guard let failure = failure as? TaskError else { return nil }
       error = failure
     }
-    return isCancelled ? nil : error
+    // The refresh has had its own attempts.
+    return isCancelled || state.withLock({ $0.hasNoToken }) ? nil : error
   }
 
   /// Decides on a failed attempt: by the policy, then the request's repeatability, the deadline and the host's budget.
@@ -54,14 +55,19 @@ extension Call {
     return isOnceOnly ? Self.onceOnly(method ?? .get) : nil
   }
 
-  private static func onceOnly(_ method: HTTPMethod) -> String {
+  static func onceOnly(_ method: HTTPMethod) -> String {
     "a \(method) may not be sent twice, unless the task's idempotency allows it"
   }
 
   private func giveUp(_ reason: String) -> NextMove {
+    noteRefusal(reason)
+    return .stand
+  }
+
+  /// Notes why a request is not sent again.
+  func noteRefusal(_ reason: String) {
     trace.note(.retryRefused(reason: reason))
     state.withLock { $0.refusal = (reason, retryPolicy.mostAttempts) }
-    return .stand
   }
 
   /// Spends a hedge from the host's retry budget; false, and noted, where it is used up, or where steps have made the
@@ -72,7 +78,7 @@ extension Call {
     return obstacle == nil
   }
 
-  private static func exhausted(_ host: Origin) -> String { "the retry budget for \(host.host) is used up" }
+  static func exhausted(_ host: Origin) -> String { "the retry budget for \(host.host) is used up" }
 
   /// Waits between two attempts; the end of the wait is noted whatever ends it.
   func wait(_ delay: Duration, reason: String) async throws {

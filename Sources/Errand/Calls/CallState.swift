@@ -23,6 +23,8 @@ struct CallState {
   var bytesSent = 0
   /// The closure that lets the machine sleep again.
   var release: (@Sendable () -> Void)?
+  /// True when there was no token to sign in with.
+  var hasNoToken = false
   /// The reason why the last 206 is not the part that was asked for; nil where it is.
   var unaskedPart: String?
   /// The body that is read from the call's file.

@@ -13,16 +13,22 @@ struct Surroundings: Sendable {
   let hedging: Hedging
   /// The steps that see the call once.
   let callSteps: [any PerCallStep]
-  /// The steps that see every attempt, the outermost first.
+  /// The steps of the app that see every attempt, the outermost first.
   let attemptSteps: [any PerAttemptStep]
+  /// The steps inside of all others: the one that waits for a network, where a call does.
+  let innerSteps: [any PerAttemptStep]
+  /// The way in which requests are signed in; nil where nothing does.
+  let authentication: Authentication?
   /// True where the transport cannot be told to end an exchange.
   let isTransportDeaf: Bool
 
   /// True when the call has nothing of it.
   private var isEmpty: Bool {
-    queue.name == nil && control == nil && hedging.isNone && callSteps.isEmpty && attemptSteps.isEmpty
-      && !isTransportDeaf
+    queue.name == nil && control == nil && hedging.isNone && callSteps.isEmpty && !hasAttemptSteps && !isTransportDeaf
   }
+
+  /// True when there is a step that sees every attempt.
+  var hasAttemptSteps: Bool { !attemptSteps.isEmpty || authentication != nil || !innerSteps.isEmpty }
 
   /// The surroundings of a call; nil where there is nothing that may wait around its attempts.
   ///
@@ -33,16 +39,28 @@ struct Surroundings: Sendable {
       queue: plan.serialQueue, control: plan.control,
       hedging: delivery.isInMemory ? hedging : .none,  // a file or a reader cannot take one body from two
       callSteps: snapshot.configuration.perCallSteps, attemptSteps: attemptSteps(plan, snapshot),
+      innerSteps: innerSteps(plan, snapshot),
+      authentication: authentication(plan, snapshot),
       isTransportDeaf: plan.server.cancellableTransport == nil)
     return surroundings.isEmpty ? nil : surroundings
+  }
+
+  private static func authentication(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> Authentication? {
+    let authentication =
+      plan.authentication.isInherited ? snapshot.configuration.authentication : plan.authentication
+    return authentication.isNone ? nil : authentication
   }
 
   private static func attemptSteps(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> [any PerAttemptStep] {
     var steps = snapshot.configuration.perAttemptSteps
     if let control = plan.control { steps.insert(PauseStep(gate: control.gate), at: 0) }
-    guard snapshot.configuration.waitsForConnectivity else { return steps }
+    return steps
+  }
+
+  private static func innerSteps(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> [any PerAttemptStep] {
+    guard snapshot.configuration.waitsForConnectivity else { return [] }
     let allowance = ConnectivityAllowance(snapshot.configuration.connectivityTimeout)
     let (reachability, clock) = (snapshot.configuration.reachability, plan.server.manager.clock)
-    return steps + [ConnectivityWait(reachability: reachability, allowance: allowance, clock: clock)]
+    return [ConnectivityWait(reachability: reachability, allowance: allowance, clock: clock)]
   }
 }

@@ -60,6 +60,10 @@ extension TaskError {
     public static let untrustedServer = Code("untrustedServer")
     /// None of the registered pins matched.
     public static let pinMismatch = Code("pinMismatch")
+    /// There is no token to sign in with: its refresh was refused, or gave none.
+    public static let authenticationFailed = Code("authenticationFailed")
+    /// Nothing is left to get a token with: the user has to sign in again.
+    public static let signInRequired = Code("signInRequired")
     /// The proxy asks for credentials.
     public static let proxyAuthenticationRequired = Code("proxyAuthenticationRequired")
     /// A time limit was exceeded; ``TaskError/timer`` says which.
@@ -96,6 +100,8 @@ extension TaskError {
   public enum Phase: String, Sendable, Hashable {
     /// Before there was a request.
     case preparing = "while preparing the request"
+    /// Waiting for a new token.
+    case authenticating = "while waiting for a new token"
     /// Waiting for a turn or a slot.
     case waiting = "while waiting for a slot"
     /// Waiting for the next attempt.
@@ -120,7 +126,8 @@ extension TaskError.Phase {
     case .callStarted, .delayEnded, nil: self = .preparing
     case .queued: self = .waiting
     case .delayStarted: self = .delaying
-    case .attemptStarted, .admitted, .hedgeSent, .redirected: self = .awaitingResponse
+    case .refreshStarted: self = .authenticating
+    case .attemptStarted, .admitted, .hedgeSent, .redirected, .refreshEnded: self = .awaitingResponse
     case .responded: self = .receiving
     case .bodyReceived, .attemptEnded, .retryRefused, .decoded, .callEnded: self = .finishing
     }

@@ -16,8 +16,20 @@ public struct TransferOptions: Sendable {
     var isLongLived = false
     var continueTimeout: Duration?
     var digest: Credential?
+    var signIn: SignIn?
     var pins = PublicKeyPins()
     var context = TaskContext()
+  }
+
+  /// The part of most requests that is missing: boxed, so that it costs them one word.
+  private final class SignIn: Sendable {
+    let headers: Set<HTTPHeaderName>
+    let account: String?
+
+    init(_ headers: Set<HTTPHeaderName>, _ account: String?) {
+      self.headers = headers
+      self.account = account
+    }
   }
 
   // Boxed, for a request is passed through many hands and these are large.
@@ -84,6 +96,20 @@ public struct TransferOptions: Sendable {
     set { values.digest = newValue }
   }
 
+  /// The header fields that are credentials, beside `Authorization`, `Cookie` and `Proxy-Authorization`: what an
+  /// ``Authenticator`` has set. They stay with the origin of the request, and their values are shown nowhere.
+  public var credentialHeaders: Set<HTTPHeaderName> {
+    get { storage.values.signIn?.headers ?? [] }
+    set { values.signIn = SignIn(newValue, account) }
+  }
+
+  /// The account that the request will be signed in to, known before it is: what steps of the call keep apart. Nil where
+  /// nothing signs it in.
+  package var account: String? {
+    get { storage.values.signIn?.account }
+    set { values.signIn = SignIn(credentialHeaders, newValue) }
+  }
+
   /// The keys that hosts must show.
   public var pins: PublicKeyPins {
     get { storage.values.pins }
@@ -118,6 +144,8 @@ public struct TransferOptions: Sendable {
     carry(\.isLongLived)
     carry(\.continueTimeout)
     carry(\.digest)
+    carry(\.credentialHeaders)
+    carry(\.account)
     carry(\.pins)
     result.context = after.context  // its values cannot be compared; those of the task are the same for the whole call
     return result

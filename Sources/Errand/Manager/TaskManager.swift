@@ -10,6 +10,8 @@ public actor TaskManager {
   nonisolated let calls = CallDesk()
   nonisolated let serialQueues = SerialQueues()
   nonisolated let clock: CallClock
+  /// The date at which the clock stood at zero.
+  nonisolated let epoch: Date
   nonisolated let random: CallRandom
   nonisolated let retries: RetryDesk
   nonisolated let circuits: CircuitDesk
@@ -31,6 +33,7 @@ public actor TaskManager {
     retries = RetryDesk(retryBudget)
     circuits = CircuitDesk(clock: clock)
     self.clock = clock
+    epoch = Date(timeIntervalSinceNow: -clock.now.inSeconds)
     self.random = random
   }
 

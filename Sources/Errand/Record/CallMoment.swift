@@ -18,6 +18,10 @@ public enum CallMoment: Sendable {
   case bodyReceived(bytes: Int)
   /// The attempt is over.
   indirect case attemptEnded(Int, AttemptRecord)
+  /// The attempt waits for a new token, which is got once for all that wait.
+  case refreshStarted
+  /// The wait for the token is over, whether it came or not.
+  case refreshEnded
   /// The call waits before it tries again, for the reason given.
   case delayStarted(Duration, reason: String)
   /// The wait is over, or was cut short.
@@ -55,6 +59,8 @@ extension CallMoment: CustomStringConvertible {
     case .bodyReceived(let bytes): "body of \(bytes) bytes"
     case .attemptEnded(let number, let record):
       "attempt \(number) ended: \(record.outcome)\(record.wasResent ? ", sent again on a fresh connection" : "")"
+    case .refreshStarted: "waiting for a new token"
+    case .refreshEnded: "wait for the token over"
     case .delayStarted(let delay, let reason): "waiting \(delay.formattedSeconds) to retry: \(reason)"
     case .delayEnded: "wait over"
     case .retryRefused(let reason): "no other attempt: \(reason)"

@@ -77,7 +77,11 @@ struct ExchangeRecord: Sendable {
   {
     let request = exchange.request
     var lines = ["\(request.method) \(style.contains(.url) ? configuration.redaction(request.url) : "<hidden>")"]
-    if style.contains(.headers) { lines += fields(configuration.redaction(request.headers)) }
+    if style.contains(.headers) {
+      var redaction = configuration.redaction
+      redaction.headers.formUnion(request.options.credentialHeaders)
+      lines += fields(redaction(request.headers))
+    }
     guard style.contains(.upload), !request.body.isEmpty else { return lines }
     let type = request.headers[.contentType].map { MediaType($0) }
     let text =

@@ -20,7 +20,7 @@ struct BaseURL: Sendable {
     base = address.isEmpty ? nil : address.hasSuffix("/") ? address : address + "/"
     ownQuery = query
     let url = base.flatMap { Self.absolute($0) }
-    isSound = url != nil && remote.fragment == nil
+    isSound = url != nil && remote.problem == nil
     origin = url.flatMap { Origin($0) }
   }
 
@@ -86,7 +86,7 @@ struct BaseURL: Sendable {
   }
 
   private func malformed(_ text: String) -> TaskError {
-    if let problem = remote.fragmentProblem { return problem }
+    if let problem = remote.problem { return problem }
     return TaskError(
       .badURL,
       "'\(redaction(address: text).shortened)' of the remote '\(remote.name)' is not an absolute URL: it needs a scheme, a host and no blanks",

@@ -6,7 +6,8 @@ public import ErrandFoundation
 ///       static let staging = Remote("https://staging.example.com/api", name: "staging", shortName: "stg")
 ///     }
 ///
-/// A query of the remote's own goes with every request below it. A fragment is refused, for it would never be sent.
+/// A query of the remote's own goes with every request below it. A fragment is refused, for it would never be sent, and so
+/// is a user: see ``ServerConfiguration/authentication``.
 public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The URL as it was given. A malformed one is reported by the first call, with the remote's name.
   public let address: String
@@ -47,8 +48,21 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
   /// The fragment with its hash; nil where there is none.
   var fragment: String? { address.firstIndex(of: "#").map { String(address[$0...]) } }
 
-  /// The error for a fragment; nil where there is none.
-  var fragmentProblem: TaskError? {
+  /// True where the address names a user, perhaps with a password.
+  private var hasUser: Bool {
+    guard let scheme = parts.base.firstRange(of: "://") else { return false }
+    return parts.base[scheme.upperBound...].prefix { $0 != "/" && $0 != "\\" }.contains("@")
+  }
+
+  /// The error for a user or a fragment; nil where there is neither.
+  var problem: TaskError? {
+    // RFC 9110 §4.2.4: such a URL shows its password wherever it is shown.
+    if hasUser {
+      return TaskError(
+        .badURL,
+        "the remote '\(name)' has a user in its URL: leave it out, and set authentication = .basic(user:password:)",
+        phase: .preparing)
+    }
     guard let fragment else { return nil }
     return TaskError(
       .badURL,

@@ -49,7 +49,7 @@ public actor Server {
 
   /// Changes settings. Calls that began before keep theirs.
   ///
-  /// A property cannot refuse a value: a time limit of nothing, or a remote with a fragment, is written to the log at
+  /// A property cannot refuse a value: a time limit of nothing, or a remote with a user or a fragment, is written to the log at
   /// once and fails the calls that it concerns. ``setRemote(_:)`` refuses.
   public func update(_ change: @Sendable (inout ServerConfiguration) throws -> Void) rethrows {
     var configuration = snapshot.configuration
@@ -69,7 +69,7 @@ public actor Server {
   public nonisolated var remote: Remote { configuration.remote }
 
   /// Goes to another remote.
-  /// Throws ``TaskError`` with code `.badURL` when it has a fragment; nothing is changed then.
+  /// Throws ``TaskError`` with code `.badURL` when it has a user or a fragment; nothing is changed then.
   public func setRemote(_ remote: Remote) throws {
     try update { try $0.setRemote(remote) }
   }

@@ -8,7 +8,7 @@ public import ErrandFoundation
 public struct ServerConfiguration: Sendable {
   // MARK: Where
 
-  /// The URL at which paths begin. One with a fragment fails every call below it: ``setRemote(_:)`` refuses it at once.
+  /// The URL at which paths begin. One with a user or a fragment fails every call below it: ``setRemote(_:)`` refuses it at once.
   public var remote: Remote = .none
   /// True when every call fails at once.
   public var disabled = false
@@ -36,6 +36,8 @@ public struct ServerConfiguration: Sendable {
   public var userAgent = ServerConfiguration.defaultUserAgent
   /// Computes the `User-Agent` of every request, where it is not known beforehand; overrides ``userAgent``.
   public var userAgentProvider: (@Sendable () async -> String)?
+  /// The way in which requests are signed in, such as `.bearer(token)`; nothing does unless set.
+  public var authentication = Authentication.none
   /// Encodes payloads.
   public var defaultEncoder: any BodyEncoder = JSONEncoder()
   /// Decodes payloads.
@@ -118,10 +120,17 @@ public struct ServerConfiguration: Sendable {
   public init() {}
 
   /// Replaces the remote.
-  /// Throws ``TaskError`` with code `.badURL` when it has a fragment; nothing is changed then.
+  /// Throws ``TaskError`` with code `.badURL` when it has a user or a fragment; nothing is changed then.
   public mutating func setRemote(_ remote: Remote) throws {
-    if let problem = remote.fragmentProblem { throw problem }
+    if let problem = remote.problem { throw problem }
     self.remote = remote
+  }
+
+  /// These settings with requests signed in, after the ways that are there already.
+  public func authenticated(_ authentication: Authentication) -> ServerConfiguration {
+    var configuration = self
+    configuration.authentication = self.authentication.adding(authentication)
+    return configuration
   }
 
   /// Adds a key that a host must show, or one of several that it may; see ``PublicKeyPins``.

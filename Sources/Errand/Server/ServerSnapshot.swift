@@ -54,7 +54,7 @@ package final class ServerSnapshot: Sendable {
   /// Writes to the log what calls will fail with.
   func logProblems() {
     if let problem { return configuration.log.write("every call will fail: \(problem)") }
-    guard let problem = configuration.remote.fragmentProblem else { return }
+    guard let problem = configuration.remote.problem else { return }
     configuration.log.write("every call below the remote will fail: \(problem)")
   }
 

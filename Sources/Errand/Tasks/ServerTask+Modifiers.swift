@@ -57,6 +57,12 @@ extension ServerTask {
   /// The task with another rule for responses that point elsewhere.
   public func redirects(_ policy: RedirectPolicy) -> Modified<Unmodified> { modified { $0.redirectPolicy = policy } }
 
+  /// The task signed in another way: `.bearer(token)`, or with `.none` not at all. Keep what has a token of its own, such as
+  /// `.oauth2(…)`, and give it again: another one begins without a token.
+  public func authenticated(_ authentication: Authentication) -> Modified<Unmodified> {
+    modified { $0.authentication = authentication }
+  }
+
   /// The task with other statuses taken for success.
   public func accepting(_ statuses: AcceptedStatuses) -> Modified<Unmodified> {
     modified { $0.acceptedStatuses = statuses }

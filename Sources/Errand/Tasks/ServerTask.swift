@@ -60,6 +60,8 @@ public protocol ServerTask: Sendable {
   var hedging: Hedging { get }
   /// The rule for responses that point elsewhere; the server's ``ServerConfiguration/redirectPolicy`` unless stated.
   var redirectPolicy: RedirectPolicy { get }
+  /// The way in which requests are signed in; the server's ``ServerConfiguration/authentication`` unless stated.
+  var authentication: Authentication { get }
   /// The statuses that are success; 2xx and 304 unless stated.
   var acceptedStatuses: AcceptedStatuses { get }
 
@@ -151,6 +153,8 @@ extension ServerTask {
   public var hedging: Hedging { .inherited }
   /// `.inherited`.
   public var redirectPolicy: RedirectPolicy { .inherited }
+  /// `.inherited`.
+  public var authentication: Authentication { .inherited }
   /// `.inherited`.
   public var acceptedStatuses: AcceptedStatuses { .inherited }
   /// The name of the type.

@@ -33,6 +33,8 @@ public struct TaskPlan: Sendable {
   public var hedging: Hedging
   /// The rule for responses that point elsewhere.
   public var redirectPolicy: RedirectPolicy
+  /// The way in which requests are signed in.
+  public var authentication: Authentication
   /// The statuses that are success.
   public var acceptedStatuses: AcceptedStatuses
   /// The name by which calls are cancelled together; nil is the task's own.
@@ -68,6 +70,7 @@ public struct TaskPlan: Sendable {
     serialQueue = task.serialQueue
     hedging = task.hedging
     redirectPolicy = task.redirectPolicy
+    authentication = task.authentication
     acceptedStatuses = task.acceptedStatuses
     comment = task.comment
     context = task.context

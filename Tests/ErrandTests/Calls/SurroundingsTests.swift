@@ -30,12 +30,14 @@ import Testing
       "control": surroundings(plan: { $0.control = CallControl { _ in } }),
       "hedging": surroundings(plan: { $0.hedging = .after(.seconds(1)) }),
       "callSteps": surroundings(configure: { $0.perCallSteps = [Passing()] }),
+      "authentication": surroundings(configure: { $0.authentication = .bearer("a") }),
+      "innerSteps": surroundings(configure: { $0.waitsForConnectivity = true }),
       "attemptSteps": surroundings(configure: { $0.perAttemptSteps = [Passing()] }),
       "isTransportDeaf": surroundings(StubTransport { .status(.ok, for: $0) }),
     ]
     for (name, surroundings) in each { #expect(surroundings != nil, "\(name)") }
     #expect(surroundings(configure: { $0.hedging = .after(.seconds(1)) }) != nil, "of the server")
-    #expect(surroundings(configure: { $0.waitsForConnectivity = true })?.attemptSteps.count == 1)
+    #expect(surroundings(plan: { $0.authentication = .bearer("a") }) != nil, "of the task")
     let all = try #require(surroundings(plan: { $0.serialQueue = .named("a") }))
     #expect(Set(Mirror(reflecting: all).children.compactMap(\.label)) == Set(each.keys), "a new part is tried here too")
   }
@@ -62,6 +64,7 @@ import Testing
     "finish": "interruptible", "pass": "the task of a call with a control",
     "withTurn": "the task of a call with a queue",
     "Next": "the task of a call with steps",
+    "perform": "a call of its own for a token, in the task of its refresh",
     "value": "the wait that is told to end",
     "withTaskCancellationHandler": "waits for what it is given",
     "withTaskGroup": "waits for its children, which are cancelled with it",

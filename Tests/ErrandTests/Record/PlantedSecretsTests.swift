@@ -71,8 +71,12 @@ import Testing
         }
       }
       let server = Server(
-        remote: "https://admin:planted53@shop.test/v1?key=planted54", configuration: configuration, transport: transport
-      )
+        remote: "https://shop.test/v1?key=planted54", configuration: configuration, transport: transport)
+      let refused = Server(
+        remote: "https://admin:planted53@shop.test/v1", configuration: configuration, transport: transport,
+        environment: [:])
+      let refusal = await taskError { try await PlainTask().on(refused).run() }
+      output.withLock { $0.append("\(refused.remote) \(refusal.map { "\($0)" } ?? "")") }
       try await server.recordTaskPath(to: folder)
       let task = Leaky(server: server).retry(.never)
       for _ in 0..<4 {

@@ -78,6 +78,19 @@ import Testing
     try await URLTask(.known("https://other.test/x")).on(stub.server).run()  // it is not below the remote
   }
 
+  @Test(arguments: ["https://ann:pw@shop.test/v1", "https://ann@shop.test", "HTTP://:pw@127.0.0.1/"])
+  func `a remote with a user is refused, with what to write instead`(address: String) async throws {
+    let lines = Shared<[String]>([])
+    let stub = logged(Remote(address, name: "mine"), lines)
+    let error = try #require(await taskError { try await PlainTask().on(stub.server).run() })
+    #expect(error.code == .badURL && error.isSurelyNotSent && stub.requests.isEmpty)
+    #expect(error.reason.contains("authentication = .basic(user:password:)") && !error.reason.contains("pw"))
+    #expect(lines.withLock { $0.count } == 1)
+    await #expect(throws: TaskError.self) { try await stub.server.setRemote(Remote(address)) }
+    let plain = StubServer(.status(.ok), remote: "https://shop.test/a@b?c=d@e")
+    try await PlainTask().on(plain.server).run()
+  }
+
   @Test func `a remote with a fragment that is set by a function is refused there, and nothing is changed`()
     async throws
   {

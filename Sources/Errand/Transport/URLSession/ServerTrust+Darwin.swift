@@ -26,7 +26,7 @@
         guard let key = SecCertificateCopyKey(certificate), let kind = kind(of: key),
           let bare = SecKeyCopyExternalRepresentation(key, nil), let info = PublicKeyInfo.der(kind, key: bare as Data)
         else { return nil }
-        return Data(SHA256.hash(data: info)).base64EncodedString()
+        return Data(CryptoKit.SHA256.hash(data: info)).base64EncodedString()
       }
     }
 

@@ -1,0 +1,101 @@
+import ErrandFoundation
+
+extension Call {
+  /// The source that signs a request in, and its account; nil where there is none.
+  private func signIn(for url: URL) -> (source: any CredentialSource, account: String)? {
+    guard let authentication = surroundings?.authentication else { return nil }
+    let isServers = plan.authentication.isInherited
+    return authentication.source(for: url) { isServers ? snapshot.isHome($0) : true }
+  }
+
+  /// The account that a request will be signed in to; nil where there is none.
+  func account(for url: URL) -> String? { signIn(for: url)?.account }
+
+  /// The step that signs an attempt's request in; none where nothing does.
+  func authenticationSteps() -> [any PerAttemptStep] {
+    guard surroundings?.authentication != nil else { return [] }
+    let attempt = SigningAttempt(yields: plan.authentication.isInherited, context: refreshContext) { [trace] in
+      trace.note($0)
+    }
+    let step = AuthenticationStep(
+      source: { [self] in signIn(for: $0)?.source }, attempt: attempt,
+      obstacle: { [self] in obstacle(toReplaying: $0, after: $1) },
+      spend: { [self] in spendReplay(of: $2, with: $0, version: $1) }, refuse: { [self] in noteRefusal($0) },
+      giveUp: { [self] in state.withLock { $0.hasNoToken = true } })
+    return [step]
+  }
+
+  /// The reason not to send a refused request again; nil where there is none.
+  private func obstacle(toReplaying request: HTTPRequest, after response: HTTPResponse) -> String? {
+    guard request.body.isReplayable else { return "its body comes once" }
+    guard plan.idempotency != .neverRepeat else { return Self.onceOnly(request.method) }
+    // A refused request has done nothing (RFC 9110 §15.5.2), but one that was redirected on its way there may have.
+    guard response.url == request.url || request.isRepeatable(plan.idempotency) else {
+      return Self.onceOnly(request.method)
+    }
+    return nil
+  }
+
+  /// Spends what a replay costs from the host's retry budget: one repetition for all requests that a new token is for.
+  private func spendReplay(of request: HTTPRequest, with source: any CredentialSource, version: Int) -> String? {
+    guard let host = Origin(request.url) else { return nil }
+    return source.spend(version) { manager.retries.spend(for: host) } ? nil : Self.exhausted(host)
+  }
+
+  private var refreshContext: RefreshContext {
+    let (clock, log) = (manager.clock, snapshot.configuration.log)
+    return RefreshContext(
+      clock: clock, epoch: manager.epoch, transmit: { [self] in try await send(tokenRequest: $0) },
+      complaint: { log.write($0) })
+  }
+
+  /// Sends a request for a token as a call of its own, by a server that has nothing but the limits of this one.
+  private func send(tokenRequest request: HTTPRequest) async throws -> HTTPResponse {
+    let server = Server(
+      remote: .none, configuration: snapshot.configuration.forTokens, transport: transport, manager: manager,
+      environment: [:])
+    return try await Call.perform(TokenTask(server: server, request: request).plan, .memory) { $0.response }
+  }
+}
+
+/// A request for a token.
+struct TokenTask: ServerTask, UnrecordedTask {
+  let server: Server
+  let request: HTTPRequest
+
+  var url: URL { request.url }
+  var httpMethod: HTTPMethod { request.method }
+  var headers: HTTPHeaders { request.headers }
+  var priority: CallPriority { .urgent }
+  var acceptedStatuses: AcceptedStatuses { .all }
+  var echoStyle: EchoStyle { .none }
+  var authentication: Authentication { .none }
+
+  func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { request.body }
+}
+
+extension ServerConfiguration {
+  /// The settings for requests for tokens: the limits, and what is seen; no hooks, no steps, no header fields of the server's.
+  fileprivate var forTokens: ServerConfiguration {
+    var settings = ServerConfiguration()
+    settings.standardHeaders = [:]
+    settings.insecureHosts = insecureHosts
+    settings.pins = pins
+    settings.userAgent = userAgent
+    settings.userAgentProvider = userAgentProvider
+    settings.defaultTimeout = defaultTimeout
+    settings.timeouts = timeouts
+    settings.retryPolicy = retryPolicy
+    settings.circuitBreaker = circuitBreaker
+    settings.allowsExpensiveNetworkAccess = allowsExpensiveNetworkAccess
+    settings.allowsConstrainedNetworkAccess = allowsConstrainedNetworkAccess
+    settings.waitsForConnectivity = waitsForConnectivity
+    settings.reachability = reachability
+    settings.connectivityTimeout = connectivityTimeout
+    settings.observers = observers
+    settings.logStyle = logStyle
+    settings.log = log
+    settings.redaction = redaction
+    return settings
+  }
+}

@@ -1,0 +1,219 @@
+/// Keeps the token of an authenticator, and has it refreshed once for all that wait: the owner of ``RefreshMachine``.
+final class CredentialDesk<Method: Authenticator>: CredentialSource {
+  private typealias Machine = RefreshMachine<Method.Token>
+  private typealias Answer = Result<Machine.Versioned?, any Error>
+
+  /// A caller that waits, and the record of that.
+  private struct Waiting {
+    let waiter: Waiter<Answer>
+    let record: RefreshWait
+  }
+
+  private struct State {
+    var machine = Machine()
+    var waiters: [Int: Waiting] = [:]
+    var lastID = 0
+    var hasLoaded = false
+    /// The version for whose replays the retry budget has paid.
+    var paidVersion = 0
+    /// The number of refreshes that have begun, and the last one.
+    var flights = 0
+    var flight: Task<Void, Never>?
+  }
+
+  private let method: Method
+  private let state = Lock(State())
+
+  init(_ method: Method) { self.method = method }
+
+  var isRefreshable: Bool { method.isRefreshable }
+
+  var failureCount: Int { state.withLock { $0.machine.failureCount } }
+
+  func isAuthenticationFailure(_ response: HTTPResponse) -> Bool { method.isAuthenticationFailure(response) }
+
+  func accepted(_ version: Int) { state.withLock { $0.machine.accepted(version) } }
+
+  func refused(_ version: Int) { state.withLock { $0.machine.refused(version) } }
+
+  func spend(_ version: Int, _ take: () -> Bool) -> Bool {
+    if state.withLock({ $0.paidVersion >= version }) { return true }
+    let isPaid = take()
+    return state.withLock { state in
+      if isPaid { state.paidVersion = max(version, state.paidVersion) }
+      return state.paidVersion >= version
+    }
+  }
+
+  // MARK: Signing
+
+  func sign(_ request: HTTPRequest, refused: Int?, for attempt: SigningAttempt) async throws -> SignedRequest? {
+    if let refused {
+      guard let later = try await token(beyond: refused, for: attempt) else { return nil }
+      return try signed(request, later, attempt)
+    }
+    return try signed(request, try await presentToken(for: attempt), attempt)
+  }
+
+  /// The token to send, a new one where it is due.
+  private func presentToken(for attempt: SigningAttempt) async throws -> Machine.Versioned? {
+    let (present, isRefused) = state.withLock { ($0.machine.current, $0.machine.isRefused) }
+    guard let present else { return try await token(beyond: 0, for: attempt) }
+    let freshness = method.freshness(of: present.token, at: attempt.context.now)
+    if freshness == .good, !isRefused { return present }
+    do {
+      return try await token(beyond: present.version, for: attempt) ?? present
+    } catch  where freshness == .ageing && !isRefused && !(error is CancellationError) {
+      return present  // nearly at its end, and still good
+    }
+  }
+
+  private func signed(
+    _ request: HTTPRequest, _ present: Machine.Versioned?, _ attempt: SigningAttempt
+  ) throws -> SignedRequest {
+    guard let present else { return SignedRequest(request: request, version: 0) }
+    var signed = request
+    try method.apply(present.token, to: &signed)
+    let names = Set(
+      signed.headers.map(\.name).filter { signed.headers.values(for: $0) != request.headers.values(for: $0) })
+    // A server's authenticator leaves alone what the task or a hook has said.
+    if attempt.yields, names.contains(where: { request.headers.contains($0) }) {
+      return SignedRequest(request: request, version: 0)
+    }
+    signed.options.credentialHeaders.formUnion(names)
+    return SignedRequest(request: signed, version: present.version)
+  }
+
+  // MARK: Waiting
+
+  /// A token later than `version`, waited for where it has to be got; nil where there is none for now.
+  private func token(beyond version: Int, for attempt: SigningAttempt) async throws -> Machine.Versioned? {
+    let id = state.withLock { state in
+      state.lastID += 1
+      return state.lastID
+    }
+    let record = RefreshWait(attempt.note)
+    defer { record.end() }
+    let answer: Answer = await answer { waiter in
+      demand(version, id, Waiting(waiter: waiter, record: record), attempt)
+    } onCancel: {
+      leave(id)
+    }
+    return try answer.get()
+  }
+
+  /// The answer where there is one already; otherwise the waiter is kept, and a refresh is under way.
+  private func demand(_ version: Int, _ id: Int, _ waiting: Waiting, _ attempt: SigningAttempt) -> Answer? {
+    let now = attempt.context.clock.now
+    let (answer, flight, hasLoaded) = state.withLock { state -> (Answer?, Int?, Bool) in
+      if Task.isCancelled { return (.failure(CancellationError()), nil, true) }
+      switch state.machine.demand(beyond: version, known: attempt.known, id: id, at: now) {
+      case .use(let token): return (.success(token), nil, true)
+      case .none: return (.success(nil), nil, true)
+      case .fail(let error): return (.failure(error), nil, true)
+      case .wait:
+        state.waiters[id] = waiting
+        return (nil, nil, state.hasLoaded)
+      case .begin:
+        state.waiters[id] = waiting
+        state.flights += 1
+        return (nil, state.flights, state.hasLoaded)
+      }
+    }
+    if answer == nil, hasLoaded { waiting.record.begin() }
+    if let flight { begin(flight, attempt.context) }
+    return answer
+  }
+
+  /// A caller waits no longer. The refresh goes on for the others; without any it is cancelled.
+  private func leave(_ id: Int) {
+    let (waiting, flight) = state.withLock { state -> (Waiting?, Task<Void, Never>?) in
+      guard let waiting = state.waiters.removeValue(forKey: id) else { return (nil, nil) }
+      return (waiting, state.machine.leave(id) ? state.flight : nil)
+    }
+    waiting?.waiter.resume(returning: .failure(CancellationError()))
+    flight?.cancel()
+  }
+
+  // MARK: The refresh
+
+  /// Begins a refresh: in a Swift task of its own, for none of those who wait for it may end it for the others.
+  private func begin(_ number: Int, _ context: RefreshContext) {
+    let flight = Task { await refresh(context) }
+    let isCancelled = state.withLock { state in
+      guard state.flights == number else { return false }  // it has ended, and another has begun
+      state.flight = flight
+      return state.machine.isCancelled
+    }
+    if isCancelled { flight.cancel() }
+  }
+
+  private func refresh(_ context: RefreshContext) async {
+    let scope = RefreshScope.sources.union([ObjectIdentifier(self)])
+    do {
+      let (token, isNew) = try await RefreshScope.$sources.withValue(scope) { try await nextToken(context) }
+      let (waiting, later) = state.withLock { state in
+        let ids = state.machine.succeeded(token, isNew: isNew, at: context.clock.now)
+        return (ids.compactMap { state.waiters.removeValue(forKey: $0) }, token == nil ? nil : state.machine.current)
+      }
+      for caller in waiting { caller.waiter.resume(returning: .success(later)) }
+    } catch {
+      fail(error, context)
+    }
+  }
+
+  private func fail(_ error: any Error, _ context: RefreshContext) {
+    let (waiting, again) = state.withLock { state -> ([Waiting], Int?) in
+      switch state.machine.failed(Self.explained(error, state.machine.isCancelled), at: context.clock.now) {
+      case .tell(let ids): return (ids.compactMap { state.waiters.removeValue(forKey: $0) }, nil)
+      case .beginAgain:
+        state.flights += 1
+        return ([], state.flights)
+      }
+    }
+    for caller in waiting { caller.waiter.resume(returning: .failure(Self.explained(error, false))) }
+    if let again { begin(again, context) }
+  }
+
+  /// The error for those who wait: nobody cancelled them.
+  private static func explained(_ error: any Error, _ isCancelled: Bool) -> any Error {
+    guard error is CancellationError, !isCancelled else { return error }
+    return TaskError(
+      .authenticationFailed, "the refresh of the token was cancelled, and not by a call that waits for it: try again",
+      phase: .authenticating, underlying: error)
+  }
+
+  /// The stored token where it is still good, else a refreshed one; and whether it replaces another.
+  private func nextToken(_ context: RefreshContext) async throws -> (token: Method.Token?, isNew: Bool) {
+    let (present, hasLoaded) = state.withLock { ($0.machine.current?.token, $0.hasLoaded) }
+    if hasLoaded { return (try await method.refresh(present, context), present != nil) }
+    let stored = try await method.storedToken()
+    state.withLock { $0.hasLoaded = true }
+    if let stored, method.freshness(of: stored, at: context.now) == .good { return (stored, false) }
+    // Until now they waited for the store.
+    for record in state.withLock({ $0.waiters.values.map(\.record) }) { record.begin() }
+    guard let stored else { return (try await refreshable(nil, context), false) }
+    let freshness = method.freshness(of: stored, at: context.now)
+    do {
+      return (try await refreshable(stored, context) ?? stored, true)
+    } catch  where freshness == .ageing && !(error is CancellationError) {
+      return (stored, false)
+    }
+  }
+
+  private func refreshable(_ token: Method.Token?, _ context: RefreshContext) async throws -> Method.Token? {
+    method.isRefreshable ? try await method.refresh(token, context) : nil
+  }
+
+  func forget() async throws {
+    let flight = state.withLock { state in
+      state.machine.forget()
+      state.hasLoaded = true  // what is stored is about to go
+      return state.flight
+    }
+    flight?.cancel()
+    await flight?.value  // what it still gets would be stored after the rest was forgotten
+    state.withLock { $0.machine.forget() }
+    try await method.forget()
+  }
+}

@@ -1,0 +1,72 @@
+import ErrandFoundation
+
+/// A user and a password in every request (RFC 7617).
+struct BasicAuthenticator: Authenticator {
+  let credential: Credential
+
+  var isRefreshable: Bool { false }
+
+  func storedToken() async throws -> Credential? { credential }
+
+  func apply(_ credential: Credential, to request: inout HTTPRequest) throws {
+    request.headers[.authorization] = try credential.basicAuthorization()
+  }
+
+  func refresh(_ token: Credential?, _ context: RefreshContext) async throws -> Credential? { nil }
+}
+
+/// A token in every request (RFC 6750 §2.1), which is asked for again after a 401.
+struct BearerAuthenticator: Authenticator {
+  private let fixed: String?
+  private let provide: (@Sendable () async throws -> String)?
+
+  init(_ token: String) { (fixed, provide) = (token, nil) }
+
+  init(_ provide: @escaping @Sendable () async throws -> String) { (fixed, self.provide) = (nil, provide) }
+
+  var isRefreshable: Bool { provide != nil }
+
+  func storedToken() async throws -> String? { fixed }
+
+  func apply(_ token: String, to request: inout HTTPRequest) throws { try request.setBearer(token) }
+
+  func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? { try await provide?() }
+
+  func isAuthenticationFailure(_ response: HTTPResponse) -> Bool { response.refusesBearer }
+}
+
+extension HTTPRequest {
+  /// Sets a bearer token.
+  /// Throws ``TaskError`` with code `.badRequest` for a token that would break the header.
+  mutating func setBearer(_ token: String) throws {
+    // RFC 6750 §2.1 has letters, digits and -._~+/= only; some servers give others, which are no harm in a header.
+    guard !token.isEmpty, token.hasOnlyBytes(where: { $0 > 0x20 && $0 < 0x7F }) else {
+      throw TaskError(
+        .badRequest, "the bearer token is empty, or has a character that no header may have: check where it comes from",
+        phase: .preparing, isSurelyNotSent: true)
+    }
+    headers[.authorization] = "Bearer \(token)"
+  }
+}
+
+extension HTTPResponse {
+  /// True for a 401 that another token may mend. RFC 6750 §3.1: one that lacks a scope is not mended by its like.
+  var refusesBearer: Bool {
+    status == .unauthorized
+      && !headers.challenges.contains { $0.isScheme("Bearer") && $0["error"] == "insufficient_scope" }
+  }
+}
+
+extension Credential {
+  /// The value of `Authorization` (RFC 7617 §2), in UTF-8.
+  /// Throws ``TaskError`` with code `.badRequest` where user or password cannot be said in it.
+  func basicAuthorization() throws -> String {
+    func isText(_ text: String) -> Bool { text.hasOnlyBytes { $0 >= 0x20 && $0 != 0x7F } }
+    guard !user.utf8.contains(UInt8(ascii: ":")), isText(user), isText(password) else {
+      throw TaskError(
+        .badRequest, "Basic has no way to say a user with a colon, or a control character: use another credential",
+        phase: .preparing, isSurelyNotSent: true)
+    }
+    return "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+  }
+}

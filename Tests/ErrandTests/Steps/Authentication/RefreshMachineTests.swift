@@ -1,0 +1,128 @@
+import Testing
+
+@testable import Errand
+
+/// The rules of a refresh, without any calls.
+@Suite struct RefreshMachineTests {
+  private struct Failure: Error {}
+
+  /// An expectation may not change a value.
+  private final class Bench {
+    var machine = RefreshMachine<String>()
+    func leave(_ id: Int) -> Bool { machine.leave(id) }
+    func succeeded(_ token: String, isNew: Bool, at now: Duration) -> [Int] {
+      machine.succeeded(token, isNew: isNew, at: now)
+    }
+  }
+
+  private let bench = Bench()
+
+  private func word(_ demand: RefreshMachine<String>.Demand) -> String {
+    switch demand {
+    case .use(let token): "\(token.token) \(token.version)"
+    case .none: "none"
+    case .fail: "fail"
+    case .wait: "wait"
+    case .begin: "begin"
+    }
+  }
+
+  private func demand(beyond version: Int, known: Int = 0, id: Int = 0, at now: Duration = .zero) -> String {
+    word(bench.machine.demand(beyond: version, known: known, id: id, at: now))
+  }
+
+  @Test func `the first caller begins a refresh, the others wait for it, and all get its token`() {
+    #expect(demand(beyond: 0, id: 1) == "begin")
+    #expect(demand(beyond: 0, id: 2) == "wait")
+    #expect(bench.succeeded("a", isNew: false, at: .zero) == [1, 2])
+    #expect(demand(beyond: 0) == "a 1")
+  }
+
+  @Test func `a refusal of an older version needs no refresh`() {
+    _ = demand(beyond: 0)
+    _ = bench.machine.succeeded("a", isNew: false, at: .zero)
+    #expect(demand(beyond: 1) == "begin")
+    _ = bench.machine.succeeded("b", isNew: true, at: .zero)
+    bench.machine.refused(1)
+    #expect(!bench.machine.isRefused && demand(beyond: 1) == "b 2")
+  }
+
+  @Test func `the last caller that leaves cancels the refresh, one before does not`() {
+    _ = demand(beyond: 0, id: 1)
+    _ = demand(beyond: 0, id: 2)
+    #expect(!bench.leave(1))
+    #expect(bench.leave(2) && bench.machine.isCancelled)
+    #expect(!bench.leave(2), "once")
+  }
+
+  @Test func `who comes while a cancelled refresh ends waits for its end, and then for another`() {
+    _ = demand(beyond: 0, id: 1)
+    _ = bench.machine.leave(1)
+    #expect(demand(beyond: 0, id: 2) == "wait")
+    guard case .beginAgain = bench.machine.failed(CancellationError(), at: .zero) else {
+      Issue.record("nobody would tell the second")
+      return
+    }
+    #expect(bench.succeeded("a", isNew: false, at: .zero) == [2])
+  }
+
+  @Test func `a refresh that was cancelled too late gives its token all the same`() {
+    _ = demand(beyond: 0, id: 1)
+    _ = bench.machine.leave(1)
+    #expect(bench.succeeded("a", isNew: false, at: .zero) == [])
+    #expect(demand(beyond: 0, id: 2) == "a 1")
+  }
+
+  @Test
+  mutating func `a failure is for all that wait and for those who began before it, and holds others off for a while`() {
+    _ = demand(beyond: 0, id: 1)
+    _ = demand(beyond: 0, id: 2)
+    guard case .tell(let ids) = bench.machine.failed(Failure(), at: .zero) else { return }
+    #expect(ids == [1, 2] && bench.machine.failureCount == 1)
+    #expect(demand(beyond: 0, known: 1, at: .milliseconds(999)) == "fail", "the pause")
+    #expect(demand(beyond: 0, known: 0, at: .seconds(600)) == "fail", "it began before the failure")
+    #expect(demand(beyond: 0, known: 1, at: .seconds(1)) == "begin")
+    _ = bench.machine.failed(Failure(), at: .seconds(1))
+    #expect(demand(beyond: 0, known: 2, at: .milliseconds(2_999)) == "fail", "twice as long")
+    #expect(demand(beyond: 0, known: 2, at: .seconds(3)) == "begin")
+    _ = bench.machine.succeeded("a", isNew: false, at: .seconds(3))
+    #expect(demand(beyond: 0, known: 0) == "a 1", "a success ends it")
+  }
+
+  @Test func `the pause doubles up to a minute`() {
+    let pauses = [1, 2, 3, 4, 5, 6, 7, 8, 1000].map { RefreshMachine<String>.pause(after: $0) }
+    #expect(pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60].map { .seconds($0) })
+  }
+
+  @Test func `a new token that is refused at once is not replaced at once`() {
+    _ = demand(beyond: 0)
+    _ = bench.machine.succeeded("a", isNew: false, at: .zero)
+    bench.machine.refused(1)
+    #expect(demand(beyond: 1) == "begin", "the first may be old")
+    _ = bench.machine.succeeded("b", isNew: true, at: .zero)
+    bench.machine.refused(2)
+    #expect(demand(beyond: 2) == "none")
+    #expect(demand(beyond: 2, at: .seconds(1)) == "begin", "a second later it may have been revoked")
+    _ = bench.machine.succeeded("c", isNew: true, at: .seconds(1))
+    bench.machine.refused(3)
+    bench.machine.refused(3)
+    #expect(demand(beyond: 3, at: .milliseconds(2_999)) == "none" && demand(beyond: 3, at: .seconds(3)) == "begin")
+  }
+
+  @Test func `a new token that was accepted and is refused later is replaced at once`() {
+    _ = demand(beyond: 0)
+    _ = bench.machine.succeeded("a", isNew: true, at: .zero)
+    bench.machine.accepted(1)
+    bench.machine.refused(1)
+    #expect(bench.machine.isRefused && demand(beyond: 1) == "begin")
+  }
+
+  @Test func `what is forgotten is got again`() {
+    _ = demand(beyond: 0)
+    _ = bench.machine.succeeded("a", isNew: false, at: .zero)
+    bench.machine.forget()
+    #expect(bench.machine.current == nil && demand(beyond: 0) == "begin")
+    _ = bench.machine.succeeded("b", isNew: false, at: .zero)
+    #expect(bench.machine.current?.version == 2, "a version is given once")
+  }
+}

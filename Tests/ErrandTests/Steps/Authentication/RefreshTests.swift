@@ -1,0 +1,290 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// A token that is refused or has aged, under several calls at once.
+@Suite(.timeLimit(.minutes(10))) struct RefreshTests {
+  private struct Refused: Error {}
+
+  private func shop(
+    _ tokens: NumberedTokens, limits: ThrottleLimits = ThrottleLimits(), budget: RetryBudget = .unlimited,
+    mode: ManualClock.Mode = .manual,
+    configure: (inout ServerConfiguration) -> Void = { _ in }
+  ) -> VirtualShop {
+    VirtualShop(
+      mode, limits: limits, budget: budget,
+      configure: {
+        $0.authentication = .custom(tokens)
+        configure(&$0)
+      }, answer: { _, request, _ in tokens.answer(request) })
+  }
+
+  @Test func `a 401 refreshes the token once for all that wait, and each is sent again`() async throws {
+    let gate = Gate()
+    let tokens = NumberedTokens(valid: 2, gate: gate)
+    let shop = shop(tokens)
+    let calls = (0..<20).map { _ in Task { try await shop.task(method: .post).run().status } }
+    #expect(await eventually { shop.moments(containing: "waiting for a new token").count == 20 })
+    #expect(shop.manager.runningCount == 0, "no slot is held")
+    gate.open()
+    for call in calls { #expect(try await call.value == .ok) }
+    #expect(tokens.replaced == [1] && shop.sentCount == 40)
+    await shop.events.balanced()
+  }
+
+  @Test func `the first refusal is let go before the token is waited for, and with one slot all succeed`() async throws
+  {
+    let tokens = NumberedTokens(valid: 2)
+    let shop = shop(tokens, limits: ThrottleLimits(perHost: 1))
+    let calls = (0..<10).map { _ in Task { try await shop.task().run().status } }
+    for call in calls { #expect(try await call.value == .ok) }
+    #expect(tokens.replaced == [1])
+  }
+
+  @Test func `a refusal of an older token is sent again at once, without a refresh`() async throws {
+    let (late, began) = (Gate(), Counter())
+    let tokens = NumberedTokens()
+    let shop = VirtualShop(
+      configure: { $0.authentication = .custom(tokens) },
+      answer: { number, request, _ in
+        let answer = tokens.answer(request)
+        began.add()
+        if number == 1 { await late.wait() }
+        return answer
+      })
+    tokens.revoke()
+    let slow = Task { try await shop.task("slow").run().status }
+    await began.reached(1)
+    #expect(try await shop.task().run().status == .ok)
+    #expect(tokens.replaced == [1])
+    late.open()
+    #expect(try await slow.value == .ok)
+    #expect(tokens.replaced == [1], "the token that was refused is not the present one")
+  }
+
+  @Test func `a token is replaced before it ends, and the old one is not sent any more`() async throws {
+    let tokens = NumberedTokens()
+    let shop = shop(tokens)
+    try await shop.task().run()
+    tokens.end(1, at: shop.manager.epoch.addingTimeInterval(3600))
+    shop.clock.advance(by: .seconds(3539))
+    try await shop.task().run()
+    #expect(tokens.replaced.isEmpty)
+    shop.clock.advance(by: .seconds(1))
+    try await shop.task().run()
+    #expect(tokens.replaced == [1] && shop.sentCount == 3, "nothing was refused")
+  }
+
+  @Test func `a token that is near its end is still sent where no other is to be had, one that has ended is not`()
+    async throws
+  {
+    let tokens = NumberedTokens()
+    let shop = shop(tokens)
+    tokens.end(1, at: shop.manager.epoch.addingTimeInterval(3600))
+    tokens.fail(Refused())
+    try await shop.task().run()
+    shop.clock.advance(by: .seconds(3550))
+    try await shop.task().run()
+    try await shop.task().run()
+    #expect(tokens.replaced == [1], "within the pause the refresh is not tried again")
+    shop.clock.advance(by: .seconds(60))
+    await #expect(throws: Refused.self) { try await shop.task().run() }
+    #expect(tokens.replaced == [1, 1] && shop.sentCount == 3)
+  }
+
+  @Test func `a failed refresh fails all that wait with its own error, once, and no policy repeats it`() async throws {
+    let (gate, own) = (
+      Gate(), TaskError(.cannotConnect, "the desk is closed", phase: .connecting, isSurelyNotSent: true)
+    )
+    let tokens = NumberedTokens(valid: 2, gate: gate)
+    tokens.fail(own)
+    let shop = shop(tokens, mode: .autoAdvancing)
+    let calls = (0..<20).map { _ in Task { await taskError { try await shop.task().run() } } }
+    #expect(await eventually { shop.moments(containing: "waiting for a new token").count == 20 })
+    gate.open()
+    for call in calls {
+      let error = try #require(await call.value)
+      #expect(error.code == .cannotConnect && error.reason == "the desk is closed" && error.attempts.count == 1)
+      #expect(!error.isSurelyNotSent, "a first request was sent, and refused")
+    }
+    #expect(tokens.replaced == [1] && shop.sentCount == 20)
+    tokens.fail(nil)
+    shop.clock.advance(by: .seconds(1))
+    #expect(try await shop.task().run().status == .ok)
+  }
+
+  @Test func `an error of the app's own reaches the callers as it is`() async throws {
+    let tokens = NumberedTokens(stored: nil)
+    tokens.fail(Refused())
+    let shop = shop(tokens)
+    await #expect(throws: Refused.self) { try await shop.task().run() }
+    #expect(shop.sentCount == 0 && tokens.replaced == [nil])
+  }
+
+  @Test func `a cancelled caller ends at once, and the refresh goes on for the others`() async throws {
+    let gate = Gate()
+    let tokens = NumberedTokens(valid: 2, gate: gate)
+    let shop = shop(tokens)
+    let calls = (0..<5).map { _ in Task { try await shop.task().run().status } }
+    #expect(await eventually { shop.moments(containing: "waiting for a new token").count == 5 })
+    for call in calls.prefix(3) { call.cancel() }
+    for call in calls.prefix(3) { await #expect(throws: CancellationError.self) { try await call.value } }
+    gate.open()
+    for call in calls.suffix(2) { #expect(try await call.value == .ok) }
+    #expect(tokens.replaced == [1] && tokens.cancelled == 0)
+  }
+
+  @Test func `the last cancelled caller ends the refresh, and the next call begins another`() async throws {
+    let tokens = NumberedTokens(valid: 2, gate: Gate())
+    let shop = shop(tokens)
+    let calls = (0..<3).map { _ in Task { try await shop.task().run().status } }
+    #expect(await eventually { shop.moments(containing: "waiting for a new token").count == 3 })
+    for call in calls { call.cancel() }
+    for call in calls { await #expect(throws: CancellationError.self) { try await call.value } }
+    #expect(await eventually { tokens.cancelled == 1 })
+    #expect(try await shop.task().run().status == .ok, "the gate is open by now")
+    #expect(tokens.replaced == [1, 1])
+    await shop.events.balanced()
+  }
+
+  @Test func `a body that comes once is not sent again, but the next call has a new token`() async throws {
+    let tokens = NumberedTokens(valid: 2)
+    let shop = shop(tokens)
+    let once = HTTPBody.once(AsyncStream<Data> { $0.finish() })
+    let task = URLTask(.known("https://shop.test/up"), method: .put, body: once).on(shop.server)
+    let error = await taskError { try await task.run() }
+    #expect(error?.status == 401 && error?.retryRefusal == "its body comes once" && shop.sentCount == 1)
+    #expect(error?.bodyText == #"{"error":"token"}"#, "what the server said is kept")
+    #expect(tokens.replaced.isEmpty)
+    #expect(try await shop.task().run().status == .ok)
+    #expect(shop.sentCount == 2 && tokens.replaced == [1])
+  }
+
+  @Test func `what may never be repeated is not`() async throws {
+    let shop = shop(NumberedTokens(valid: 2))
+    let error = await taskError { try await shop.task().idempotency(.neverRepeat).run() }
+    #expect(error?.status == 401 && shop.sentCount == 1)
+  }
+
+  @Test func `one that is refused again stands, whatever it is refused for`() async throws {
+    let tokens = NumberedTokens(valid: 1000)
+    let shop = VirtualShop(
+      configure: { $0.authentication = .custom(tokens) },
+      answer: { number, request, _ in .json("[\(number)]", status: 401, for: request) })
+    let first = await taskError { try await shop.task().run() }
+    #expect(first?.status == 401 && first?.bodyText == "[2]" && shop.sentCount == 2 && tokens.replaced.count == 1)
+    let second = await taskError { try await shop.task().run() }
+    #expect(second?.bodyText == "[3]" && shop.sentCount == 3 && tokens.replaced.count == 1, "no loop")
+    shop.clock.advance(by: .seconds(1))
+    _ = await taskError { try await shop.task().run() }
+    #expect(tokens.replaced.count == 2)
+  }
+
+  @Test func `the wait for a token is under the deadline of the call`() async throws {
+    let tokens = NumberedTokens(valid: 2, gate: Gate())
+    let shop = shop(tokens)
+    let call = Task { await taskError { try await shop.task().deadline(.seconds(5)).run() } }
+    #expect(await eventually { shop.moments(containing: "waiting for a new token").count == 1 })
+    await shop.clock.pass(.seconds(5))
+    let error = try #require(await call.value)
+    #expect(error.timer == .call && error.phase == .authenticating, "\(error)")
+    #expect(await eventually { tokens.cancelled == 1 })
+  }
+
+  @Test func `a replay costs the retry budget one repetition for all that a token is for`() async throws {
+    let tokens = NumberedTokens(valid: 2)
+    let shop = shop(tokens, budget: RetryBudget(ratio: 0, capacity: 1))
+    for _ in 0..<5 { #expect(try await shop.task().run().status == .ok) }
+    let host = try #require(Origin(.known("https://shop.test")))
+    #expect(shop.manager.retriesLeft(for: host) == 0)
+    tokens.revoke()
+    let error = await taskError { try await shop.task().run() }
+    #expect(error?.status == 401 && error?.retryRefusal == "the retry budget for shop.test is used up")
+    #expect(try await shop.task().run().status == .ok, "the token is there all the same")
+  }
+
+  @Test func `calls of a refresh are not signed in by its own authenticator`() async throws {
+    struct Login: Authenticator {
+      let server: Shared<Server?>
+      func storedToken() async throws -> String? { nil }
+      func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Token"] = token }
+      func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? {
+        guard let server = server.withLock({ $0 }) else { return nil }
+        return try await PlainTask(path: "login").on(server).run().headers["X-New"]
+      }
+    }
+    let server = Shared<Server?>(nil)
+    let seen = Shared<[String]>([])
+    let shop = VirtualShop(
+      limits: ThrottleLimits(perHost: 1), configure: { $0.authentication = .custom(Login(server: server)) },
+      answer: { _, request, _ in
+        seen.withLock { $0.append("\(request.url.path) \(request.headers["X-Token"] ?? "-")") }
+        return .status(.ok, headers: ["X-New": "n"], for: request)
+      })
+    server.withLock { $0 = shop.server }
+    try await shop.task("a").run()
+    #expect(seen.withLock { $0 } == ["/login -", "/a n"])
+  }
+
+  @Test func `what is sent with the context has nothing of the server's hooks, steps and fields`() async throws {
+    struct Login: Authenticator {
+      func storedToken() async throws -> String? { nil }
+      func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Token"] = token }
+      func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? {
+        let url = URL.known("https://shop.test/token")
+        let response = try await context.send(HTTPRequest(.post, url, body: .text("secret")))
+        return String(decoding: try await response.body.collect(), as: UTF8.self)
+      }
+    }
+    struct Step: PerCallStep, PerAttemptStep {
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        var request = request
+        request.headers["X-Step"] = "1"
+        return try await next(request)
+      }
+    }
+    let seen = Shared<[HTTPRequest]>([])
+    let shop = VirtualShop(
+      configure: {
+        $0.authentication = .custom(Login())
+        $0.standardHeaders["X-Key"] = "k"
+        $0.computedHeaders = { _ in ["X-Computed": "c"] }
+        $0.preflight = { _, request in request.headers["X-Hook"] = "h" }
+        $0.perCallSteps = [Step()]
+        $0.perAttemptSteps = [Step()]
+      },
+      answer: { _, request, _ in
+        seen.withLock { $0.append(request) }
+        return request.url.path == "/token" ? .json("new", for: request) : .ok(request)
+      })
+    try await shop.task().run()
+    let requests = seen.withLock { $0 }
+    #expect(requests.map(\.url.path) == ["/token", "/widgets"])
+    #expect(Set(requests[0].headers.map(\.name.rawName)) == ["User-Agent", "Content-Type"])
+    #expect(requests[1].headers["X-Token"] == "new" && requests[1].headers["X-Step"] == "1")
+  }
+
+  @Test func `a refresh that others cancel is an error for those who wait, and not a cancellation`() async throws {
+    struct Cancelled: Authenticator {
+      func storedToken() async throws -> String? { nil }
+      func apply(_ token: String, to request: inout HTTPRequest) {}
+      func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? { throw CancellationError() }
+    }
+    let shop = VirtualShop(
+      configure: { $0.authentication = .custom(Cancelled()) }, answer: { _, request, _ in .ok(request) })
+    #expect(await taskError { try await shop.task().run() }?.code == .authenticationFailed)
+  }
+
+  @Test func `what is forgotten is got anew`() async throws {
+    let tokens = NumberedTokens()
+    let authentication = Authentication.custom(tokens)
+    let shop = VirtualShop(
+      configure: { $0.authentication = authentication }, answer: { _, request, _ in tokens.answer(request) })
+    try await shop.task().run()
+    try await authentication.forget()
+    try await shop.task().run()
+    #expect(tokens.replaced == [nil] && tokens.forgotten == 1)
+  }
+}
