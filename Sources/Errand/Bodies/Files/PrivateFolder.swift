@@ -31,6 +31,9 @@ struct PrivateFolder: ~Copyable {
 
   private let descriptor: Int32
 
+  /// True when there is something at that place.
+  static func exists(_ url: URL) -> Bool { access(url.path, F_OK) == 0 }
+
   /// Makes the folder and its missing parents, closed to other users; one that is there stays as it is.
   static func make(_ url: URL) throws {
     var missing: [String] = []

@@ -1,0 +1,49 @@
+import ErrandFoundation
+
+/// A sign-in with a code that the user types on another device (RFC 8628).
+struct DeviceSignIn: Sendable {
+  let endpoint: TokenEndpoint
+  let context: RefreshContext
+
+  /// Shows the code, and polls for the token until the user has signed in, or the code ends.
+  ///
+  /// - Parameters:
+  ///   - url: The device authorization endpoint.
+  ///   - show: Shows the user where to type what.
+  /// - Returns: The token.
+  /// - Throws: ``OAuth2/Refusal`` where the user refuses, ``TaskError`` when the code has ended, what `show` throws, or
+  ///   `CancellationError`.
+  func token(at url: URL, _ show: @Sendable (OAuth2.DevicePrompt) async throws -> Void) async throws -> AccessToken {
+    let code = try await endpoint.deviceCode(at: url, context)
+    let end = context.clock.now + .seconds(code.expires_in.value)
+    try await show(code.prompt)
+    // RFC 8628 §3.2: five seconds where the server says nothing.
+    var interval = Duration.seconds(max(1, code.interval?.value ?? 5))
+    let grant: HTTPQuery = [
+      "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": code.device_code,
+    ]
+    while context.clock.now + interval <= end {
+      try await context.clock.sleep(for: interval)
+      do {
+        return try await endpoint.token(grant, context)
+      } catch let refusal as OAuth2.Refusal {
+        guard let longer = Self.interval(after: refusal, interval) else { throw refusal }
+        interval = longer
+      } catch let error as TaskError where error.isRetryable {
+        interval *= 2  // RFC 8628 §3.5: it asks less often where connections fail
+      }
+    }
+    throw TaskError(
+      .signInRequired, "nobody has typed the code within \(code.prompt.lifetime.formattedSeconds): begin again",
+      phase: .authenticating)
+  }
+
+  /// The interval after a refusal; nil where there is no point in polling on.
+  static func interval(after refusal: OAuth2.Refusal, _ interval: Duration) -> Duration? {
+    switch refusal.code {
+    case "authorization_pending": interval
+    case "slow_down": interval + .seconds(5)  // RFC 8628 §3.5
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import ErrandFoundation
+
+/// Tokens of OAuth 2: the refresh token where there is one, else the grant.
+final class OAuth2Authenticator: Authenticator {
+  private struct State {
+    /// True once the code, or the refresh token, of the grant was sent.
+    var hasUsedGrant = false
+    /// The refresh token that was refused.
+    var refused: String?
+  }
+
+  private let settings: OAuth2
+  private let endpoint: TokenEndpoint
+  private let state = Lock(State())
+
+  init(_ settings: OAuth2) {
+    self.settings = settings
+    endpoint = TokenEndpoint(settings: settings)
+  }
+
+  func storedToken() async throws -> AccessToken? {
+    guard let data = try await settings.store.secret(named: settings.secretName) else { return nil }
+    return try? JSONDecoder().decode(AccessToken.self, from: data)  // what others wrote there is no token
+  }
+
+  func freshness(of token: AccessToken, at now: Date) -> TokenFreshness {
+    token.freshness(at: now, leeway: settings.leeway)
+  }
+
+  func apply(_ token: AccessToken, to request: inout HTTPRequest) throws { try request.setBearer(token.value) }
+
+  func isAuthenticationFailure(_ response: HTTPResponse) -> Bool { response.refusesBearer }
+
+  func forget() async throws { try await settings.store.setSecret(nil, named: settings.secretName) }
+
+  func refresh(_ token: AccessToken?, _ context: RefreshContext) async throws -> AccessToken? {
+    let latest = try await latest(token)
+    // Another process, or another client of the same store, has been here before.
+    if let latest, latest.value != token?.value, freshness(of: latest, at: context.now) == .good { return latest }
+    do {
+      if let refreshToken = usableRefreshToken(of: latest) {
+        do {
+          return try await renewed(by: refreshToken, context)
+        } catch let refusal as OAuth2.Refusal where refusal.code == "invalid_grant" {
+          state.withLock { $0.refused = refreshToken }
+          guard settings.grant.isRepeatable else { throw refusal }
+        }
+      }
+      return try await begin(context)
+    } catch let refusal as OAuth2.Refusal {
+      throw error(for: refusal)
+    }
+  }
+
+  /// The later of a token and the stored one: what could not be stored is still known.
+  private func latest(_ token: AccessToken?) async throws -> AccessToken? {
+    guard let stored = try await storedToken() else { return token }
+    guard let token else { return stored }
+    return stored.issued > token.issued ? stored : token
+  }
+
+  /// A refresh token that was neither used up nor refused.
+  private func usableRefreshToken(of token: AccessToken?) -> String? {
+    let state = state.withLock { $0 }
+    if let token = token?.refreshToken, token != state.refused { return token }
+    if case .refreshToken(let token) = settings.grant.kind, !state.hasUsedGrant, token != state.refused { return token }
+    return nil
+  }
+
+  // MARK: The refresh token
+
+  /// A token for a refresh token, which is sent once. Cancelling does not end the exchange: with rotation, the refresh token
+  /// would be used up, and the next one lost.
+  private func renewed(by refreshToken: String, _ context: RefreshContext) async throws -> AccessToken {
+    let exchange = Task {
+      var grant: HTTPQuery = ["grant_type": "refresh_token", "refresh_token": refreshToken]
+      grant.addScopes(settings.scopes)
+      var token = try await endpoint.token(grant, context)
+      // RFC 6749 §6: without a new one, the old one stays.
+      token.refreshToken = token.refreshToken ?? refreshToken
+      if case .refreshToken(refreshToken) = settings.grant.kind { state.withLock { $0.hasUsedGrant = true } }
+      await keep(token, context)
+      return token
+    }
+    return try await exchange.value
+  }
+
+  /// Stores a token before it is used. Where that fails it is used all the same: the one before is of no use any more.
+  private func keep(_ token: AccessToken, _ context: RefreshContext) async {
+    do {
+      try await settings.store.setSecret(try JSONEncoder().encode(token), named: settings.secretName)
+    } catch {
+      context.complain("the token of \(settings) is not stored, and is lost when the process ends: \(error)")
+    }
+  }
+
+  // MARK: The grant
+
+  private func begin(_ context: RefreshContext) async throws -> AccessToken {
+    let token: AccessToken
+    switch settings.grant.kind {
+    case .clientCredentials: token = try await endpoint.token(grant("client_credentials"), context)
+    case .password(let credential):
+      let password: HTTPQuery = ["username": credential.user, "password": credential.password]
+      token = try await endpoint.token(grant("password", password), context)
+    case .refreshToken: throw signInRequired("the refresh token is used up")
+    case .code(let code, let redirectURL, let verifier):
+      token = try await redeem(code, redirectURL, verifier, context)
+    case .device(let url, let show):
+      token = try await DeviceSignIn(endpoint: endpoint, context: context).token(at: url, show)
+    }
+    await keep(token, context)
+    return token
+  }
+
+  private func grant(_ type: String, _ parameters: HTTPQuery = [:]) -> HTTPQuery {
+    var grant = HTTPQuery([.init("grant_type", type)] + parameters.items)
+    grant.addScopes(settings.scopes)
+    return grant
+  }
+
+  private func redeem(
+    _ code: String, _ redirectURL: URL?, _ verifier: String?, _ context: RefreshContext
+  ) async throws -> AccessToken {
+    let wasUsed = state.withLock { state in
+      defer { state.hasUsedGrant = true }
+      return state.hasUsedGrant
+    }
+    if wasUsed { throw signInRequired("the authorization code was used, and no refresh token came for it") }
+    // RFC 6749 §4.1.3: the scopes are those of the code.
+    var grant: HTTPQuery = ["grant_type": "authorization_code", "code": code]
+    if let redirectURL { grant.add("redirect_uri", redirectURL.absoluteString) }
+    if let verifier { grant.add("code_verifier", verifier) }
+    do {
+      return try await endpoint.token(grant, context)
+    } catch let error as TaskError where error.isSurelyNotSent {
+      state.withLock { $0.hasUsedGrant = false }
+      throw error
+    }
+  }
+
+  // MARK: Errors
+
+  private func signInRequired(_ reason: String, _ refusal: OAuth2.Refusal? = nil) -> TaskError {
+    TaskError(
+      .signInRequired, "\(settings): \(reason): sign in again, and set authentication anew", phase: .authenticating,
+      underlying: refusal)
+  }
+
+  private func error(for refusal: OAuth2.Refusal) -> TaskError {
+    let detail = refusal.detail.map { ": \(Redaction.standard(text: $0).shortened)" } ?? ""
+    let words = "\(refusal.code.shortened)\(detail) (\(refusal.status))"
+    if refusal.code == "invalid_grant", !settings.grant.isRepeatable {
+      return signInRequired("the \(settings.grant) was refused with \(words)", refusal)
+    }
+    var error = TaskError(
+      .authenticationFailed, "\(settings): no token by \(settings.grant): \(words)", phase: .authenticating,
+      underlying: refusal)
+    error.status = refusal.status
+    return error
+  }
+}
+
+extension OAuth2.Grant {
+  /// True where it gives another token when no refresh token is left.
+  fileprivate var isRepeatable: Bool {
+    switch kind {
+    case .clientCredentials, .password, .device: true
+    case .refreshToken, .code: false
+    }
+  }
+}
+
+extension HTTPQuery {
+  // RFC 6749 §3.3.
+  fileprivate mutating func addScopes(_ scopes: [String]) {
+    if !scopes.isEmpty { add("scope", scopes.joined(separator: " ")) }
+  }
+}

@@ -1,0 +1,85 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// RFC 8628: a code that the user types elsewhere.
+@Suite(.timeLimit(.minutes(10))) struct DeviceSignInTests {
+  private static let deviceURL = URL.known("https://auth.test/device")
+
+  private let answers = Shared<[(HTTPStatus, String)]>([])
+  private let times = Shared<[Duration]>([])
+  private let prompts = Shared<[OAuth2.DevicePrompt]>([])
+  private let forms = Shared<[[String: String]]>([])
+
+  private func shop(_ members: String = #","interval":3"#) -> VirtualShop {
+    let settings = OAuth2(
+      tokenURL: TokenService.url, client: .init(id: "app"),
+      grant: .deviceCode(at: Self.deviceURL) { [prompts] prompt in prompts.withLock { $0.append(prompt) } })
+    let code =
+      #"{"device_code":"d","user_code":"WDJB-MJHT","verification_uri":"https://auth.test/go","expires_in":60\#(members)}"#
+    return VirtualShop(
+      .autoAdvancing,
+      configure: {
+        $0.authentication = .oauth2(settings)
+        $0.retryPolicy = .never
+      },
+      answer: { [answers, times, forms] _, request, clock in
+        if request.url == Self.deviceURL { return .json(code, for: request) }
+        guard request.url == TokenService.url else { return .ok(request) }
+        times.withLock { $0.append(clock.now.offset) }
+        forms.withLock { $0.append(TokenService.form(request.body.data ?? Data())) }
+        let next = answers.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        guard let (status, body) = next else { throw TaskError(.connectionLost, "lost", phase: .awaitingResponse) }
+        return .json(body, status: status, for: request)
+      })
+  }
+
+  private func answer(_ bodies: String...) {
+    answers.withLock { answers in
+      answers = bodies.map { ($0.contains("access_token") ? .ok : .badRequest, $0) }
+    }
+  }
+
+  private static let pending = #"{"error":"authorization_pending"}"#
+  private static let slow = #"{"error":"slow_down"}"#
+  private static let token = #"{"access_token":"t","token_type":"bearer"}"#
+
+  @Test func `the code is shown, and polled for at the server's interval, longer where it says slow down (§3.5)`()
+    async throws
+  {
+    answer(Self.pending, Self.slow, Self.pending, Self.token)
+    let shop = shop()
+    try await shop.task().run()
+    #expect(times.withLock { $0 } == [3, 6, 14, 22].map { .seconds($0) })
+    let prompt = try #require(prompts.withLock { $0 }.first)
+    #expect(prompt.userCode == "WDJB-MJHT" && prompt.verificationURL == .known("https://auth.test/go"))
+    #expect(prompt.lifetime == .seconds(60) && prompt.completeURL == nil)
+    let form = forms.withLock { $0[0] }
+    #expect(form["grant_type"] == "urn:ietf:params:oauth:grant-type:device_code")
+    #expect(form["device_code"] == "d" && form["client_id"] == "app")
+  }
+
+  @Test func `without an interval it is five seconds (§3.2), and a connection that fails doubles it (§3.5)`()
+    async throws
+  {
+    let shop = shop("")
+    let error = await taskError { try await shop.task().run() }
+    #expect(error?.code == .signInRequired)
+    #expect(times.withLock { $0 } == [5, 15, 35].map { .seconds($0) }, "the next would be after the code's end")
+  }
+
+  @Test func `a user who refuses ends it`() async throws {
+    answer(Self.pending, #"{"error":"access_denied"}"#)
+    let error = await taskError { try await shop().task().run() }
+    #expect(error?.code == .authenticationFailed && error?.reason.contains("access_denied") == true)
+    #expect(times.withLock { $0.count } == 2)
+  }
+
+  @Test func `a code that nobody types ends`() async throws {
+    answers.withLock { $0 = Array(repeating: (.badRequest, Self.pending), count: 100) }
+    let error = await taskError { try await shop().task().run() }
+    #expect(error?.code == .signInRequired && times.withLock { $0.count } == 20)
+  }
+}

@@ -1,0 +1,302 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// The grants of RFC 6749, against an authorization server that rotates.
+@Suite(.timeLimit(.minutes(10))) struct OAuth2Tests {
+  private let service = TokenService()
+
+  private func settings(
+    _ grant: OAuth2.Grant, secret: String? = "s3cret", placement: OAuth2.Client.Placement = .header,
+    _ change: (inout OAuth2) -> Void = { _ in }
+  ) -> OAuth2 {
+    var settings = OAuth2(
+      tokenURL: TokenService.url, client: .init(id: "app", secret: secret, placement: placement), grant: grant)
+    change(&settings)
+    return settings
+  }
+
+  private func shop(_ settings: OAuth2, log: TextSink = .discard) -> VirtualShop {
+    VirtualShop(
+      configure: {
+        $0.authentication = .oauth2(settings)
+        $0.log = log
+      }, answer: { [service] _, request, _ in service.answer(request) })
+  }
+
+  @Test func `client credentials: one request for a token, the secret in Authorization, form-encoded first (§2.3.1)`()
+    async throws
+  {
+    let shop = shop(settings(.clientCredentials, secret: "a:b %") { $0.scopes = ["read", "write"] })
+    for _ in 0..<3 { try await shop.task().run() }
+    #expect(service.requests == [["grant_type": "client_credentials", "scope": "read write"]])
+    let basic = "Basic " + Data("app:a%3Ab%20%25".utf8).base64EncodedString()
+    #expect(service.headers[0][.authorization] == basic && service.headers[0][.accept] == "application/json")
+    #expect(service.headers[0][.contentType] == "application/x-www-form-urlencoded")
+  }
+
+  @Test func `a client may say who it is in the body, and a public one has no secret`() async throws {
+    try await shop(settings(.clientCredentials, placement: .body)).task().run()
+    try await shop(settings(.clientCredentials, secret: nil)).task().run()
+    #expect(service.requests[0]["client_id"] == "app" && service.requests[0]["client_secret"] == "s3cret")
+    #expect(service.requests[1]["client_id"] == "app" && service.requests[1]["client_secret"] == nil)
+    #expect(service.headers.allSatisfy { $0[.authorization] == nil })
+  }
+
+  @Test func `further parameters and header fields go with every token request`() async throws {
+    let settings = settings(.clientCredentials) {
+      $0.parameters = ["audience": "https://shop.test"]
+      $0.headers = ["X-Tenant": "1"]
+    }
+    try await shop(settings).task().run()
+    #expect(service.requests[0]["audience"] == "https://shop.test" && service.headers[0]["X-Tenant"] == "1")
+  }
+
+  @Test func `the password grant, then its refresh token, and the password again once that is refused`() async throws {
+    let shop = shop(settings(.password(user: "ann", password: "pw&")))
+    try await shop.task().run()
+    service.revoke()
+    try await shop.task().run()
+    service.revoke()
+    service.revokeRefreshTokens()
+    try await shop.task().run()
+    #expect(service.grants == ["password", "refresh_token", "refresh_token", "password"])
+    #expect(service.requests[0]["username"] == "ann" && service.requests[0]["password"] == "pw&")
+  }
+
+  @Test func `with rotation no refresh token is sent twice, however many calls meet an ended token`() async throws {
+    service.give("first")
+    let shop = shop(settings(.refreshToken("first")))
+    for round in 1...20 {
+      let calls = (0..<20).map { _ in Task { try await shop.task(method: .post).run().status } }
+      for call in calls { #expect(try await call.value == .ok) }
+      #expect(service.requests.count == round)
+      if round.isMultiple(of: 2) { service.revoke() } else { shop.clock.advance(by: .seconds(3600)) }
+    }
+    let sent = service.requests.compactMap { $0["refresh_token"] }
+    #expect(Set(sent).count == sent.count && sent.first == "first" && service.reused == 0)
+  }
+
+  @Test func `a server that does not rotate keeps the refresh token (§6)`() async throws {
+    let settings = settings(.refreshToken("forever")) { settings in
+      settings.tokenParser = { _, _, now in AccessToken("t1", issued: now, expiry: now.addingTimeInterval(10)) }
+    }
+    service.give("forever")
+    let shop = shop(settings)
+    _ = await taskError { try await shop.task().run() }
+    shop.clock.advance(by: .seconds(10))
+    _ = await taskError { try await shop.task().run() }
+    #expect(service.requests.map { $0["refresh_token"] } == ["forever", "forever"])
+  }
+
+  @Test func `a refresh token that is refused is not sent again: the user has to sign in`() async throws {
+    let shop = shop(settings(.refreshToken("gone")))
+    for wait in [0, 1, 60, 3600] {
+      shop.clock.advance(by: .seconds(wait))
+      let error = try #require(await taskError { try await shop.task().run() })
+      #expect(error.code == .signInRequired && error.attempts.count == 1, "\(error)")
+    }
+    #expect(service.requests.count == 1 && shop.sentCount == 1)
+    let error = try #require(await taskError { try await self.shop(self.settings(.refreshToken("gone"))).task().run() })
+    #expect((error.underlying as? OAuth2.Refusal)?.code == "invalid_grant")
+    #expect(error.reason.contains("sign in again") && error.reason.contains("it was used, or is none"))
+  }
+
+  @Test func `a cancelled caller does not lose the next refresh token`() async throws {
+    let (gate, asked) = (Gate(), Counter())
+    service.give("first")
+    let shop = VirtualShop(
+      configure: { $0.authentication = .oauth2(settings(.refreshToken("first"))) },
+      answer: { [service] _, request, _ in
+        let answer = service.answer(request)
+        if request.url == TokenService.url {
+          asked.add()
+          await gate.wait()
+        }
+        return answer
+      })
+    let call = Task { try await shop.task().run() }
+    await asked.reached(1)
+    call.cancel()
+    await #expect(throws: CancellationError.self) { try await call.value }
+    gate.open()
+    #expect(try await shop.task().run().status == .ok)
+    #expect(service.requests.count == 1 && service.reused == 0, "the token that came too late is used")
+  }
+
+  @Test func `a token is stored before it is used, and found by the next process`() async throws {
+    let store = MemorySecretStore()
+    service.give("first")
+    let settings = settings(.refreshToken("first")) { $0.store = store }
+    try await shop(settings).task().run()
+    let stored = try #require(try await store.secret(named: "oauth2 app https://auth.test/token"))
+    let token = try JSONDecoder().decode(AccessToken.self, from: stored)
+    #expect(token.value == "t1" && token.refreshToken == "r1")
+    let next = shop(settings)
+    try await next.task().run()
+    #expect(service.requests.count == 1)
+    service.revoke()
+    try await next.task().run()
+    #expect(service.requests.map { $0["refresh_token"] } == ["first", "r1"])
+  }
+
+  @Test func `a token that another client of the store has got is taken, and none is requested`() async throws {
+    let store = MemorySecretStore()
+    service.give("first")
+    let settings = settings(.refreshToken("first")) { $0.store = store }
+    let (mine, others) = (shop(settings), shop(settings))
+    try await mine.task().run()
+    try await others.task().run()
+    service.revoke()
+    mine.clock.advance(by: .seconds(1))
+    try await mine.task().run()
+    try await others.task().run()
+    #expect(service.requests.count == 2 && service.reused == 0)
+  }
+
+  private struct FullStore: SecretStore {
+    struct Full: Error {}
+    func secret(named name: String) async throws -> Data? { nil }
+    func setSecret(_ secret: Data?, named name: String) async throws { throw Full() }
+  }
+
+  @Test func `a token that cannot be stored is used all the same, and the log says so`() async throws {
+    let lines = Shared<[String]>([])
+    service.give("first")
+    let settings = settings(.refreshToken("first")) { $0.store = FullStore() }
+    let shop = shop(settings, log: TextSink { line in lines.withLock { $0.append(line) } })
+    try await shop.task().run()
+    service.revoke()
+    try await shop.task().run()
+    #expect(service.requests.map { $0["refresh_token"] } == ["first", "r1"])
+    let text = lines.withLock { $0 }.joined()
+    #expect(text.contains("is not stored") && !text.contains("r1") && !text.contains("first"))
+  }
+
+  @Test func `forgetting removes the token from the store`() async throws {
+    let store = MemorySecretStore()
+    let authentication = Authentication.oauth2(
+      settings(.clientCredentials) {
+        $0.store = store
+        $0.storeName = "ann"
+      })
+    let shop = VirtualShop(
+      configure: { $0.authentication = authentication }, answer: { [service] _, request, _ in service.answer(request) })
+    try await shop.task().run()
+    #expect(try await store.secret(named: "ann") != nil)
+    try await authentication.forget()
+    #expect(try await store.secret(named: "ann") == nil)
+    try await shop.task().run()
+    #expect(service.requests.count == 2)
+  }
+
+  @Test func `a code is redeemed once, with its proof and its redirect (RFC 7636 §4.5)`() async throws {
+    let pkce = OAuth2.PKCE(verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
+    #expect(pkce.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", "the example of RFC 7636, appendix B")
+    #expect(OAuth2.PKCE().verifier.count == 64 && OAuth2.PKCE() != OAuth2.PKCE())
+    let redirect = URL.known("https://app.test/back")
+    let shop = shop(settings(.authorizationCode("c0de", redirectURL: redirect, pkce: pkce), secret: nil))
+    try await shop.task().run()
+    service.revoke()
+    try await shop.task().run()
+    #expect(service.grants == ["authorization_code", "refresh_token"])
+    let expected = [
+      "grant_type": "authorization_code", "code": "c0de", "redirect_uri": "https://app.test/back",
+      "code_verifier": pkce.verifier, "client_id": "app",
+    ]
+    #expect(service.requests[0] == expected)
+    service.revoke()
+    service.revokeRefreshTokens()
+    let error = await taskError { try await shop.task().run() }
+    #expect(error?.code == .signInRequired)
+    shop.clock.advance(by: .seconds(60))
+    #expect(await taskError { try await shop.task().run() }?.code == .signInRequired)
+    #expect(service.grants == ["authorization_code", "refresh_token", "refresh_token"])
+  }
+
+  @Test func `the page for the sign-in has all that the code needs (RFC 6749 §4.1.1, RFC 7636 §4.3)`() throws {
+    let settings = settings(.clientCredentials) { $0.scopes = ["a", "b"] }
+    let url = try settings.authorizationURL(
+      .known("https://auth.test/authorize?tenant=1"), redirectURL: .known("https://app.test/back?x=1"), state: "s t",
+      pkce: .init(verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"))
+    #expect(
+      url.absoluteString
+        == "https://auth.test/authorize?tenant=1&response_type=code&client_id=app&redirect_uri=https%3A%2F%2Fapp.test%2Fback%3Fx%3D1&state=s%20t&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256&scope=a%20b"
+    )
+  }
+
+  @Test func `a request and a parser of one's own replace those of the RFC`() async throws {
+    let settings = settings(.clientCredentials) { settings in
+      settings.tokenRequest = { exchange in
+        var request = try exchange.request()
+        request.headers["X-Own"] = exchange.grantType
+        return request
+      }
+      settings.tokenParser = { _, body, now in
+        AccessToken("t\(String(decoding: body, as: UTF8.self).contains("t1") ? 1 : 0)", issued: now)
+      }
+    }
+    try await shop(settings).task().run()
+    #expect(service.headers[0]["X-Own"] == "client_credentials")
+  }
+
+  @Test(arguments: [
+    (
+      HTTPStatus(401), #"{"error":"invalid_client","error_description":"who?"}"#,
+      "invalid_client: who? (401 Unauthorized)"
+    ),
+    (400, #"{"error":"invalid_scope"}"#, "invalid_scope (400 Bad Request)"),
+    (500, "<html>", "answered 500 Internal Server Error"),
+    (200, "{}", "has no access_token"),
+    (200, "token planted1", "has no access_token"),
+    (200, #"{"access_token":"a","token_type":"mac"}"#, "'mac'"),
+  ])
+  func `what a token endpoint answers instead of a token is the error of those who wait`(
+    status: HTTPStatus, body: String, words: String
+  ) async throws {
+    service.fail(status, body)
+    let shop = shop(settings(.clientCredentials))
+    let error = try #require(await taskError { try await shop.task().run() })
+    #expect(error.code == .authenticationFailed && error.reason.contains(words), "\(error)")
+    #expect(service.requests.count == 1 && !"\(error)".contains("planted"))
+  }
+
+  @Test func `a token request that may have arrived is not repeated, one that did not is`() async throws {
+    let tries = Counter()
+    func shop(_ failure: TaskError) -> VirtualShop {
+      VirtualShop(
+        .autoAdvancing, configure: { $0.authentication = .oauth2(settings(.clientCredentials)) },
+        answer: { [service] _, request, _ in
+          if request.url == TokenService.url {
+            tries.add()
+            if tries.count.isMultiple(of: 2) == false { throw failure }
+          }
+          return service.answer(request)
+        })
+    }
+    let lost = TaskError(.connectionLost, "lost", phase: .awaitingResponse)
+    #expect(await taskError { try await shop(lost).task().run() }?.code == .connectionLost)
+    #expect(tries.count == 1)
+    tries.add()
+    let refused = TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true)
+    try await shop(refused).task().run()
+    #expect(tries.count == 4)
+  }
+
+  @Test func `a lifetime may be a text, missing, or beyond reason`() async throws {
+    for (member, expected) in [("\"60\"", 60.0), ("1e99", 1e9), ("-5", 0), ("60.5", 60.5)] {
+      let body = Data(#"{"access_token":"a","expires_in":\#(member)}"#.utf8)
+      struct Stated: Decodable { let expires_in: LenientNumber }
+      #expect(try JSONDecoder().decode(Stated.self, from: body).expires_in.value == expected)
+    }
+    let now = Date(timeIntervalSince1970: 0)
+    let forever = AccessToken("a", issued: now)
+    #expect(forever.freshness(at: .distantFuture, leeway: .seconds(60)) == .good)
+    let short = AccessToken("a", issued: now, expiry: now.addingTimeInterval(10))
+    #expect(short.freshness(at: now.addingTimeInterval(4), leeway: .seconds(60)) == .good, "half of its life")
+    #expect(short.freshness(at: now.addingTimeInterval(5), leeway: .seconds(60)) == .ageing)
+    #expect(short.freshness(at: now.addingTimeInterval(10), leeway: .seconds(60)) == .ended)
+  }
+}
