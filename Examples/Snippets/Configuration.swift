@@ -7,7 +7,7 @@ protocol TokenSource: Sendable {
 
 func configuration(_ shop: Server, _ tokens: any TokenSource) async {
   await shop.update {
-    $0.computedHeaders = { _ in ["Authorization": "Bearer \(try await tokens.current())"] }
+    $0.authentication = .bearer { try await tokens.current() }
     $0.defaultTimeout = .seconds(10)
   }
 }

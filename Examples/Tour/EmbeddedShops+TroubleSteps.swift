@@ -1,9 +1,14 @@
 import Errand
 import ErrandTesting
-import Foundation
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 extension EmbeddedShops {
-  var troubleSteps: [TourStep] { [redirect, retry, cancel] }
+  var troubleSteps: [TourStep] { [redirect, retry, signIn, cancel] }
 
   private var redirect: TourStep {
     TourStep(
@@ -36,6 +41,41 @@ extension EmbeddedShops {
       page.quote(record.description)
       try check(answer.attempts.map(\.status) == [503, 200], "the attempts are \(answer.attempts.map(\.outcome))")
       try check(answer.metrics.elapsed >= .seconds(1), "Retry-After was not heeded")
+    }
+  }
+
+  private var signIn: TourStep {
+    TourStep(
+      "A token that ends under ten calls is refreshed once",
+      #"""
+      await guarded.update { $0.authentication = authentication }
+      let widgets = try await guarded.manager.downloads(of: (1...10).map { GetWidget(id: $0).on(guarded) }, limit: 10)
+      """#
+    ) { page in
+      let (shop, issued) = (try MockServer(), Shared(1))
+      shop.route(.post, "/token") { _ in
+        let token = issued.withLock { issued in
+          issued += 1
+          return issued
+        }
+        return .json(#"{"access_token":"t\#(token)","token_type":"Bearer"}"#).after(.milliseconds(20))
+      }
+      shop.route(.get, "/widgets/:id") { request in
+        guard request.headers["Authorization"] == "Bearer t\(issued.withLock { $0 })" else { return .status(401) }
+        return .json(#"{"id":\#(request.parameters["id"] ?? "0"),"name":"Widget","price":1}"#)
+      }
+      let signIn = OAuth2(
+        tokenURL: shop.url.appending(path: "token"), client: .init(id: "tour", secret: "s3cret"),
+        grant: .clientCredentials)
+      let (guarded, authentication) = (Server(remote: Remote(shop.url)), Authentication.oauth2(signIn))
+      await guarded.update { $0.authentication = authentication }
+      _ = try await GetWidget(id: 1).on(guarded).download()
+      issued.withLock { $0 += 1 }
+      page.say("a first call has got a token, and now the shop takes it no longer")
+      let widgets = try await guarded.manager.downloads(of: (1...10).map { GetWidget(id: $0).on(guarded) }, limit: 10)
+      let refreshes = shop.requests.count { $0.path == "/token" } - 1
+      page.say("ten calls met a 401 and gave \(widgets.count) widgets; token requests meanwhile: \(refreshes)")
+      try check(widgets.count == 10 && refreshes == 1, "there were \(refreshes) token requests")
     }
   }
 

@@ -1,0 +1,110 @@
+import Errand
+import Foundation
+
+func signingIn(_ shop: Server, password: String, token: String, tokens: any TokenSource) async throws {
+  await shop.update { $0.authentication = .bearer { try await tokens.current() } }
+  let widget = try await GetWidget(id: 7).authenticated(.basic(user: "ann", password: password)).on(shop).download()
+  _ = widget
+  await shop.update {
+    $0.authentication = [
+      .bearer(token).forPaths(below: "/v1/admin"),
+      .basic(user: "warehouse", password: password).forOrigins("https://depot.example.com"),
+      .bearer { try await tokens.current() },
+    ]
+  }
+  let sign = try await GetWidget(id: 7).authenticated(.none).on(shop).download()
+  _ = sign
+}
+
+func clientCredentials(_ shop: Server, _ tokenURL: URL, secret: String) async {
+  var signIn = OAuth2(
+    tokenURL: tokenURL, client: .init(id: "warehouse", secret: secret), grant: .clientCredentials)
+  signIn.scopes = ["widgets:read"]
+  let authentication = Authentication.oauth2(signIn)  // made once: it has the token
+  await shop.update { $0.authentication = authentication }
+}
+
+/// Opens a page, and returns the code and the state of the redirect that ends it.
+typealias Browser = @Sendable (_ page: URL) async throws -> (code: String, state: String)
+
+struct WrongState: Error {}
+
+func browser(
+  _ shop: Server, _ tokenURL: URL, _ authorizationURL: URL, _ redirect: URL, _ state: String, _ open: Browser,
+  _ folder: URL
+) async throws {
+  var signIn = OAuth2(tokenURL: tokenURL, client: .init(id: "app"), grant: .clientCredentials)
+  signIn.store = FileSecretStore(folder: folder)
+  let pkce = OAuth2.PKCE()
+  let page = try signIn.authorizationURL(authorizationURL, redirectURL: redirect, state: state, pkce: pkce)
+  let answer = try await open(page)
+  guard answer.state == state else { throw WrongState() }
+  signIn.grant = .authorizationCode(answer.code, redirectURL: redirect, pkce: pkce)
+  let authentication = Authentication.oauth2(signIn)
+  await shop.update { $0.authentication = authentication }
+}
+
+func device(_ shop: Server, _ tokenURL: URL, _ deviceURL: URL, show: @escaping @Sendable (String, URL) async -> Void)
+  async
+{
+  let grant = OAuth2.Grant.deviceCode(at: deviceURL) { prompt in
+    await show(prompt.userCode, prompt.verificationURL)
+  }
+  let signIn = OAuth2(tokenURL: tokenURL, client: .init(id: "tv"), grant: grant)
+  await shop.update { $0.authentication = .oauth2(signIn) }
+}
+
+func ownTokens(_ signIn: inout OAuth2) {
+  signIn.tokenRequest = { exchange in
+    var request = try exchange.request()
+    request.headers["X-Tenant"] = "7"
+    return request
+  }
+  signIn.tokenParser = { response, body, now in
+    struct Answer: Decodable { let jwt: String }
+    let answer = try JSONDecoder().decode(Answer.self, from: body)
+    return AccessToken(answer.jwt, issued: now, expiry: now.addingTimeInterval(600))
+  }
+}
+
+func expired(_ authentication: Authentication, _ shop: Server, showSignIn: () async -> Void) async throws -> Widget? {
+  do {
+    return try await GetWidget(id: 7).on(shop).download()
+  } catch let error as TaskError where error.code == .signInRequired {
+    try await authentication.forget()
+    await showSignIn()
+    return nil
+  } catch let error as TaskError where error.status == .unauthorized {
+    let schemes = error.headers.challenges.map(\.scheme)  // what the server would take
+    throw error.headers.challenges.isEmpty ? error : NoWayIn(schemes: schemes)
+  }
+}
+
+struct NoWayIn: Error {
+  let schemes: [String]
+}
+
+/// The session of the shop, which is opened with a key.
+struct SessionKey: Authenticator {
+  let key: String
+  let loginURL: URL
+
+  func storedToken() async throws -> String? { nil }
+
+  func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Session"] = token }
+
+  func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? {
+    let response = try await context.send(HTTPRequest(.post, loginURL, body: .text(key)))
+    guard response.status == .ok else {
+      throw TaskError(.authenticationFailed, "the shop has no session for this key", phase: .authenticating)
+    }
+    return String(decoding: try await response.body.collect(), as: UTF8.self)
+  }
+
+  func isAuthenticationFailure(_ response: HTTPResponse) -> Bool { response.status == 403 }
+}
+
+func custom(_ shop: Server, key: String, loginURL: URL) async {
+  let authentication = Authentication.custom(SessionKey(key: key, loginURL: loginURL))
+  await shop.update { $0.authentication = authentication }
+}
