@@ -21,7 +21,8 @@ import Testing
     let server: Server
 
     init(limits: ThrottleLimits = ThrottleLimits(perHost: 32), clock: CallClock? = nil) throws {
-      shop = try Shop(limits: limits)
+      let shop = try Shop(limits: limits)
+      self.shop = shop
       server =
         clock.map { Server(remote: Remote(shop.mock.url), manager: TaskManager(limits: limits, clock: $0)) }
         ?? shop.server

@@ -143,6 +143,10 @@
       server = AuthorizationServer(app, query_client=clients.get, save_token=save)
 
 
+      class ClientCredentials(grants.ClientCredentialsGrant):
+          TOKEN_ENDPOINT_AUTH_METHODS = ["client_secret_basic", "client_secret_post"]
+
+
       class Password(grants.ResourceOwnerPasswordCredentialsGrant):
           TOKEN_ENDPOINT_AUTH_METHODS = ["client_secret_basic", "client_secret_post", "none"]
 
@@ -200,7 +204,7 @@
               return token if token and token.data["access_token"] == value else None
 
 
-      server.register_grant(grants.ClientCredentialsGrant)
+      server.register_grant(ClientCredentials)
       server.register_grant(Password)
       server.register_grant(Refresh)
       server.register_grant(AuthorizationCode, [CodeChallenge(required=True)])

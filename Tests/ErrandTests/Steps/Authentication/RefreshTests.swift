@@ -8,23 +8,30 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct RefreshTests {
   private struct Refused: Error {}
 
+  /// A shop that answers the first requests only once `together` of them have come.
   private func shop(
     _ tokens: NumberedTokens, limits: ThrottleLimits = ThrottleLimits(), budget: RetryBudget = .unlimited,
-    mode: ManualClock.Mode = .manual,
+    mode: ManualClock.Mode = .manual, together: Int = 0,
     configure: (inout ServerConfiguration) -> Void = { _ in }
   ) -> VirtualShop {
-    VirtualShop(
+    let sent = Counter()
+    return VirtualShop(
       mode, limits: limits, budget: budget,
       configure: {
         $0.authentication = .custom(tokens)
         configure(&$0)
-      }, answer: { _, request, _ in tokens.answer(request) })
+      },
+      answer: { _, request, _ in
+        sent.add()
+        await sent.reached(together)
+        return tokens.answer(request)
+      })
   }
 
   @Test func `a 401 refreshes the token once for all that wait, and each is sent again`() async throws {
     let gate = Gate()
     let tokens = NumberedTokens(valid: 2, gate: gate)
-    let shop = shop(tokens)
+    let shop = shop(tokens, limits: ThrottleLimits(perHost: 20), together: 20)
     let calls = (0..<20).map { _ in Task { try await shop.task(method: .post).run().status } }
     #expect(await eventually { shop.moments(containing: "waiting for a new token").count == 20 })
     #expect(shop.manager.runningCount == 0, "no slot is held")
@@ -100,7 +107,7 @@ import Testing
     )
     let tokens = NumberedTokens(valid: 2, gate: gate)
     tokens.fail(own)
-    let shop = shop(tokens, mode: .autoAdvancing)
+    let shop = shop(tokens, limits: ThrottleLimits(perHost: 20), mode: .autoAdvancing, together: 20)
     let calls = (0..<20).map { _ in Task { await taskError { try await shop.task().run() } } }
     #expect(await eventually { shop.moments(containing: "waiting for a new token").count == 20 })
     gate.open()

@@ -1,5 +1,5 @@
 #if canImport(Darwin)
-  public import Foundation
+  public import ErrandFoundation
   import Security
 
   /// Keeps secrets in the keychain of an Apple platform, as generic passwords.
