@@ -62,7 +62,7 @@
 
     /// Signs the user in on a page, as a browser would; returns where that leads.
     func signIn(on page: URL) async throws -> URL? {
-      let task = URLTask(page).on(plain).accepting(.all)
+      let task = URLTask(page).on(plain).accepting(.all).redirects(.refuse)
       return try await task.run().headers[.location].flatMap { URL(string: $0) }
     }
 

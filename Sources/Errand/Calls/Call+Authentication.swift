@@ -30,7 +30,8 @@ extension Call {
     guard request.body.isReplayable else { return "its body comes once" }
     guard plan.idempotency != .neverRepeat else { return Self.onceOnly(request.method) }
     // A refused request has done nothing (RFC 9110 §15.5.2), but one that was redirected on its way there may have.
-    guard response.url == request.url || request.isRepeatable(plan.idempotency) else {
+    let isDirect = response.url == request.url && response.redirects.isEmpty
+    guard isDirect || request.isRepeatable(plan.idempotency) else {
       return Self.onceOnly(request.method)
     }
     return nil
@@ -70,6 +71,8 @@ struct TokenTask: ServerTask, UnrecordedTask {
   var acceptedStatuses: AcceptedStatuses { .all }
   var echoStyle: EchoStyle { .none }
   var authentication: Authentication { .none }
+  /// Secrets go to the remote that was named.
+  var redirectPolicy: RedirectPolicy { .refuse }
 
   func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { request.body }
 }

@@ -42,7 +42,7 @@ final class NumberedTokens: Authenticator {
   func end(_ token: Int, at date: Date) { state.withLock { $0.endsAt[token] = date } }
 
   func isGood(_ request: HTTPRequest) -> Bool {
-    request.headers["X-Token"] == "\(state.withLock { $0.valid })"
+    request.headers["X-Numbered"] == "\(state.withLock { $0.valid })"
   }
 
   func answer(_ request: HTTPRequest) -> HTTPResponse {
@@ -56,7 +56,7 @@ final class NumberedTokens: Authenticator {
     return now >= end ? .ended : now >= end.addingTimeInterval(-60) ? .ageing : .good
   }
 
-  func apply(_ token: Int, to request: inout HTTPRequest) { request.headers["X-Token"] = "\(token)" }
+  func apply(_ token: Int, to request: inout HTTPRequest) { request.headers["X-Numbered"] = "\(token)" }
 
   func refresh(_ token: Int?, _ context: RefreshContext) async throws -> Int? {
     state.withLock { $0.replaced.append(token) }

@@ -118,7 +118,7 @@ import Testing
     let stub = StubServer(.status(.ok)) { $0.authentication = .custom(NumberedTokens()) }
     try await PlainTask().on(stub.server).run()
     let request = try #require(stub.requests.first)
-    #expect(request.headers["X-Token"] == "1" && request.options.credentialHeaders == ["X-Token"])
+    #expect(request.headers["X-Numbered"] == "1" && request.options.credentialHeaders == ["X-Numbered"])
   }
 
   @Test func `a 401 for what cannot be refreshed is the answer`() async throws {
