@@ -10,15 +10,7 @@
 
     static let isExpected = interpreter != nil || ProcessInfo.processInfo.environment["CI"] == "true"
 
-    /// The Python that has the packages: that of `.build/oauth`, where `.ci/run` installs them, or the system's.
-    private static let interpreter: String? = {
-      let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-      let own = package.appendingPathComponent(".build/oauth/bin/python3").path
-      return (LocalServer.paths(of: own) + LocalServer.paths(of: "python3")).first {
-        Shell.run("'\($0)' -c 'import authlib, flask' 2> /dev/null") == 0
-      }
-    }()
+    private static let interpreter = Python.interpreter(with: "authlib, flask")
 
     init() async throws {
       guard let interpreter = Self.interpreter else {

@@ -1,0 +1,35 @@
+#if os(Linux)
+  import Foundation
+
+  /// httpbin, on a thread for each connection.
+  final class Httpbin: Sendable {
+    let url: URL
+    private let server: LocalServer
+
+    static let isExpected = interpreter != nil || ProcessInfo.processInfo.environment["CI"] == "true"
+
+    private static let interpreter = Python.interpreter(with: "httpbin")
+
+    init() async throws {
+      guard let interpreter = Self.interpreter else {
+        throw LocalServer.Failure(reason: "no python3 with its package httpbin is installed")
+      }
+      server = try await LocalServer(interpreter) { port, _ in
+        Self.script.replacingOccurrences(of: "PORT", with: "\(port)")
+      } arguments: {
+        ["\($0)/configuration"]
+      }
+      url = try server.url("http")
+    }
+
+    private static let script = #"""
+      import logging
+      from httpbin import app
+      from werkzeug.serving import WSGIRequestHandler
+
+      WSGIRequestHandler.protocol_version = "HTTP/1.1"
+      logging.getLogger("werkzeug").disabled = True
+      app.run("127.0.0.1", int("PORT"), threaded=True)
+      """#
+  }
+#endif

@@ -1,0 +1,154 @@
+#if os(Linux)
+  import Errand
+  import ErrandTesting
+  import Foundation
+  import Testing
+
+  /// What every HTTP client is tried against first.
+  @Suite(.enabled(if: Httpbin.isExpected, "httpbin is not installed"), .timeLimit(.minutes(10)))
+  struct HttpbinTests {
+    private let httpbin: Httpbin
+    private let server: Server
+
+    init() async throws {
+      httpbin = try await Httpbin()
+      server = Server(remote: Remote(httpbin.url), environment: [:])
+    }
+
+    /// What httpbin has seen of a request.
+    private struct Seen: Decodable, Sendable {
+      let args: [String: String]
+      let data: String
+      let form: [String: String]
+      let headers: [String: String]
+      let method: String
+      let url: String
+    }
+
+    private struct Authenticated: Decodable, Sendable {
+      let authenticated: Bool
+    }
+
+    private struct Fetch<Payload: Decodable & Sendable>: PayloadDownloadingTask {
+      typealias DownloadPayload = Payload
+      let path: String
+      var headers: HTTPHeaders = [:]
+    }
+
+    private func url(_ path: String) throws -> URL { try #require(URL(string: "\(httpbin.url)/\(path)")) }
+
+    private func seen(_ task: URLTask) async throws -> Seen {
+      try JSONDecoder().decode(Seen.self, from: try await task.on(server).downloadData())
+    }
+
+    // MARK: Requests
+
+    @Test(arguments: [HTTPMethod.post, .put, .patch, .delete])
+    func `method, query, header and body arrive`(method: HTTPMethod) async throws {
+      let task = URLTask(
+        try url("anything/a?q=h%C3%A9&q2=%26"), method: method, headers: ["X-Colour": "blue"], body: .text("grüße"))
+      let seen = try await seen(task)
+      #expect(seen.method == method.rawValue && seen.args == ["q": "hé", "q2": "&"])
+      #expect(seen.data == "grüße" && seen.headers["X-Colour"] == "blue")
+    }
+
+    @Test func `a form arrives field by field`() async throws {
+      let body = HTTPBody.bytes(Data("name=a+b&note=%26%3D".utf8), type: .form)
+      #expect(
+        try await seen(URLTask(try url("anything"), method: .post, body: body)).form == ["name": "a b", "note": "&="])
+    }
+
+    // MARK: Responses
+
+    @Test(arguments: ["gzip", "deflate", "brotli"])
+    func `packed bodies come plain`(coding: String) async throws {
+      struct Packed: Decodable { let gzipped, deflated, brotli: Bool? }
+      let data = try await URLTask(try url(coding)).on(server).downloadData()
+      let packed = try JSONDecoder().decode(Packed.self, from: data)
+      #expect([packed.gzipped, packed.deflated, packed.brotli].contains(true))
+    }
+
+    @Test func `lines of a stream come one by one`() async throws {
+      let response = try await URLTask(try url("stream/20")).on(server).stream()
+      let text = String(decoding: try await response.body.collect(), as: UTF8.self)
+      #expect(text.split(separator: "\n").count == 20)
+    }
+
+    @Test func `a range of a body comes as it was wanted`() async throws {
+      let task = URLTask(try url("range/1024"), headers: [.range: "bytes=256-511"])
+      let part = try await task.on(server).response()
+      #expect(part.payload.count == 256 && part.status == 206)
+      #expect(part.headers[.contentRange] == "bytes 256-511/1024")
+    }
+
+    @Test(arguments: [400, 404, 418, 429, 500])
+    func `a bad status is an error that says it`(code: Int) async throws {
+      let error = await #expect(throws: TaskError.self) {
+        try await URLTask(try url("status/\(code)")).on(server).retry(.never).run()
+      }
+      #expect(error?.status == HTTPStatus(code))
+    }
+
+    @Test func `what has not changed is a 304 by its tag and by its date`() async throws {
+      let tagged = URLTask(try url("etag/abc"), headers: ["If-None-Match": "\"abc\""])
+      #expect(try await tagged.on(server).accepting(.all).run().status == 304)
+      let other = URLTask(try url("etag/abc"), headers: ["If-None-Match": "\"def\""])
+      #expect(try await other.on(server).run().headers["ETag"] == "abc")
+      let dated = URLTask(try url("cache"), headers: ["If-Modified-Since": "Sat, 21 Nov 2026 10:00:00 GMT"])
+      #expect(try await dated.on(server).accepting(.all).run().status == 304)
+    }
+
+    // MARK: Redirects
+
+    @Test(arguments: ["redirect/5", "relative-redirect/5", "absolute-redirect/5"])
+    func `five redirects end at the page`(path: String) async throws {
+      let response = try await URLTask(try url(path)).on(server).run()
+      #expect(response.redirects.count == 5 && response.url.path == "/get")
+    }
+
+    @Test func `more than twenty redirects are an error`() async throws {
+      let error = await #expect(throws: TaskError.self) {
+        try await URLTask(try url("redirect/21")).on(server).run()
+      }
+      #expect(error?.code == .tooManyRedirects)
+    }
+
+    // RFC 9110 §15.4.2 to §15.4.9.
+    @Test(arguments: [
+      (301, "GET", ""), (302, "GET", ""), (303, "GET", ""), (307, "POST", "once"), (308, "POST", "once"),
+    ])
+    func `a POST that is redirected`(code: Int, method: String, body: String) async throws {
+      let task = URLTask(
+        try url("redirect-to?url=/anything&status_code=\(code)"), method: .post, body: .text("once"))
+      let seen = try await seen(task)
+      #expect(seen.method == method && seen.data == body)
+    }
+
+    // MARK: Signing in
+
+    @Test(arguments: ["basic-auth", "hidden-basic-auth"])
+    func `basic credentials open, and wrong ones do not`(path: String) async throws {
+      let task = Fetch<Authenticated>(path: "\(path)/ann/open%20sesame").on(server)
+      #expect(try await task.authenticated(.basic(user: "ann", password: "open sesame")).download().authenticated)
+      let error = await #expect(throws: TaskError.self) {
+        try await task.authenticated(.basic(user: "ann", password: "open barley")).download()
+      }
+      #expect(error?.status == (path == "basic-auth" ? 401 : 404))
+    }
+
+    @Test func `a bearer token opens`() async throws {
+      let task = Fetch<Authenticated>(path: "bearer").on(server)
+      #expect(try await task.authenticated(.bearer("t0ken")).download().authenticated)
+      await #expect(throws: TaskError.self) { try await task.download() }
+    }
+
+    @Test(arguments: ["MD5", "SHA-256"])
+    func `digest credentials open`(algorithm: String) async throws {
+      await server.update {
+        $0.preflight = { _, request in request.options.digest = Credential(user: "ann", password: "sesame") }
+      }
+      let task = Fetch<Authenticated>(path: "digest-auth/auth/ann/sesame/\(algorithm)")
+      #expect(try await task.on(server).download().authenticated)
+    }
+  }
+#endif
