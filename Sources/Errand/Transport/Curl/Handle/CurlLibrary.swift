@@ -35,6 +35,10 @@
     /// error. (`http2_data_done_send` in 7.88's http2.c reads on while `pausedata` waits.) 8.1 reads streams in another way.
     static let mixesStreams = ccurl_version_number() < 0x080100
 
+    /// True where a transfer whose address has failed waits for its time limit before it tries the next: from 7.87 until 8.4
+    /// (curl#11920).
+    static let stallsAtNextAddress = (0x075700..<0x080400).contains(ccurl_version_number())
+
     /// True where it begins HTTP/2 anew on a connection without TLS that speaks it already, which ends that: 7.88.
     static let restartsHTTP2 = (0x075800..<0x080000).contains(ccurl_version_number())
 

@@ -10,6 +10,8 @@
       let route: CurlSweeper.Route
       /// This side's port, once a request was sent; Unix sockets have none.
       var localPort: Int32?
+      /// The transfer for which it is made.
+      weak var maker: CurlTransfer?
 
       /// True where it may be the connection of a transfer. To a proxy, exchanges with any plain host share one.
       func mayCarry(_ transfer: CurlTransfer) -> Bool {
@@ -27,7 +29,7 @@
       // Over a Unix socket libcurl uses no proxy.
       let proxy = transfer.origin.isSecure || isUnix ? nil : transfer.proxy
       let route = CurlSweeper.Route(host: transfer.origin.host, port: transfer.origin.port, proxy: proxy)
-      owners[descriptor] = Owner(group: transfer.group, route: route)
+      owners[descriptor] = Owner(group: transfer.group, route: route, maker: transfer)
       group?.sockets[descriptor] = transfer.origin.description
       // There is one address to try: it is the connection of this transfer.
       if isUnix { transfer.socket = sockets.join(descriptor, after: transfer.socket) }
@@ -137,10 +139,18 @@
       return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0
     }
 
+    /// Has libcurl try the next address of a name at once where one has failed: see ``CurlLibrary/stallsAtNextAddress``.
+    func goOnConnecting() {
+      guard !stalled.isEmpty else { return }
+      for transfer in stalled where transfer.multi != nil && transfer.isConnecting { transfer.rouse() }
+      stalled.removeAll(keepingCapacity: true)
+    }
+
     func close(_ descriptor: Int32) -> Int32 {
       sockets.closing(descriptor)
       pulse.closing(descriptor)
       if let owner = owners.removeValue(forKey: descriptor) {
+        if owner.localPort == nil, CurlLibrary.stallsAtNextAddress, let maker = owner.maker { stalled.append(maker) }
         groups[owner.group]?.sockets[descriptor] = nil
         if let port = owner.localPort, ports[port] == descriptor {
           ports[port] = sharesPorts ? owners.first { $0.value.localPort == port }?.key : nil
@@ -223,8 +233,7 @@
     private func flush(_ socket: SocketWatch.Key) {
       let other = timers.elements.first { $0.socket == socket && $0.stream != nil && $0.pauses == 0 && !$0.isOver }
       guard let other else { return }
-      ccurl_easy_pause(other.handle.pointer, CCPAUSE_RECV)
-      ccurl_easy_pause(other.handle.pointer, CCPAUSE_CONT)
+      other.rouse()
     }
 
     private func sweep(_ routes: [UInt32: Set<CurlSweeper.Route>]) {

@@ -52,6 +52,8 @@
     var ports: [Int32: Int32] = [:]
     /// Connections to two hosts have had the same port on this side.
     var sharesPorts = false
+    /// Transfers that lost a connection which was being made.
+    @exclusivity(unchecked) var stalled: [CurlTransfer] = []
     /// Idle connections of which something was reported in this turn.
     var spoken: [Int32] = []
     /// Sockets that are not asked whether they are writable, and until when.

@@ -114,6 +114,7 @@
       var running: Int32 = 0
       ccurl_multi_socket_action(pointer, descriptor, mask, &running)
       drain()
+      loop.goOnConnecting()
     }
 
     // From the two callbacks nothing of libcurl may be called.

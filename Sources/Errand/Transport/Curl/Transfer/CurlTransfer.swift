@@ -218,6 +218,15 @@
       connecting()
     }
 
+    /// True until its connection stands.
+    var isConnecting: Bool { timers.phase == .connecting }
+
+    /// Has libcurl look at it soon, though nothing was reported and no time is up.
+    func rouse() {
+      ccurl_easy_pause(handle.pointer, CCPAUSE_RECV)
+      ccurl_easy_pause(handle.pointer, CCPAUSE_CONT)
+    }
+
     /// Lets the connection go on in both directions; libcurl may call back before this returns.
     ///
     /// Returns its code: what it held while the transfer was paused is handed over here, and where that is refused it
