@@ -9,6 +9,18 @@ func wayOfAWidget(from shop: Server, log: TextSink) async throws {
   }
 }
 
+func preview(of url: URL, by shop: Server) async throws -> Data {
+  let preview = try await URLTask(url).addresses(.publicOnly).redirects(.follow(maximum: 5)).on(shop).download()
+  return preview
+}
+
+func clusterPolicy() -> AddressPolicy {
+  let cluster = AddressPolicy.allowing { address, origin in
+    address.isPublic || (address.bytes.starts(with: [10, 42]) && address.port == 443)
+  }
+  return cluster
+}
+
 func target(of shop: Server) async throws -> String? {
   await shop.update { $0.redirectPolicy = .sameOrigin }
   let found = try await GetWidget(id: 7).redirects(.refuse).accepting(.only(200, 302)).on(shop).run()

@@ -56,6 +56,12 @@ static const struct comparison comparisons[] = {
     FIELD(ccurl_certinfo, struct curl_certinfo, num_of_certs)
     FIELD(ccurl_certinfo, struct curl_certinfo, certinfo)
 
+    {"offset of struct curl_sockaddr.addr", sizeof(ccurl_sockaddr), offsetof(struct curl_sockaddr, addr)},
+    {"offset of struct curl_sockaddr.family", offsetof(ccurl_sockaddr, family), offsetof(struct curl_sockaddr, family)},
+    {"offset of struct curl_sockaddr.socktype", offsetof(ccurl_sockaddr, type), offsetof(struct curl_sockaddr, socktype)},
+    {"offset of struct curl_sockaddr.protocol", offsetof(ccurl_sockaddr, protocol), offsetof(struct curl_sockaddr, protocol)},
+    {"offset of struct curl_sockaddr.addrlen", offsetof(ccurl_sockaddr, size), offsetof(struct curl_sockaddr, addrlen)},
+
     SIZE(struct ccurl_blob, struct curl_blob)
     FIELD(struct ccurl_blob, struct curl_blob, data)
     FIELD(struct ccurl_blob, struct curl_blob, len)

@@ -12,6 +12,9 @@ public struct StubTransport: Transport {
   /// A transport that answers every request with `answer`; what it throws is thrown.
   public init(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) { self.answer = answer }
 
+  /// True: it connects to nothing.
+  public var checksAddresses: Bool { true }
+
   /// What the closure answers.
   /// Throws what the closure throws, and `CancellationError` when the surrounding task is cancelled.
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse {

@@ -95,6 +95,14 @@ struct URLSessionTransportTests {
     #expect(try await response.body.collect() == Data("nothing here".utf8))
   }
 
+  @Test func `a request with an address policy is refused, for nobody asks it before it connects`() async throws {
+    var options = TransferOptions()
+    options.addressPolicy = .publicOnly
+    let request = HTTPRequest(.get, url("a"), options: options)
+    let error = await #expect(throws: TaskError.self) { try await transport.send(request) }
+    #expect(error?.code == .transportUnavailable && server.connectionCount == 0)
+  }
+
   @Test func `a redirect is not followed`() async throws {
     server.route("/a", answer: .status(302, headers: ["Location": "/b"], body: "moved"))
     server.route("/b", answer: .text("followed"))

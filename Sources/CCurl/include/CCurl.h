@@ -62,6 +62,14 @@ typedef struct ccurl_certinfo {
   ccurl_slist *_Nullable *_Nullable certinfo;
 } ccurl_certinfo;
 
+/// What a socket is to be made of; the address follows at once.
+typedef struct ccurl_sockaddr {
+  int family;
+  int type;
+  int protocol;
+  unsigned int size;
+} ccurl_sockaddr;
+
 /// Receives a piece of the body or one header line, or fills a buffer with a piece of the upload.
 typedef size_t (*ccurl_data_function)(char *bytes, size_t size, size_t count, void *_Nullable data);
 typedef int (*ccurl_seek_function)(void *_Nullable data, int64_t offset, int origin);
@@ -75,7 +83,7 @@ typedef int (*ccurl_xferinfo_function)(
 typedef int (*ccurl_resolver_start_function)(
     void *_Nullable resolver, void *_Nullable reserved, void *_Nullable data);
 typedef int (*ccurl_sockopt_function)(void *_Nullable data, int descriptor, int32_t purpose);
-/// Returns a descriptor, or CC_SOCKET_BAD. What it is given last is the address.
+/// Returns a descriptor, or CC_SOCKET_BAD. What it is given last is a ccurl_sockaddr.
 typedef int (*ccurl_opensocket_function)(void *_Nullable data, int32_t purpose, void *_Nullable address);
 typedef int (*ccurl_closesocket_function)(void *_Nullable data, int descriptor);
 /// `kind` is CCINFO_TEXT, CCINFO_HEADER_IN, …; the bytes do not end in NUL.

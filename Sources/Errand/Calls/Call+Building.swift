@@ -51,6 +51,7 @@ extension Call {
     var options = mayRepeat ? snapshot.repeatableOptions : snapshot.options
     let timeouts = isOfStreams(body) ? streamTimeouts : timeouts
     if timeouts != options.timeouts { options.timeouts = timeouts }
+    if !plan.addressPolicy.isInherited { options.addressPolicy = plan.addressPolicy }
     if !plan.context.isEmpty { options.context = plan.context }
     switch delivery {
     case .stream, .file: options.isLongLived = true
@@ -95,6 +96,7 @@ extension Call {
         .badRequest, "the answer to a HEAD request has no body to write to a file: use head()", phase: .preparing,
         isSurelyNotSent: true)
     }
+    if !request.options.addressPolicy.allowsAll, !transport.checksAddresses { throw TaskError.cannotCheckAddresses }
     let origin = try snapshot.origin(of: request.url) ?? request.origin()
     guard origin.isSecure || origin.isLoopback || snapshot.configuration.insecureHosts.contains(origin.host) else {
       throw TaskError(

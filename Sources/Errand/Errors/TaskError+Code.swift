@@ -48,6 +48,8 @@ extension TaskError {
 
     /// The host's name was not found.
     public static let cannotResolveHost = Code("cannotResolveHost")
+    /// The address of the host is none that the address policy allows.
+    public static let forbiddenAddress = Code("forbiddenAddress")
     /// No connection could be made.
     public static let cannotConnect = Code("cannotConnect")
     /// There is no network.

@@ -18,6 +18,7 @@ public struct TransferOptions: Sendable {
     var digest: Credential?
     var signIn: SignIn?
     var pins = PublicKeyPins()
+    var addressPolicy = AddressPolicy.any
     var context = TaskContext()
   }
 
@@ -116,6 +117,13 @@ public struct TransferOptions: Sendable {
     set { values.pins = newValue }
   }
 
+  /// The rule for addresses that connections are made to. A transport that does not heed it says so:
+  /// ``Transport/checksAddresses``.
+  public var addressPolicy: AddressPolicy {
+    get { storage.values.addressPolicy }
+    set { values.addressPolicy = newValue }
+  }
+
   /// The values that the task gave to its steps.
   public var context: TaskContext {
     get { storage.values.context }
@@ -147,6 +155,8 @@ public struct TransferOptions: Sendable {
     carry(\.credentialHeaders)
     carry(\.account)
     carry(\.pins)
+    // Its closure cannot be compared; that of the task is the same for the whole call.
+    result.addressPolicy = after.addressPolicy
     result.context = after.context  // its values cannot be compared; those of the task are the same for the whole call
     return result
   }

@@ -23,6 +23,8 @@ public struct ServerConfiguration: Sendable {
   /// by a path that is a whole URL or by a redirect, gets only their `Accept`, `Accept-Language` and `User-Agent`, unless it is in
   /// this list. The task's own fields go wherever the task goes. An entry that is no origin matches nothing.
   public var trustedOrigins: Set<String> = []
+  /// The rule for addresses that connections are made to.
+  public var addressPolicy = AddressPolicy.any
   /// The keys that hosts must show, beside a certificate that is trusted.
   public var pins = PublicKeyPins()
 

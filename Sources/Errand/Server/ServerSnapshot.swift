@@ -46,6 +46,7 @@ package final class ServerSnapshot: Sendable {
     options.allowsConstrainedNetworkAccess = configuration.allowsConstrainedNetworkAccess
     options.waitsForConnectivity = configuration.waitsForConnectivity
     options.pins = configuration.pins
+    options.addressPolicy = configuration.addressPolicy
     self.options = options
     options.mayRepeat = true
     repeatableOptions = options

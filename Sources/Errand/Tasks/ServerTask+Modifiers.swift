@@ -57,6 +57,9 @@ extension ServerTask {
   /// The task with another rule for responses that point elsewhere.
   public func redirects(_ policy: RedirectPolicy) -> Modified<Unmodified> { modified { $0.redirectPolicy = policy } }
 
+  /// The task with another rule for addresses that connections are made to.
+  public func addresses(_ policy: AddressPolicy) -> Modified<Unmodified> { modified { $0.addressPolicy = policy } }
+
   /// The task signed in another way: `.bearer(token)`, or with `.none` not at all. Keep what has a token of its own, such as
   /// `.oauth2(…)`, and give it again: another one begins without a token.
   public func authenticated(_ authentication: Authentication) -> Modified<Unmodified> {

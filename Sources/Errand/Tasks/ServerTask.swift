@@ -60,6 +60,8 @@ public protocol ServerTask: Sendable {
   var hedging: Hedging { get }
   /// The rule for responses that point elsewhere; the server's ``ServerConfiguration/redirectPolicy`` unless stated.
   var redirectPolicy: RedirectPolicy { get }
+  /// The rule for addresses that connections are made to; the server's ``ServerConfiguration/addressPolicy`` unless stated.
+  var addressPolicy: AddressPolicy { get }
   /// The way in which requests are signed in; the server's ``ServerConfiguration/authentication`` unless stated.
   var authentication: Authentication { get }
   /// The statuses that are success; 2xx and 304 unless stated.
@@ -153,6 +155,8 @@ extension ServerTask {
   public var hedging: Hedging { .inherited }
   /// `.inherited`.
   public var redirectPolicy: RedirectPolicy { .inherited }
+  /// `.inherited`.
+  public var addressPolicy: AddressPolicy { .inherited }
   /// `.inherited`.
   public var authentication: Authentication { .inherited }
   /// `.inherited`.

@@ -33,6 +33,8 @@ public struct TaskPlan: Sendable {
   public var hedging: Hedging
   /// The rule for responses that point elsewhere.
   public var redirectPolicy: RedirectPolicy
+  /// The rule for addresses that connections are made to.
+  public var addressPolicy: AddressPolicy
   /// The way in which requests are signed in.
   public var authentication: Authentication
   /// The statuses that are success.
@@ -70,6 +72,7 @@ public struct TaskPlan: Sendable {
     serialQueue = task.serialQueue
     hedging = task.hedging
     redirectPolicy = task.redirectPolicy
+    addressPolicy = task.addressPolicy
     authentication = task.authentication
     acceptedStatuses = task.acceptedStatuses
     comment = task.comment

@@ -22,6 +22,9 @@ public struct PlatformTransport: CancellableTransport {
     cancellable = carrier as? any CancellableTransport
   }
 
+  /// True where the carrier does.
+  public var checksAddresses: Bool { carrier.checksAddresses }
+
   /// Sends a request through the carrier.
   /// Throws ``TaskError``, and `CancellationError` when the surrounding task is cancelled.
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await carrier.send(request) }

@@ -7,9 +7,28 @@
 /// - It throws `CancellationError` when the surrounding task is cancelled, promptly, and releases the connection.
 /// - Everything else that it throws is a ``TaskError`` that says whether the request was surely not sent.
 /// - It holds the timers `connect`, `firstByte`, `idle` and `attempt` of the request's options.
+/// - One that connects to no address that ``TransferOptions/addressPolicy`` forbids says so: ``checksAddresses``.
 public protocol Transport: Sendable {
+  /// True when it heeds the address policy of a request; false unless stated, and nothing is sent that has one.
+  var checksAddresses: Bool { get }
+
   /// Sends `request` and returns the head of the response, its body as it comes.
   func send(_ request: HTTPRequest) async throws -> HTTPResponse
+}
+
+extension Transport {
+  /// False.
+  public var checksAddresses: Bool { false }
+}
+
+extension TaskError {
+  /// A transport that does not know where it connects to cannot heed a policy.
+  package static var cannotCheckAddresses: TaskError {
+    TaskError(
+      .transportUnavailable,
+      "the transport does not check the address that it connects to, as addressPolicy demands, so nothing is sent: use CurlTransport, or .any",
+      phase: .preparing, isSurelyNotSent: true)
+  }
 }
 
 /// A transport whose exchanges can be ended by their holder, without cancelling the task that awaits them.

@@ -88,6 +88,7 @@ import Testing
     check(task.idempotency(.key)) { $0.idempotency == .key }
     check(task.priority(.urgent)) { $0.priority == .urgent }
     check(task.serialQueue(.named("q"))) { $0.serialQueue == .named("q") }
+    check(task.addresses(.publicOnly)) { !$0.addressPolicy.allowsAll }
     check(task.redirects(.refuse)) { $0.redirectPolicy.kind == .refuse }
     check(task.accepting(.only(404))) { $0.acceptedStatuses.contains(404) && !$0.acceptedStatuses.contains(200) }
     check(task.tagged("t")) { $0.taskTag == "t" }

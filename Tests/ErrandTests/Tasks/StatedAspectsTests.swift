@@ -83,6 +83,26 @@ import Testing
     #expect(try await call.value.headers["X-Number"] == "2")
   }
 
+  private struct Guarded: ServerGETTask { let addressPolicy = AddressPolicy.publicOnly }
+
+  @Test func `an address policy, which reaches the transport`() async throws {
+    let stub = StubServer(.status(.ok))
+    try await Guarded().on(stub.server).run()
+    try await Guarded().addresses(.any).on(stub.server).run()
+    await stub.server.update { $0.addressPolicy = .publicOnly }
+    try await GetWidget().on(stub.server).run()
+    try await Guarded().addresses(.inherited).on(stub.server).run()
+    #expect(stub.requests.map(\.options.addressPolicy.allowsAll) == [false, true, false, false])
+  }
+
+  private struct Follows: ServerGETTask { let redirectPolicy = RedirectPolicy.refuse }
+
+  @Test func `a redirect policy`() async throws {
+    let stub = StubServer(.status(302, ["Location": "/b"]))
+    #expect(await taskError { try await Follows().on(stub.server).run() }?.status == 302)
+    #expect(stub.requests.count == 1)
+  }
+
   private struct Waits: ServerGETTask {
     let path: String
     var priority = CallPriority.normal

@@ -65,6 +65,10 @@
       idleLifetime = configuration.idleLifetime.nanoseconds
     }
 
+    /// True where the address that is connected to is the server's, so that it can be checked. Over a Unix socket libcurl uses no
+    /// proxy.
+    func mayCheckAddress(by proxy: Proxy?) -> Bool { proxy == nil || configuration.unixSocket != nil }
+
     private static func normal(_ hostAndPort: String) -> String {
       guard let colon = hostAndPort.lastIndex(of: ":") else { return hostAndPort }
       return HostName.normal(String(hostAndPort[..<colon])) + hostAndPort[colon...]

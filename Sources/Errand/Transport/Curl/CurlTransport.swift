@@ -40,6 +40,9 @@
       try await send(request, to: request.checkedOrigin()) { _ in }
     }
 
+    /// True.
+    public var checksAddresses: Bool { true }
+
     package var isCancellable: Bool { !rules.configuration.proxies.asksForCredentials }
 
     package func send(
@@ -47,6 +50,7 @@
     ) async throws -> HTTPResponse {
       try Task.checkCancellation()
       if let proxy = rules.configuration.proxies.proxy(for: origin) {
+        if !rules.mayCheckAddress(by: proxy) { try request.options.addressPolicy.checkBehindProxy(origin, proxy) }
         return try await send(request, origin, by: proxy, begun: begun)
       }
       return try await response(to: request, over: makeTransfer(request, to: origin, by: nil), begun: begun)
@@ -129,7 +133,7 @@
       let shard = shards.next(for: origin, mayMultiplex: mayMultiplex)
       let transfer = CurlTransfer(
         request, rules, handle: try shard.pool.take(), shard: shard, origin: origin, mayMultiplex: mayMultiplex,
-        outbox: outbox)
+        outbox: outbox, addresses: rules.mayCheckAddress(by: proxy) ? request.options.addressPolicy : .any)
       do {
         try CurlRequest(request, to: origin, by: proxy, rules).apply(to: transfer)
       } catch {

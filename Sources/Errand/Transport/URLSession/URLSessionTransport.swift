@@ -26,6 +26,7 @@
   ///   nothing of the version, and that the connection is new.
   /// - It decodes compressed bodies always, and leaves `Content-Encoding` and `Content-Length` in the header.
   /// - GET with a body is refused.
+  /// - It does not ask before it connects: a request with an ``AddressPolicy`` is refused.
   ///
   /// The code was written for Apple platforms but **has been run on Linux only**, where it is compiled so that its
   /// types are checked and the parts that both share are tested. Not run anywhere: key pins and client certificates,
@@ -71,6 +72,7 @@
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
       try Task.checkCancellation()
       let origin = try request.checkedOrigin()
+      guard request.options.addressPolicy.allowsAll else { throw TaskError.cannotCheckAddresses }
       if let refusal = trust.refusal(ofHost: origin.host, adding: request.options.pins) { throw refusal }
       let lane = request.options.waitsForConnectivity ? patient : ordinary
       let exchange = URLSessionExchange(request.addressed(to: origin), clock: clock)

@@ -49,7 +49,7 @@
 
     /// True for what most requests are: no body, no proxy, nothing special.
     private var isPlain: Bool {
-      proxy == nil && request.body.isEmpty && configuration.addresses.isEmpty
+      proxy == nil && request.body.isEmpty && configuration.addresses.isEmpty && request.options.addressPolicy.allowsAll
         && request.options.digest == nil && request.options.continueTimeout == nil && !request.options.isLongLived
         && (request.method == .get || request.method == .delete)
     }
@@ -109,10 +109,20 @@
         }, data)
       ccurl_easy_set_prereq(
         easy,
-        { data, _, _, _, port in
-          CurlTransfer.from(data)?.maySend(from: port) ?? false ? CC_PREREQFUNC_OK : CC_PREREQFUNC_ABORT
+        { data, address, _, remotePort, port in
+          guard let transfer = CurlTransfer.from(data) else { return CC_PREREQFUNC_ABORT }
+          let isAllowed = transfer.addresses.allowsAll || transfer.mayTalk(to: address, remotePort)
+          return isAllowed && transfer.maySend(from: port) ? CC_PREREQFUNC_OK : CC_PREREQFUNC_ABORT
         },
         data)
+      if !transfer.addresses.allowsAll {
+        ccurl_easy_set_opensocket(
+          easy,
+          { data, _, address in
+            guard let transfer = CurlTransfer.from(data), let address else { return CC_SOCKET_BAD }
+            return transfer.open(address)
+          }, data)
+      }
       ccurl_easy_set_sockopt(
         easy,
         { data, descriptor, _ in

@@ -15,6 +15,10 @@
     let answersDigest: Bool
     let expectsContinue: Bool
     let rules: CurlRules
+    /// The rule for the address that it is carried to.
+    let addresses: AddressPolicy
+    /// An address was connected to that is allowed.
+    var hasAllowedAddress = false
     let sendsBody: Bool
     /// No other stream shares its connection: see ``CurlLibrary/mixesStreams``.
     let isAlone: Bool
@@ -75,7 +79,7 @@
 
     init(
       _ request: HTTPRequest, _ rules: CurlRules, handle: CurlHandle, shard: CurlShard, origin: Origin,
-      mayMultiplex: Bool, outbox: TransferOutbox?
+      mayMultiplex: Bool, outbox: TransferOutbox?, addresses: AddressPolicy = .any
     ) {
       self.handle = handle
       self.shard = shard
@@ -87,6 +91,7 @@
       expectsContinue = outbox != nil && !request.body.isEmpty && request.expectsContinue
       sendsLeft = (mayRepeat ? 2 : 1) + (answersDigest ? 1 : 0)
       self.rules = rules
+      self.addresses = addresses
       sendsBody = outbox != nil
       asksForBody = request.method != .head
       statedLength = outbox?.statedLength

@@ -1,0 +1,92 @@
+/// The addresses that are set apart for a special purpose: IANA's two registries (RFC 6890), and what is no address of a single
+/// host; pure.
+///
+/// Of IPv6, only 2000::/3 is given out for public use (RFC 4291 §2.4), so that what is not known is not public. Addresses that carry
+/// one of IPv4 are judged by that.
+enum SpecialAddresses {
+  /// A block, and its purpose.
+  struct Block: Sendable {
+    let prefix: [UInt8]
+    let length: Int
+    let purpose: String
+
+    /// Nil where the text is no block such as `10.0.0.0/8`.
+    init?(_ text: String, _ purpose: String) {
+      let parts = text.split(separator: "/")
+      guard parts.count == 2, let length = Int(parts[1]), let address = PeerAddress(String(parts[0])) else {
+        return nil
+      }
+      prefix = address.bytes
+      self.length = length
+      self.purpose = purpose
+    }
+
+    func contains(_ address: [UInt8]) -> Bool {
+      guard address.count == prefix.count else { return false }
+      let whole = length / 8
+      guard address[..<whole].elementsEqual(prefix[..<whole]) else { return false }
+      let rest = length % 8
+      return rest == 0 || (address[whole] ^ prefix[whole]) >> (8 - rest) == 0
+    }
+  }
+
+  /// The purpose of an address; nil for a public one.
+  static func purpose(of address: [UInt8]) -> String? {
+    if address.count == 4 { return blocks(ofIPv4: address) }
+    guard address.count == 16 else { return "no address" }
+    for carrier in carriers where carrier.contains(address) {
+      return purpose(of: Array(address[12...])).map { "\($0), in \(carrier.purpose)" }
+    }
+    if let block = special6.first(where: { $0.contains(address) }) { return block.purpose }
+    return address[0] >> 5 == 1 ? nil : "not given out for public use (RFC 4291 §2.4)"
+  }
+
+  private static func blocks(ofIPv4 address: [UInt8]) -> String? {
+    special4.first { $0.contains(address) }?.purpose
+  }
+
+  /// Blocks of IPv6 with an address of IPv4 in their last four bytes, which is where packets end.
+  private static let carriers: [Block] = [
+    Block("::ffff:0:0/96", "an IPv4-mapped address (RFC 4291 §2.5.5.2)"),
+    Block("64:ff9b::/96", "an address of NAT64 (RFC 6052 §2.1)"),
+  ].compactMap(\.self)
+
+  /// Of IANA's registry for IPv4, all blocks that are not globally reachable, and the three of anycast and of transition inside and
+  /// beside them, which no server of the web has.
+  private static let special4: [Block] = [
+    Block("0.0.0.0/8", "this network (RFC 791 §3.2)"),
+    Block("10.0.0.0/8", "private use (RFC 1918)"),
+    Block("100.64.0.0/10", "shared by carriers (RFC 6598)"),
+    Block("127.0.0.0/8", "loopback (RFC 1122 §3.2.1.3)"),
+    Block("169.254.0.0/16", "link-local (RFC 3927)"),
+    Block("172.16.0.0/12", "private use (RFC 1918)"),
+    Block("192.0.0.0/24", "protocol assignments (RFC 6890 §2.1)"),
+    Block("192.0.2.0/24", "documentation (RFC 5737)"),
+    Block("192.88.99.0/24", "relays of 6to4 (RFC 7526)"),
+    Block("192.168.0.0/16", "private use (RFC 1918)"),
+    Block("198.18.0.0/15", "benchmarking (RFC 2544)"),
+    Block("198.51.100.0/24", "documentation (RFC 5737)"),
+    Block("203.0.113.0/24", "documentation (RFC 5737)"),
+    Block("224.0.0.0/4", "multicast (RFC 5771)"),
+    Block("240.0.0.0/4", "reserved (RFC 1112 §4)"),
+  ].compactMap(\.self)
+
+  /// The same for IPv6. 2001::/23 has Teredo (RFC 4380) and other protocols, no server of the web.
+  private static let special6: [Block] = [
+    Block("::/128", "unspecified (RFC 4291 §2.5.2)"),
+    Block("::1/128", "loopback (RFC 4291 §2.5.3)"),
+    Block("::/96", "IPv4-compatible (RFC 4291 §2.5.5.1)"),
+    Block("64:ff9b:1::/48", "local NAT64 (RFC 8215)"),
+    Block("100::/64", "discarded (RFC 6666)"),
+    Block("100:0:0:1::/64", "a dummy (RFC 9780)"),
+    Block("2001::/23", "protocol assignments (RFC 2928)"),
+    Block("2001:db8::/32", "documentation (RFC 3849)"),
+    Block("2002::/16", "6to4 (RFC 3056)"),
+    Block("3fff::/20", "documentation (RFC 9637)"),
+    Block("5f00::/16", "segments (RFC 9602)"),
+    Block("fc00::/7", "unique local (RFC 4193)"),
+    Block("fe80::/10", "link-local (RFC 4291 §2.5.6)"),
+    Block("fec0::/10", "site-local (RFC 3879)"),
+    Block("ff00::/8", "multicast (RFC 4291 §2.7)"),
+  ].compactMap(\.self)
+}

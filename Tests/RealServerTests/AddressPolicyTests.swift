@@ -1,0 +1,32 @@
+#if os(Linux)
+  import Errand
+  import ErrandTesting
+  import Foundation
+  import Testing
+
+  @Suite(
+    .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
+    .timeLimit(.minutes(10)))
+  struct AddressPolicyTests {
+    @Test func `a connection of HTTP/2 that carries other streams is not used against the policy`() async throws {
+      let certificates = try Certificates.shared()
+      let nginx = try await Nginx(
+        files: ["hello": Data("hello\n".utf8), "large": Data(count: 8 << 20)],
+        security: .init(certificates: certificates))
+      var configuration = CurlTransport.Configuration()
+      configuration.tls.authorities = .pem(certificates.authority)
+      let server = Server(remote: Remote(nginx.url), transport: try CurlTransport(configuration))
+      // Open, and not read: the stream stands on the connection.
+      let large = try await URLTask(nginx.url.appendingPathComponent("large")).on(server).stream()
+      #expect(large.version == .http2)
+      let hello = URLTask(nginx.url.appendingPathComponent("hello")).on(server)
+      for _ in 0..<5 {
+        let error = await #expect(throws: TaskError.self) { try await hello.addresses(.publicOnly).run() }
+        #expect(error?.code == .forbiddenAddress && error?.isSurelyNotSent == true)
+      }
+      #expect(try await hello.downloadData() == Data("hello\n".utf8))
+      #expect(try await large.body.collect().count == 8 << 20, "the other stream is not hurt")
+      withExtendedLifetime(nginx) {}
+    }
+  }
+#endif
