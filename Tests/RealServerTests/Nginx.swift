@@ -98,6 +98,15 @@ final class Nginx: Sendable {
         location /moved/308 { return 308 $arg_to; }
         location = /folder { return 301 /folder/; }
         location /folder/ { return 204; }
+        location /echo/cookie { return 200 "$http_cookie\\n"; }
+        location = /cookies/set {
+          add_header Set-Cookie "all=1; Path=/; HttpOnly";
+          add_header Set-Cookie "echo=2; Path=/echo";
+          add_header Set-Cookie "deep=3; Expires=Thu, 01-Jan-2099 00:00:00 GMT";
+          return 204;
+        }
+        location = /cookies/clear { add_header Set-Cookie "all=; Path=/; Max-Age=0"; return 204; }
+        location /cookies { return 200 "$http_cookie\\n"; }
         location /echo/host { return 200 "$server_addr $host\\n"; }
     """
   }

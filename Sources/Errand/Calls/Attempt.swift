@@ -139,6 +139,7 @@ final class Attempt: Sendable {
       throw error
     }
     hold(slot, permit, until: response)
+    call.keepCookies(of: response, to: request)
     if response.status == .partialContent { call.note(unaskedPart: response.refusedPart(of: request)) }
     return response
   }
@@ -153,6 +154,7 @@ final class Attempt: Sendable {
   @inline(never)
   private func prepared(_ request: HTTPRequest) throws -> HTTPRequest {
     var request = request
+    call.renewCookies(of: &request, number)  // after the wait for a slot: nothing stale is sent
     let mayRepeat = request.body.isReplayable && request.isRepeatable(call.plan.idempotency)
     if request.options.mayRepeat != mayRepeat { request.options.mayRepeat = mayRepeat }
     if !mayRepeat { call.state.withLock { $0.hasSentOnceOnly = true } }

@@ -26,6 +26,7 @@ extension Call {
     try await plan.task.preflight(&request)
     if let preflight = snapshot.configuration.preflight { try await preflight(plan.task, &request) }
     if surroundings?.authentication != nil { request.options.account = account(for: request.url) }
+    try addCookies(to: &request)
     return request
   }
 

@@ -68,7 +68,7 @@ extension Call {
     noteRequest(request, of: attempt.number)
     let host = try attempt.origin(of: request)
     let slot = try await attempt.waitForSlot(host)  // 8. circuit breaker, admission
-    return try await attempt.send(request, to: host, slot)  // 9. transport, the slot held to the body's end
+    return try await attempt.send(request, to: host, slot)  // 9. cookies, transport; the slot is held to the body's end
   }
 }
 

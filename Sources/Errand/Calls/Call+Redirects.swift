@@ -24,7 +24,7 @@ extension Call {
       await leave(response, to: chain.redirects.last?.method, attempt)
       try checkCancellation()
       trace.note(.redirected(to: snapshot.configuration.redaction(chain.request.url)))
-      response = try await furtherHop(chain.request, of: attempt)
+      response = try await furtherHop(chain.request, after: request, of: attempt)
     }
     response.redirects = chain.redirects
     return response
@@ -69,10 +69,13 @@ extension Call {
   }
 
   /// Sends the next request, with what is left of the attempt's time.
-  private func furtherHop(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
+  private func furtherHop(
+    _ request: HTTPRequest, after first: HTTPRequest, of attempt: Attempt
+  ) async throws -> HTTPResponse {
     let limits = request.options.timeouts
     var request = request
     request.options.timeouts = try attempt.limits(limits)
+    request.options.firstURL = first.url  // by which cookies tell whether another site leads there
     do {
       return try await hop(request, of: attempt)
     } catch var error as TaskError {

@@ -16,6 +16,8 @@ final class Call: Sendable {
   let recorder: TaskRecorder?
   let isEchoed: Bool
   let state = Lock(CallState())
+  /// The jar that requests take cookies from, and responses put them into; nil where there is none.
+  let cookieJar: CookieJar?
   /// The waits around its attempts; nil where there are none, so that the call needs no Swift task of its own.
   let surroundings: Surroundings?
 
@@ -38,6 +40,7 @@ final class Call: Sendable {
     recorder = manager.recorder
     isEchoed = Self.isEchoed(plan, snapshot.configuration)
     exchange = recorder != nil || isEchoed ? Lock(ExchangeRecord()) : nil
+    cookieJar = CookiePolicy.jar(of: plan, snapshot)
     surroundings = Surroundings.of(plan, snapshot, delivery)
     trace = CallTrace(
       call: number, taskType: type(of: plan.task), clock: manager.clock,
@@ -119,6 +122,11 @@ final class Call: Sendable {
       state.bytesSent += size
     }
     exchange?.withLock { $0.begin(request, of: attempt) }
+  }
+
+  /// Notes the cookies with which a request is sent after all, for the echo and the recording.
+  func noteCookies(of request: HTTPRequest, of attempt: Int) {
+    exchange?.withLock { $0.amend(request, of: attempt) }
   }
 
   /// Notes the head of a response, for the echo and the recording.

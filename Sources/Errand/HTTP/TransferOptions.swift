@@ -1,3 +1,5 @@
+package import ErrandFoundation
+
 /// Instructions for the transport that carries one request, beside the message itself.
 public struct TransferOptions: Sendable {
   private final class Storage: Sendable {
@@ -19,6 +21,7 @@ public struct TransferOptions: Sendable {
     var signIn: SignIn?
     var pins = PublicKeyPins()
     var addressPolicy = AddressPolicy.any
+    var cookies: Cookies?
     var context = TaskContext()
   }
 
@@ -30,6 +33,17 @@ public struct TransferOptions: Sendable {
     init(_ headers: Set<HTTPHeaderName>, _ account: String?) {
       self.headers = headers
       self.account = account
+    }
+  }
+
+  /// Boxed for the same reason.
+  private final class Cookies: Sendable {
+    let line: String?
+    let firstURL: URL?
+
+    init(_ line: String?, _ firstURL: URL?) {
+      self.line = line
+      self.firstURL = firstURL
     }
   }
 
@@ -122,6 +136,19 @@ public struct TransferOptions: Sendable {
   public var addressPolicy: AddressPolicy {
     get { storage.values.addressPolicy }
     set { values.addressPolicy = newValue }
+  }
+
+  /// The value of `Cookie` that a jar has given, which is renewed when the request is sent; nil where it has given none. Any other
+  /// is the task's own.
+  package var jarCookies: String? {
+    get { storage.values.cookies?.line }
+    set { values.cookies = Cookies(newValue, firstURL) }
+  }
+
+  /// The URL of the first request, where this one follows redirects.
+  package var firstURL: URL? {
+    get { storage.values.cookies?.firstURL }
+    set { values.cookies = Cookies(jarCookies, newValue) }
   }
 
   /// The values that the task gave to its steps.

@@ -5,7 +5,7 @@ struct ExchangeRecord: Sendable {
   /// A request that was sent, and what came back. An attempt has several where it is redirected, or a step sends again.
   struct Exchange: Sendable {
     let attempt: Int
-    let request: HTTPRequest
+    var request: HTTPRequest
     var response: HTTPResponse?
     /// The failure in one line, secrets hidden, where no response came.
     var failure: String?
@@ -24,6 +24,11 @@ struct ExchangeRecord: Sendable {
   /// Adds a request of an attempt.
   mutating func begin(_ request: HTTPRequest, of attempt: Int) {
     exchanges.append(Exchange(attempt: attempt, request: request))
+  }
+
+  /// Replaces the last request of an attempt by the one that is sent.
+  mutating func amend(_ request: HTTPRequest, of attempt: Int) {
+    if let index = last(of: attempt) { exchanges[index].request = request }
   }
 
   /// Adds the head of the response to the last request of an attempt.

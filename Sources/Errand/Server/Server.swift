@@ -14,6 +14,8 @@ public actor Server {
   package nonisolated let transport: any Transport
   /// The transport, where calls over it can be cancelled without a Swift task for each.
   nonisolated let cancellableTransport: (any CancellableTransport)?
+  /// The cookies of this server, where its policy is to have a jar for itself.
+  nonisolated let ownCookies: CookieJar
   private nonisolated let state: Lock<ServerSnapshot>
 
   /// A server at a remote. The first one made is ``default``.
@@ -33,6 +35,7 @@ public actor Server {
   ) {
     self.manager = manager
     self.transport = transport
+    ownCookies = CookieJar(clock: manager.clock)
     let cancellable = transport as? any CancellableTransport
     cancellableTransport = cancellable?.isCancellable ?? false ? cancellable : nil
     var configuration = configuration
@@ -73,6 +76,9 @@ public actor Server {
   public func setRemote(_ remote: Remote) throws {
     try update { try $0.setRemote(remote) }
   }
+
+  /// The jar of calls that name no other; nil where the server keeps no cookies.
+  public nonisolated var cookieJar: CookieJar? { configuration.cookiePolicy.jar(own: ownCookies) }
 
   /// Replaces the standard headers.
   public func setStandardHeaders(_ headers: HTTPHeaders) { update { $0.standardHeaders = headers } }

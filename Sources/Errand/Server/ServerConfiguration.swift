@@ -69,6 +69,8 @@ public struct ServerConfiguration: Sendable {
   public var hedging = Hedging.none
   /// The rule for responses that point elsewhere.
   public var redirectPolicy = RedirectPolicy.follow
+  /// The cookies that requests send, and the place for those that responses set: a jar in memory of each server unless set.
+  public var cookiePolicy = CookiePolicy.perServer
   /// True when networks that cost money by the byte may be used.
   public var allowsExpensiveNetworkAccess = true
   /// True when networks in low-data mode may be used.

@@ -18,7 +18,7 @@ package final class ServerSnapshot: Sendable {
   let repeatableOptions: TransferOptions
   /// Other origins to which the server's header fields go.
   private let trustedOrigins: Set<Origin>
-  /// True when the server has header fields that stay with its remote.
+  /// True when the server has header fields, or cookies, that stay with its remote.
   let hasOwnHeaders: Bool
   /// The last path without a query, and its URL: what is called often is often the same.
   private let lastURL = Lock<(path: String, url: URL)?>(nil)
@@ -28,7 +28,7 @@ package final class ServerSnapshot: Sendable {
     base = BaseURL(configuration.remote, redaction: configuration.redaction)
     trustedOrigins = Set(configuration.trustedOrigins.compactMap { URL(string: $0).flatMap { Origin($0) } })
     hasOwnHeaders =
-      configuration.computedHeaders != nil
+      configuration.computedHeaders != nil || configuration.cookiePolicy.statesCookies
       || !configuration.standardHeaders.allSatisfy { Self.publicHeaders.contains($0.name) }
     var headers = configuration.standardHeaders
     if !configuration.userAgent.isEmpty { headers.setDefault(configuration.userAgent, for: .userAgent) }

@@ -66,6 +66,9 @@ extension ServerTask {
     modified { $0.authentication = authentication }
   }
 
+  /// The task with other cookies: of another jar, none, or its own.
+  public func cookies(_ policy: CookiePolicy) -> Modified<Unmodified> { modified { $0.cookiePolicy = policy } }
+
   /// The task with other statuses taken for success.
   public func accepting(_ statuses: AcceptedStatuses) -> Modified<Unmodified> {
     modified { $0.acceptedStatuses = statuses }

@@ -64,6 +64,9 @@ public protocol ServerTask: Sendable {
   var addressPolicy: AddressPolicy { get }
   /// The way in which requests are signed in; the server's ``ServerConfiguration/authentication`` unless stated.
   var authentication: Authentication { get }
+  /// The cookies that are sent, and the place for those that are set; the server's ``ServerConfiguration/cookiePolicy`` unless
+  /// stated.
+  var cookiePolicy: CookiePolicy { get }
   /// The statuses that are success; 2xx and 304 unless stated.
   var acceptedStatuses: AcceptedStatuses { get }
 
@@ -159,6 +162,8 @@ extension ServerTask {
   public var addressPolicy: AddressPolicy { .inherited }
   /// `.inherited`.
   public var authentication: Authentication { .inherited }
+  /// `.inherited`.
+  public var cookiePolicy: CookiePolicy { .inherited }
   /// `.inherited`.
   public var acceptedStatuses: AcceptedStatuses { .inherited }
   /// The name of the type.

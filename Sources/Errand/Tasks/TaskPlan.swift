@@ -37,6 +37,8 @@ public struct TaskPlan: Sendable {
   public var addressPolicy: AddressPolicy
   /// The way in which requests are signed in.
   public var authentication: Authentication
+  /// The cookies that requests send, and the place for those that responses set.
+  public var cookiePolicy: CookiePolicy
   /// The statuses that are success.
   public var acceptedStatuses: AcceptedStatuses
   /// The name by which calls are cancelled together; nil is the task's own.
@@ -74,6 +76,7 @@ public struct TaskPlan: Sendable {
     redirectPolicy = task.redirectPolicy
     addressPolicy = task.addressPolicy
     authentication = task.authentication
+    cookiePolicy = task.cookiePolicy
     acceptedStatuses = task.acceptedStatuses
     comment = task.comment
     context = task.context

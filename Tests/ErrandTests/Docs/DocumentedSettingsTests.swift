@@ -52,6 +52,7 @@ import Testing
     case let value as RedirectPolicy where value.kind == .follow && value.maximum == 20: return "`.follow`"
     case let value as AddressPolicy where value.allowsAll: return "`.any`"
     case let value as Authentication where value.isNone: return "`.none`"
+    case let value as CookiePolicy where "\(value.kind)" == "perServer": return "`.perServer`"
     case let value as Redaction where value.fragments == Redaction.standard.fragments: return "`.standard`"
     case is TextSink: return "standard error"
     case let value as RetryableStatuses:

@@ -90,6 +90,7 @@ import Testing
     check(task.serialQueue(.named("q"))) { $0.serialQueue == .named("q") }
     check(task.addresses(.publicOnly)) { !$0.addressPolicy.allowsAll }
     check(task.redirects(.refuse)) { $0.redirectPolicy.kind == .refuse }
+    check(task.cookies(.none)) { !$0.cookiePolicy.isInherited }
     check(task.accepting(.only(404))) { $0.acceptedStatuses.contains(404) && !$0.acceptedStatuses.contains(200) }
     check(task.tagged("t")) { $0.taskTag == "t" }
     check(task.comment("c")) { $0.comment == "c" }

@@ -1,0 +1,240 @@
+import ErrandFoundation
+
+/// The cookies of a jar, by the storage model of RFC 6265bis §5.7 and §5.8; pure.
+struct CookieShelf {
+  /// The most cookies that are kept; beyond that the least used go.
+  struct Limits {
+    /// Of one domain.
+    var perDomain = 50
+    /// Of all.
+    var overall = 3000
+  }
+
+  /// The most bytes of cookies in a request. More would make its head too large for most servers, and then for
+  /// ``HTTPRequest/maximumHeadSize``: a neighbour below the same domain could keep it from being sent at all.
+  static let maximumHeaderSize = 32 << 10
+
+  /// A change since the file was written.
+  enum Change {
+    case kept(Cookie)
+    case removed
+  }
+
+  private let limits: Limits
+  /// By domain, in no order.
+  private var byDomain: [String: [Cookie]] = [:]
+  /// The number of cookies, expired ones included that nobody has asked for since.
+  private(set) var count = 0
+  private var lastNumber = 0
+  /// The changes that the file does not have yet; nil where there is no file.
+  private(set) var journal: [Cookie.ID: Change]?
+
+  /// An empty shelf; `isJournaled` has it keep its changes for a file.
+  init(_ limits: Limits = Limits(), isJournaled: Bool = false) {
+    self.limits = limits
+    journal = isJournaled ? [:] : nil
+  }
+
+  var isEmpty: Bool { count == 0 }
+
+  /// The cookies that have not expired, in the order in which they came.
+  func cookies(at now: Date) -> [Cookie] {
+    byDomain.values.joined().filter { !$0.hasExpired(at: now) }.sorted {
+      $0.created == $1.created ? $0.number < $1.number : $0.created < $1.created
+    }
+  }
+
+  // MARK: Storing
+
+  /// Keeps a cookie, in the place of another one of its kind: steps 16, 23 and 24 of §5.7. One that has expired removes it.
+  ///
+  /// - Returns: False for a cookie that would hide one that is marked secure.
+  mutating func keep(_ cookie: Cookie, from target: CookieTarget, now: Date) -> Bool {
+    // Step 16: "leave secure cookies alone".
+    if !cookie.isSecure, !target.isSecure, hidesSecure(cookie, target, now) { return false }
+    var cookie = cookie
+    if let old = remove(cookie.id), !old.hasExpired(at: now) {
+      // Step 23: the creation time stays.
+      (cookie.created, cookie.number) = (old.created, old.number)
+    }
+    guard !cookie.hasExpired(at: now) else {
+      note(.removed, cookie.id)
+      return true
+    }
+    if cookie.number == 0 {
+      lastNumber += 1
+      cookie.number = lastNumber
+    }
+    insert(cookie)
+    note(.kept(cookie), cookie.id)
+    evict(cookie.domain, now)
+    return true
+  }
+
+  /// True where a cookie that is marked secure has the same name, and either goes where the other goes.
+  private func hidesSecure(_ cookie: Cookie, _ target: CookieTarget, _ now: Date) -> Bool {
+    // Both match the host of the request, so that one is at it or above; one below the new one's domain counts too.
+    byDomain.contains { domain, cookies in
+      (CookieTarget.isName(domain, in: cookie.domain) || CookieTarget.isName(cookie.domain, in: domain))
+        && cookies.contains {
+          $0.isSecure && $0.name == cookie.name && CookieTarget.isPath(cookie.path, below: $0.path)
+            && !$0.hasExpired(at: now)
+        }
+    }
+  }
+
+  /// Removes a cookie; returns it.
+  @discardableResult
+  mutating func remove(_ id: Cookie.ID) -> Cookie? {
+    guard let index = byDomain[id.domain]?.firstIndex(where: { $0.id == id }) else { return nil }
+    let cookie = byDomain[id.domain]?.remove(at: index)
+    count -= 1
+    if byDomain[id.domain]?.isEmpty ?? false { byDomain[id.domain] = nil }
+    // The file has none that ends with the jar.
+    if cookie?.expiry != nil { note(.removed, id) }
+    return cookie
+  }
+
+  private mutating func insert(_ cookie: Cookie) {
+    byDomain[cookie.domain, default: []].append(cookie)
+    count += 1
+  }
+
+  private mutating func note(_ change: Change, _ id: Cookie.ID) {
+    guard journal != nil else { return }
+    if case .kept(let cookie) = change, cookie.expiry == nil { return }
+    journal?[id] = change
+  }
+
+  // MARK: Limits
+
+  // §5.7: expired cookies go first, then of a domain that has too many those that are not secure, then any of that domain,
+  // then any at all; among equals the one that was not used for longest.
+  private mutating func evict(_ domain: String, _ now: Date) {
+    if byDomain[domain].map({ $0.count > limits.perDomain }) ?? false {
+      removeExpired(of: domain, now)
+      while let cookies = byDomain[domain], cookies.count > limits.perDomain {
+        let open = cookies.filter { !$0.isSecure }
+        remove(Self.leastUsed(open.isEmpty ? cookies : open))
+      }
+    }
+    guard count > limits.overall else { return }
+    for domain in byDomain.keys { removeExpired(of: domain, now) }
+    while count > limits.overall { remove(Self.leastUsed(byDomain.values.joined())) }
+  }
+
+  private mutating func remove(_ cookie: Cookie?) {
+    if let cookie { remove(cookie.id) }
+  }
+
+  private mutating func removeExpired(of domain: String, _ now: Date) {
+    for cookie in byDomain[domain] ?? [] where cookie.hasExpired(at: now) { remove(cookie.id) }
+  }
+
+  private static func leastUsed(_ cookies: some Sequence<Cookie>) -> Cookie? {
+    cookies.min { $0.accessed == $1.accessed ? $0.number < $1.number : $0.accessed < $1.accessed }
+  }
+
+  // MARK: Retrieving
+
+  /// The cookies for a request, in the order in which they are sent; noted as used (§5.8.3).
+  ///
+  /// - Parameters:
+  ///   - target: The request's URL.
+  ///   - isSafe: True where its method is.
+  ///   - isSameSite: True where the call began at the same site.
+  ///   - now: The present.
+  mutating func cookies(for target: CookieTarget, isSafe: Bool, isSameSite: Bool, now: Date) -> [Cookie] {
+    var found: [Cookie] = []
+    for domain in target.domains {
+      guard let place = byDomain.index(forKey: String(domain)) else { continue }
+      var hasExpired = false
+      for index in byDomain.values[place].indices {
+        let cookie = byDomain.values[place][index]
+        if cookie.hasExpired(at: now) {
+          hasExpired = true
+        } else if Self.goes(cookie, to: target, isSafe: isSafe, isSameSite: isSameSite) {
+          byDomain.values[place][index].accessed = now
+          found.append(cookie)
+        }
+      }
+      if hasExpired { removeExpired(of: String(domain), now) }
+    }
+    if found.count > 1 { found.sort(by: Self.isSentBefore) }
+    return Self.fitting(found)
+  }
+
+  private static func goes(_ cookie: Cookie, to target: CookieTarget, isSafe: Bool, isSameSite: Bool) -> Bool {
+    guard cookie.isHostOnly ? cookie.domain == target.host : target.matches(domain: cookie.domain),
+      CookieTarget.isPath(target.path, below: cookie.path), !cookie.isSecure || target.isSecure
+    else { return false }
+    switch cookie.sameSite {
+    case SameSite.none?: return true
+    case .strict: return isSameSite
+    // Step 1: "Lax" or "Default" where the method is safe, for a call is no part of a page.
+    case .lax, nil: return isSameSite || isSafe
+    }
+  }
+
+  // Step 2: "Cookies with longer paths are listed before cookies with shorter paths. Among cookies that have equal-length
+  // path fields, cookies with earlier creation-times are listed before cookies with later creation-times."
+  private static func isSentBefore(_ left: Cookie, _ right: Cookie) -> Bool {
+    let lengths = (left.path.utf8.count, right.path.utf8.count)
+    if lengths.0 != lengths.1 { return lengths.0 > lengths.1 }
+    return left.created == right.created ? left.number < right.number : left.created < right.created
+  }
+
+  private static func fitting(_ cookies: [Cookie]) -> [Cookie] {
+    var size = 0
+    return cookies.filter { cookie in
+      let more = size + cookie.name.utf8.count + cookie.value.utf8.count + 3
+      guard more <= maximumHeaderSize else { return false }
+      size = more
+      return true
+    }
+  }
+}
+
+// MARK: A file
+
+extension CookieShelf {
+  /// Takes the changes that the file does not have yet.
+  mutating func takeJournal() -> [Cookie.ID: Change] {
+    defer { if journal != nil { journal = [:] } }
+    return journal ?? [:]
+  }
+
+  /// Puts changes back that could not be written; later ones stand.
+  mutating func putBack(_ changes: [Cookie.ID: Change]) { journal?.merge(changes) { later, _ in later } }
+
+  /// Takes over what the file has, but for what has changed since; cookies that end with the jar stay.
+  mutating func adopt(_ stored: [Cookie], now: Date) {
+    let changes = takeJournal()
+    let known = Dictionary(byDomain.values.joined().map { ($0.id, $0) }) { first, _ in first }
+    for cookie in known.values where cookie.expiry != nil && changes[cookie.id] == nil { remove(cookie.id) }
+    for cookie in stored where changes[cookie.id] == nil && !cookie.hasExpired(at: now) {
+      if let mine = known[cookie.id], mine.expiry == nil { continue }
+      var cookie = cookie
+      lastNumber += 1
+      cookie.number = known[cookie.id]?.number ?? lastNumber
+      cookie.accessed = max(cookie.accessed, known[cookie.id]?.accessed ?? cookie.accessed)
+      insert(cookie)
+    }
+    if journal != nil { journal = changes }
+    for domain in Array(byDomain.keys) { evict(domain, now) }
+  }
+
+  /// What a file should have: its own cookies with the changes.
+  static func merged(_ stored: [Cookie], _ changes: [Cookie.ID: Change], now: Date) -> [Cookie] {
+    var cookies = stored.filter { changes[$0.id] == nil }
+    for case .kept(let cookie) in changes.values.sorted(by: { $0.number < $1.number }) { cookies.append(cookie) }
+    return cookies.filter { !$0.hasExpired(at: now) }.sorted { $0.created < $1.created }
+  }
+}
+
+extension CookieShelf.Change {
+  fileprivate var number: Int {
+    if case .kept(let cookie) = self { return cookie.number }
+    return 0
+  }
+}

@@ -1,0 +1,78 @@
+import Dispatch
+import ErrandFoundation
+
+/// Writes a jar to its file, on a dispatch queue of its own: no call waits for a disk.
+final class CookieStore: Sendable {
+  private struct State {
+    /// True where a write is queued that has not begun: it will have the change.
+    var isQueued = false
+    /// True after a failure, which is logged once, until writing succeeds again.
+    var hasFailed = false
+  }
+
+  let file: CookieFile
+  private let log: TextSink
+  private let state = Lock(State())
+  private let writer = DispatchQueue(label: "errand.cookies", qos: .utility)
+
+  init(_ file: CookieFile, _ log: TextSink) {
+    self.file = file
+    self.log = log
+  }
+
+  /// The cookies of the file.
+  func open() throws -> [Cookie] {
+    try explaining { try file.open() }
+  }
+
+  /// Has the changes of a jar written soon, where there are any.
+  func save(_ jar: CookieJar) {
+    guard jar.hasChanges else { return }
+    let isFirst = state.withLock { state in
+      defer { state.isQueued = true }
+      return !state.isQueued
+    }
+    guard isFirst else { return }
+    writer.async { [self] in
+      state.withLock { $0.isQueued = false }
+      do {
+        try write(jar)
+      } catch {
+        fail(error)
+      }
+    }
+  }
+
+  /// Writes the changes of a jar, and takes over what others have written.
+  func synchronize(_ jar: CookieJar) async throws {
+    // The writer ends by itself: it waits for nothing but a file's lock, and not for long.
+    let result: Result<Void, any Error> = await answer { waiter in
+      writer.async { [self] in waiter.resume(returning: Result { try write(jar) }) }
+      return nil
+    }
+    try result.get()
+  }
+
+  private func write(_ jar: CookieJar) throws {
+    try explaining { try jar.write(to: file) }
+    state.withLock { $0.hasFailed = false }
+  }
+
+  private func fail(_ error: any Error) {
+    let isFirst = state.withLock { state in
+      defer { state.hasFailed = true }
+      return !state.hasFailed
+    }
+    if isFirst { log.write("\((error as? TaskError)?.reason ?? "\(error)")") }
+  }
+
+  private func explaining<Value>(_ work: () throws -> Value) throws -> Value {
+    do {
+      return try work()
+    } catch {
+      let words = (error as? POSIXError).map { String(cString: strerror($0.code.rawValue)) } ?? "\(error)"
+      throw TaskError(
+        .fileNotWritable, "cookies can't be kept in \(file.url.path): \(words)", phase: .preparing, underlying: error)
+    }
+  }
+}

@@ -1,0 +1,186 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// Cookies that outlive their process.
+@Suite(.timeLimit(.minutes(5))) struct CookieFileTests {
+  private let shop = URL.known("https://shop.test/")
+
+  private func jar(_ file: URL, _ clock: ManualClock = ManualClock()) throws -> CookieJar {
+    try CookieJar(file: file, clock: CallClock(clock), log: .discard)
+  }
+
+  private func values(_ jar: CookieJar) -> [String] { jar.cookies.map { "\($0.name)=\($0.value)" } }
+
+  private func mode(_ url: URL) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
+  }
+
+  @Test func `another process has the cookies, but for those that end with the jar`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("a/b/cookies.json")
+      let first = try jar(file)
+      try first.set("keep=1; Max-Age=3600; Path=/x; Domain=shop.test; Secure; HttpOnly; SameSite=Lax", from: shop)
+      try first.set("session=2", from: shop)
+      try await first.synchronize()
+      let second = try jar(file)
+      #expect(values(second) == ["keep=1"] && values(first) == ["keep=1", "session=2"])
+      let (mine, theirs) = (try #require(first.cookies.first), try #require(second.cookies.first))
+      #expect(
+        theirs.description == mine.description && theirs.isHTTPOnly && theirs.sameSite == .lax && !theirs.isHostOnly)
+      #expect(abs(theirs.created.timeIntervalSince(mine.created)) < 0.001)
+      #expect("\(second)" == "CookieJar(1 cookie, \(file.path))")
+    }
+  }
+
+  @Test func `file and folder are for nobody else`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("a/cookies.json")
+      let jar = try jar(file)
+      try jar.set("a=1; Max-Age=60", from: shop)
+      try await jar.synchronize()
+      #expect(try mode(file) == 0o600 && mode(file.deletingLastPathComponent()) == 0o700)
+      #expect(try files(in: file.deletingLastPathComponent()) == [".cookies.json.lock", "cookies.json"])
+    }
+  }
+
+  @Test func `a change is written without being asked for`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("cookies.json")
+      let first = try jar(file)
+      try first.set("a=1; Max-Age=3600", from: shop)
+      #expect(await eventually { (try? jar(file).cookies.count) == 1 })
+      first.removeAll()
+      #expect(await eventually { (try? jar(file).cookies.count) == 0 })
+    }
+  }
+
+  @Test func `two jars on one file add to it, and remove from it, and neither undoes the other's work`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("cookies.json")
+      let (first, second) = (try jar(file), try jar(file))
+      try first.set("a=1; Max-Age=3600", from: shop)
+      try await first.synchronize()
+      try second.set("b=2; Max-Age=3600", from: shop)
+      try await second.synchronize()
+      #expect(values(second).sorted() == ["a=1", "b=2"])
+      #expect(values(first) == ["a=1"], "it has not looked since")
+      try first.set("a=; Max-Age=0", from: shop)
+      try await first.synchronize()
+      #expect(values(first) == ["b=2"])
+      try second.set("c=3; Max-Age=3600", from: shop)
+      try await second.synchronize()
+      #expect(values(second).sorted() == ["b=2", "c=3"], "a was removed")
+      #expect(try values(jar(file)).sorted() == ["b=2", "c=3"])
+    }
+  }
+
+  @Test func `a removal counts where the jar never had the cookie`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("cookies.json")
+      let (first, second) = (try jar(file), try jar(file))
+      try first.set("a=1; Max-Age=3600", from: shop)
+      try await first.synchronize()
+      try second.set("a=; Max-Age=0", from: shop)
+      try await second.synchronize()
+      #expect(try values(jar(file)) == [])
+    }
+  }
+
+  @Test func `what has expired meanwhile is neither read nor kept`() async throws {
+    try await withFolder { folder in
+      let (file, clock) = (folder.appendingPathComponent("cookies.json"), ManualClock())
+      let first = try jar(file, clock)
+      try first.set("a=1; Max-Age=60", from: shop)
+      try first.set("b=2; Max-Age=7200", from: shop)
+      try await first.synchronize()
+      let later = ManualClock()
+      let second = try CookieJar(file: file, clock: CallClock(later), log: .discard)
+      later.advance(by: .seconds(3600))
+      #expect(values(second) == ["b=2"])
+      try await second.synchronize()
+      #expect(try !String(contentsOf: file, encoding: .utf8).contains("\"a\""))
+    }
+  }
+
+  @Test func `what a crash has left beside the file is neither read nor in the way`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("cookies.json")
+      let first = try jar(file)
+      try first.set("a=1; Max-Age=3600", from: shop)
+      try await first.synchronize()
+      // As where a process was killed while it wrote.
+      let torn = folder.appendingPathComponent(".cookies.json.new")
+      try Data(contentsOf: file).prefix(40).write(to: torn)
+      let second = try jar(file)
+      #expect(values(second) == ["a=1"])
+      try second.set("b=2; Max-Age=3600", from: shop)
+      try await second.synchronize()
+      #expect(try values(jar(file)) == ["a=1", "b=2"])
+      #expect(!FileManager.default.fileExists(atPath: torn.path))
+    }
+  }
+
+  @Test func `a file of something else is refused, and stays as it is`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("cookies.json")
+      for text in ["", "{", "[]", #"{"version":2,"cookies":[]}"#, "# Netscape HTTP Cookie File"] {
+        try Data(text.utf8).write(to: file)
+        let error = #expect(throws: TaskError.self) { _ = try jar(file) }
+        #expect(error?.code == .fileNotWritable)
+        #expect(
+          error?.reason == "cookies can't be kept in \(file.path): it has something else than cookies: move it away")
+        #expect(try String(contentsOf: file, encoding: .utf8) == text)
+      }
+    }
+  }
+
+  @Test func `a link in the place of the file is not followed, and a folder for everybody not used`() async throws {
+    try await withFolder { folder in
+      let (file, victim) = (folder.appendingPathComponent("cookies.json"), folder.appendingPathComponent("victim"))
+      try Data(#"{"version":1,"cookies":[]}"#.utf8).write(to: victim)
+      try FileManager.default.createSymbolicLink(at: file, withDestinationURL: victim)
+      #expect(throws: TaskError.self) { _ = try jar(file) }
+      let open = folder.appendingPathComponent("open")
+      try FileManager.default.createDirectory(at: open, withIntermediateDirectories: false)
+      try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: open.path)
+      let error = #expect(throws: TaskError.self) { _ = try jar(open.appendingPathComponent("cookies.json")) }
+      #expect(error?.reason.contains("can be written to by everybody") == true)
+    }
+  }
+
+  @Test func `a cookie in the file that no request could carry is left out`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("cookies.json")
+      let first = try jar(file)
+      try first.set("a=VALUE; Max-Age=3600", from: shop)
+      try first.set("b=2; Max-Age=3600", from: shop)
+      try await first.synchronize()
+      let text = try String(contentsOf: file, encoding: .utf8)
+      try Data(text.replacingOccurrences(of: "VALUE", with: "1\\r\\nX-Evil: 1").utf8).write(to: file)
+      #expect(try values(jar(file)) == ["b=2"])
+    }
+  }
+
+  @Test func `a failure to write is logged once, and the cookies are written when it is over`() async throws {
+    try await withFolder { folder in
+      let log = Shared<[String]>([])
+      let place = folder.appendingPathComponent("place")
+      let file = place.appendingPathComponent("cookies.json")
+      let jar = try CookieJar(file: file, log: TextSink { line in log.withLock { $0.append(line) } })
+      try FileManager.default.removeItem(at: place)
+      try Data().write(to: place)  // a file where the folder was
+      for number in 0..<3 {
+        try jar.set("c\(number)=1; Max-Age=3600", from: shop)
+        await #expect(throws: TaskError.self) { try await jar.synchronize() }
+      }
+      #expect(await eventually { log.withLock { $0.count } == 1 })
+      #expect(log.withLock { $0 }.first?.hasPrefix("cookies can't be kept in \(file.path): ") == true)
+      try FileManager.default.removeItem(at: place)
+      try await jar.synchronize()
+      #expect(try values(self.jar(file)) == ["c0=1", "c1=1", "c2=1"])
+    }
+  }
+}

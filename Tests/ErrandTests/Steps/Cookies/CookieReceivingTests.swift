@@ -1,0 +1,150 @@
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// The cookies that a server may set: RFC 6265bis §5.7.
+@Suite struct CookieReceivingTests {
+  // Step 10: "If the canonicalized request-host does not domain-match the domain-attribute: Abort this algorithm and ignore the
+  // cookie entirely. Otherwise: Set the cookie's host-only-flag to false." Without one: "Set the cookie's host-only-flag to true."
+  @Test func `a cookie is for its host alone, or for a domain that the host is in`() throws {
+    var world = CookieWorld()
+    #expect(world.set("a=1", at: "https://www.shop.test/") == nil)
+    #expect(world.set("b=1; Domain=shop.test", at: "https://www.shop.test/") == nil)
+    #expect(world.set("c=1; Domain=a.www.shop.test", at: "https://www.shop.test/") == .foreignDomain)
+    #expect(world.set("d=1; Domain=evil.test", at: "https://www.shop.test/") == .foreignDomain)
+    #expect(world.set("e=1; Domain=op.test", at: "https://www.shop.test/") == .foreignDomain)
+    #expect(world.line("https://www.shop.test/") == "a=1; b=1")
+    #expect(world.line("https://shop.test/") == "b=1" && world.line("https://a.www.shop.test/") == "b=1")
+    #expect(world.line("https://evilshop.test/") == "")
+  }
+
+  // Step 8: "If the user agent is configured to reject "public suffixes" and the domain-attribute is a public suffix: If the
+  // domain-attribute is identical to the canonicalized request-host: Let the domain-attribute be the empty string. Otherwise:
+  // Abort this algorithm and ignore the cookie entirely."
+  @Test func `a public suffix is a domain of nobody`() {
+    var world = CookieWorld()
+    #expect(world.set("a=1; Domain=test", at: "https://shop.test/") == .publicSuffix)
+    #expect(world.set("a=1; Domain=co.test", at: "https://shop.co.test/") == .publicSuffix)
+    #expect(world.set("a=1; Domain=unlisted", at: "https://shop.unlisted/") == .publicSuffix)
+    #expect(world.set("a=1; Domain=co.test", at: "https://co.test/") == nil)
+    #expect(world.only?.isHostOnly == true && world.line("https://shop.co.test/") == "")
+  }
+
+  // Step 9: "If the domain-attribute contains a character that is not in the range of [USASCII] characters, abort".
+  @Test func `a domain in another script is written as it is looked up`() {
+    var world = CookieWorld()
+    #expect(world.set("a=1; Domain=bücher.test", at: "https://b%C3%BCcher.test/") == .notASCII)
+    #expect(world.set("a=1; Domain=XN--bcher-kva.test", at: "https://b%C3%BCcher.test/") == nil)
+    #expect(world.line("https://a.xn--bcher-kva.test/") == "a=1")
+  }
+
+  // §5.1.3: "The string is a host name (i.e., not an IP address)."
+  @Test func `an address has cookies of its own only`() {
+    var world = CookieWorld()
+    #expect(world.set("a=1; Domain=10.0.0.1", at: "https://10.0.0.1/") == nil)
+    #expect(world.only?.isHostOnly == true)
+    #expect(world.set("b=1; Domain=0.0.1", at: "https://10.0.0.1/") == .foreignDomain)
+    #expect(world.set("c=1", at: "https://[2001:db8::1]:8443/") == nil)
+    #expect(world.line("https://[2001:DB8:0::1]/") == "c=1" && world.line("https://10.0.0.1:99/") == "a=1")
+  }
+
+  // Step 6: "If the cookie-attribute-list contains an attribute with an attribute-name of "Max-Age" … Otherwise, if … "Expires"".
+  @Test func `Max-Age goes before Expires, and neither lasts as long as the jar`() {
+    var world = CookieWorld()
+    world.set("a=1; Expires=Wed, 15 Nov 2023 00:00:00 GMT; Max-Age=60; Path=/", at: "https://shop.test/")
+    #expect(world.only?.expiry == world.now.addingTimeInterval(60))
+    world.set("a=1; Expires=Wed, 15 Nov 2023 00:00:00 GMT; Path=/", at: "https://shop.test/")
+    #expect(world.only?.expiry == Date(timeIntervalSince1970: 1_700_006_400))
+    world.set("a=1; Path=/", at: "https://shop.test/")
+    #expect(world.only?.expiry == nil)
+  }
+
+  // §5.5: "this limit SHOULD NOT be greater than 400 days (34560000 seconds) in the future."
+  @Test(arguments: ["Max-Age=34560001", "Max-Age=99999999999999999999", "Expires=6 Nov 9999 00:00:00"])
+  func `no cookie lasts longer than 400 days`(attribute: String) {
+    var world = CookieWorld()
+    world.set("a=1; \(attribute)", at: "https://shop.test/")
+    #expect(world.only?.expiry == world.now.addingTimeInterval(34_560_000))
+  }
+
+  // §5.6.2: "If delta-seconds is less than or equal to zero (0), let expiry-time be the earliest representable date and time."
+  @Test(arguments: ["Max-Age=0", "Max-Age=-1", "Expires=6 Nov 1994 08:49:37"])
+  func `a cookie that has expired removes the one before it`(attribute: String) {
+    var world = CookieWorld()
+    world.set("a=1; Path=/; Max-Age=60", at: "https://shop.test/")
+    world.set("a=2; Path=/x; \(attribute)", at: "https://shop.test/")
+    #expect(world.line("https://shop.test/") == "a=1", "another path is another cookie")
+    world.set("a=; Path=/; \(attribute)", at: "https://shop.test/")
+    #expect(world.line("https://shop.test/") == "" && world.shelf.isEmpty)
+  }
+
+  // Step 13: "If the request-uri does not denote a "secure" connection …, and the cookie's secure-only-flag is true, then abort
+  // this algorithm and ignore the cookie entirely."
+  @Test func `a Secure cookie comes over TLS, or from this machine`() {
+    var world = CookieWorld()
+    #expect(world.set("a=1; Secure", at: "http://shop.test/") == .insecureOrigin)
+    #expect(world.set("a=1; Secure", at: "http://localhost:8080/") == nil)
+    #expect(world.set("a=1; Secure", at: "https://shop.test/") == nil)
+    #expect(world.line("https://shop.test/") == "a=1" && world.line("http://shop.test/") == "")
+    #expect(world.line("http://localhost:8080/") == "a=1")
+  }
+
+  // Step 16: "If the cookie's secure-only-flag is false, and the request-uri does not denote a "secure" connection, then abort …
+  // if the cookie store contains one or more cookies that meet all of the following criteria: Their name matches …; Their
+  // secure-only-flag is true; Their domain domain-matches …, or vice-versa; The path of the newly created cookie path-matches the
+  // path of the existing cookie."
+  @Test func `plain http hides no Secure cookie`() {
+    var world = CookieWorld()
+    world.set("a=good; Secure; Path=/login; Domain=shop.test", at: "https://shop.test/")
+    #expect(world.set("a=evil; Path=/login", at: "http://shop.test/") == .shadowsSecure)
+    #expect(world.set("a=evil; Path=/login/en", at: "http://www.shop.test/") == .shadowsSecure)
+    #expect(world.set("a=evil; Path=/login/en; Domain=shop.test", at: "http://www.shop.test/") == .shadowsSecure)
+    #expect(world.set("b=1; Path=/login", at: "http://shop.test/") == nil, "another name")
+    #expect(world.set("a=1; Path=/", at: "http://shop.test/") == nil, "a path above it")
+    #expect(world.set("a=1; Path=/login", at: "http://evil.test/") == nil, "another domain")
+    #expect(world.line("https://shop.test/login") == "a=good; b=1; a=1")
+    #expect(world.set("a=new; Path=/login; Domain=shop.test", at: "https://shop.test/") == nil, "TLS may")
+  }
+
+  @Test func `a Secure cookie of a name below is not hidden either`() {
+    var world = CookieWorld()
+    world.set("a=good; Secure; Path=/", at: "https://www.shop.test/")
+    #expect(world.set("a=evil; Path=/; Domain=shop.test", at: "http://shop.test/") == .shadowsSecure)
+  }
+
+  // Step 19: "If the cookie's "same-site-flag" is "None", abort this algorithm and ignore the cookie entirely unless the cookie's
+  // secure-only-flag is true."
+  @Test func `SameSite=None wants Secure`() {
+    var world = CookieWorld()
+    #expect(world.set("a=1; SameSite=None", at: "https://shop.test/") == .sameSiteNone)
+    #expect(world.set("a=1; SameSite=None; Secure", at: "https://shop.test/") == nil)
+  }
+
+  // Step 20: "If the cookie-name begins with a case-insensitive match for the string "__Secure-", abort … unless the cookie's
+  // secure-only-flag is true." Step 21, "__Host-": secure-only, host-only, and a Path attribute with the path "/".
+  @Test func `the prefixes of names hold, in any case`() {
+    var world = CookieWorld()
+    let url = "https://www.shop.test/"
+    for name in ["__Secure-a", "__secure-a", "__SECURE-a"] {
+      #expect(world.set("\(name)=1", at: url) == .securePrefix)
+      #expect(world.set("\(name)=1; Secure; Domain=shop.test", at: url) == nil)
+    }
+    for name in ["__Host-a", "__host-a", "__HoSt-"] {
+      #expect(world.set("\(name)=1; Path=/", at: url) == .hostPrefix)
+      #expect(world.set("\(name)=1; Secure", at: url) == .hostPrefix, "no Path")
+      #expect(world.set("\(name)=1; Secure; Path=/x", at: url) == .hostPrefix)
+      #expect(world.set("\(name)=1; Secure; Path=/; Domain=www.shop.test", at: url) == .hostPrefix)
+      #expect(world.set("\(name)=1; Secure; Path=/", at: url) == nil)
+    }
+    #expect(world.set("_Host-a=1", at: url) == nil && world.set("x__Host-a=1", at: url) == nil)
+  }
+
+  // Step 22: "If the cookie-name is empty and … the cookie-value begins with a case-insensitive match for the string "__Secure-"
+  // [or] "__Host-"", it would be sent as such a name.
+  @Test(arguments: ["=__Secure-a=1", "__Host-a", "=__host-a=1; Secure; Path=/", "__SECURE-"])
+  func `a value without a name does not look like a prefix`(line: String) {
+    var world = CookieWorld()
+    #expect(world.set(line, at: "https://shop.test/") == .namelessPrefix)
+  }
+}

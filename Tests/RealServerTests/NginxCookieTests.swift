@@ -1,0 +1,25 @@
+import Errand
+import Foundation
+import Testing
+
+@Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(10)))
+struct NginxCookieTests {
+  @Test func `nginx sets cookies, and sees those that are for its paths`() async throws {
+    let nginx = try await Nginx()
+    let server = Server(remote: Remote(nginx.url), environment: [:])
+    func seen(_ path: String) async throws -> String? {
+      try await URLTask(nginx.url.appendingPathComponent(path)).on(server).response().text
+    }
+    #expect(try await seen("echo/cookie") == "\n")
+    try await URLTask(nginx.url.appendingPathComponent("cookies/set")).on(server).run()
+    #expect(try await seen("echo/cookie") == "echo=2; all=1\n")
+    #expect(try await seen("cookies/get") == "deep=3; all=1\n")
+    #expect(try await seen("cookiesandmore") == "all=1\n")
+    let cookies = server.cookieJar?.cookies ?? []
+    #expect(
+      cookies.map(\.name) == ["all", "echo", "deep"] && cookies.map { $0.expiry != nil } == [false, false, true])
+    try await URLTask(nginx.url.appendingPathComponent("cookies/clear")).on(server).run()
+    #expect(try await seen("echo/cookie") == "echo=2\n")
+    withExtendedLifetime(nginx) {}
+  }
+}
