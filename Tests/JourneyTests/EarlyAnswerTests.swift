@@ -61,6 +61,46 @@
       }
     }
 
+    private static let bodies = [
+      HTTPBody.bytes(Data(count: 32 << 20)), endless(), .stream { AsyncStream { $0.yield(Data("0123456789".utf8)) } },
+    ]
+
+    /// The head of a request is answered with these lines, and the connection closed for one direction.
+    private static func half(_ lines: String) throws -> WirePeer {
+      try WirePeer { connection, _ in
+        guard connection.readHead() != nil else { return }
+        connection.say("HTTP/1.1 200 OK\r\n\(lines)")
+        shutdown(connection.descriptor, Int32(SHUT_WR))
+        connection.waitForHangUp()
+      }
+    }
+
+    @Test(arguments: [
+      "Content-Length: 5\r\n\r\nok", "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n",
+      "Connection: close\r\nContent-Length: 5\r\n\r\nok",
+      "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n",
+    ])
+    func `an answer that ends early with its connection is not taken for whole`(lines: String) async throws {
+      let peer = try Self.half(lines)
+      for body in Self.bodies {
+        let response = try await transport.send(request(peer.url(), body, Timeouts(attempt: .seconds(60))))
+        let error = await #expect(throws: TaskError.self) { try await response.body.collect() }
+        #expect(error?.code == .truncatedBody, "\(error.map { "\($0)" } ?? "")")
+      }
+    }
+
+    @Test(arguments: [
+      "Content-Length: 2\r\n\r\nok", "Connection: close\r\n\r\nok",
+      "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+    ])
+    func `a whole answer is whole where its connection ends behind it`(lines: String) async throws {
+      let peer = try Self.half(lines)
+      for body in Self.bodies {
+        let response = try await transport.send(request(peer.url(), body, Timeouts(attempt: .seconds(60))))
+        #expect(try await response.body.collect() == Data("ok".utf8))
+      }
+    }
+
     @Test func `an answer without a body ends the exchange too`() async throws {
       let peer = try WirePeer { connection, _ in
         guard connection.readHead() != nil else { return }

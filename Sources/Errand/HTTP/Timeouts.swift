@@ -13,7 +13,8 @@ public struct Timeouts: Sendable, Hashable {
   public var connect: Duration?
   /// From the request's last byte to the response's first.
   public var firstByte: Duration?
-  /// Without a byte in either direction while a body is under way.
+  /// Without a byte in either direction while a body is under way, also where a body's own source gives none. A slow
+  /// reader of the response is no idle time.
   public var idle: Duration?
   /// One attempt, from the slot to the last byte, wherever its bodies go to or come from.
   public var attempt: Duration?

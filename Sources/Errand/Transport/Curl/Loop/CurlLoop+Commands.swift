@@ -55,7 +55,7 @@
       multi.add(transfer)
     }
 
-    private func unpause(_ transfer: CurlTransfer) {
+    func unpause(_ transfer: CurlTransfer) {
       guard let multi = transfer.multi else { return }
       let code = transfer.unpause(at: now)
       guard code != CCE_OK, !transfer.isOver else { return }

@@ -10,11 +10,35 @@
     func endSettled() {
       guard !settled.isEmpty else { return }
       for transfer in settled where transfer.isInDoubt { wakeOthers(beside: transfer) }
-      for transfer in settled where !transfer.isOver {
+      let due = settled
+      settled.removeAll()
+      for transfer in due where !transfer.isOver {
+        guard transfer.isAnswered || transfer.multi == nil else {
+          judge(transfer)
+          continue
+        }
         transfer.multi?.remove(transfer)
         end(transfer, CCE_OK)
       }
-      settled.removeAll()
+    }
+
+    /// Ends a transfer that libcurl reads no more of, and says nothing about.
+    private func judge(_ transfer: CurlTransfer) {
+      // Of an answer that closes the connection it says itself whether it is whole, once it is not paused.
+      unpause(transfer)
+      pulse.enter()
+      transfer.multi?.expire(at: now)
+      pulse.leave()
+      guard !transfer.isOver, transfer.isStuck, let multi = transfer.multi else { return }
+      let code = transfer.verdict  // while its connection is open
+      multi.remove(transfer)
+      completed(transfer, code)
+    }
+
+    /// True where the connection of an exchange has ended, and nothing is left to read of it.
+    func hasEnded(_ socket: SocketWatch.Key) -> Bool {
+      var byte: UInt8 = 0
+      return recv(socket.descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
     /// Has libcurl look at the other streams of a connection, until it has closed that, or nothing more comes of it.

@@ -19,6 +19,7 @@
       // The next pooled one may be as dead. Streams share a connection, and theirs is gone.
       if stream == nil { ccurl_easy_set_long(handle.pointer, CCOPT_FRESH_CONNECT, 1) }
       handle.clearRemark()
+      interest = (true, true)
       timers.connectingAgain(at: loop.now)
       rescheduled()
       return true

@@ -39,12 +39,33 @@
       line[0] = UInt8(ascii: "\r")  // of a blank line it keeps nothing
     }
 
-    /// libcurl reads the connection, or does not. Where it does not, and this side has not stopped it, it has read the whole
-    /// answer, or closes the connection.
+    /// libcurl reads the connection, or does not.
     func isWatched(reads: Bool, writes: Bool) {
-      guard !reads, sendsBody, !isSent, head.isComplete, pauses & CCPAUSE_RECV == 0, stream == nil else { return }
-      // Where it does neither it may have failed, which it tells before the turn is over.
-      if writes { answered() } else { loop.settle(self) }
+      interest = (reads, writes)
+      guard isStuck else { return }
+      // It may have failed, which it tells before the turn is over.
+      if writes, verdict == CCE_OK { answered() } else { loop.settle(self) }
+    }
+
+    /// libcurl reads no more of the connection, and this side has not stopped it: it has read the whole answer, or the
+    /// connection's end, or closes the connection. 7.88 would still wait until the request was sent, for ever where the source of
+    /// that is paused.
+    var isStuck: Bool {
+      guard !interest.reads, sendsBody, !isSent, sendCount > 0, stream == nil, pauses & CCPAUSE_RECV == 0 else {
+        return false
+      }
+      // Before the head it does not read while it writes that of the request.
+      return (head.isComplete || !interest.writes && pauses & CCPAUSE_SEND != 0) && loop.sockets.isOpen(socket)
+    }
+
+    /// The code of a transfer that is stuck. libcurl does not say whether the chunks that it has read were all: where the
+    /// connection has ended they may be cut.
+    var verdict: Int32 {
+      guard head.isComplete else { return CCE_GOT_NOTHING }
+      if !mayHaveBody { return CCE_OK }
+      let isWhole =
+        head.framing.bodyLength.map { $0 == received } ?? (head.framing.isOpenEnded || !loop.hasEnded(socket))
+      return isWhole ? CCE_OK : CCE_PARTIAL_FILE
     }
 
     /// A 417 to an expectation: libcurl sends the request once more without it, where none of the body went out.

@@ -73,6 +73,8 @@
     /// The whole request was handed over.
     private(set) var isSent = false
     var pauses: Int32 = 0
+    /// libcurl wants to read the connection, and to write to it.
+    var interest = (reads: true, writes: true)
     /// Bytes of the body, as libcurl hands them over.
     var received: Int64 = 0
     var failure: TaskError?
@@ -130,9 +132,12 @@
       }
       deadline = next.instant
       guard next.instant <= now else { return nil }
-      return .timeout(
+      var error = TaskError.timeout(
         next.timer, after: .nanoseconds(Int64(clamping: next.limit)), phase: timers.phase,
         isSurelyNotSent: isSurelyNotSent)
+      let awaitsSource = timers.phase == .sending && pauses & CCPAUSE_SEND != 0
+      if awaitsSource { error.reason += ": the source of its body gave nothing" }
+      return error
     }
 
     /// The connection stands and the request is about to be written; false when it may not be, once more.
@@ -170,7 +175,6 @@
     /// Fills libcurl's buffer with what is to be sent.
     func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
       guard let outgoing else { return 0 }
-      timers.moved(at: loop.now)
       if stream != nil { loop.sockets.asked(socket.descriptor) }
       let (step, isDrained, pump) = outgoing.state.withLock { outgoing in
         let step = outgoing.outbox.take(into: buffer)
@@ -181,13 +185,14 @@
       pump?.resume()
       switch step {
       case .send(let count):
+        timers.moved(at: loop.now)
         // libcurl does not ask again where it knows the length.
         if isDrained, statedLength != nil { sent() }
         return count
       case .abort: return Int(CC_READFUNC_ABORT)
       case .pause:
+        // The idle limit goes on: that the source gives nothing is no reason to wait for a peer that is gone.
         pauses |= CCPAUSE_SEND
-        timers.isHeld = true
         return Int(CC_READFUNC_PAUSE)
       case .end:
         sent()

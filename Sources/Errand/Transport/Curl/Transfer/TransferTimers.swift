@@ -36,7 +36,7 @@
     private var attemptStart: UInt64
     private var stageStart: UInt64
     private var lastActivity: UInt64
-    /// It stands still, for this side wants it to.
+    /// It stands still, for its reader is slow: the peer cannot go on. A source that is slow holds nothing.
     var isHeld = false
 
     /// Timers from `start` on; `waits` says that it may have to wait for a connection first.
