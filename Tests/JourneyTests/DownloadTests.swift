@@ -92,6 +92,22 @@ import Testing
     }
   }
 
+  @Test func `a download that fails takes no folder from another beside it`() async throws {
+    try await withFolder { folder in
+      let shop = try Shop()
+      shop.mock.route("/bad", answer: .truncated(body: Data(count: 1000), after: 10).closing())
+      for round in 0..<50 {
+        let new = folder.appendingPathComponent("\(round)/a/b")
+        let bad = Task {
+          try await PlainTask(path: "bad").on(shop.server).retry(.never).download(to: new.appendingPathComponent("bad"))
+        }
+        try await GetWidget().on(shop.server).download(to: new.appendingPathComponent("good"))
+        await #expect(throws: TaskError.self) { try await bad.value }
+        #expect(try files(in: new) == ["good"])
+      }
+    }
+  }
+
   private func mode(of file: URL) throws -> Int? {
     try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
   }

@@ -26,18 +26,18 @@ struct PartialFile: Sendable {
       throw TaskError(
         .fileNotWritable, "\(url.path) is not a plain file, and is not replaced by one", phase: .finishing)
     }
-    var madeFolders = try Self.makeFolders(to: folder, for: url.path)
     // Not named after the place, whose name may be as long as names can be.
     let path = "\(folder)/.errand-\(UUID().uuidString)"
     // Exclusively, so that no planted link is followed; closed to other users until it has the mode of the old file.
     func make() -> Int32 {
       open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, isThere ? 0o600 : 0o666)
     }
-    var descriptor = make()
+    var madeFolders: [String] = []
+    var descriptor: Int32 = -1
     // A download beside this one may have failed, and removed the folders that it had made and this one found.
-    for _ in 0..<10 where descriptor < 0 && errno == ENOENT {
-      madeFolders += try Self.makeFolders(to: folder, for: url.path)
-      descriptor = make()
+    for _ in 0..<100 {
+      descriptor = Self.makeFolders(to: folder, &madeFolders) ? make() : -1
+      if descriptor >= 0 || errno != ENOENT { break }
     }
     guard descriptor >= 0, !isThere || Self.adopt(mode, descriptor) else {
       let error = Self.failure(at: url.path)
@@ -85,24 +85,22 @@ struct PartialFile: Sendable {
     Self.remove(madeFolders)
   }
 
-  private static func makeFolders(to folder: String, for place: String) throws -> [String] {
+  /// Makes the folders that are not there, and adds them to `made`; false, with the reason in `errno`, where one cannot be made.
+  private static func makeFolders(to folder: String, _ made: inout [String]) -> Bool {
     var missing: [String] = []
     var next = URL(fileURLWithPath: folder)
     while access(next.path, F_OK) != 0, errno == ENOENT, next.pathComponents.count > 1 {
       missing.insert(next.path, at: 0)
       next.deleteLastPathComponent()
     }
-    var made: [String] = []
     for folder in missing {
       if mkdir(folder, 0o777) == 0 {
         made.append(folder)
       } else if errno != EEXIST {  // somebody else may have made it meanwhile
-        let error = failure(at: place)
-        remove(made)
-        throw error
+        return false
       }
     }
-    return made
+    return true
   }
 
   private static func remove(_ folders: [String]) {
