@@ -157,7 +157,8 @@ final class Attempt: Sendable {
     call.renewCookies(of: &request, number)  // after the wait for a slot: nothing stale is sent
     let mayRepeat = request.body.isReplayable && request.isRepeatable(call.plan.idempotency)
     if request.options.mayRepeat != mayRepeat { request.options.mayRepeat = mayRepeat }
-    if !mayRepeat { call.state.withLock { $0.hasSentOnceOnly = true } }
+    // It loses the race to the one beside it that has sent such a request.
+    if !mayRepeat, !call.state.withLock({ $0.maySendOnceOnly(by: number) }) { throw CancellationError() }
     // A stream lasts as long as its reader takes: its deadline is the call's alone.
     if let remaining = call.remaining {
       guard remaining > .zero else { throw call.expired(.waiting) }
@@ -241,6 +242,7 @@ final class Attempt: Sendable {
     let error = TaskError.ofTransfer(error)
     if call.isShown, !isDeadline(error) { call.noteFailure(reason(error), of: number) }
     guard let error = error as? TaskError, error.isSurelyNotSent else { return }
+    call.state.withLock { $0.sentNothing(by: number) }
     state.withLock { state in
       state.saysNothingSent = true
       if hadSlot { state.sent -= 1 }

@@ -1,7 +1,7 @@
 extension Call {
   private enum HedgeEvent: Sendable {
     case delayOver
-    case ended(AttemptResult, isFirst: Bool)
+    case ended(AttemptResult, number: Int)
   }
 
   private var hedging: Hedging { surroundings?.hedging ?? .none }
@@ -22,12 +22,14 @@ extension Call {
   func hedged(
     _ number: inout Int, _ request: HTTPRequest, again: @escaping @Sendable () async throws -> HTTPRequest
   ) async -> AttemptResult {
-    let first = Attempt(number, of: self)
+    let (first, firstNumber) = (Attempt(number, of: self), number)
     let delay = hedging.delay
     var race = HedgeRace(hedging)
-    var best = AttemptResult.failure(CancellationError())
+    var best = (result: AttemptResult.failure(CancellationError()), weight: -1)
+    state.withLock { $0.setRacing(true) }
+    defer { state.withLock { $0.setRacing(false) } }
     return await withTaskGroup(of: HedgeEvent?.self) { group in
-      group.addTask(operation: racing(isFirst: true) { await self.make(first, request) })
+      group.addTask(operation: racing(firstNumber) { await self.make(first, request) })
       group.addTask { await self.delay() }
       while let event = await group.next() {
         switch event {
@@ -38,16 +40,25 @@ extension Call {
           group.addTask { action == .wait && delay == .zero ? await self.begun(first) : await self.delay() }
           if action == .wait { continue }
           number += 1
-          group.addTask(operation: racing(isFirst: false) { [number] in await self.hedge(number, again) })
-        case .ended(let result, let isFirst):
+          group.addTask(operation: racing(number) { [number] in await self.hedge(number, again) })
+        case .ended(let result, let number):
           let action = race.ended(isAcceptable: isAcceptable(result))
-          best.replace(with: result, if: action == .win || (action != .discard && isFirst))
+          let weight = weight(of: result, number, isFirst: number == firstNumber)
+          best.result.replace(with: result, if: action == .win || (action != .discard && weight > best.weight))
+          best.weight = max(best.weight, weight)
           if action == .win || action == .lose { group.cancelAll() }
         case nil: break
         }
       }
-      return best
+      return best.result
     }
+  }
+
+  /// The weight of a failure among those of a race: that of a once-only request that was sent is what became of the call, and an
+  /// attempt that was not to send it beside that says nothing.
+  private func weight(of result: AttemptResult, _ number: Int, isFirst: Bool) -> Int {
+    if case .failure(let error) = result, error is CancellationError { return Task.isCancelled || isCancelled ? 4 : 0 }
+    return state.withLock { $0.isSender(number) } ? 3 : isFirst ? 2 : 1
   }
 
   private func hedge(_ number: Int, _ again: @Sendable () async throws -> HTTPRequest) async -> AttemptResult {
@@ -63,14 +74,14 @@ extension Call {
 
   /// An attempt in a child task, which holds the serial queues of its call as well.
   private func racing(
-    isFirst: Bool, _ attempt: @escaping @Sendable () async -> AttemptResult
+    _ number: Int, _ attempt: @escaping @Sendable () async -> AttemptResult
   ) -> @concurrent @Sendable () async -> HedgeEvent? {
     let attempt = SerialQueues.joined(attempt)
     return {
       do {
-        return .ended(try await attempt(), isFirst: isFirst)
+        return .ended(try await attempt(), number: number)
       } catch {
-        return .ended(.failure(error), isFirst: isFirst)
+        return .ended(.failure(error), number: number)
       }
     }
   }

@@ -14,7 +14,9 @@ struct CallState {
   /// True when the server may have seen a request of the call.
   var wasPerhapsSent = false
   /// True once a once-only request was sent, as a step may make it.
-  var hasSentOnceOnly = false
+  private(set) var hasSentOnceOnly = false
+  /// The race of attempts beside one another; nil where there is none.
+  private var race: Race?
   /// The method and the URL of the last request.
   var method: HTTPMethod?
   var url: URL?
@@ -37,7 +39,32 @@ struct CallState {
   /// The current wait.
   private var wait: (any Cancellable)?
 
-  /// Cancels the call; returns the wait to cancel.
+  /// Attempts beside one another, of which one may send a once-only request.
+  private struct Race {
+    /// The number of the one that has sent it.
+    var sender: Int?
+  }
+
+  /// Attempts are made beside one another from now on, or no longer.
+  mutating func setRacing(_ isRacing: Bool) { race = isRacing ? Race() : nil }
+
+  /// True where a once-only request may be sent by the attempt of this number, which is noted: no attempt beside it has.
+  mutating func maySendOnceOnly(by number: Int) -> Bool {
+    hasSentOnceOnly = true
+    guard let race else { return true }
+    guard race.sender ?? number == number else { return false }
+    self.race?.sender = number
+    return true
+  }
+
+  /// The last request of an attempt surely did not reach the server: another may send it.
+  mutating func sentNothing(by number: Int) {
+    if race?.sender == number { race?.sender = nil }
+  }
+
+  /// True where the attempt of this number has sent what none beside it may send too.
+  func isSender(_ number: Int) -> Bool { race?.sender == number }
+
   /// Notes the header fields that a build of the request got from the server: none of them may leave its origin, whichever
   /// build a step sends.
   mutating func note(serverHeaders headers: HTTPHeaders) {
@@ -45,6 +72,7 @@ struct CallState {
     for field in headers where !serverHeaders.fields.contains(field) { serverHeaders.add(field.value, for: field.name) }
   }
 
+  /// Cancels the call; returns the wait to cancel.
   mutating func cancel() -> (any Cancellable)? {
     isCancelled = true
     defer { wait = nil }

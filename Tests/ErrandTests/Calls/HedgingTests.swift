@@ -182,6 +182,77 @@ import Testing
     }
   }
 
+  /// Fetches a token, and then pays with it.
+  private struct Paying: PerAttemptStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      _ = try await next(request)
+      var payment = request
+      payment.method = .post
+      payment.body = .text("pay 100")
+      return try await next(payment)
+    }
+  }
+
+  /// A shop whose tokens take six seconds, and which counts the payments.
+  private func makePaying(
+    _ payments: Shared<Int>, answer: @escaping @Sendable (Int, HTTPRequest, CallClock) async throws -> HTTPResponse
+  ) -> VirtualShop {
+    VirtualShop(configure: { $0.perAttemptSteps = [Paying()] }) { _, request, clock in
+      guard request.method == .post else {
+        try await CallClock(clock).sleep(for: .seconds(6))
+        return .ok(request)
+      }
+      let number = payments.withLock { number in
+        number += 1
+        return number
+      }
+      return try await answer(number, request, CallClock(clock))
+    }
+  }
+
+  @Test(arguments: [HTTPStatus.ok, .serviceUnavailable])
+  func `what a step makes a once-only request is sent by one of the attempts beside one another`(status: HTTPStatus)
+    async throws
+  {
+    let payments = Shared(0)
+    let shop = makePaying(payments) { _, request, clock in
+      try await clock.sleep(for: .seconds(8))
+      return .status(status, for: request)
+    }
+    let call = Task { try await shop.task().hedged(after: .seconds(2)).run() }
+    await shop.clock.pass(.seconds(2), sleepers: 2)
+    await shop.clock.pass(.seconds(4), sleepers: 3)
+    #expect(await eventually { payments.withLock { $0 } == 1 })
+    await shop.clock.pass(.seconds(2), sleepers: 2)  // the token of the second
+    #expect(
+      await eventually { payments.withLock { $0 } == 2 || !shop.moments(containing: "attempt 2 ended").isEmpty })
+    await shop.clock.pass(.seconds(6))
+    shop.clock.advance(by: .seconds(100))  // nobody sleeps any more
+    if status == .ok {
+      #expect(try await call.value.status == .ok)
+    } else {
+      let error = await #expect(throws: TaskError.self) { try await call.value }
+      #expect(error?.status == status, "\(error.map { "\($0)" } ?? "")")
+    }
+    #expect(payments.withLock { $0 } == 1)
+    #expect(shop.manager.runningCount == 0 && shop.events.isBalanced)
+  }
+
+  @Test func `a once-only request that was surely not sent is sent by the attempt beside`() async throws {
+    let payments = Shared(0)
+    let shop = makePaying(payments) { number, request, _ in
+      guard number == 1 else { return .ok(request) }
+      throw TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true)
+    }
+    let call = Task { try await shop.task().hedged(after: .seconds(3)).run() }
+    await shop.clock.pass(.seconds(3), sleepers: 2)
+    await shop.clock.pass(.seconds(3), sleepers: 3)
+    #expect(await eventually { !shop.moments(containing: "attempt 1 ended").isEmpty })
+    await shop.clock.pass(.seconds(3))
+    #expect(try await call.value.status == .ok)
+    #expect(payments.withLock { $0 } == 2 && shop.events.isBalanced)
+  }
+
   @Test func `a hedge at once waits for the first to have its slot without keeping a processor busy`() async throws {
     let shop = make(slow: [.seconds(5)], limits: ThrottleLimits(perHost: 1))
     let first = Task { try await shop.task().run() }
