@@ -71,8 +71,9 @@ final class Nginx: Sendable {
       gzip_types *;
       large_client_header_buffers 4 128k;
       server {
-        listen 127.0.0.1:\(port) \(security == nil ? speaksHTTP2 ? "http2" : "" : "ssl http2");
+        # It listens in this order, and has started once the port answers.
         \(security == nil ? "listen unix:\(folder)/socket;" : "")
+        listen 127.0.0.1:\(port) \(security == nil ? speaksHTTP2 ? "http2" : "" : "ssl http2");
         \(security.map { secured($0, folder) } ?? "")
         \(locations)
       }

@@ -99,6 +99,7 @@ extension ServerConfiguration {
     settings.logStyle = logStyle
     settings.log = log
     settings.redaction = redaction
+    settings.addressPolicy = addressPolicy
     return settings
   }
 }

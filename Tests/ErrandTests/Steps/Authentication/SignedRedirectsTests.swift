@@ -83,4 +83,22 @@ import Testing
     #expect(error?.code == .authenticationFailed)
     #expect(log.withLock { $0.map(\.url) } == [TokenService.url])
   }
+
+  @Test func `requests for tokens keep to the addresses that the server may connect to`() async throws {
+    let log = Shared<[HTTPRequest]>([])
+    let shop = VirtualShop(
+      configure: {
+        $0.addressPolicy = .publicOnly
+        $0.authentication = .oauth2(
+          OAuth2(
+            tokenURL: TokenService.url, client: .init(id: "app", secret: "s3cret"), grant: .clientCredentials))
+      },
+      answer: { _, request, _ in
+        log.withLock { $0.append(request) }
+        return .ok(request)
+      })
+    let error = await taskError { try await shop.task().run() }
+    #expect(error?.code == .authenticationFailed)
+    #expect(log.withLock { $0.map(\.options.addressPolicy.allowsAll) } == [false])
+  }
 }
