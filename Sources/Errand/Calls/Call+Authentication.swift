@@ -73,6 +73,7 @@ struct TokenTask: ServerTask, UnrecordedTask {
   var authentication: Authentication { .none }
   /// Secrets go to the remote that was named.
   var redirectPolicy: RedirectPolicy { .refuse }
+  var cookiePolicy: CookiePolicy { .none }
 
   func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { request.body }
 }

@@ -101,4 +101,28 @@ import Testing
     #expect(error?.code == .authenticationFailed)
     #expect(log.withLock { $0.map(\.options.addressPolicy.allowsAll) } == [false])
   }
+
+  @Test func `requests for tokens send no cookies, and keep none`() async throws {
+    let log = Shared<[HTTPRequest]>([])
+    let jar = CookieJar()
+    try jar.set("a=b", from: TokenService.url)
+    let shop = VirtualShop(
+      configure: {
+        $0.cookiePolicy = .shared(jar)
+        $0.authentication = .oauth2(
+          OAuth2(
+            tokenURL: TokenService.url, client: .init(id: "app", secret: "s3cret"), grant: .clientCredentials))
+      },
+      answer: { _, request, _ in
+        log.withLock { $0.append(request) }
+        let cookie: HTTPHeaders = ["Set-Cookie": "c=d"]
+        if request.url != TokenService.url { return .status(.ok, headers: cookie, for: request) }
+        var token = HTTPResponse.json(#"{"access_token":"t","token_type":"Bearer"}"#, for: request)
+        token.headers["Set-Cookie"] = "e=f"
+        return token
+      })
+    try await shop.task().run()
+    #expect(log.withLock { $0.map { $0.headers[.cookie] } } == [nil, nil])
+    #expect(jar.cookies.map(\.name) == ["a", "c"])
+  }
 }
