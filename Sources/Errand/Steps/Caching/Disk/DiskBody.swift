@@ -1,0 +1,87 @@
+import Foundation
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// The body of a response in a file of a ``DiskCache``, frame by frame; no byte is handed on before its frame was checked.
+final class DiskBody: HTTPBodySource {
+  private struct State {
+    var file: Int32
+    var next: Int
+  }
+
+  private let layout: DiskLayout
+  private let range: Range<Int>
+  private let state: Lock<State>
+  /// Called where the file is damaged.
+  private let onDamage: @Sendable () -> Void
+
+  /// Takes over an open file.
+  init(_ file: Int32, _ layout: DiskLayout, _ range: Range<Int>, onDamage: @escaping @Sendable () -> Void) {
+    self.layout = layout
+    self.range = range
+    self.onDamage = onDamage
+    state = Lock(State(file: file, next: range.lowerBound))
+  }
+
+  deinit { cancel() }
+
+  func next() async throws -> Data? {
+    do {
+      return try state.withLock { state in
+        guard state.file >= 0, state.next < range.upperBound else { return nil }
+        let number = state.next / DiskLayout.frameSize
+        let bytes = try Self.frame(number, of: state.file, layout)
+        let start = number * DiskLayout.frameSize
+        let piece = bytes.dropFirst(state.next - start).prefix(range.upperBound - state.next)
+        state.next += piece.count
+        return piece
+      }
+    } catch {
+      onDamage()
+      throw error
+    }
+  }
+
+  /// The bytes of a frame.
+  /// Throws where they are not what was written.
+  static func frame(_ number: Int, of file: Int32, _ layout: DiskLayout) throws -> Data {
+    let length = layout.length(ofFrame: number)
+    guard let frame = DiskFolder.readFile(file, at: layout.offset(ofFrame: number), count: length + 8),
+      frame.count == length + 8, let bytes = DiskLayout.checked(frame, number: number)
+    else {
+      throw TaskError(
+        .truncatedBody, "a stored response is damaged, and was removed: the next call gets it from its server",
+        phase: .receiving)
+    }
+    return bytes
+  }
+
+  func cancel() {
+    state.withLock { state in
+      if state.file >= 0 { close(state.file) }
+      state.file = -1
+    }
+  }
+}
+
+/// A descriptor that is closed with the last that has it.
+final class OpenFile: Sendable {
+  private let descriptor: Int32
+
+  init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { close(descriptor) }
+
+  /// Another descriptor of the same file.
+  func copy() throws -> Int32 {
+    let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    guard copy >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EMFILE) }
+    return copy
+  }
+}

@@ -1,0 +1,101 @@
+import Dispatch
+import Foundation
+
+extension DiskCache {
+  /// What is known of the size of the folder, and whether it is being counted.
+  struct Trimming {
+    /// The size of all files when they were counted last; nil where they never were.
+    var counted: Int?
+    /// The bytes that were added since.
+    var added = 0
+    var isUnderWay = false
+  }
+
+  /// A file as a count found it.
+  private struct Found {
+    let name: DiskName
+    let size: Int
+    let used: Int
+  }
+
+  // A count reads 4,096 folders: no call waits for it, and none of Swift's few threads is held by it.
+  private static let queue = DispatchQueue(label: "errand.disk-cache", qos: .utility)
+
+  /// Counts bytes that were added. Counts all files where they may be beyond the limit; other processes add to them too.
+  func noteAdded(_ size: Int) {
+    let begins = trimming.withLock { state in
+      state.added += size
+      let isDue = state.counted.map { $0 + state.added > sizeLimit || state.added > sizeLimit / 8 } ?? true
+      defer { state.isUnderWay = state.isUnderWay || isDue }
+      return isDue && !state.isUnderWay
+    }
+    if begins {
+      Self.queue.async { [self] in
+        count()
+        trimming.withLock { $0.isUnderWay = false }
+      }
+    }
+  }
+
+  /// Removes now what is beyond the limits, which otherwise happens shortly after something was stored. Returns the bytes
+  /// that the files take afterwards.
+  @discardableResult
+  public func trim() async -> Int {
+    await answer { waiter in
+      Self.queue.async { [self] in
+        count()
+        waiter.resume(returning: trimming.withLock { $0.counted } ?? 0)
+      }
+      return nil
+    }
+  }
+
+  private func count() {
+    folder.alone {
+      trimming.withLock { $0.added = 0 }
+      var found: [Found] = []
+      for number in 0..<DiskFolder.shardCount {
+        folder.withShard(DiskFolder.shard(UInt64(number) << 52)) { found += Self.files(in: $0) }
+      }
+      let total = found.reduce(0) { $0 + $1.size } - remove(from: found)
+      trimming.withLock { $0.counted = total }
+    }
+  }
+
+  /// The files in a folder; what was left behind by a process that died is removed.
+  private static func files(in shard: Int32) -> [Found] {
+    let names = DiskFolder.names(in: shard)
+    guard !names.isEmpty else { return [] }
+    let entries = Set(names.filter { $0.kind == .entry })
+    return names.compactMap { name in
+      guard let status = DiskFolder.status(of: name.text, in: shard) else { return nil }
+      switch name.kind {
+      case .part, .headPart:
+        if DiskFolder.isBeingWritten(name.text, in: shard) { break }
+        DiskFolder.removeFile(name.text, in: shard)
+        return nil
+      case .head where !entries.contains(name.of(.entry)):
+        DiskFolder.removeFile(name.text, in: shard)
+        return nil
+      case .head, .entry: break
+      }
+      return Found(name: name, size: status.size, used: status.used)
+    }
+  }
+
+  /// Removes what is too old, and then what was not used for the longest time; returns the bytes that became free.
+  private func remove(from found: [Found]) -> Int {
+    var total = found.reduce(0) { $0 + $1.size }
+    var freed = 0
+    let oldest = now().addingTimeInterval(-ageLimit.inSeconds).nanoseconds
+    // Somewhat more than needed, so that not every response that is stored from now on has all files counted.
+    let goal = total > sizeLimit ? sizeLimit - sizeLimit / 10 : sizeLimit
+    for file in found.sorted(by: { $0.used < $1.used }) where file.name.kind == .entry {
+      guard total > goal || file.used < oldest else { break }
+      folder.withShard(DiskFolder.shard(file.name.url)) { removeFiles(file.name, in: $0) }
+      total -= file.size
+      freed += file.size
+    }
+    return freed
+  }
+}

@@ -1,0 +1,216 @@
+public import Foundation
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// A cache in a folder, which outlives the process and may be shared by several.
+///
+///     let cache = try DiskCache(at: folder, sizeLimit: 1 << 30)
+///     await shop.update { $0.cache = cache }
+///
+/// The folder and its files are this user's alone (0700, 0600). A file has its name only once it is complete, and every byte
+/// is checked before it is used: what is torn, damaged or foreign is not there, and is removed. Opening the folder reads
+/// nothing of it. Credentials are not in it, only hashes of them; what servers answered is.
+public final class DiskCache: CacheStore {
+  /// The most bytes that its files take; beyond that, those that were not used for the longest time are removed.
+  public let sizeLimit: Int
+  /// The time for which a response is kept after it came, or was last validated.
+  public let ageLimit: Duration
+  let folder: DiskFolder
+  let now: @Sendable () -> Date
+  let trimming = Lock(Trimming())
+
+  /// Opens a folder, which is made where it is missing.
+  ///
+  /// - Parameters:
+  ///   - folder: A folder of its own.
+  ///   - sizeLimit: The most bytes that its files take. A body of more than an eighth of that is not stored.
+  ///   - ageLimit: The time for which a response is kept after it came, or was last validated.
+  /// - Throws: ``TaskError`` with code `.fileNotWritable` where the folder cannot be made, or is another user's.
+  public convenience init(
+    at folder: URL, sizeLimit: Int = 256 << 20, ageLimit: Duration = .seconds(90 * 86_400)
+  ) throws {
+    try self.init(at: folder, sizeLimit: sizeLimit, ageLimit: ageLimit) { Date() }
+  }
+
+  package init(at folder: URL, sizeLimit: Int, ageLimit: Duration, now: @escaping @Sendable () -> Date) throws {
+    self.folder = try DiskFolder(folder)
+    self.sizeLimit = max(0, sizeLimit)
+    self.ageLimit = max(.zero, ageLimit)
+    self.now = now
+  }
+
+  var largestBody: Int { sizeLimit / 8 }
+
+  // MARK: Finding
+
+  /// The responses that are stored under a key.
+  public func entries(for key: CacheKey) async -> [CacheEntry] {
+    let wanted = DiskName(key, number: 0)
+    return folder.withShard(DiskFolder.shard(wanted.url)) { shard in
+      let names = DiskFolder.names(in: shard).filter { $0.isOf(wanted) }
+      return names.filter { $0.kind == .entry }.compactMap { name in
+        entry(name, of: key, in: shard, hasHead: names.contains(name.of(.head)))
+      }
+    } ?? []
+  }
+
+  /// A file as an entry; nil, and the file removed, where it is not what it should be.
+  private func entry(_ name: DiskName, of key: CacheKey, in shard: Int32, hasHead: Bool) -> CacheEntry? {
+    guard let (file, size) = DiskFolder.openFile(name.text, in: shard) else { return nil }
+    var keepsFile = false
+    defer { if !keepsFile { close(file) } }
+    guard let (layout, stored, start) = Self.head(of: file, size: size), layout.fileSize == size, stored.key == key
+    else {
+      removeFiles(name, in: shard)
+      return nil
+    }
+    let response = (hasHead ? updatedHead(name, key, in: shard) : nil) ?? stored.response
+    guard response.terms.responseTime.addingTimeInterval(ageLimit.inSeconds) > now() else {
+      removeFiles(name, in: shard)
+      return nil
+    }
+    DiskFolder.touch(name.text, in: shard, at: now())
+    if layout.frameCount <= 1 {
+      guard let body = smallBody(layout, start, file) else {
+        removeFiles(name, in: shard)
+        return nil
+      }
+      return CacheEntry(id: name.text, response, body: body)
+    }
+    // Open from now on, so that its body is there even where it is removed meanwhile.
+    keepsFile = true
+    return CacheEntry(id: name.text, response, length: layout.bodyLength, open: reading(file, layout, name))
+  }
+
+  private func smallBody(_ layout: DiskLayout, _ start: Data, _ file: Int32) -> Data? {
+    guard layout.bodyLength > 0 else { return Data() }
+    let offset = layout.offset(ofFrame: 0)
+    if start.count == layout.fileSize { return DiskLayout.checked(start.dropFirst(offset), number: 0) }
+    return try? DiskBody.frame(0, of: file, layout)  // a damaged one is none
+  }
+
+  /// Opens the body of an open file; each body has a descriptor of its own, and the file is closed with the last.
+  private func reading(
+    _ file: Int32, _ layout: DiskLayout, _ name: DiskName
+  ) -> @Sendable (Range<Int>) throws -> any HTTPBodySource {
+    let opened = OpenFile(file)
+    return { [self] range in
+      DiskBody(try opened.copy(), layout, range) { [self] in
+        try? withShard(of: name) { removeFiles(name, in: $0) }  // it may be gone with its folder
+      }
+    }
+  }
+
+  /// The head of a file, and the bytes that were read of it; nil where it has none.
+  private static func head(of file: Int32, size: Int) -> (DiskLayout, DiskHead, Data)? {
+    guard let start = DiskFolder.readFile(file, at: 0, count: min(size, 8 << 10)), let layout = DiskLayout(start) else {
+      return nil
+    }
+    let rest = DiskLayout.size..<(DiskLayout.size + layout.headLength)
+    guard rest.upperBound <= size else { return nil }
+    let bytes =
+      start.count >= rest.upperBound
+      ? start[rest] : DiskFolder.readFile(file, at: rest.lowerBound, count: layout.headLength) ?? Data()
+    guard layout.isSound(head: bytes), let head = DiskHead(bytes) else { return nil }
+    return (layout, head, start)
+  }
+
+  /// The header of a response after its last validation; nil, and the file removed, where it is damaged.
+  private func updatedHead(_ name: DiskName, _ key: CacheKey, in shard: Int32) -> StoredResponse? {
+    guard let (file, size) = DiskFolder.openFile(name.of(.head).text, in: shard) else { return nil }
+    defer { close(file) }
+    guard let (layout, head, _) = Self.head(of: file, size: size), layout.fileSize == size, head.key == key else {
+      DiskFolder.removeFile(name.of(.head).text, in: shard)
+      return nil
+    }
+    return head.response
+  }
+
+  // MARK: Storing
+
+  /// Begins to store a response.
+  public func store(_ response: StoredResponse, for key: CacheKey) async throws -> any CacheWriter {
+    try DiskWriter(self, DiskHead(key, response), DiskName(key, number: .random(in: 0 ... .max)))
+  }
+
+  /// Replaces the header of a stored response; its body stays where it is.
+  public func update(_ entry: CacheEntry, to response: StoredResponse, for key: CacheKey) async throws {
+    guard let name = entry.id.withCString({ DiskName($0) }) else { return }
+    let head = DiskHead(key, response).bytes
+    try withShard(of: name) { shard in
+      // Under a name of its own: others may validate the same response.
+      let part = DiskName(key, number: .random(in: 0 ... .max)).of(.headPart).text
+      let file = try DiskFolder.create(part, in: shard)
+      defer { close(file) }
+      do {
+        try DiskFolder.writeFile(DiskLayout(head: head, bodyLength: 0).bytes + head, to: file, at: 0)
+        try DiskFolder.renameFile(part, to: name.of(.head).text, in: shard)
+      } catch {
+        DiskFolder.removeFile(part, in: shard)
+        throw error
+      }
+      // Removed meanwhile: a header without its response would stay.
+      if DiskFolder.status(of: name.text, in: shard) == nil { DiskFolder.removeFile(name.of(.head).text, in: shard) }
+    }
+  }
+
+  /// Removes the responses whose place another one takes. Of two that come at once, one stays.
+  func removeSuperseded(by head: DiskHead, _ own: DiskName, in shard: Int32) {
+    for name in DiskFolder.names(in: shard) where name.isOf(own) && name.kind == .entry && name != own {
+      guard let (file, size) = DiskFolder.openFile(name.text, in: shard) else { continue }
+      defer { close(file) }
+      guard let (_, old, _) = Self.head(of: file, size: size), old.key == head.key else { continue }
+      let isOlder = (old.response.responseTime, name.number) < (head.response.responseTime, own.number)
+      if isOlder, head.response.supersedes(old.response) { removeFiles(name, in: shard) }
+    }
+  }
+
+  // MARK: Removing
+
+  /// Removes a stored response.
+  public func remove(_ entry: CacheEntry, for key: CacheKey) async {
+    guard let name = entry.id.withCString({ DiskName($0) }) else { return }
+    folder.withShard(DiskFolder.shard(name.url)) { removeFiles(name, in: $0) }
+  }
+
+  /// Removes all that is stored for a URL.
+  public func removeAll(for url: String) async {
+    let hash = DiskName.hash(ofURL: url)
+    folder.withShard(DiskFolder.shard(hash)) { shard in
+      for name in DiskFolder.names(in: shard) where name.url == hash && name.kind != .part {
+        DiskFolder.removeFile(name.text, in: shard)
+      }
+    }
+  }
+
+  /// Removes everything that is of its making.
+  public func removeAll() async {
+    for number in 0..<DiskFolder.shardCount {
+      folder.withShard(DiskFolder.shard(UInt64(number) << 52)) { shard in
+        for name in DiskFolder.names(in: shard) where name.kind != .part { DiskFolder.removeFile(name.text, in: shard) }
+      }
+    }
+    trimming.withLock { $0 = Trimming(isUnderWay: $0.isUnderWay) }
+  }
+
+  func removeFiles(_ name: DiskName, in shard: Int32) {
+    DiskFolder.removeFile(name.of(.head).text, in: shard)
+    DiskFolder.removeFile(name.text, in: shard)
+  }
+
+  /// Calls `body` with the folder of a name.
+  /// Throws where there is none.
+  func withShard<Result>(of name: DiskName, making: Bool = false, _ body: (Int32) throws -> Result) throws -> Result {
+    guard let result = try folder.withShard(DiskFolder.shard(name.url), making: making, body) else {
+      throw TaskError(
+        .fileNotWritable, "a response cannot be stored: the folder of the cache is gone", phase: .finishing)
+    }
+    return result
+  }
+}

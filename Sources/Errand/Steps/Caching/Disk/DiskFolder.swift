@@ -1,0 +1,202 @@
+import Foundation
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// The folder of a ``DiskCache``: 4,096 folders of its own in it, and the files in these.
+///
+/// All access is by descriptors, no link is followed, and what is no plain file of this user is not read. Only names that are
+/// of its making are ever touched.
+final class DiskFolder: Sendable {
+  /// A file in a folder, as it was found.
+  struct Status {
+    let size: Int
+    /// The time of its last use, in nanoseconds since 1970.
+    let used: Int
+  }
+
+  private let descriptor: Int32
+
+  /// Opens a folder, which is made where it is missing, with its parents.
+  /// Throws ``TaskError`` with code `.fileNotWritable` where it cannot be made, or is another user's.
+  init(_ url: URL) throws {
+    var missing: [String] = []
+    var next = url.standardizedFileURL
+    while access(next.path, F_OK) != 0, errno == ENOENT, next.pathComponents.count > 1 {
+      missing.append(next.path)
+      next.deleteLastPathComponent()
+    }
+    for path in missing.reversed() where mkdir(path, 0o700) != 0 && errno != EEXIST {
+      throw Self.failure("the folder of a cache, \(path), cannot be made: \(Self.reason)")
+    }
+    let opened = open(url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard opened >= 0 else {
+      throw Self.failure("the folder of a cache, \(url.path), cannot be opened: \(Self.reason)")
+    }
+    var status = stat()
+    // Responses are secret: nobody else may read them, or put others in their place.
+    guard fstat(opened, &status) == 0, status.st_uid == geteuid(), fchmod(opened, 0o700) == 0 else {
+      close(opened)
+      throw Self.failure("the folder of a cache, \(url.path), belongs to another user: give the cache one of its own")
+    }
+    descriptor = opened
+  }
+
+  deinit { close(descriptor) }
+
+  // MARK: Folders in it
+
+  static let shardCount = 4096
+
+  /// The name of a folder in it.
+  static func shard(_ hash: UInt64) -> String { String(hash.hexadecimal.prefix(3)) }
+
+  /// Calls `body` with the descriptor of a folder in it; nil where there is none.
+  func withShard<Result>(_ name: String, making: Bool = false, _ body: (Int32) throws -> Result) rethrows -> Result? {
+    let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW
+    var shard = openat(descriptor, name, flags)
+    if shard < 0, making, errno == ENOENT {
+      mkdirat(descriptor, name, 0o700)  // another process may have made it meanwhile
+      shard = openat(descriptor, name, flags)
+    }
+    guard shard >= 0 else { return nil }
+    defer { close(shard) }
+    return try body(shard)
+  }
+
+  /// The names in a folder that are of our making.
+  static func names(in shard: Int32) -> [DiskName] {
+    let copy = dup(shard)  // closedir closes it
+    guard copy >= 0, let stream = fdopendir(copy) else {
+      if copy >= 0 { close(copy) }
+      return []
+    }
+    defer { closedir(stream) }
+    rewinddir(stream)
+    var names: [DiskName] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 1) { DiskName($0) }
+      }
+      if let name { names.append(name) }
+    }
+    return names
+  }
+
+  // MARK: Files
+
+  /// Opens a plain file of this user to be read; nil where there is none.
+  static func openFile(_ name: String, in shard: Int32) -> (file: Int32, size: Int)? {
+    let file = openat(shard, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
+      close(file)
+      return nil
+    }
+    return (file, Int(status.st_size))
+  }
+
+  /// Makes a file and locks it for as long as it is open, so that others see that it is being written.
+  static func create(_ name: String, in shard: Int32) throws -> Int32 {
+    let file = openat(shard, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw failure("a response cannot be stored: \(reason)") }
+    flock(file, LOCK_EX | LOCK_NB)  // it is new: nobody else has it
+    return file
+  }
+
+  /// True where a file is being written by a process that lives.
+  static func isBeingWritten(_ name: String, in shard: Int32) -> Bool {
+    guard let (file, _) = openFile(name, in: shard) else { return false }
+    defer { close(file) }
+    return flock(file, LOCK_EX | LOCK_NB) != 0
+  }
+
+  static func renameFile(_ old: String, to new: String, in shard: Int32) throws {
+    guard renameat(shard, old, shard, new) == 0 else { throw failure("a response cannot be stored: \(reason)") }
+  }
+
+  static func removeFile(_ name: String, in shard: Int32) {
+    unlinkat(shard, name, 0)  // it may be gone, which is what we want
+  }
+
+  static func status(of name: String, in shard: Int32) -> Status? {
+    var status = stat()
+    guard fstatat(shard, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      return nil
+    }
+    #if canImport(Darwin)
+      let time = status.st_mtimespec
+    #else
+      let time = status.st_mtim
+    #endif
+    // As bytes: in a release build the fields of `timespec` are of a module that has no name to import.
+    let parts = withUnsafeBytes(of: time) { ($0.load(as: Int.self), $0.load(fromByteOffset: 8, as: Int.self)) }
+    return Status(size: Int(status.st_size), used: parts.0 &* 1_000_000_000 &+ parts.1)
+  }
+
+  /// Notes when a file was used.
+  static func touch(_ name: String, in shard: Int32, at time: Date) {
+    let nanoseconds = time.nanoseconds
+    let parts = (nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000)
+    var times = (parts.0, parts.1, parts.0, parts.1)
+    _ = withUnsafePointer(to: &times) {
+      $0.withMemoryRebound(to: timespec.self, capacity: 2) { utimensat(shard, name, $0, AT_SYMLINK_NOFOLLOW) }
+    }
+  }
+
+  /// Runs `body` unless another process does so already.
+  func alone(_ body: () -> Void) {
+    let file = openat(descriptor, "trimming", O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard file >= 0 else { return }
+    defer { close(file) }
+    if flock(file, LOCK_EX | LOCK_NB) == 0 { body() }
+  }
+
+  // MARK: Reading and writing
+
+  /// The bytes at an offset: fewer than `count` at the end; nil where they cannot be read.
+  static func readFile(_ file: Int32, at offset: Int, count: Int) -> Data? {
+    var data = Data(count: count)
+    var done = 0
+    while done < count {
+      let got = data.withUnsafeMutableBytes { bytes in
+        pread(file, bytes.baseAddress?.advanced(by: done), count - done, off_t(offset + done))
+      }
+      if got < 0, errno == EINTR { continue }
+      guard got >= 0 else { return nil }
+      if got == 0 { return data.prefix(done) }
+      done += got
+    }
+    return data
+  }
+
+  static func writeFile(_ data: Data, to file: Int32, at offset: Int) throws {
+    try data.withUnsafeBytes { bytes in
+      var done = 0
+      while done < bytes.count {
+        let put = pwrite(file, bytes.baseAddress?.advanced(by: done), bytes.count - done, off_t(offset + done))
+        if put < 0, errno == EINTR { continue }
+        guard put > 0 else { throw failure("a response cannot be stored: \(reason)") }
+        done += put
+      }
+    }
+  }
+
+  private static var reason: String { String(cString: strerror(errno)) }
+
+  private static func failure(_ reason: String) -> TaskError {
+    let underlying = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+    return TaskError(.fileNotWritable, reason, phase: .finishing, underlying: underlying)
+  }
+}
+
+extension Date {
+  /// Since 1970; within what 64 bits can say.
+  var nanoseconds: Int { Int(max(0, min(9e9, timeIntervalSince1970)) * 1e9) }
+}

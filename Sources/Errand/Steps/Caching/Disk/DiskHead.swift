@@ -1,0 +1,104 @@
+import Foundation
+
+/// What a file of a ``DiskCache`` says of its response, as bytes: the key, the response, and no body.
+struct DiskHead: Equatable {
+  let key: CacheKey
+  let response: StoredResponse
+
+  init(_ key: CacheKey, _ response: StoredResponse) {
+    self.key = key
+    self.response = response
+  }
+
+  var bytes: Data {
+    var writer = ByteWriter()
+    writer.add(key.url)
+    writer.add(key.credential)
+    writer.add(UInt64(response.status.code))
+    writer.add(response.requestTime.timeIntervalSince1970.bitPattern)
+    writer.add(response.responseTime.timeIntervalSince1970.bitPattern)
+    writer.add(response.isUnpacked ? 1 : 0)
+    writer.add(response.headers)
+    writer.add(response.selecting)
+    return writer.data
+  }
+
+  /// Nil where the bytes are not those of a head.
+  init?(_ bytes: Data) {
+    var reader = ByteReader(bytes)
+    guard let url = reader.text(), let credential = reader.text(), let status = reader.number(), status < 1000,
+      let requestTime = reader.number(), let responseTime = reader.number(), let isUnpacked = reader.number(),
+      let headers = reader.headers(), let selecting = reader.headers(), reader.isAtEnd
+    else { return nil }
+    key = CacheKey(url: url, credential: credential)
+    let times = [requestTime, responseTime].map { Double(bitPattern: $0) }
+    guard times.allSatisfy({ $0.isFinite && abs($0) < 1e12 }) else { return nil }
+    response = StoredResponse(
+      status: HTTPStatus(Int(status)), headers: headers, requestTime: Date(timeIntervalSince1970: times[0]),
+      responseTime: Date(timeIntervalSince1970: times[1]), selecting: selecting, isUnpacked: isUnpacked == 1)
+  }
+}
+
+private struct ByteWriter {
+  var data = Data()
+
+  mutating func add(_ number: UInt64) {
+    withUnsafeBytes(of: number.littleEndian) { data.append(contentsOf: $0) }
+  }
+
+  mutating func add(_ text: String) {
+    add(UInt64(text.utf8.count))
+    data.append(contentsOf: text.utf8)
+  }
+
+  mutating func add(_ headers: HTTPHeaders) {
+    add(UInt64(headers.count))
+    for field in headers {
+      add(field.name.rawName)
+      add(field.value)
+    }
+  }
+}
+
+private struct ByteReader {
+  private let bytes: Data
+  private var rest: Int { bytes.endIndex - index }
+  private var index: Int
+
+  init(_ bytes: Data) {
+    self.bytes = bytes
+    index = bytes.startIndex
+  }
+
+  var isAtEnd: Bool { rest == 0 }
+
+  mutating func number() -> UInt64? {
+    guard rest >= 8 else { return nil }
+    defer { index += 8 }
+    return bytes.number(at: index - bytes.startIndex)
+  }
+
+  mutating func text() -> String? {
+    guard let count = number(), count <= UInt64(rest) else { return nil }
+    defer { index += Int(count) }
+    return String(validating: bytes[index..<(index + Int(count))], as: UTF8.self)
+  }
+
+  mutating func headers() -> HTTPHeaders? {
+    // A field takes 16 bytes at least: no number that a damaged file states makes room for more than it has.
+    guard let count = number(), count <= UInt64(rest / 16) else { return nil }
+    var fields: [HTTPHeaders.Field] = []
+    for _ in 0..<count {
+      guard let name = text(), let value = text() else { return nil }
+      fields.append(.init(HTTPHeaderName(name), value))
+    }
+    return HTTPHeaders(fields)
+  }
+}
+
+extension Data {
+  /// The eight bytes at an offset from the start as a number, the smallest first.
+  func number(at offset: Int) -> UInt64 {
+    withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
+  }
+}

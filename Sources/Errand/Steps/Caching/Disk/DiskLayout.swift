@@ -1,0 +1,77 @@
+import Foundation
+
+/// The layout of a file of a ``DiskCache``: five numbers of eight bytes, the head, the body in frames.
+///
+///     magic · length of the head · checksum of the head · length of the body · checksum of these four
+///     head
+///     checksum of the frame · 64 KiB of the body       as often as there are such, the last one shorter
+///
+/// A frame is checked before any byte of it is handed on, and its checksum counts its number, so that no two can be
+/// exchanged.
+struct DiskLayout: Equatable {
+  static let magic = UInt64(0x3143_4544_4E41_5252)  // "RRANDEC1"
+  static let size = 40
+  static let frameSize = 64 << 10
+  static let largestHead = 1 << 20
+
+  let headLength: Int
+  let headChecksum: UInt64
+  let bodyLength: Int
+
+  init(head: Data, bodyLength: Int) {
+    headLength = head.count
+    headChecksum = Self.checksum(head, number: .max)
+    self.bodyLength = bodyLength
+  }
+
+  /// Nil where the bytes do not begin such a file.
+  init?(_ bytes: Data) {
+    guard bytes.count >= Self.size, bytes.number(at: 0) == Self.magic,
+      bytes.number(at: 32) == Self.checksum(bytes.prefix(32), number: 0),
+      let headLength = Int(exactly: bytes.number(at: 8)), let bodyLength = Int(exactly: bytes.number(at: 24)),
+      headLength <= Self.largestHead, bodyLength <= Int.max / 2
+    else { return nil }
+    self.headLength = headLength
+    self.bodyLength = bodyLength
+    headChecksum = bytes.number(at: 16)
+  }
+
+  var bytes: Data {
+    var data = Data()
+    func add(_ number: UInt64) { withUnsafeBytes(of: number.littleEndian) { data.append(contentsOf: $0) } }
+    for number in [Self.magic, UInt64(headLength), headChecksum, UInt64(bodyLength)] { add(number) }
+    add(Self.checksum(data, number: 0))
+    return data
+  }
+
+  /// The offset of a frame.
+  func offset(ofFrame number: Int) -> Int { Self.size + headLength + number * (Self.frameSize + 8) }
+
+  var frameCount: Int { (bodyLength + Self.frameSize - 1) / Self.frameSize }
+
+  /// The number of bytes of the body in a frame.
+  func length(ofFrame number: Int) -> Int { min(Self.frameSize, bodyLength - number * Self.frameSize) }
+
+  /// The size of the whole file.
+  var fileSize: Int { Self.size + headLength + bodyLength + 8 * frameCount }
+
+  func isSound(head: Data) -> Bool { head.count == headLength && Self.checksum(head, number: .max) == headChecksum }
+
+  /// The bytes of a frame without its checksum; nil where they are not what was written.
+  static func checked(_ frame: Data, number: Int) -> Data? {
+    guard frame.count >= 8 else { return nil }
+    let bytes = frame.dropFirst(8)
+    return frame.number(at: 0) == checksum(bytes, number: UInt64(number)) ? bytes : nil
+  }
+
+  static func frame(_ bytes: Data, number: Int) -> Data {
+    var frame = Data(capacity: bytes.count + 8)
+    withUnsafeBytes(of: checksum(bytes, number: UInt64(number)).littleEndian) { frame.append(contentsOf: $0) }
+    frame.append(bytes)
+    return frame
+  }
+
+  private static func checksum(_ bytes: Data, number: UInt64) -> UInt64 {
+    bytes.withUnsafeBytes { Checksum.of($0, seed: number) }
+  }
+}

@@ -1,0 +1,89 @@
+import Foundation
+
+/// A cache in memory, which drops the least recently used responses where they grow beyond a number of bytes.
+///
+///     await shop.update { $0.cache = MemoryCache() }
+public final class MemoryCache: CacheStore {
+  /// The most bytes that it keeps: bodies, header fields and URLs.
+  public let byteLimit: Int
+  private let shelf: Lock<MemoryShelf>
+
+  /// A cache of nothing.
+  ///
+  /// - Parameter byteLimit: The most bytes that it keeps. A response that takes more than a quarter of that is not stored.
+  public init(byteLimit: Int = 32 << 20) {
+    self.byteLimit = max(0, byteLimit)
+    shelf = Lock(MemoryShelf(limit: max(0, byteLimit)))
+  }
+
+  /// The bytes that it keeps.
+  public var byteCount: Int { shelf.withLock { $0.bytes } }
+
+  /// The number of responses that it keeps.
+  public var count: Int { shelf.withLock { $0.count } }
+
+  /// The responses that are stored under a key.
+  public func entries(for key: CacheKey) async -> [CacheEntry] { shelf.withLock { $0.entries(for: key) } }
+
+  /// Begins to store a response.
+  public func store(_ response: StoredResponse, for key: CacheKey) async throws -> any CacheWriter {
+    Writer(self, response, key)
+  }
+
+  /// Replaces the header of a stored response.
+  public func update(_ entry: CacheEntry, to response: StoredResponse, for key: CacheKey) async throws {
+    shelf.withLock { $0.update(entry.id, to: response, for: key) }
+  }
+
+  /// Removes a stored response.
+  public func remove(_ entry: CacheEntry, for key: CacheKey) async { shelf.withLock { $0.remove(entry.id, for: key) } }
+
+  /// Removes all that is stored for a URL.
+  public func removeAll(for url: String) async { shelf.withLock { $0.removeAll(for: url) } }
+
+  /// Removes everything.
+  public func removeAll() async {
+    let limit = byteLimit
+    // To be released outside of the lock.
+    let old = shelf.withLock { shelf in
+      defer { shelf = MemoryShelf(limit: limit) }
+      return shelf
+    }
+    withExtendedLifetime(old) {}
+  }
+
+  private func insert(_ response: StoredResponse, _ body: Data, for key: CacheKey) {
+    let dropped = shelf.withLock { $0.insert(response, body, for: key) }
+    withExtendedLifetime(dropped) {}
+  }
+
+  /// A response is larger than a cache takes.
+  struct TooLarge: Error {}
+
+  /// Gathers the body of one response.
+  private final class Writer: CacheWriter {
+    private let cache: MemoryCache
+    private let response: StoredResponse
+    private let key: CacheKey
+    private let body = Lock(Data())
+
+    init(_ cache: MemoryCache, _ response: StoredResponse, _ key: CacheKey) {
+      self.cache = cache
+      self.response = response
+      self.key = key
+    }
+
+    func write(_ data: Data) async throws {
+      let limit = cache.byteLimit / 4
+      try body.withLock { body in
+        guard body.count + data.count <= limit else { throw TooLarge() }
+        // One piece is kept as it came: most bodies are one.
+        if body.isEmpty { body = data } else { body.append(data) }
+      }
+    }
+
+    func commit() async throws { cache.insert(response, body.withLock { $0 }, for: key) }
+
+    func discard() { body.withLock { $0 = Data() } }
+  }
+}

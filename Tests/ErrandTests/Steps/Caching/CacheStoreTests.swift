@@ -1,0 +1,150 @@
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// What every store does: in memory and on disk alike.
+@Suite struct CacheStoreTests {
+  enum Kind: CaseIterable, Sendable {
+    case memory, disk
+  }
+
+  private func withStore(_ kind: Kind, _ body: (any CacheStore) async throws -> Void) async throws {
+    try await withFolder { folder in
+      switch kind {
+      case .memory: try await body(MemoryCache())
+      case .disk:
+        let clock = WallClock()
+        try await body(DiskCache(at: folder, sizeLimit: 64 << 20, ageLimit: .seconds(1e6)) { clock.now })
+      }
+    }
+  }
+
+  @Test(arguments: Kind.allCases) func `a response is found as it was stored, once it is complete`(kind: Kind)
+    async throws
+  {
+    let headers: HTTPHeaders = ["Date": "x", "X-A": "1", "x-a": "2", "Ünicode": "ä\u{0}\r", "": ""]
+    let response = StoredResponse(
+      status: 404, headers: headers, requestTime: CacheRulesWorld.start + 0.25,
+      responseTime: CacheRulesWorld.start + 0.5, selecting: ["Accept": "a,b"], isUnpacked: false)
+    try await withStore(kind) { store in
+      let writer = try await store.store(response, for: .widget())
+      try await writer.write(Data("ab".utf8))
+      #expect(await store.entries(for: .widget()).isEmpty)
+      try await writer.write(Data("c".utf8))
+      try await writer.commit()
+      let entry = try #require(await store.entries(for: .widget()).first)
+      #expect(entry.response == response && entry.response.headers.map(\.name.rawName) == headers.map(\.name.rawName))
+      #expect(entry.length == 3)
+      #expect(try await entry.open().collect() == Data("abc".utf8))
+      #expect(try await entry.open(1..<2).collect() == Data("b".utf8))
+      #expect(await store.entries(for: .widget(8)).isEmpty)
+    }
+  }
+
+  @Test(arguments: Kind.allCases) func `what was discarded, or never ended, is not there`(kind: Kind) async throws {
+    try await withStore(kind) { store in
+      let writer = try await store.store(.made(), for: .widget())
+      try await writer.write(Data("abc".utf8))
+      writer.discard()
+      writer.discard()
+      do {
+        let released = try await store.store(.made(), for: .widget())
+        try await released.write(Data("abc".utf8))
+      }
+      #expect(await store.entries(for: .widget()).isEmpty)
+    }
+  }
+
+  @Test(arguments: Kind.allCases) func `bodies of every size come back, whole and in part`(kind: Kind) async throws {
+    try await withStore(kind) { store in
+      var random = SystemRandomNumberGenerator()
+      for size in [0, 1, 39, 8 << 10, 65_535, 65_536, 65_537, 131_072, 200_000, 1_000_000] {
+        let body = Data((0..<size).map { _ in UInt8.random(in: 0...255, using: &random) })
+        var pieces: [Data] = []
+        var rest = body
+        while !rest.isEmpty {
+          let piece = rest.prefix(Int.random(in: 1...100_000, using: &random))
+          pieces.append(piece)
+          rest = rest.dropFirst(piece.count)
+        }
+        try await store.put(.made(), pieces, for: .widget(size))
+        let entry = try #require(await store.entries(for: .widget(size)).first)
+        #expect(entry.length == size)
+        #expect(try await entry.open().collect() == body)
+        for _ in 0..<5 where size > 1 {
+          let (a, b) = (Int.random(in: 0..<size, using: &random), Int.random(in: 0..<size, using: &random))
+          let range = min(a, b)..<(max(a, b) + 1)
+          #expect(try await entry.open(range).collect() == body.dropFirst(range.lowerBound).prefix(range.count))
+        }
+      }
+    }
+  }
+
+  @Test(arguments: Kind.allCases) func `a body that is open can be read to its end, whatever becomes of it`(kind: Kind)
+    async throws
+  {
+    try await withStore(kind) { store in
+      let body = Data(repeating: 7, count: 300_000)
+      try await store.put(.made(), [body])
+      let entry = try #require(await store.entries(for: .widget()).first)
+      let open = try entry.open()
+      _ = try await open.next()
+      try await store.put("new")
+      await store.removeAll()
+      var count = 0
+      while let chunk = try await open.next() { count += chunk.count }
+      #expect(count > 0 || kind == .memory)
+      #expect(try await entry.open().collect() == body, "and once more, for the entry holds it")
+    }
+  }
+
+  @Test(arguments: Kind.allCases) func `a later response takes the place of one that was chosen alike, and of no other`(
+    kind: Kind
+  ) async throws {
+    try await withStore(kind) { store in
+      func put(_ text: String, _ accept: String, after seconds: Double) async throws {
+        try await store.put(
+          .made([.vary: "Accept"], selecting: ["Accept": accept], after: seconds), [Data(text.utf8)])
+      }
+      try await put("a", "a", after: 0)
+      try await put("b", "b", after: 0)
+      try await put("A", "a", after: 1)
+      #expect(try await store.texts() == ["A", "b"])
+    }
+  }
+
+  @Test(arguments: Kind.allCases) func `a header is replaced, and the body stays`(kind: Kind) async throws {
+    try await withStore(kind) { store in
+      try await store.put("abc")
+      let entry = try #require(await store.entries(for: .widget()).first)
+      for number in 1...3 {
+        try await store.update(entry, to: .made(["X-Number": "\(number)"], after: Double(number)), for: .widget())
+      }
+      let updated = try #require(await store.entries(for: .widget()).first)
+      #expect(updated.response == .made(["X-Number": "3"], after: 3))
+      #expect(try await store.texts() == ["abc"])
+      await store.remove(updated, for: .widget())
+      try await store.update(entry, to: .made(), for: .widget())
+      #expect(await store.entries(for: .widget()).isEmpty, "one that is gone stays so")
+    }
+  }
+
+  @Test(arguments: Kind.allCases) func `credentials are apart, and a URL is forgotten for all of them`(kind: Kind)
+    async throws
+  {
+    try await withStore(kind) { store in
+      for credential in ["", "a", "b"] { try await store.put("of \(credential)", for: .widget(7, credential)) }
+      try await store.put("other", for: .widget(8))
+      for credential in ["", "a", "b"] {
+        #expect(try await store.texts(.widget(7, credential)) == ["of \(credential)"])
+      }
+      #expect(try await store.texts(.widget(7, "c")).isEmpty)
+      await store.removeAll(for: CacheKey.widget().url)
+      for credential in ["", "a", "b"] { #expect(try await store.texts(.widget(7, credential)).isEmpty) }
+      #expect(try await store.texts(.widget(8)) == ["other"])
+      await store.removeAll()
+      #expect(try await store.texts(.widget(8)).isEmpty)
+    }
+  }
+}

@@ -1,0 +1,263 @@
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct DiskCacheTests {
+  private let clock = WallClock()
+
+  private func open(_ folder: URL, sizeLimit: Int = 64 << 20, ageLimit: Duration = .seconds(1e6)) throws -> DiskCache {
+    try DiskCache(at: folder, sizeLimit: sizeLimit, ageLimit: ageLimit) { [clock] in clock.now }
+  }
+
+  /// The files below a folder, but for the one that is locked while files are counted.
+  private func files(below folder: URL) -> [String] {
+    let all = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+    return all.filter { $0.contains("/") }.sorted()
+  }
+
+  private func mode(_ path: String) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+  }
+
+  @Test func `what is stored is there for the next process`() async throws {
+    try await withFolder { folder in
+      try await open(folder).put("abc", for: .widget(7, "secret"))
+      #expect(try await open(folder).texts(.widget(7, "secret")) == ["abc"])
+    }
+  }
+
+  @Test func `the folder and its files are this user's alone`() async throws {
+    try await withFolder { parent in
+      let folder = parent.appendingPathComponent("a/b")
+      let cache = try open(folder)
+      try await cache.put("abc")
+      let entry = try #require(await cache.entries(for: .widget()).first)
+      try await cache.update(entry, to: .made(), for: .widget())
+      for path in [parent.appendingPathComponent("a").path, folder.path] { #expect(try mode(path) == 0o700) }
+      let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+      #expect(names.count == 3)
+      for name in names {
+        #expect(try mode(folder.appendingPathComponent(name).path) == (name.contains("/") ? 0o600 : 0o700), "\(name)")
+      }
+      try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
+      _ = try open(folder)
+      #expect(try mode(folder.path) == 0o700, "one that is open to others is closed")
+    }
+  }
+
+  @Test func `a folder that cannot be made is an error that names it`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      try Data().write(to: file)
+      let error = await taskError { _ = try open(file.appendingPathComponent("cache")) }
+      #expect(error?.code == .fileNotWritable && error?.reason.contains(file.path) == true)
+      #expect(await taskError { _ = try open(file) }?.code == .fileNotWritable)
+    }
+  }
+
+  @Test func `a byte that changed anywhere is a miss, or changes nothing, and the file is removed`() async throws {
+    try await withFolder { folder in
+      let cache = try open(folder)
+      try await cache.put("the body of it")
+      let name = try #require(files(below: folder).first)
+      let path = folder.appendingPathComponent(name)
+      let sound = try Data(contentsOf: path)
+      for index in sound.indices {
+        var damaged = sound
+        damaged[index] ^= 1 << UInt8(index % 8)
+        try damaged.write(to: path)
+        #expect(try await cache.texts().isEmpty, "byte \(index)")
+        #expect(files(below: folder).isEmpty, "byte \(index)")
+      }
+      for count in [0, 1, 39, 40, 41, sound.count - 1, sound.count + 1] {
+        try (sound + Data(count: 1)).prefix(count).write(to: path)
+        #expect(try await cache.texts().isEmpty && files(below: folder).isEmpty, "\(count) bytes")
+      }
+      try sound.write(to: path)
+      #expect(try await cache.texts() == ["the body of it"])
+    }
+  }
+
+  @Test func `a byte that changed in a large body is never handed on, and the file is removed`() async throws {
+    try await withFolder { folder in
+      let cache = try open(folder)
+      let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
+      for offset in [100_000, 200_000, 299_999] {
+        try await cache.put(.made(), [body])
+        let path = folder.appendingPathComponent(try #require(files(below: folder).first))
+        var damaged = try Data(contentsOf: path)
+        damaged[offset] ^= 1
+        try damaged.write(to: path)
+        let entry = try #require(await cache.entries(for: .widget()).first)
+        let reading = try entry.open()
+        var received = Data()
+        let error = await taskError { while let chunk = try await reading.next() { received.append(chunk) } }
+        #expect(error?.code == .truncatedBody && body.starts(with: received) && received.count < body.count)
+        #expect(files(below: folder).isEmpty)
+      }
+    }
+  }
+
+  @Test func `a file of another URL, and what is no plain file, is a miss`() async throws {
+    try await withFolder { folder in
+      let cache = try open(folder)
+      try await cache.put("eight", for: .widget(8))
+      try await cache.put("seven", for: .widget(7))
+      let paths = files(below: folder).map { folder.appendingPathComponent($0) }
+      let eight = try #require(paths.first { (try? Data(contentsOf: $0).contains(Data("eight".utf8))) ?? false })
+      let seven = try #require(paths.first { $0 != eight })
+      let bytes = try Data(contentsOf: eight)
+      try bytes.write(to: seven)
+      #expect(try await cache.texts(.widget(7)).isEmpty)
+      #expect(try await cache.texts(.widget(8)) == ["eight"])
+      try FileManager.default.createSymbolicLink(at: seven, withDestinationURL: eight)
+      #expect(try await cache.texts(.widget(7)).isEmpty)
+      try FileManager.default.removeItem(at: seven)
+      try FileManager.default.createDirectory(at: seven, withIntermediateDirectories: false)
+      #expect(try await cache.texts(.widget(7)).isEmpty)
+      #expect(try await cache.texts(.widget(8)) == ["eight"])
+    }
+  }
+
+  @Test func `a header that was damaged after a validation is removed, and the one before counts`() async throws {
+    try await withFolder { folder in
+      let cache = try open(folder)
+      try await cache.put("abc")
+      let entry = try #require(await cache.entries(for: .widget()).first)
+      try await cache.update(entry, to: .made(["X-New": "1"]), for: .widget())
+      let head = folder.appendingPathComponent(try #require(files(below: folder).first { $0.hasSuffix(".head") }))
+      var bytes = try Data(contentsOf: head)
+      bytes[bytes.count - 1] ^= 1
+      try bytes.write(to: head)
+      #expect(await cache.entries(for: .widget()).first?.response.headers["X-Text"] == "abc")
+      #expect(files(below: folder).count == 1)
+    }
+  }
+
+  @Test func `beyond the size limit, what was not used for the longest time goes`() async throws {
+    try await withFolder { folder in
+      let cache = try open(folder, sizeLimit: 100_000)
+      for id in 1...9 {
+        try await cache.put(.made(), [Data(count: 10_000)], for: .widget(id))
+        clock.advance(by: 1)
+      }
+      #expect(await cache.entries(for: .widget(1)).count == 1)  // used again, after all others were stored
+      clock.advance(by: 1)
+      for id in 10...11 { try await cache.put(.made(), [Data(count: 10_000)], for: .widget(id)) }
+      let size = await cache.trim()
+      #expect(size <= 90_000)
+      var kept: [Int] = []
+      for id in 1...11 where await !cache.entries(for: .widget(id)).isEmpty { kept.append(id) }
+      #expect(kept == [1, 5, 6, 7, 8, 9, 10, 11])
+      await #expect(throws: (any Error).self) { try await cache.put(.made(), [Data(count: 12_501)], for: .widget(20)) }
+      #expect(await cache.trim() == size)
+    }
+  }
+
+  @Test func `beyond the age limit, a response is a miss and its file goes, used or not`() async throws {
+    try await withFolder { folder in
+      let cache = try open(folder, ageLimit: .seconds(100))
+      try await cache.put("1", for: .widget(1))
+      try await cache.put("2", for: .widget(2))
+      clock.advance(by: 99)
+      #expect(try await cache.texts(.widget(1)) == ["1"])
+      clock.advance(by: 2)
+      #expect(try await cache.texts(.widget(1)).isEmpty)
+      #expect(files(below: folder).count == 1)
+      await cache.trim()
+      #expect(files(below: folder).isEmpty)
+    }
+  }
+
+  @Test func `a response that is stored has the files counted, without being told to`() async throws {
+    try await withFolder { folder in
+      let cache = try open(folder, sizeLimit: 50_000)
+      for id in 1...30 { try await cache.put(.made(), [Data(count: 5_000)], for: .widget(id)) }
+      #expect(await eventually { await cache.trim() <= 50_000 })
+    }
+  }
+
+  @Test func `what a process left behind goes, what one is writing stays`() async throws {
+    try await withFolder { folder in
+      let cache = try open(folder)
+      try await cache.put("abc")
+      let shard = try #require(files(below: folder).first).prefix(4)
+      let name = "0123456789abcdef-0000000000000000-0123456789abcdef"
+      for suffix in [".part", ".hart", ".head"] {
+        try Data("left".utf8).write(to: folder.appendingPathComponent("\(shard)\(name)\(suffix)"))
+      }
+      let writer = try await cache.store(.made(), for: .widget(8))
+      try await writer.write(Data("new".utf8))
+      #expect(files(below: folder).count == 5)
+      await cache.trim()
+      #expect(files(below: folder).count == 2)
+      try await writer.commit()
+      #expect(try await cache.texts(.widget(8)) == ["new"])
+      #expect(try await cache.texts() == ["abc"])
+    }
+  }
+
+  @Test func `files that others put into the folder are left alone`() async throws {
+    try await withFolder { folder in
+      let cache = try open(folder, sizeLimit: 0)
+      let shard = folder.appendingPathComponent("abc")
+      try FileManager.default.createDirectory(at: shard, withIntermediateDirectories: false)
+      let own = [folder.appendingPathComponent("thesis.txt"), shard.appendingPathComponent("thesis.txt")]
+      for file in own { try Data("mine".utf8).write(to: file) }
+      await cache.trim()
+      await cache.removeAll()
+      for file in own { #expect(try Data(contentsOf: file) == Data("mine".utf8)) }
+    }
+  }
+
+  @Test func `two caches on one folder see what the other does`() async throws {
+    try await withFolder { folder in
+      let (one, other) = (try open(folder), try open(folder))
+      try await one.put("1", after: 1)
+      #expect(try await other.texts() == ["1"])
+      try await other.put("2", after: 2)
+      #expect(try await one.texts() == ["2"] && files(below: folder).count == 1)
+      await one.removeAll(for: CacheKey.widget().url)
+      #expect(try await other.texts().isEmpty)
+    }
+  }
+
+  @Test func `nothing is stored once the folder is gone, and nothing breaks`() async throws {
+    try await withFolder { parent in
+      let folder = parent.appendingPathComponent("cache")
+      let cache = try open(folder)
+      let writer = try await cache.store(.made(), for: .widget())
+      try FileManager.default.removeItem(at: folder)
+      try await writer.write(Data("a".utf8))
+      await #expect(throws: (any Error).self) { try await writer.commit() }
+      await #expect(throws: (any Error).self) { try await cache.put("abc") }
+      #expect(try await cache.texts().isEmpty)
+      await cache.removeAll()
+      await cache.trim()
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("", 0xEF46_DB37_51D8_E999), ("a", 0xD24E_C4F1_A98C_6E5B), ("abc", 0x44BC_2CF5_AD77_0999),
+      ("The quick brown fox jumps over the lazy dog", 0x0B24_2D36_1FDA_71BC),
+    ] as [(String, UInt64)]) func `the checksum is XXH64`(text: String, expected: UInt64)
+  {
+    #expect(Checksum.of(text) == expected)
+    #expect(Checksum.of(text, seed: 1) != expected)
+  }
+
+  @Test func `names are read as they are written, and no others`() {
+    let name = DiskName(.widget(7, "c"), number: 0xFEDC_BA98_7654_3210)
+    for kind in [DiskName.Kind.entry, .head, .part, .headPart] {
+      #expect(name.of(kind).text.withCString { DiskName($0) } == name.of(kind))
+    }
+    let text = name.text
+    for other in [
+      "", "a", String(text.dropLast()), text + ".tmp", text + "0", text.uppercased(), "../" + text, text + ".head2",
+    ] {
+      #expect(other.withCString { DiskName($0) } == nil, "\(other)")
+    }
+  }
+}
