@@ -19,7 +19,7 @@ import Testing
     // Redirects.
     case redirectDecision, redirectBody, nextHop
     // Around the attempts.
-    case serialQueue, pause, callStep, attemptStep, token, connectivity, hedge
+    case serialQueue, pause, cache, callStep, attemptStep, token, connectivity, hedge
     // Many calls.
     case window
   }
@@ -156,6 +156,7 @@ private struct Trial {
           return next
         }
       case .willRetry, .delay: configuration.retryPolicy = .fixed(retries: 1, delay: .seconds(60))
+      case .cache: configuration.cache = WaitingCache(wait: wait)
       case .callStep: configuration.perCallSteps = [WaitingStep(wait: wait)]
       case .attemptStep: configuration.perAttemptSteps = [WaitingStep(wait: wait)]
       case .token:
@@ -257,13 +258,29 @@ private struct Trial {
     await server.manager.cancelAll()  // what was taken before
     await server.update {
       ($0.preflight, $0.postflight, $0.computedHeaders, $0.userAgentProvider) = (nil, nil, nil, nil)
-      ($0.perCallSteps, $0.perAttemptSteps, $0.authentication) = ([], [], .none)
+      ($0.perCallSteps, $0.perAttemptSteps, $0.authentication, $0.cache) = ([], [], .none, nil)
     }
     let manager = server.manager
     #expect(await eventually { manager.callCount == 0 && manager.runningCount == 0 && manager.waitingCount == 0 })
     #expect(try await PlainTask().on(server).downloadData() == Data("ok".utf8))
     #expect(!FileManager.default.fileExists(atPath: folder.path))
   }
+}
+
+private struct WaitingCache: CacheStore {
+  let wait: @Sendable () async throws -> Void
+
+  func entries(for key: CacheKey) async -> [CacheEntry] {
+    try? await wait()
+    return []
+  }
+  func store(_ response: StoredResponse, for key: CacheKey) async throws -> any CacheWriter {
+    throw CancellationError()
+  }
+  func update(_ entry: CacheEntry, to response: StoredResponse, for key: CacheKey) async throws {}
+  func remove(_ entry: CacheEntry, for key: CacheKey) async {}
+  func removeAll(for url: String) async {}
+  func removeAll() async {}
 }
 
 private struct HookedTask: PayloadDownloadingTask {

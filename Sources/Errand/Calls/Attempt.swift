@@ -43,6 +43,9 @@ final class Attempt: Sendable {
   /// True once it has had a slot.
   var isUnderWay: Bool { state.withLock { $0.isUnderWay } }
 
+  /// The time at which it got its slot, counted from the start of the call.
+  var startTime: Duration { state.withLock { $0.start } }
+
   /// Returns once it has a slot, has ended without one, or the surrounding Swift task is cancelled. One may wait.
   func waitUntilUnderWay() async {
     await answer { waiter in

@@ -27,6 +27,7 @@ extension Call {
     if let preflight = snapshot.configuration.preflight { try await preflight(plan.task, &request) }
     if surroundings?.authentication != nil { request.options.account = account(for: request.url) }
     try addCookies(to: &request)
+    if plan.keepsCurrentFile { addFileConditions(to: &request) }
     return request
   }
 

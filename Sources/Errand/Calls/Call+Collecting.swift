@@ -24,7 +24,7 @@ extension Call {
     return (outcome, response.body.timings)
   }
 
-  private func gather(_ body: HTTPResponseBody) async throws -> (data: Data, timings: TransferTimings?) {
+  func gather(_ body: HTTPResponseBody) async throws -> (data: Data, timings: TransferTimings?) {
     let limit = snapshot.configuration.maximumBodySize
     do {
       return try await body.gather(upTo: limit)

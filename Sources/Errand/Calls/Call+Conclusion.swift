@@ -13,6 +13,7 @@ extension Call {
     if !outcome.isVerified { try verify(outcome.response) }
     if delivery.isStream { return try await conclude(stream: outcome, finish: finish) }
     if !outcome.isRead { outcome = try await read(outcome) }  // a step has answered
+    keepFileValidators(outcome.response)
     try await plan.task.postProcess(response: outcome.response)
     let value = try await finish(outcome)
     try await plan.task.postflight(response: outcome.response)
@@ -46,7 +47,7 @@ extension Call {
 
   /// Throws where a call that asks for a body got something in its place.
   private func refuseStandIn(_ outcome: Outcome) throws {
-    guard delivery.wantsBody, !outcome.isWhole else { return }
+    guard delivery.wantsBody, !outcome.isWhole, !isFileCurrent(outcome.response) else { return }
     let response = outcome.response
     response.body.cancel()
     let (code, reason): (TaskError.Code, String) =

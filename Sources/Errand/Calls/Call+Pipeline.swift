@@ -15,7 +15,11 @@ extension Call {
           return request
         }
         let outcome = try await call.throughSteps(request) { changed in  // 5. steps that see the call once
-          try await call.attempts(changed, built: request)  // 6.–9. attempts: steps, slot, transport, body
+          try await call.coalesced(changed) { alone in  // joins another call that sends the same
+            try await call.throughCache(alone) { asked in  // what the cache has ends here
+              try await call.attempts(asked, built: request)  // 6.–9. attempts: steps, slot, transport, body
+            }
+          }
         }
         return try await call.interruptible {
           try await call.conclude(outcome, finish: finish)  // 10. verify, decode, postProcess, postflight
@@ -25,7 +29,7 @@ extension Call {
   }
 
   /// 6. The attempt loop: sends until an attempt succeeds, or the policy, the deadline or the budget gives up.
-  private func attempts(_ first: HTTPRequest, built: HTTPRequest) async throws -> Outcome {
+  func attempts(_ first: HTTPRequest, built: HTTPRequest) async throws -> Outcome {
     var request = first
     var number = 1
     while true {
@@ -56,7 +60,7 @@ extension Call {
         guard response.status.isRedirect else { return response }
         return try await self.following(response, to: request, attempt)  // redirects: 8. and 9. for each further hop
       }
-      return await attempt.received(response)
+      return await attempt.received(try await keepingCopy(response, of: attempt))
     } catch {
       return attempt.failed(error)
     }

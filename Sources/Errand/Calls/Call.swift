@@ -120,6 +120,7 @@ final class Call: Sendable {
       state.method = request.method
       state.url = request.url
       state.bytesSent += size
+      if surroundings?.caching != nil { state.sentRequest = request }
     }
     exchange?.withLock { $0.begin(request, of: attempt) }
   }

@@ -29,6 +29,12 @@ struct CallState {
   var hasNoToken = false
   /// The reason why the last 206 is not the part that was asked for; nil where it is.
   var unaskedPart: String?
+  /// True when the request says which version the call's file has.
+  var hasCurrentFile = false
+  /// The use of the cache; nil where there is none.
+  var cacheRun: CacheRun?
+  /// The last request as it was sent, for the cache.
+  var sentRequest: HTTPRequest?
   /// The body that is read from the call's file.
   weak var stored: HTTPResponseBody?
 

@@ -101,6 +101,11 @@ package enum Delivery: Sendable {
     }
   }
 
+  /// True when several calls can have the same body.
+  var isShareable: Bool {
+    if case .memory = self { true } else { false }
+  }
+
   /// True when the call gives a body, so that a response without the whole of it will not do.
   var wantsBody: Bool {
     switch self {

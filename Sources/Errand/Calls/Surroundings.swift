@@ -11,6 +11,10 @@ struct Surroundings: Sendable {
   let control: CallControl?
   /// The attempts beside a slow one.
   let hedging: Hedging
+  /// True where the call joins another one that sends the same request.
+  let coalesces: Bool
+  /// The cache, and its use by the call.
+  let caching: Caching?
   /// The steps that see the call once.
   let callSteps: [any PerCallStep]
   /// The steps of the app that see every attempt, the outermost first.
@@ -24,7 +28,8 @@ struct Surroundings: Sendable {
 
   /// True when the call has nothing of it.
   private var isEmpty: Bool {
-    queue.name == nil && control == nil && hedging.isNone && callSteps.isEmpty && !hasAttemptSteps && !isTransportDeaf
+    queue.name == nil && control == nil && hedging.isNone && caching == nil && !coalesces && callSteps.isEmpty
+      && !hasAttemptSteps && !isTransportDeaf
   }
 
   /// True when there is a step that sees every attempt.
@@ -38,6 +43,8 @@ struct Surroundings: Sendable {
     let surroundings = Surroundings(
       queue: plan.serialQueue, control: plan.control,
       hedging: delivery.isInMemory ? hedging : .none,  // a file or a reader cannot take one body from two
+      coalesces: snapshot.configuration.coalescesRequests && delivery.isShareable,
+      caching: caching(plan, snapshot),
       callSteps: snapshot.configuration.perCallSteps, attemptSteps: attemptSteps(plan, snapshot),
       innerSteps: innerSteps(plan, snapshot),
       authentication: authentication(plan, snapshot),

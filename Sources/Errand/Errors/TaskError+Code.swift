@@ -90,6 +90,8 @@ extension TaskError {
     public static let tooManyRedirects = Code("tooManyRedirects")
     /// A redirect that must not be followed, or cannot be: to nowhere, or from https to http.
     public static let badRedirect = Code("badRedirect")
+    /// Nothing that will do is in the cache, and nothing may be sent.
+    public static let notCached = Code("notCached")
     /// The body could not be decoded.
     public static let decodingFailed = Code("decodingFailed")
     /// A file could not be written.
@@ -131,6 +133,9 @@ extension TaskError.Phase {
     case .refreshStarted: self = .authenticating
     case .attemptStarted, .admitted, .hedgeSent, .redirected, .refreshEnded: self = .awaitingResponse
     case .responded: self = .receiving
+    case .cacheMissed: self = .preparing
+    case .joined: self = .awaitingResponse
+    case .cacheAnswered, .cacheValidated: self = .finishing
     case .bodyReceived, .attemptEnded, .retryRefused, .decoded, .callEnded: self = .finishing
     }
   }

@@ -62,6 +62,11 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// Adds one more line, whatever is there already.
   public mutating func add(_ value: String, for name: HTTPHeaderName) { fields.append(Field(name, value)) }
 
+  /// Replaces the last line of a field, where there is one.
+  mutating func replaceLast(_ name: HTTPHeaderName, with value: String) {
+    if let last = fields.lastIndex(where: { $0.name == name }) { fields[last].value = value }
+  }
+
   /// Removes every line of a field.
   public mutating func remove(_ name: HTTPHeaderName) { fields.removeAll { $0.name == name } }
 

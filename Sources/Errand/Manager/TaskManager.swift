@@ -8,6 +8,8 @@ public actor TaskManager {
   /// The desk for calls that hand their body to the caller, before they ask for a slot.
   nonisolated let streams: AdmissionDesk
   nonisolated let calls = CallDesk()
+  nonisolated let revalidations = RevalidationDesk()
+  nonisolated let flights = FlightDesk()
   nonisolated let serialQueues = SerialQueues()
   nonisolated let clock: CallClock
   /// The date at which the clock stood at zero.

@@ -49,6 +49,20 @@ public struct CachePolicy: Sendable, Hashable {
     return policy
   }()
 
+  /// The policies of the calls that ``PayloadDownloadingTask/updates()`` makes.
+  var callsForUpdates: [CachePolicy] {
+    func with(_ mode: Mode) -> CachePolicy {
+      var policy = CachePolicy(mode)
+      policy.stores = stores
+      return policy
+    }
+    switch mode {
+    case .none, .reload: return [self]
+    case .cacheOnly: return [self]
+    default: return [with(.cacheOnly), with(.validated)]
+    }
+  }
+
   /// The same policy, with nothing stored.
   public var withoutStoring: CachePolicy {
     var policy = self

@@ -30,6 +30,14 @@ public enum CallMoment: Sendable {
   case retryRefused(reason: String)
   /// There is no answer yet: the attempt of this number is made beside those under way.
   case hedgeSent(Int)
+  /// The call waits for the response of the call of this number, which sends the same request for all who want it.
+  case joined(call: Int)
+  /// A stored response answers.
+  case cacheAnswered(CacheStatus)
+  /// The remote is asked, for the reason given: the cache has no answer, or may not give it.
+  case cacheMissed(CacheStatus.Forward)
+  /// The remote says that the stored response is still good.
+  case cacheValidated
   /// The body became a payload.
   case decoded
   /// The call is over.
@@ -65,6 +73,10 @@ extension CallMoment: CustomStringConvertible {
     case .delayEnded: "wait over"
     case .retryRefused(let reason): "no other attempt: \(reason)"
     case .hedgeSent(let number): "no answer yet: attempt \(number) beside it"
+    case .joined(let call): "joined call \(call), which sends the same request"
+    case .cacheAnswered(let status): "answered from the cache: \(status)"
+    case .cacheMissed(let reason): "not answered from the cache: \(reason.rawValue)"
+    case .cacheValidated: "the stored response is still good"
     case .decoded: "decoded"
     case .callEnded(.succeeded(let status)): "call succeeded\(status.map { " with \($0)" } ?? "")"
     case .callEnded(.failed(let reason)): "call failed: \(reason)"

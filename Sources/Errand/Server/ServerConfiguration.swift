@@ -71,6 +71,12 @@ public struct ServerConfiguration: Sendable {
   public var redirectPolicy = RedirectPolicy.follow
   /// The cookies that requests send, and the place for those that responses set: a jar in memory of each server unless set.
   public var cookiePolicy = CookiePolicy.perServer
+  /// True when calls that send the same request at the same time share one, where its method is safe and bodies are in memory.
+  public var coalescesRequests = false
+  /// The place for responses that may be used again; nil is none, and costs nothing.
+  public var cache: (any CacheStore)?
+  /// The use of the cache.
+  public var cachePolicy = CachePolicy.standard
   /// True when networks that cost money by the byte may be used.
   public var allowsExpensiveNetworkAccess = true
   /// True when networks in low-data mode may be used.

@@ -6,6 +6,8 @@ package final class ServerSnapshot: Sendable {
   private let base: BaseURL
   /// The observers of every call.
   let observers: [ObserverQueue]
+  /// The fields by which the cache keeps users apart; nil where there is no cache.
+  let credentials: CacheCredentials?
   /// The mistake in the configuration that fails every call; nil where there is none.
   let problem: TaskError?
   /// The first fields of every request: the standard headers and the user agent.
@@ -33,6 +35,7 @@ package final class ServerSnapshot: Sendable {
     var headers = configuration.standardHeaders
     if !configuration.userAgent.isEmpty { headers.setDefault(configuration.userAgent, for: .userAgent) }
     self.headers = headers
+    credentials = configuration.cache == nil ? nil : CacheCredentials(configuration.redaction)
     observers = configuration.observers.map { ObserverQueue($0) }
     problem =
       configuration.timeouts.problem(timeout: configuration.defaultTimeout, named: "defaultTimeout")

@@ -69,6 +69,9 @@ extension ServerTask {
   /// The task with other cookies: of another jar, none, or its own.
   public func cookies(_ policy: CookiePolicy) -> Modified<Unmodified> { modified { $0.cookiePolicy = policy } }
 
+  /// The task with another use of its server's cache.
+  public func caching(_ policy: CachePolicy) -> Modified<Unmodified> { modified { $0.cachePolicy = policy } }
+
   /// The task with other statuses taken for success.
   public func accepting(_ statuses: AcceptedStatuses) -> Modified<Unmodified> {
     modified { $0.acceptedStatuses = statuses }

@@ -67,6 +67,8 @@ public protocol ServerTask: Sendable {
   /// The cookies that are sent, and the place for those that are set; the server's ``ServerConfiguration/cookiePolicy`` unless
   /// stated.
   var cookiePolicy: CookiePolicy { get }
+  /// The use of the server's cache; the server's ``ServerConfiguration/cachePolicy`` unless stated.
+  var cachePolicy: CachePolicy { get }
   /// The statuses that are success; 2xx and 304 unless stated.
   var acceptedStatuses: AcceptedStatuses { get }
 
@@ -164,6 +166,8 @@ extension ServerTask {
   public var authentication: Authentication { .inherited }
   /// `.inherited`.
   public var cookiePolicy: CookiePolicy { .inherited }
+  /// `.inherited`.
+  public var cachePolicy: CachePolicy { .inherited }
   /// `.inherited`.
   public var acceptedStatuses: AcceptedStatuses { .inherited }
   /// The name of the type.

@@ -1,10 +1,12 @@
+import ErrandFoundation
+
 /// All aspects of a task as one value, read once when a call begins.
 ///
 /// A modifier changes this value and leaves the task alone: hooks, names, statistics and recordings still see the task
 /// as it was declared.
 public struct TaskPlan: Sendable {
   /// The task as it was declared.
-  public let task: any ServerTask
+  public internal(set) var task: any ServerTask
   /// The server to talk to.
   public var server: Server
   /// The method, or `.automatic`.
@@ -39,6 +41,8 @@ public struct TaskPlan: Sendable {
   public var authentication: Authentication
   /// The cookies that requests send, and the place for those that responses set.
   public var cookiePolicy: CookiePolicy
+  /// The use of the server's cache.
+  public var cachePolicy: CachePolicy
   /// The statuses that are success.
   public var acceptedStatuses: AcceptedStatuses
   /// The name by which calls are cancelled together; nil is the task's own.
@@ -53,6 +57,10 @@ public struct TaskPlan: Sendable {
   public var recordingStyle: RecordingStyle
   /// True when the request goes without the task's body: only the head of the answer is wanted.
   var omitsBody = false
+  /// True when the file that is downloaded to stays where the remote has no other version.
+  var keepsCurrentFile = false
+  /// The file with the response that is used where the cache has none.
+  var preloaded: URL?
   /// The changes that modifiers made.
   var changes: [@Sendable (inout TaskPlan) -> Void] = []
   /// The control that holds the call from outside.
@@ -77,6 +85,7 @@ public struct TaskPlan: Sendable {
     addressPolicy = task.addressPolicy
     authentication = task.authentication
     cookiePolicy = task.cookiePolicy
+    cachePolicy = task.cachePolicy
     acceptedStatuses = task.acceptedStatuses
     comment = task.comment
     context = task.context

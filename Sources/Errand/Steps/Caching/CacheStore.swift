@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandFoundation
 
 /// A place for responses: ``MemoryCache``, ``DiskCache``, or one of your own.
 ///
@@ -79,6 +79,14 @@ public struct CacheEntry: Sendable {
     self.response = response
     self.length = length
     body = .source(open)
+  }
+
+  /// The same body under another header.
+  func with(_ response: StoredResponse) -> CacheEntry {
+    switch body {
+    case .bytes(let data): CacheEntry(id: id, response, body: data)
+    case .source(let open): CacheEntry(id: id, response, length: length, open: open)
+    }
   }
 
   /// The body, or a part of it.

@@ -63,7 +63,9 @@ struct CacheTerms: Sendable, Hashable {
   private static func initialAge(
     _ headers: HTTPHeaders, _ date: Date?, _ requestTime: Date, _ responseTime: Date
   ) -> Duration {
-    let apparent = date.map { Duration.seconds(responseTime.timeIntervalSince($0)) } ?? .zero
+    // Dates are in whole seconds, and so is what is compared with them.
+    let second = responseTime.timeIntervalSince1970.rounded(.down)
+    let apparent = date.map { Duration.seconds(second - $0.timeIntervalSince1970) } ?? .zero
     let delay = max(.zero, Duration.seconds(responseTime.timeIntervalSince(requestTime)))
     return max(.zero, apparent, .seconds(Age.seconds(in: headers) ?? 0) + delay)
   }

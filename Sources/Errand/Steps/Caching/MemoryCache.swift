@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// A cache in memory, which drops the least recently used responses where they grow beyond a number of bytes.
 ///

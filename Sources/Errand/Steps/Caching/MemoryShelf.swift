@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// Entries by key, the least recently used of them dropped where they grow beyond a number of bytes; pure.
 struct MemoryShelf {

@@ -1,12 +1,4 @@
-import Foundation
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
+import ErrandFoundation
 
 /// The body of a response in a file of a ``DiskCache``, frame by frame; no byte is handed on before its frame was checked.
 final class DiskBody: HTTPBodySource {

@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import ErrandFoundation
 
 extension DiskCache {
   /// What is known of the size of the folder, and whether it is being counted.

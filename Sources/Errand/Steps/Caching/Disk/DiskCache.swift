@@ -1,12 +1,4 @@
-public import Foundation
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
+public import ErrandFoundation
 
 /// A cache in a folder, which outlives the process and may be shared by several.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// What a file of a ``DiskCache`` says of its response, as bytes: the key, the response, and no body.
 struct DiskHead: Equatable {

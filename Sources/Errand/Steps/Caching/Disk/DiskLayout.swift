@@ -1,4 +1,4 @@
-import Foundation
+import ErrandFoundation
 
 /// The layout of a file of a ``DiskCache``: five numbers of eight bytes, the head, the body in frames.
 ///

@@ -1,12 +1,4 @@
-import Foundation
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
+import ErrandFoundation
 
 /// Writes the file of one response beside its place, and renames it once it is complete.
 final class DiskWriter: CacheWriter {
@@ -93,7 +85,8 @@ final class DiskWriter: CacheWriter {
       return state.hasEnded
     }
     guard !hasEnded else { return }
-    try? cache.withShard(of: name) { DiskFolder.removeFile(name.of(.part).text, in: $0) }  // it may be gone with its folder
+    // It may be gone with its folder.
+    try? cache.withShard(of: name) { DiskFolder.removeFile(name.of(.part).text, in: $0) }
     close(file)
   }
 }

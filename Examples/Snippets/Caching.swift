@@ -1,0 +1,51 @@
+import Errand
+import Foundation
+
+func cached(_ shop: Server) async throws {
+  await shop.update { $0.cache = MemoryCache() }
+  let first = try await GetWidget(id: 7).on(shop).response()
+  let second = try await GetWidget(id: 7).on(shop).response()
+  print(second.headers[.cacheStatus] ?? "")  // errand; hit; ttl=59
+  _ = first
+}
+
+func cachedOnDisk(_ shop: Server, _ folder: URL) async throws {
+  let cache = try DiskCache(at: folder, sizeLimit: 1 << 30, ageLimit: .seconds(30 * 86_400))
+  await shop.update { $0.cache = cache }
+}
+
+func policies(_ shop: Server) async throws -> [Widget] {
+  let newest = try await GetWidget(id: 7).caching(.reload).on(shop).download()
+  let known = try await GetWidget(id: 7).caching(.cacheOnly).on(shop).download()
+  let either = try await GetWidget(id: 7).caching(.networkFirst(limit: .seconds(2))).on(shop).download()
+  return [newest, known, either]
+}
+
+func updates(_ shop: Server, show: (Widget) -> Void) async throws {
+  for try await update in GetWidget(id: 7).on(shop).updates() {
+    show(update.payload)
+  }
+}
+
+struct Catalogue: FileBackedTask {
+  let path = "catalogue.json"
+  let file: URL
+}
+
+func refreshed(_ folder: URL) async throws -> Data {
+  let catalogue = Catalogue(file: folder.appendingPathComponent("catalogue.json"))
+  let answer = try await catalogue.refresh()
+  print(answer.isUnchanged ? "still good" : "downloaded")
+  let data = try await catalogue.contents()  // of the file as it is, where the remote cannot be reached
+  return data
+}
+
+func preloaded(_ shop: Server, _ bundled: URL) async throws -> Widget {
+  let shown = try await GetWidget(id: 7).preloaded(from: bundled).caching(.networkFirst(limit: .seconds(2))).on(shop)
+    .download()
+  return shown
+}
+
+func coalesced(_ shop: Server) async {
+  await shop.update { $0.coalescesRequests = true }
+}

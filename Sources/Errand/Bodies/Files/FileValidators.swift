@@ -1,0 +1,73 @@
+import ErrandFoundation
+
+/// What a server said of the version that is in a downloaded file; kept in a hidden file beside it, for this user alone.
+struct FileValidators: Equatable {
+  let url: String
+  let eTag: String
+  let lastModified: String
+
+  /// Nil where the header has neither a tag nor a date: the server could not be asked.
+  init?(_ headers: HTTPHeaders, from url: URL) {
+    let eTag = headers.values(for: .eTag).first.flatMap { EntityTag($0) }?.text ?? ""
+    let lastModified = headers.values(for: .lastModified).first ?? ""
+    guard !eTag.isEmpty || !lastModified.isEmpty else { return nil }
+    self.init(url: url.absoluteString, eTag: eTag, lastModified: lastModified)
+  }
+
+  private init(url: String, eTag: String, lastModified: String) {
+    self.url = url
+    self.eTag = eTag
+    self.lastModified = lastModified
+  }
+
+  /// The conditions for a request that has none.
+  func add(to headers: inout HTTPHeaders) {
+    guard !headers.contains(.ifNoneMatch), !headers.contains(.ifModifiedSince) else { return }
+    if !eTag.isEmpty { headers[.ifNoneMatch] = eTag }
+    if !lastModified.isEmpty { headers[.ifModifiedSince] = lastModified }
+  }
+
+  /// What is known of a file; nil where it is not there, or is not as it was downloaded.
+  static func of(_ file: URL) -> FileValidators? {
+    guard let stamp = stamp(of: file), let text = try? String(contentsOf: place(for: file), encoding: .utf8) else {
+      return nil
+    }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+    guard lines.count == 5, lines[0] == stamp, lines[4].isEmpty else { return nil }
+    return FileValidators(url: lines[1], eTag: lines[2], lastModified: lines[3])
+  }
+
+  /// Notes what is known of a file that was just downloaded.
+  static func keep(_ validators: FileValidators?, for file: URL) {
+    let place = place(for: file).path
+    unlink(place)  // what was known is about another version
+    guard let validators, let stamp = stamp(of: file) else { return }
+    let lines = [stamp, validators.url, validators.eTag, validators.lastModified, ""]
+    guard !lines.dropLast().contains(where: { $0.contains("\n") }) else { return }
+    // Exclusively, so that no planted link is followed. Without it the file is downloaded once more: nothing fails.
+    let descriptor = open(place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return }
+    let bytes = Array(lines.joined(separator: "\n").utf8)
+    let isWhole = write(descriptor, bytes, bytes.count) == bytes.count
+    if close(descriptor) != 0 || !isWhole { unlink(place) }
+  }
+
+  private static func place(for file: URL) -> URL {
+    let name = Checksum.of(file.lastPathComponent).hexadecimal  // the name itself may be as long as names can be
+    return file.deletingLastPathComponent().appendingPathComponent(".errand-\(name).version")
+  }
+
+  /// Size and time of a file, by which one that was changed since is known.
+  private static func stamp(of file: URL) -> String? {
+    var status = stat()
+    guard stat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    #if canImport(Darwin)
+      let time = status.st_mtimespec
+    #else
+      let time = status.st_mtim
+    #endif
+    // As bytes: in a release build the fields of `timespec` are of a module that has no name to import.
+    let parts = withUnsafeBytes(of: time) { ($0.load(as: Int.self), $0.load(fromByteOffset: 8, as: Int.self)) }
+    return "\(status.st_size) \(status.st_ino) \(parts.0).\(parts.1)"
+  }
+}

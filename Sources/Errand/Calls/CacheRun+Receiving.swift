@@ -1,0 +1,123 @@
+import ErrandFoundation
+
+extension CacheRun {
+  /// Looks at a response when its head has come: what it makes stale is removed, and what may be stored is stored while its
+  /// body is read.
+  ///
+  /// - Parameters:
+  ///   - response: The response of an attempt.
+  ///   - sent: The request as it was sent.
+  ///   - requestTime: The moment at which it was sent.
+  /// - Returns: The response to be read.
+  /// - Throws: What the hooks that verify the head throw: nothing is stored then.
+  func received(_ response: HTTPResponse, to sent: HTTPRequest, at requestTime: Date) async throws -> HTTPResponse {
+    for url in Invalidation.urls(sent, response) { await caching.store.removeAll(for: url) }
+    let now = call.manager.date
+    guard caching.policy.stores, isOurs(response, sent), Storing.allows(demand, response, now: now) else {
+      await removeReplaced(by: response)
+      return response
+    }
+    if Outcome(call, response).isAccepted {
+      try call.verify(response)
+      state.withLock { $0.isVerified = true }
+    }
+    let stored = Storing.stored(
+      response, for: selecting, requestTime: requestTime, responseTime: now, unpacks: unpacks)
+    guard let writer = try? await caching.store.store(stored, for: key) else { return response }  // not stored, then
+    state.withLock { $0.status.isStored = true }
+    var response = response
+    response.body = HTTPResponseBody(CacheTee(response.body, writer))
+    return response
+  }
+
+  /// True where a response is one to the request as the cache knows it: not from another URL, and not to a credential that was
+  /// added on the way, which its key does not have.
+  private func isOurs(_ response: HTTPResponse, _ sent: HTTPRequest) -> Bool {
+    guard response.url == request.url, sent.method == request.method else { return false }
+    return caching.credentials.hash(of: sent.headers) == caching.credentials.hash(of: request.headers)
+  }
+
+  /// Removes the stored response where the remote has another one, which is not stored.
+  private func removeReplaced(by response: HTTPResponse) async {
+    let isAnother = response.status.kind == .success || response.status == .notFound || response.status == 410
+    guard isAnother, demand.method == .get, demand.range == nil, response.url == request.url, caching.policy.stores,
+      let entry = state.withLock({ $0.entry })
+    else { return }
+    await caching.store.remove(entry, for: key)
+  }
+
+  /// Makes the outcome of the call of the outcome of its attempts.
+  func settle(_ outcome: Outcome, _ attempts: Attempts) async throws -> Outcome {
+    let response = outcome.response
+    let (entry, isConditional) = state.withLock { ($0.entry, $0.isConditional) }
+    if response.status == .notModified, let entry {
+      if isConditional {
+        guard response.url == request.url, Validation.isAbout(entry.response, response.headers) else {
+          response.body.cancel()
+          return try await askAgain(attempts)
+        }
+        return try await validated(entry, by: outcome, attempts)
+      }
+      // The caller's own condition: the 304 is for the caller, and says the same of what is stored.
+      if response.url == request.url, Validation.isAbout(entry.response, response.headers),
+        response.headers.contains(.eTag)
+      {
+        _ = await update(entry, by: response)
+      }
+    }
+    if response.status.isServerFailure, let instead = try await serveInstead(of: response) {
+      response.body.cancel()
+      return instead
+    }
+    if demand.method == .head, response.status == .ok { await updateAll(by: response) }
+    return noted(outcome)
+  }
+
+  /// The stored response that a 304 is about, with the header of both.
+  private func validated(_ entry: CacheEntry, by outcome: Outcome, _ attempts: Attempts) async throws -> Outcome {
+    let response = outcome.response
+    let updated = await update(entry, by: response)
+    var status = state.withLock { $0.status }
+    status.forwardStatus = .notModified
+    status.timeLeft = updated.response.terms.timeLeft(at: call.manager.date)
+    call.trace.note(.cacheValidated)
+    guard let answer = try await serve(updated, status, age: nil, by: response) else {
+      return try await askAgain(attempts)
+    }
+    response.body.cancel()
+    return answer
+  }
+
+  /// Updates a stored response by the header of a 304 or of a response to HEAD.
+  private func update(_ entry: CacheEntry, by response: HTTPResponse) async -> CacheEntry {
+    let now = call.manager.date
+    let updated = Validation.updated(entry.response, by: response.headers, requestTime: now, responseTime: now)
+    if CacheControl(response.headers).contains("no-store") {
+      await caching.store.remove(entry, for: key)
+    } else if caching.policy.stores {
+      try? await caching.store.update(entry, to: updated, for: key)  // it then stays as old as it was
+    }
+    return entry.with(updated)
+  }
+
+  // RFC 9111 §4.3.5: all stored responses that could have been chosen are updated, or removed.
+  private func updateAll(by response: HTTPResponse) async {
+    guard response.url == request.url, caching.policy.stores else { return }
+    for entry in await caching.store.entries(for: key) where entry.response.fits(selecting, unpacks: unpacks) {
+      if Validation.isAboutSame(entry.response, response.headers) {
+        _ = await update(entry, by: response)
+      } else {
+        await caching.store.remove(entry, for: key)
+      }
+    }
+  }
+
+  /// The remote's own response, with the word of the cache.
+  private func noted(_ outcome: Outcome) -> Outcome {
+    var outcome = outcome
+    let (status, isVerified) = state.withLock { ($0.status, $0.isVerified) }
+    outcome.response.headers.add(status.description, for: .cacheStatus)
+    if isVerified, outcome.isAccepted { outcome.isVerified = true }
+    return outcome
+  }
+}

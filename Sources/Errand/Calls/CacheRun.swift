@@ -1,0 +1,214 @@
+import ErrandFoundation
+
+/// The cache that a call uses, and how.
+struct Caching: Sendable {
+  let store: any CacheStore
+  let policy: CachePolicy
+  let credentials: CacheCredentials
+}
+
+/// The use of the cache by one call: what it finds, and what becomes of the response.
+final class CacheRun: Sendable {
+  typealias Attempts = @Sendable (HTTPRequest) async throws -> Outcome
+
+  struct State {
+    var status = CacheStatus()
+    /// The stored response that the request asks about.
+    var entry: CacheEntry?
+    /// True where the request has its validators.
+    var isConditional = false
+    /// True once the hooks have verified the response that is being stored.
+    var isVerified = false
+  }
+
+  let call: Call
+  let caching: Caching
+  let request: HTTPRequest
+  let key: CacheKey
+  let demand: CacheDemand
+  let state = Lock(State())
+
+  init(_ call: Call, _ caching: Caching, _ request: HTTPRequest) {
+    self.call = call
+    self.caching = caching
+    self.request = request
+    demand = CacheDemand(request, now: call.manager.date)
+    key = CacheKey(
+      url: CacheKey.text(of: request.url.absoluteString), credential: caching.credentials.hash(of: request.headers))
+  }
+
+  /// The header by which responses are chosen.
+  var selecting: HTTPHeaders { caching.credentials.withoutSecrets(request.headers) }
+
+  /// True where the caller gets bodies unpacked.
+  var unpacks: Bool { request.options.decodesBody && !request.headers.contains(.acceptEncoding) }
+
+  /// Answers the request from the cache, or by `attempts`.
+  func answer(_ attempts: @escaping Attempts) async throws -> Outcome {
+    let readsNothing = !demand.isCacheable || caching.policy.mode == .none
+    let entries = readsNothing ? [] : await caching.store.entries(for: key)
+    let entry = choose(among: entries) ?? preloaded
+    let now = call.manager.date
+    let decision = CacheDecision.on(
+      demand, caching.policy, stored: entry?.response, hasOthers: !entries.isEmpty, now: now)
+    switch decision {
+    case .serve(let use):
+      guard let entry else { break }
+      let status = CacheStatus(timeLeft: use.timeLeft)
+      if let outcome = try await serve(entry, status, age: entry.response.age(at: now)) {
+        if use.validatesAfterwards { call.validateAfterwards(key) }
+        return outcome
+      }
+    case .refuse: throw notCached(hasEntry: entry != nil)
+    case .ask(let reason, let validates):
+      return try await ask(reason, entry, validates: validates, attempts)
+    }
+    // What was found is gone, or does not have the part: the remote knows.
+    return try await ask(demand.range == nil ? .uriMiss : .partial, nil, validates: false, attempts)
+  }
+
+  private var preloaded: CacheEntry? {
+    guard demand.isCacheable, caching.policy.mode != .none, let file = call.plan.preloaded else { return nil }
+    return CacheEntry.preloaded(file)
+  }
+
+  // RFC 9111 §4.1: of several that fit, the most recent.
+  private func choose(among entries: [CacheEntry]) -> CacheEntry? {
+    guard !entries.isEmpty else { return nil }
+    let selecting = selecting
+    var best: CacheEntry?
+    for entry in entries where entry.response.fits(selecting, unpacks: unpacks) {
+      if let best, best.response.responseTime > entry.response.responseTime { continue }
+      best = entry
+    }
+    return best
+  }
+
+  // MARK: Answering from the cache
+
+  /// The outcome of a stored response; nil where it is gone, or does not have the part that is asked for.
+  ///
+  /// - Parameters:
+  ///   - entry: The stored response.
+  ///   - status: What the cache says of it.
+  ///   - age: Its age; nil where it was just validated.
+  ///   - carrier: The response that validated it.
+  func serve(
+    _ entry: CacheEntry, _ status: CacheStatus, age: Duration?, by carrier: HTTPResponse? = nil
+  ) async throws -> Outcome? {
+    guard var answer = StoredAnswer(entry, demand) else { return nil }
+    answer.note(age: age, status)
+    var response = HTTPResponse(
+      answer.status, url: request.url, headers: answer.headers, version: carrier?.version,
+      isConnectionReused: carrier?.isConnectionReused ?? false)
+    var data = Data()
+    switch call.delivery {
+    case .discarded: break
+    case .memory:
+      guard let bytes = try await bytes(of: entry, answer.range) else { return nil }
+      data = bytes
+      response.body = HTTPResponseBody(bytes)
+    case .file, .stream:
+      guard let range = answer.range else { break }
+      guard let body = try? entry.open(range) else { return nil }  // removed meanwhile: the remote has it
+      response.body = body
+    }
+    if carrier == nil { call.noteStored(request, status) }
+    var outcome = Outcome(call, response, isRead: call.delivery.isInMemory || answer.range == nil)
+    outcome.data = data
+    outcome.size = data.count
+    return outcome
+  }
+
+  private func bytes(of entry: CacheEntry, _ range: Range<Int>?) async throws -> Data? {
+    guard let range else { return Data() }
+    if case .bytes(let data) = entry.body, range.count == data.count { return data }
+    guard let body = try? entry.open(range) else { return nil }  // removed meanwhile: the remote has it
+    return try await call.gather(body).data
+  }
+
+  private func notCached(hasEntry: Bool) -> TaskError {
+    let why = hasEntry ? "what is stored is not what the request takes" : "nothing is stored for this request"
+    var error = TaskError(
+      .notCached, "\(why), and nothing may be sent: use another cache policy", phase: .preparing,
+      isSurelyNotSent: true)
+    error.status = .gatewayTimeout  // RFC 9111 §5.2.1.7
+    return error
+  }
+
+  // MARK: Asking the remote
+
+  private func ask(
+    _ reason: CacheStatus.Forward, _ entry: CacheEntry?, validates: Bool, _ attempts: @escaping Attempts
+  ) async throws -> Outcome {
+    call.trace.note(.cacheMissed(reason))
+    let isConditional = validates && !demand.isConditional && entry?.response.hasValidator ?? false
+    state.withLock { state in
+      state.status.forward = reason
+      state.entry = entry
+      state.isConditional = isConditional
+    }
+    var request = request
+    if isConditional, let entry { request.headers = Validation.conditions(request.headers, for: entry.response) }
+    // RFC 9111 §5.2.1.4: caches on the way are not to answer either.
+    if caching.policy.mode == .reload { request.headers.setDefault("no-cache", for: .cacheControl) }
+    do {
+      let outcome = try await limited(entry) { [request] in try await attempts(request) }
+      return try await settle(outcome, attempts)
+    } catch let error as TaskError where error.isFailureOfRemote {
+      if let outcome = try await serveInstead(of: nil) { return outcome }
+      throw error
+    }
+  }
+
+  /// Runs the attempts within the limit of the policy, where there is a stored response to fall back on.
+  private func limited(
+    _ entry: CacheEntry?, _ attempts: @escaping @Sendable () async throws -> Outcome
+  ) async throws -> Outcome {
+    guard case .networkFirst(let limit) = caching.policy.mode, let limit = limit.orNil, entry != nil else {
+      return try await attempts()
+    }
+    return try await call.manager.clock.limiting(limit, .attempt, phase: .awaitingResponse, attempts)
+  }
+
+  /// The outcome of the stored response in the place of a failure; nil where it may not be used.
+  func serveInstead(of response: HTTPResponse?) async throws -> Outcome? {
+    let now = call.manager.date
+    guard let entry = state.withLock({ $0.entry }),
+      CacheDecision.mayServe(entry.response, demand, caching.policy, now: now)
+    else { return nil }
+    var status = state.withLock { $0.status }
+    status.forwardStatus = response?.status
+    status.timeLeft = entry.response.terms.timeLeft(at: now)
+    status.detail = "stale-if-error"
+    return try await serve(entry, status, age: entry.response.age(at: now))
+  }
+
+  /// Asks once more without a condition: the 304 was about something else.
+  func askAgain(_ attempts: Attempts) async throws -> Outcome {
+    state.withLock { state in
+      state.entry = nil
+      state.isConditional = false
+    }
+    return try await settle(try await attempts(request), attempts)
+  }
+}
+
+extension TaskManager {
+  /// The date by the clock of the manager.
+  nonisolated var date: Date { epoch.addingTimeInterval(clock.now.inSeconds) }
+}
+
+extension TaskError {
+  /// True where the remote could not be reached, or did not answer as it should: what a stored response may stand in for. Not
+  /// where it is perhaps not the remote at all that answered.
+  var isFailureOfRemote: Bool {
+    switch code {
+    case .cannotResolveHost, .cannotConnect, .offline, .connectionLost, .badResponse, .truncatedBody, .circuitOpen,
+      .secureConnectionFailed:
+      true
+    case .timedOut: timer != .call && timer != .queue
+    default: false
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import ErrandFoundation
+
+extension Call {
+  /// 5. The cache, where there is one: answers by itself, or by `attempts`.
+  @inline(__always)
+  func throughCache(_ request: HTTPRequest, _ attempts: @escaping CacheRun.Attempts) async throws -> Outcome {
+    guard let caching = surroundings?.caching else { return try await attempts(request) }
+    return try await answer(request, from: caching, attempts)
+  }
+
+  private func answer(
+    _ request: HTTPRequest, from caching: Caching, _ attempts: @escaping CacheRun.Attempts
+  ) async throws -> Outcome {
+    let run = CacheRun(self, caching, request)
+    state.withLock { $0.cacheRun = run }
+    return try await run.answer(attempts)
+  }
+
+  /// The response of an attempt as it is read: stored meanwhile, where it may be.
+  @inline(__always)
+  func keepingCopy(_ response: HTTPResponse, of attempt: Attempt) async throws -> HTTPResponse {
+    guard surroundings?.caching != nil else { return response }
+    return try await stored(response, of: attempt)
+  }
+
+  private func stored(_ response: HTTPResponse, of attempt: Attempt) async throws -> HTTPResponse {
+    let (run, sent) = state.withLock { ($0.cacheRun, $0.sentRequest) }
+    guard let run, let sent else { return response }
+    let underway = trace.elapsed - attempt.startTime
+    do {
+      return try await run.received(response, to: sent, at: manager.date.addingTimeInterval(-underway.inSeconds))
+    } catch {
+      response.body.cancel()
+      throw error
+    }
+  }
+
+  /// Notes that a stored response answers.
+  func noteStored(_ request: HTTPRequest, _ status: CacheStatus) {
+    state.withLock { state in
+      state.method = request.method
+      state.url = request.url
+    }
+    trace.note(.cacheAnswered(status))
+  }
+
+  /// Validates a stored response that was used stale, in a call of its own: one at a time for each URL and credential.
+  func validateAfterwards(_ key: CacheKey) {
+    var plan = plan
+    plan.task = UnseenTask(base: plan.task)
+    plan.cachePolicy = .validated
+    plan.priority = .low
+    plan.serialQueue = .none
+    plan.control = nil
+    plan.timeouts.call = nil
+    let desk = manager.revalidations
+    guard desk.begin(key, of: plan.server) else { return }
+    Task { [plan] in
+      defer { desk.end(key, of: plan.server) }
+      // The caller has a response; what fails here is in the events.
+      _ = try? await Call.perform(plan, .discarded) { $0.response }
+    }
+  }
+}
+
+extension Surroundings {
+  /// The cache of a call; nil where it has none.
+  static func caching(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> Caching? {
+    let policy = plan.cachePolicy.mode == .inherited ? snapshot.configuration.cachePolicy : plan.cachePolicy
+    if let store = snapshot.configuration.cache, let credentials = snapshot.credentials {
+      return Caching(store: store, policy: policy, credentials: credentials)
+    }
+    // A call that wants nothing sent sends nothing, be there a cache or not; and a preloaded response needs none.
+    guard policy.mode == .cacheOnly || plan.preloaded != nil else { return nil }
+    let credentials = CacheCredentials(snapshot.configuration.redaction)
+    return Caching(store: MemoryCache(byteLimit: 0), policy: policy, credentials: credentials)
+  }
+}
+
+/// The task of a call that nobody has asked for by itself: that of another call, without the hooks that tell of its progress.
+struct UnseenTask: ServerTask {
+  let base: any ServerTask
+
+  var server: Server { base.server }
+  var path: String { base.path }
+  var query: HTTPQuery { base.query }
+  var url: URL { get async throws { try await base.url } }
+  var headers: HTTPHeaders { base.headers }
+  var taskTag: String { base.taskTag }
+
+  func preflight(_ request: inout HTTPRequest) async throws { try await base.preflight(&request) }
+  func verify(_ response: HTTPResponse) throws { try base.verify(response) }
+}
+
+/// The validations under way.
+final class RevalidationDesk: Sendable {
+  private struct Place: Hashable {
+    let server: ObjectIdentifier
+    let key: CacheKey
+  }
+
+  private let places = Lock<Set<Place>>([])
+
+  /// False where one is under way already.
+  func begin(_ key: CacheKey, of server: Server) -> Bool {
+    places.withLock { $0.insert(Place(server: ObjectIdentifier(server), key: key)).inserted }
+  }
+
+  func end(_ key: CacheKey, of server: Server) {
+    places.withLock { _ = $0.remove(Place(server: ObjectIdentifier(server), key: key)) }
+  }
+}

@@ -1,0 +1,36 @@
+import ErrandFoundation
+
+extension Call {
+  /// The conditions under which the call's file is replaced; none unless the task asks for them.
+  func addFileConditions(to request: inout HTTPRequest) {
+    guard case .file(let file) = delivery, request.method == .get, let known = FileValidators.of(file),
+      known.url == request.url.absoluteString
+    else { return }
+    known.add(to: &request.headers)
+    state.withLock { $0.hasCurrentFile = true }
+  }
+
+  /// True where the response says that the call's file is still good.
+  func isFileCurrent(_ response: HTTPResponse) -> Bool {
+    response.status == .notModified && state.withLock { $0.hasCurrentFile }
+  }
+
+  /// Keeps what is known of the version of the call's file.
+  func keepFileValidators(_ response: HTTPResponse) {
+    guard plan.keepsCurrentFile, case .file(let file) = delivery, response.status == .ok else { return }
+    FileValidators.keep(FileValidators(response.headers, from: response.url), for: file)
+  }
+}
+
+extension CacheEntry {
+  /// A file as a stored response: stale, without anything to validate it by, and good enough where its server fails.
+  static func preloaded(_ file: URL) -> CacheEntry? {
+    guard let data = try? Data(contentsOf: file) else { return nil }  // then there is none
+    let headers: HTTPHeaders = [
+      .cacheControl: "stale-if-error=\(DeltaSeconds.largest)", .contentLength: "\(data.count)",
+    ]
+    let long = Date(timeIntervalSince1970: 0)
+    return CacheEntry(
+      id: "", StoredResponse(status: .ok, headers: headers, requestTime: long, responseTime: long), body: data)
+  }
+}

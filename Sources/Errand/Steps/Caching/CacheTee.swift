@@ -1,0 +1,71 @@
+import ErrandFoundation
+
+/// The body of a response that is stored while its reader reads it. It is stored once it is complete, and never in part; a
+/// store that fails keeps nothing from the reader.
+final class CacheTee: HTTPBodySource {
+  private let body: HTTPResponseBody
+  /// Nil once it has ended, or failed.
+  private let writer: Lock<(any CacheWriter)?>
+
+  init(_ body: HTTPResponseBody, _ writer: any CacheWriter) {
+    self.body = body
+    self.writer = Lock(writer)
+  }
+
+  deinit { discard() }
+
+  func next() async throws -> Data? {
+    do {
+      guard let chunk = try await body.next() else {
+        await commit()
+        return nil
+      }
+      await write(chunk)
+      return chunk
+    } catch {
+      discard()
+      throw error
+    }
+  }
+
+  func collect(upTo limit: Int) async throws -> Data {
+    do {
+      let data = try await body.collect(upTo: limit)
+      if !data.isEmpty { await write(data) }
+      await commit()
+      return data
+    } catch {
+      discard()
+      throw error
+    }
+  }
+
+  func cancel() {
+    discard()
+    body.cancel()
+  }
+
+  var trailers: HTTPHeaders { body.trailers }
+
+  var timings: TransferTimings? { body.timings }
+
+  private func write(_ chunk: Data) async {
+    guard let writer = writer.withLock({ $0 }) else { return }
+    do {
+      try await writer.write(chunk)
+    } catch {
+      discard()  // too large, or a full disk: the response is then not stored
+    }
+  }
+
+  private func commit() async { try? await take()?.commit() }  // as in `write`
+
+  private func discard() { take()?.discard() }
+
+  private func take() -> (any CacheWriter)? {
+    writer.withLock { writer in
+      defer { writer = nil }
+      return writer
+    }
+  }
+}

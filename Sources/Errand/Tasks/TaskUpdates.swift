@@ -1,0 +1,63 @@
+/// The stored response to a task, and then the remote's; what ``PayloadDownloadingTask/updates()`` gives.
+///
+/// Each is the result of a call of its own. It gives one response where nothing is stored.
+public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sendable {
+  /// A response; its ``HTTPHeaderName/cacheStatus`` says where it comes from.
+  public typealias Element = TaskResponse<Described.DownloadPayload>
+
+  private let plan: TaskPlan
+
+  init(_ plan: TaskPlan) { self.plan = plan }
+
+  /// Begins with the stored response.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(plan) }
+
+  /// Gives the stored response, and then the remote's.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    private let plan: TaskPlan
+    private var calls: [CachePolicy]
+
+    init(_ plan: TaskPlan) {
+      self.plan = plan
+      let server = plan.server.configuration.cachePolicy
+      calls = (plan.cachePolicy.mode == .inherited ? server : plan.cachePolicy).callsForUpdates
+    }
+
+    /// The next response; nil after the last.
+    /// Throws ``TaskError``, what a hook threw, or `CancellationError` when the surrounding task is cancelled.
+    public mutating func next() async throws -> Element? {
+      while !calls.isEmpty {
+        let policy = calls.removeFirst()
+        do {
+          return try await response(policy)
+        } catch let error as TaskError where !calls.isEmpty && Self.isPassedOver(error) {
+          continue
+        }
+      }
+      return nil
+    }
+
+    private func response(_ policy: CachePolicy) async throws -> Element {
+      var plan = plan
+      plan.cachePolicy = policy
+      return try await Call.perform(plan, .memory) {
+        TaskResponse(try $0.decoded(Described.DownloadPayload.self), $0)
+      }
+    }
+
+    /// True where the stored response is missing, or is one of before the payload's type was changed: the remote's follows.
+    private static func isPassedOver(_ error: TaskError) -> Bool {
+      error.code == .notCached || error.code == .decodingFailed || error.code == .badStatus
+    }
+  }
+}
+
+extension PayloadDownloadingTask {
+  /// The stored response, whatever its age, and then the remote's.
+  ///
+  ///     for try await widget in GetWidget(id: 7).updates() { show(widget.payload) }
+  ///
+  /// Where nothing is stored only the remote's comes. Where the remote fails, the stored one has come before the error is
+  /// thrown. The second is also given where the remote says that the first is still good.
+  public func updates() -> TaskUpdates<Self> { TaskUpdates(plan) }
+}

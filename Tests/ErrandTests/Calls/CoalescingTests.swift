@@ -1,0 +1,140 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// One request for all calls that send the same at the same time.
+@Suite(.timeLimit(.minutes(10))) struct CoalescingTests {
+  private let gate = Gate()
+
+  private func shop(
+    _ headers: HTTPHeaders = [:], cache: Bool = false, status: HTTPStatus = .ok, isOn: Bool = true
+  ) -> CachedShop {
+    CachedShop(
+      configure: {
+        $0.coalescesRequests = isOn
+        if !cache { $0.cache = nil }
+      },
+      answer: { [gate] number, request in
+        await gate.wait()
+        try Task.checkCancellation()
+        return .text("\(number)", headers, status: status, for: request)
+      })
+  }
+
+  /// Starts calls, and returns when all of them wait for a response.
+  private func start(_ count: Int, _ shop: CachedShop, _ task: Modified<CachedTask>? = nil) async -> [Task<
+    String, any Error
+  >] {
+    let before = shop.events.moments().count { $0.hasPrefix("joined") }
+    let calls = (0..<count).map { _ in Task { try await (task ?? shop.task()).download() } }
+    #expect(await eventually { shop.events.moments().count { $0.hasPrefix("joined") } == before + count })
+    return calls
+  }
+
+  @Test func `calls that send the same share one request, each with a body of its own`() async throws {
+    let shop = shop()
+    let calls = await start(20, shop)
+    #expect(await eventually { shop.sentCount == 1 })
+    gate.open()
+    for call in calls { #expect(try await call.value == "1") }
+    #expect(try await shop.task().download() == "2", "one that comes later sends a request of its own")
+    #expect(shop.events.isBalanced && shop.server.manager.callCount == 0 && shop.server.manager.runningCount == 0)
+  }
+
+  @Test func `other URLs, fields and methods, bodies, and servers that do not want it, share nothing`() async throws {
+    gate.open()
+    let shop = shop()
+    async let a = shop.task("a").download()
+    async let b = shop.task("b").download()
+    async let c = shop.task("a").header("X", "1").download()
+    async let d = CachedTask(path: "a", httpMethod: .post).on(shop.server).download()
+    async let e = CachedTask(path: "a", httpMethod: .post).on(shop.server).download()
+    _ = try await [a, b, c, d, e]
+    #expect(shop.sentCount == 5)
+    let other = self.shop(isOn: false)
+    async let f = other.task().download()
+    async let g = other.task().download()
+    _ = try await [f, g]
+    #expect(other.sentCount == 2)
+  }
+
+  @Test func `a call that is cancelled leaves the others their request, the last one ends it`() async throws {
+    let shop = shop()
+    let calls = await start(3, shop)
+    calls[0].cancel()
+    await #expect(throws: CancellationError.self) { try await calls[0].value }
+    gate.open()
+    for call in calls[1...] { #expect(try await call.value == "1") }
+    #expect(shop.sentCount == 1)
+  }
+
+  @Test func `when the last call is cancelled, the request ends`() async throws {
+    let ended = Shared(false)
+    let shop = CachedShop(
+      configure: { $0.coalescesRequests = true },
+      answer: { _, request in
+        do {
+          try await CallClock(ManualClock()).sleep(for: .seconds(1))  // for ever
+        } catch {
+          ended.withLock { $0 = true }
+          throw error
+        }
+        return .ok(request)
+      })
+    let calls = await start(3, shop)
+    #expect(await eventually { shop.sentCount == 1 })
+    calls[0].cancel()
+    calls[1].cancel()
+    for call in calls[..<2] { await #expect(throws: CancellationError.self) { try await call.value } }
+    #expect(!ended.withLock { $0 })
+    calls[2].cancel()
+    await #expect(throws: CancellationError.self) { try await calls[2].value }
+    #expect(await eventually { ended.withLock { $0 } && shop.server.manager.callCount == 0 && shop.events.isBalanced })
+  }
+
+  @Test func `a tag cancels those who wait, not the request of others`() async throws {
+    let shop = shop()
+    let tagged = await start(1, shop, shop.task().tagged("screen"))
+    let others = await start(1, shop)
+    await shop.server.manager.cancel(tag: "screen")
+    await #expect(throws: CancellationError.self) { try await tagged[0].value }
+    gate.open()
+    #expect(try await others[0].value == "1")
+  }
+
+  @Test func `an error is thrown to all, and says that something was sent`() async throws {
+    let shop = shop(status: 500)
+    let calls = await start(3, shop)
+    gate.open()
+    for call in calls {
+      let error = try #require(await taskError { _ = try await call.value })
+      #expect(error.status == 500 && !error.isSurelyNotSent && error.record.description.contains("joined call"))
+    }
+  }
+
+  @Test func `hooks are called once a call, and the deadline of one is not that of others`() async throws {
+    let shop = shop()
+    let hurried = Task { try await shop.task().deadline(.seconds(1)).download() }
+    #expect(await eventually { shop.events.moments().contains { $0.hasPrefix("joined") } })
+    let calls = await start(1, shop)
+    await shop.clock.sleepers(count: 1)
+    shop.clock.advance(by: .seconds(1))
+    #expect(await taskError { _ = try await hurried.value }?.timer == .call)
+    gate.open()
+    #expect(try await calls[0].value == "1")
+  }
+
+  @Test func `with a cache, those who joined are told so`() async throws {
+    let shop = shop([.cacheControl: "max-age=60"], cache: true)
+    let calls = (0..<3).map { _ in Task { try await shop.get() } }
+    #expect(await eventually { shop.events.moments().count { $0.hasPrefix("joined") } == 3 })
+    gate.open()
+    var statuses: [String] = []
+    for call in calls { statuses.append(try await call.value.status) }
+    #expect(
+      statuses.sorted() == ["errand; fwd=uri-miss; stored"]
+        + Array(repeating: "errand; fwd=uri-miss; stored; collapsed", count: 2))
+  }
+}

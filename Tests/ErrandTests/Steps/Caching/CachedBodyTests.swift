@@ -1,0 +1,164 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// Bodies on their way into a cache and out of it, whatever the caller does with them.
+@Suite(.timeLimit(.minutes(10))) struct CachedBodyTests {
+  enum Kind: CaseIterable, Sendable {
+    case memory, disk
+  }
+
+  enum Verb: CaseIterable {
+    case memory, file, stream, run
+
+    func body(_ task: some ServerTask, _ file: URL) async throws -> Data {
+      switch self {
+      case .memory: return try await task.downloadData()
+      case .file:
+        try await task.download(to: file)
+        return try Data(contentsOf: file)
+      case .stream: return try await task.stream().body.collect()
+      case .run: return try await task.run().body.collect()
+      }
+    }
+  }
+
+  private static let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 3) })
+
+  private func withShop(
+    _ kind: Kind, _ body: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse,
+    _ test: (CachedShop, URL) async throws -> Void
+  ) async throws {
+    try await withFolder { folder in
+      let cache: any CacheStore =
+        kind == .memory ? MemoryCache() : try DiskCache(at: folder.appendingPathComponent("cache"))
+      try await test(CachedShop(cache) { _, request in try await body(request) }, folder)
+    }
+  }
+
+  @Test(arguments: Kind.allCases) func `every verb stores, and every verb is answered`(kind: Kind) async throws {
+    let answer: @Sendable (HTTPRequest) -> HTTPResponse = {
+      HTTPResponse(url: $0.url, headers: [.cacheControl: "max-age=60"], body: HTTPResponseBody(Self.body))
+    }
+    try await withShop(kind, { answer($0) }) { shop, folder in
+      let file = folder.appendingPathComponent("file")
+      for (number, first) in Verb.allCases.enumerated() {
+        let path = "widgets/\(number)"
+        for verb in [first] + Verb.allCases {
+          let body = try await verb.body(shop.task(path), file)
+          #expect(body == (verb == .run ? Data() : Self.body), "\(verb) after \(first)")
+        }
+        #expect(shop.sentCount == number + 1)
+      }
+      #expect(shop.events.isBalanced && shop.server.manager.callCount == 0)
+    }
+  }
+
+  /// A body that fails, or ends, after some pieces.
+  private final class Pieces: HTTPBodySource {
+    private let left: Lock<Int>
+    private let error: (any Error)?
+    init(_ count: Int, then error: (any Error)?) {
+      left = Lock(count)
+      self.error = error
+    }
+    func next() async throws -> Data? {
+      let hasMore = left.withLock { left in
+        left -= 1
+        return left >= 0
+      }
+      if !hasMore, let error { throw error }
+      return hasMore ? Data(repeating: 7, count: 50_000) : nil
+    }
+  }
+
+  @Test(arguments: Kind.allCases) func `a body that breaks off, or is not read to its end, is not stored`(kind: Kind)
+    async throws
+  {
+    let lost = TaskError(.truncatedBody, "lost", phase: .receiving)
+    let answer: @Sendable (HTTPRequest) -> HTTPResponse = { request in
+      let breaks = request.url.path.hasSuffix("broken")
+      return HTTPResponse(
+        url: request.url, headers: [.cacheControl: "max-age=60"],
+        body: HTTPResponseBody(Pieces(4, then: breaks ? lost : nil)))
+    }
+    try await withShop(kind, { answer($0) }) { shop, folder in
+      let file = folder.appendingPathComponent("file")
+      #expect(await taskError { _ = try await shop.task("broken").downloadData() }?.code == .truncatedBody)
+      #expect(await taskError { try await shop.task("broken").download(to: file) }?.code == .truncatedBody)
+      #expect(await taskError { _ = try await shop.task("broken").stream().body.collect() }?.code == .truncatedBody)
+      var response: HTTPResponse? = try await shop.task("left").stream()
+      _ = try await response?.body.next()
+      response = nil
+      for path in ["broken", "left"] {
+        #expect(await shop.cache.entries(for: CacheKey(url: "https://shop.test/\(path)")).isEmpty)
+      }
+      #expect(try await shop.task("left").stream().body.collect().count == 200_000)
+      #expect(await shop.cache.entries(for: CacheKey(url: "https://shop.test/left")).count == 1)
+      let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+      #expect(!names.contains { $0.hasSuffix(".part") }, "\(names)")
+    }
+  }
+
+  /// A store that fails in every way that it can.
+  private struct BrokenStore: CacheStore {
+    struct Broken: Error {}
+    final class Writer: CacheWriter {
+      func write(_ data: Data) async throws { throw Broken() }
+      func commit() async throws { throw Broken() }
+      func discard() {}
+    }
+    let entry: CacheEntry?
+    let canBegin: Bool
+    func entries(for key: CacheKey) async -> [CacheEntry] { entry.map { [$0] } ?? [] }
+    func store(_ response: StoredResponse, for key: CacheKey) async throws -> any CacheWriter {
+      if !canBegin { throw Broken() }
+      return Writer()
+    }
+    func update(_ entry: CacheEntry, to response: StoredResponse, for key: CacheKey) async throws { throw Broken() }
+    func remove(_ entry: CacheEntry, for key: CacheKey) async {}
+    func removeAll(for url: String) async {}
+    func removeAll() async {}
+  }
+
+  @Test(arguments: [true, false], [true, false]) func `a store that fails keeps nothing from the caller`(
+    canBegin: Bool, hasEntry: Bool
+  ) async throws {
+    let gone = CacheEntry(id: "1", .made([.cacheControl: "max-age=99999999999"], after: 1e9), length: 5) { _ in
+      throw BrokenStore.Broken()
+    }
+    let store = BrokenStore(entry: hasEntry ? gone : nil, canBegin: canBegin)
+    let shop = CachedShop(store) { _, request in .text("abc", [.cacheControl: "max-age=60"], for: request) }
+    #expect(try await shop.get().text == "abc")
+    #expect(try await shop.task().stream().body.collect() == Data("abc".utf8))
+  }
+
+  @Test func `a body that is larger than memory may hold is no more for coming from a cache`() async throws {
+    try await withFolder { folder in
+      let shop = CachedShop(try DiskCache(at: folder), configure: { $0.maximumBodySize = 100_000 }) { _, request in
+        HTTPResponse(url: request.url, headers: [.cacheControl: "max-age=60"], body: HTTPResponseBody(Self.body))
+      }
+      #expect(try await shop.task().stream().body.collect() == Self.body)
+      #expect(await taskError { _ = try await shop.task().downloadData() }?.code == .bodyTooLarge)
+      #expect(shop.sentCount == 1)
+    }
+  }
+
+  @Test func `a damaged file is an error once, and then a miss`() async throws {
+    try await withFolder { folder in
+      let shop = CachedShop(try DiskCache(at: folder)) { _, request in
+        HTTPResponse(url: request.url, headers: [.cacheControl: "max-age=60"], body: HTTPResponseBody(Self.body))
+      }
+      _ = try await shop.task().downloadData()
+      let name = try #require(FileManager.default.subpathsOfDirectory(atPath: folder.path).first { $0.contains("/") })
+      let path = folder.appendingPathComponent(name)
+      var bytes = try Data(contentsOf: path)
+      bytes[bytes.count - 10] ^= 1
+      try bytes.write(to: path)
+      #expect(await taskError { _ = try await shop.task().downloadData() }?.code == .truncatedBody)
+      #expect(try await shop.task().downloadData() == Self.body && shop.sentCount == 2)
+    }
+  }
+}

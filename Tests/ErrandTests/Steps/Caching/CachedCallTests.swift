@@ -1,0 +1,265 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// What a call makes of the cache of its server.
+@Suite(.timeLimit(.minutes(10))) struct CachedCallTests {
+  @Test func `a fresh response is used again, with its age, and nothing is sent`() async throws {
+    let shop = CachedShop([.cacheControl: "max-age=60", "X-Own": "1"])
+    #expect(try await shop.get() == ("1", "errand; fwd=uri-miss; stored"))
+    shop.clock.advance(by: .seconds(10))
+    let response = try await shop.task().response()
+    #expect(response.text == "1" && response.status == .ok && response.headers["X-Own"] == "1")
+    #expect(response.headers[.age] == "10" && response.headers[.cacheStatus] == "errand; hit; ttl=50")
+    #expect(response.attempts.isEmpty && response.metrics.attempts == 0 && shop.sentCount == 1)
+    #expect(shop.server.manager.runningCount == 0 && shop.events.isBalanced)
+  }
+
+  @Test func `without a cache nothing is stored and nothing said`() async throws {
+    let stub = StubServer(.widget)
+    for _ in 1...2 {
+      let response = try await GetWidget().on(stub.server).response()
+      #expect(!response.headers.contains(.cacheStatus))
+    }
+    #expect(stub.requests.count == 2)
+    #expect(Surroundings.caching(GetWidget().on(stub.server).plan, stub.server.snapshot) == nil)
+  }
+
+  @Test func `a stale response is validated, and the caller sees the header of both`() async throws {
+    let shop = CachedShop { number, request in
+      guard number > 1 else {
+        return .text("one", [.eTag: "\"1\"", .cacheControl: "max-age=60", "X-A": "1", "X-B": "1"], for: request)
+      }
+      return .status(.notModified, headers: [.eTag: "\"1\"", .cacheControl: "max-age=30", "X-B": "2"], for: request)
+    }
+    _ = try await shop.get()
+    shop.clock.advance(by: .seconds(61))
+    let response = try await shop.task().response()
+    #expect(shop.requests.last?.headers[.ifNoneMatch] == "\"1\"")
+    #expect(response.text == "one" && response.status == .ok)
+    #expect(response.headers["X-A"] == "1" && response.headers.values(for: "X-B") == ["2"])
+    #expect(response.headers[.cacheStatus] == "errand; fwd=stale; fwd-status=304; ttl=30")
+    // Fresh again, by the word of the 304.
+    shop.clock.advance(by: .seconds(29))
+    #expect(try await shop.get() == ("one", "errand; hit; ttl=1"))
+    shop.clock.advance(by: .seconds(1))
+    _ = try await shop.get()
+    #expect(shop.sentCount == 3)
+    let moments = shop.events.moments()
+    #expect(
+      moments.contains("not answered from the cache: stale") && moments.contains("the stored response is still good"))
+    #expect(moments.contains("answered from the cache: errand; hit; ttl=1"))
+  }
+
+  @Test func `a 200 to a validation takes the place of what was stored`() async throws {
+    let shop = CachedShop { number, request in
+      .text("\(number)", [.eTag: "\"\(number)\"", .cacheControl: "max-age=60"], for: request)
+    }
+    _ = try await shop.get()
+    shop.clock.advance(by: .seconds(61))
+    #expect(try await shop.get() == ("2", "errand; fwd=stale; stored"))
+    #expect(try await shop.get() == ("2", "errand; hit; ttl=60"))
+    #expect(await shop.cache.entries(for: .widget()).count == 1)
+  }
+
+  @Test func `a 304 about another version is not believed`() async throws {
+    let shop = CachedShop { number, request in
+      switch number {
+      case 1: return .text("one", [.eTag: "\"1\""], for: request)
+      case 2: return .status(.notModified, headers: [.eTag: "\"2\""], for: request)
+      default: return .text("three", [.eTag: "\"3\""], for: request)
+      }
+    }
+    _ = try await shop.get()
+    #expect(try await shop.get().text == "three")
+    #expect(shop.requests.map { $0.headers[.ifNoneMatch] } == [nil, "\"1\"", nil])
+  }
+
+  @Test func `the caller's own condition is answered from what is stored, or by the remote`() async throws {
+    let shop = CachedShop { number, request in
+      guard request.headers[.ifNoneMatch] != "\"9\"" else {
+        return .status(.notModified, headers: [.eTag: "\"9\""], for: request)
+      }
+      return .text("\(number)", [.eTag: "\"\(number)\"", .cacheControl: "max-age=60"], for: request)
+    }
+    _ = try await shop.get()
+    let same = try await shop.task().header(.ifNoneMatch, "\"1\"").run()
+    #expect(same.status == .notModified && same.headers[.eTag] == "\"1\"" && shop.sentCount == 1)
+    #expect(try await shop.task().header(.ifNoneMatch, "\"0\"").run().status == .ok && shop.sentCount == 1)
+    shop.clock.advance(by: .seconds(61))
+    let other = try await shop.task().header(.ifNoneMatch, "\"9\"").run()
+    #expect(other.status == .notModified && shop.requests.last?.headers[.ifNoneMatch] == "\"9\"")
+  }
+
+  @Test func `a stale response may be used while it is validated, once for all who ask`() async throws {
+    let arrived = Gate()
+    let shop = CachedShop { number, request in
+      if number > 1 { await arrived.wait() }
+      return .text("\(number)", [.cacheControl: "max-age=10, stale-while-revalidate=30"], for: request)
+    }
+    _ = try await shop.get()
+    shop.clock.advance(by: .seconds(20))
+    for _ in 1...5 { #expect(try await shop.get() == ("1", "errand; hit; ttl=-10")) }
+    #expect(await eventually { shop.sentCount == 2 })
+    arrived.open()
+    #expect(try await eventually { try await shop.get().text == "2" })
+    #expect(shop.sentCount == 2)
+    #expect(await eventually { shop.server.manager.callCount == 0 } && shop.events.isBalanced)
+  }
+
+  @Test func `where the server fails, a stale response may stand in`() async throws {
+    let failing = Shared(HTTPStatus(503))
+    let shop = CachedShop { number, request in
+      guard number > 1 else { return .text("1", [.cacheControl: "max-age=10, stale-if-error=30"], for: request) }
+      let status = failing.withLock { $0 }
+      if status == 0 { throw TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true) }
+      return .text("no", status: status, for: request)
+    }
+    _ = try await shop.get()
+    shop.clock.advance(by: .seconds(20))
+    for code in [500, 502, 503, 504] {
+      failing.withLock { $0 = HTTPStatus(code) }
+      #expect(try await shop.get() == ("1", "errand; fwd=stale; fwd-status=\(code); ttl=-10; detail=stale-if-error"))
+    }
+    failing.withLock { $0 = 0 }
+    #expect(try await shop.get() == ("1", "errand; fwd=stale; ttl=-10; detail=stale-if-error"))
+    failing.withLock { $0 = 404 }
+    #expect(await taskError { _ = try await shop.get() }?.status == .notFound)
+    failing.withLock { $0 = 503 }
+    shop.clock.advance(by: .seconds(21))
+    #expect(await taskError { _ = try await shop.get() }?.status == 503)
+  }
+
+  @Test func `responses are apart by what Vary names, and by credential`() async throws {
+    let shop = CachedShop([.cacheControl: "max-age=60", .vary: "Accept"])
+    func get(_ name: HTTPHeaderName, _ value: String) async throws -> (text: String, status: String) {
+      try await shop.get(shop.task().header(name, value))
+    }
+    #expect(try await get("Accept", "a").text == "1")
+    #expect(try await get("Accept", "b") == ("2", "errand; fwd=vary-miss; stored"))
+    #expect(try await get("Accept", "a") == ("1", "errand; hit; ttl=60"))
+    for name in ["Authorization", "Cookie", "X-Api-Key", "X-Session"] {
+      let name = HTTPHeaderName(name)
+      let first = try await get(name, "alice")
+      #expect(first.status == "errand; fwd=uri-miss; stored")
+      #expect(try await get(name, "bob").text != first.text)
+      #expect(try await get(name, "alice").text == first.text)
+    }
+    #expect(shop.sentCount == 10)
+  }
+
+  @Test func `no secret is in the files of a cache but what the server sent`() async throws {
+    try await withFolder { folder in
+      let shop = CachedShop(
+        [.cacheControl: "max-age=60", .vary: "Authorization, X-Api-Key"], cache: try DiskCache(at: folder))
+      let task = shop.task().header(.authorization, "Bearer hunter2").header("X-Api-Key", "hunter3")
+      _ = try await shop.get(task)
+      #expect(try await shop.get(task).status == "errand; hit; ttl=60")
+      for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
+        let bytes = (try? Data(contentsOf: folder.appendingPathComponent(name))) ?? Data()  // a folder has none
+        #expect(bytes.range(of: Data("hunter".utf8)) == nil && !name.contains("hunter"), "\(name)")
+      }
+    }
+  }
+
+  @Test func `a credential that a step adds on the way is not known beforehand, and its response not stored`()
+    async throws
+  {
+    struct Signing: PerAttemptStep {
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        var request = request
+        request.headers[.authorization] = "Bearer of whoever is signed in"
+        return try await next(request)
+      }
+    }
+    let shop = CachedShop(configure: { $0.perAttemptSteps = [Signing()] }) { number, request in
+      .text("\(number)", [.cacheControl: "max-age=60"], for: request)
+    }
+    #expect(try await shop.get() == ("1", "errand; fwd=uri-miss"))
+    #expect(try await shop.get() == ("2", "errand; fwd=uri-miss"))
+  }
+
+  @Test func `a response from another URL is not stored under the one that was asked`() async throws {
+    let shop = CachedShop { number, request in
+      HTTPResponse(url: .known("https://shop.test/other"), headers: [.cacheControl: "max-age=60"])
+    }
+    for _ in 1...2 { #expect(try await shop.get().status == "errand; fwd=uri-miss") }
+    #expect(await shop.cache.entries(for: CacheKey(url: "https://shop.test/other")).isEmpty)
+  }
+
+  @Test(arguments: [HTTPMethod.post, .put, .patch, .delete])
+  func `what changes a resource removes what is stored of it`(
+    method: HTTPMethod
+  ) async throws {
+    let shop = CachedShop { number, request in
+      guard request.method == .get else { return .status(201, headers: [.location: "/widgets/8"], for: request) }
+      return .text("\(number)", [.cacheControl: "max-age=60"], for: request)
+    }
+    for path in ["widgets/7", "widgets/8", "widgets/9"] { _ = try await shop.get(path) }
+    let change = try await CachedTask(path: "widgets/7", httpMethod: method).on(shop.server).caching(.none).run()
+    #expect(change.headers[.cacheStatus] == "errand; fwd=method")
+    #expect(try await shop.get("widgets/7").text == "5")
+    #expect(try await shop.get("widgets/8").text == "6")
+    #expect(try await shop.get("widgets/9").text == "3")
+  }
+
+  @Test func `a HEAD is answered from a GET, updates it, or removes it`() async throws {
+    let tag = Shared("\"1\"")
+    let shop = CachedShop { number, request in
+      let headers: HTTPHeaders = [.eTag: tag.withLock { $0 }, .cacheControl: "max-age=60", "X-Number": "\(number)"]
+      return request.method == .head
+        ? .status(.ok, headers: headers, for: request) : .text("abc", headers, for: request)
+    }
+    _ = try await shop.get()
+    let head = try await shop.task().head()
+    #expect(head.headers[.cacheStatus] == "errand; hit; ttl=60" && shop.sentCount == 1)
+    shop.clock.advance(by: .seconds(61))
+    #expect(try await shop.task().head().headers["X-Number"] == "2")
+    let updated = try await shop.task().response()
+    #expect(updated.text == "abc" && updated.headers["X-Number"] == "2" && shop.sentCount == 2)
+    tag.withLock { $0 = "\"2\"" }
+    shop.clock.advance(by: .seconds(61))
+    _ = try await shop.task().head()
+    #expect(await shop.cache.entries(for: .widget()).isEmpty)
+  }
+
+  @Test func `a part comes of a stored whole, and is never taken for it`() async throws {
+    let shop = CachedShop { _, request in
+      guard request.headers.contains(.range) else {
+        return .text("0123456789", [.cacheControl: "max-age=60", .contentLength: "10"], for: request)
+      }
+      if request.headers[.range] == "bytes=10-" { return .status(416, for: request) }
+      return .text("45", [.cacheControl: "max-age=60", .contentRange: "bytes 4-5/10"], status: 206, for: request)
+    }
+    let part = shop.task().header(.range, "bytes=4-5")
+    #expect(try await shop.get(part) == ("45", "errand; fwd=uri-miss"))
+    #expect(try await shop.get() == ("0123456789", "errand; fwd=uri-miss; stored"))
+    let answer = try await shop.task().header(.range, "bytes=-3").response()
+    #expect(answer.text == "789" && answer.status == .partialContent && answer.headers[.contentRange] == "bytes 7-9/10")
+    #expect(answer.headers[.contentLength] == "3" && shop.sentCount == 2)
+    let beyond = try await shop.task().header(.range, "bytes=10-").accepting(.all).run()
+    #expect(beyond.status == 416 && beyond.headers[.cacheStatus] == "errand; fwd=partial")
+  }
+
+  @Test func `hooks see a stored response as any other, and what verifies the head comes before anything is stored`()
+    async throws
+  {
+    let refuses = Shared(true)
+    let log = Shared<[String]>([])
+    let shop = CachedShop(configure: { configuration in
+      configuration.verify = { _, _ in
+        log.withLock { $0.append("verify") }
+        if refuses.withLock({ $0 }) { throw TaskError(.badResponse, "refused by the app", phase: .finishing) }
+      }
+      configuration.postflight = { _, _ in log.withLock { $0.append("postflight") } }
+    }) { number, request in .text("\(number)", [.cacheControl: "max-age=60"], for: request) }
+    #expect(await taskError { _ = try await shop.get() }?.reason == "refused by the app")
+    #expect(await shop.cache.entries(for: .widget()).isEmpty)
+    refuses.withLock { $0 = false }
+    log.withLock { $0 = [] }
+    for _ in 1...2 { #expect(try await shop.get().text == "2") }
+    #expect(log.withLock { $0 } == ["verify", "postflight", "verify", "postflight"])
+  }
+}

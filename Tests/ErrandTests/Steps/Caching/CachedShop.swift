@@ -1,0 +1,83 @@
+import ErrandTesting
+import Foundation
+
+@testable import Errand
+
+/// A server with a cache, over a stub transport in virtual time.
+struct CachedShop: Sendable {
+  let clock = ManualClock()
+  let cache: any CacheStore
+  let events = EventRecorder()
+  let server: Server
+  private let log = Shared<[HTTPRequest]>([])
+
+  /// A server whose requests are answered by `answer`, which is told the number of the request, the first being 1.
+  init(
+    _ cache: any CacheStore = MemoryCache(), configure: (inout ServerConfiguration) -> Void = { _ in },
+    answer: @escaping @Sendable (_ number: Int, _ request: HTTPRequest) async throws -> HTTPResponse
+  ) {
+    self.cache = cache
+    var configuration = ServerConfiguration()
+    configuration.cache = cache
+    configuration.log = .discard
+    configuration.userAgent = "tests"
+    configuration.retryPolicy = .never
+    configuration.observers = [events]
+    configure(&configuration)
+    let log = log
+    server = Server(
+      remote: "https://shop.test", configuration: configuration,
+      transport: StubTransport { request in
+        let number = log.withLock { log in
+          log.append(request)
+          return log.count
+        }
+        return try await answer(number, request)
+      }, manager: TaskManager(clock: CallClock(clock), random: CallRandom(SeededGenerator(seed: 7))), environment: [:])
+  }
+
+  /// A server whose answers are "1", "2" and so on, with these fields.
+  init(_ headers: HTTPHeaders, cache: any CacheStore = MemoryCache()) {
+    self.init(cache) { number, request in
+      HTTPResponse(url: request.url, headers: headers, body: HTTPResponseBody(Data("\(number)".utf8)))
+    }
+  }
+
+  /// What was sent.
+  var requests: [HTTPRequest] { log.withLock { $0 } }
+
+  var sentCount: Int { requests.count }
+
+  func task(_ path: String = "widgets/7", _ policy: CachePolicy = .inherited) -> Modified<CachedTask> {
+    CachedTask(path: path).on(server).caching(policy)
+  }
+
+  /// The text that a task gets, and what the cache says of it.
+  func get(_ task: some PayloadDownloadingTask) async throws -> (text: String, status: String) {
+    let response = try await task.response()
+    return (response.text, response.headers[.cacheStatus] ?? "none")
+  }
+
+  func get(_ path: String = "widgets/7", _ policy: CachePolicy = .inherited) async throws -> (
+    text: String, status: String
+  ) {
+    try await get(task(path, policy))
+  }
+
+  /// A date so many seconds from now, as a field has it.
+  func date(_ seconds: Double = 0) -> String { HTTPDate.format(server.manager.date + seconds) }
+}
+
+struct CachedTask: PayloadDownloadingTask {
+  typealias DownloadPayload = String
+  let path: String
+  var httpMethod = HTTPMethod.automatic
+}
+
+extension HTTPResponse {
+  static func text(_ text: String, _ headers: HTTPHeaders = [:], status: HTTPStatus = .ok, for request: HTTPRequest)
+    -> HTTPResponse
+  {
+    HTTPResponse(status, url: request.url, headers: headers, body: HTTPResponseBody(Data(text.utf8)))
+  }
+}

@@ -1,0 +1,128 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// Every policy, of the server, of a task and of a call.
+@Suite(.timeLimit(.minutes(10))) struct CachingPoliciesTests {
+  @Test func `cache only sends nothing, and says where it has nothing`() async throws {
+    let shop = CachedShop([.cacheControl: "max-age=60, must-revalidate"])
+    let error = try #require(await taskError { _ = try await shop.get("widgets/7", .cacheOnly) })
+    #expect(error.code == .notCached && error.status == .gatewayTimeout && error.isSurelyNotSent && shop.sentCount == 0)
+    _ = try await shop.get()
+    shop.clock.advance(by: .seconds(1000))
+    #expect(try await shop.get("widgets/7", .cacheOnly) == ("1", "errand; hit; ttl=-940"))
+    let post = CachedTask(path: "widgets", httpMethod: .post).on(shop.server).caching(.cacheOnly)
+    #expect(await taskError { try await post.run() }?.code == .notCached)
+    let bare = StubServer(.widget)
+    #expect(
+      await taskError { _ = try await GetWidget().on(bare.server).caching(.cacheOnly).download() }?.code == .notCached)
+    #expect(bare.requests.isEmpty)
+  }
+
+  @Test func `only-if-cached in a request says the same`() async throws {
+    let shop = CachedShop([.cacheControl: "max-age=60"])
+    let task = shop.task().header(.cacheControl, "only-if-cached")
+    #expect(await taskError { _ = try await shop.get(task) }?.code == .notCached)
+    _ = try await shop.get()
+    #expect(try await shop.get(task).status == "errand; hit; ttl=60" && shop.sentCount == 1)
+  }
+
+  @Test func `cache first asks only where nothing is stored`() async throws {
+    let shop = CachedShop([.cacheControl: "no-cache"])
+    #expect(try await shop.get("widgets/7", .cacheFirst).text == "1")
+    shop.clock.advance(by: .seconds(1e6))
+    #expect(try await shop.get("widgets/7", .cacheFirst).text == "1" && shop.sentCount == 1)
+  }
+
+  @Test func `a reload asks as though nothing was stored, and stores`() async throws {
+    let shop = CachedShop([.cacheControl: "max-age=60", .eTag: "\"1\""])
+    _ = try await shop.get()
+    #expect(try await shop.get("widgets/7", .reload) == ("2", "errand; fwd=request; stored"))
+    #expect(shop.requests[1].headers[.ifNoneMatch] == nil && shop.requests[1].headers[.cacheControl] == "no-cache")
+    #expect(try await shop.get().text == "2")
+  }
+
+  @Test func `none neither reads nor stores, and withoutStoring only reads`() async throws {
+    let shop = CachedShop([.cacheControl: "max-age=60"])
+    #expect(try await shop.get("widgets/7", .none) == ("1", "errand; fwd=bypass"))
+    #expect(try await shop.get("widgets/7", .standard.withoutStoring) == ("2", "errand; fwd=uri-miss"))
+    #expect(try await shop.get() == ("3", "errand; fwd=uri-miss; stored"))
+    #expect(try await shop.get("widgets/7", .none).text == "4")
+    #expect(try await shop.get("widgets/7", .standard.withoutStoring).text == "3")
+  }
+
+  @Test func `network first takes what is stored where the network fails`() async throws {
+    let isUp = Shared(true)
+    let shop = CachedShop { number, request in
+      guard isUp.withLock({ $0 }) else {
+        throw TaskError(.offline, "no network", phase: .connecting, isSurelyNotSent: true)
+      }
+      return .text("\(number)", [.cacheControl: "no-cache, must-revalidate"], for: request)
+    }
+    #expect(try await shop.get("widgets/7", .networkFirst()).text == "1")
+    #expect(try await shop.get("widgets/7", .networkFirst()).text == "2")
+    isUp.withLock { $0 = false }
+    #expect(try await shop.get("widgets/7", .networkFirst()).text == "2")
+    #expect(await taskError { _ = try await shop.get("widgets/8", .networkFirst()) }?.code == .offline)
+    #expect(await taskError { _ = try await shop.get("widgets/7", .standard) }?.code == .offline)
+  }
+
+  @Test func `network first with a limit takes what is stored once that has passed`() async throws {
+    let shop = CachedShop { number, request in
+      if number > 1 { try await CallClock(ManualClock()).sleep(for: .seconds(1)) }  // for ever
+      return .text("\(number)", for: request)
+    }
+    _ = try await shop.get("widgets/7", .networkFirst(limit: .seconds(3)))
+    let call = Task { try await shop.get("widgets/7", .networkFirst(limit: .seconds(3))) }
+    await shop.clock.sleepers(count: 1)
+    shop.clock.advance(by: .seconds(3))
+    #expect(try await call.value.text == "1")
+    #expect(await eventually { shop.server.manager.runningCount == 0 } && shop.events.isBalanced)
+  }
+
+  @Test func `what forged or foreign servers say is not covered up`() async throws {
+    let code = Shared(TaskError.Code.offline)
+    let shop = CachedShop { number, request in
+      guard number > 1 else { return .text("1", [.cacheControl: "max-age=1, stale-if-error=1000"], for: request) }
+      throw TaskError(code.withLock { $0 }, "no", phase: .connecting)
+    }
+    _ = try await shop.get()
+    shop.clock.advance(by: .seconds(2))
+    for wrong in [TaskError.Code.untrustedServer, .pinMismatch, .insecureScheme, .badRequest] {
+      code.withLock { $0 = wrong }
+      #expect(await taskError { _ = try await shop.get("widgets/7", .networkFirst()) }?.code == wrong)
+    }
+    code.withLock { $0 = .connectionLost }
+    #expect(try await shop.get().text == "1")
+  }
+
+  @Test func `the nearest policy counts: the call's, the task's, the server's`() async throws {
+    struct Fresh: PayloadDownloadingTask {
+      typealias DownloadPayload = String
+      let path = "widgets/7"
+      let cachePolicy = CachePolicy.reload
+    }
+    let shop = CachedShop(configure: { $0.cachePolicy = .none }) { number, request in
+      .text("\(number)", [.cacheControl: "max-age=60"], for: request)
+    }
+    #expect(try await shop.get().status == "errand; fwd=bypass")
+    #expect(try await shop.get(Fresh().on(shop.server)).status == "errand; fwd=uri-miss; stored")
+    #expect(try await shop.get(Fresh().on(shop.server).caching(.standard)).status == "errand; hit; ttl=60")
+    #expect(try await shop.get(Fresh().on(shop.server).caching(.inherited)).status == "errand; fwd=bypass")
+  }
+
+  @Test func `a cancelled call leaves nothing in the cache and nothing running`() async throws {
+    let shop = CachedShop { number, request in
+      try await CallClock(ManualClock()).sleep(for: .seconds(1))  // for ever
+      return .text("\(number)", [.cacheControl: "max-age=60"], for: request)
+    }
+    let call = Task { try await shop.get() }
+    #expect(await eventually { shop.sentCount == 1 })
+    shop.server.manager.calls.cancel { _ in true }
+    await #expect(throws: CancellationError.self) { try await call.value }
+    #expect(shop.server.manager.callCount == 0 && shop.events.isBalanced)
+    #expect(await shop.cache.entries(for: .widget()).isEmpty)
+  }
+}

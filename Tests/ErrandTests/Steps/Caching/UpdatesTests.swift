@@ -1,0 +1,63 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// The stored response, and then the remote's.
+@Suite(.timeLimit(.minutes(10))) struct UpdatesTests {
+  private func texts(_ task: some PayloadDownloadingTask) async throws -> [String] {
+    var texts: [String] = []
+    for try await update in task.updates() { texts.append(update.text) }
+    return texts
+  }
+
+  @Test func `the stored response comes first, then the remote's`() async throws {
+    let shop = CachedShop([.cacheControl: "max-age=60"])
+    #expect(try await texts(shop.task()) == ["1"])
+    #expect(try await texts(shop.task()) == ["1", "2"])
+    #expect(shop.sentCount == 2)
+  }
+
+  @Test func `where the remote says that the first is still good, it comes again`() async throws {
+    let shop = CachedShop { number, request in
+      number == 1
+        ? .text("one", [.eTag: "\"1\""], for: request) : .status(.notModified, headers: [.eTag: "\"1\""], for: request)
+    }
+    _ = try await shop.get()
+    #expect(try await texts(shop.task()) == ["one", "one"])
+    #expect(shop.requests.last?.headers[.ifNoneMatch] == "\"1\"")
+  }
+
+  @Test func `where the remote fails, the stored one has come before the error`() async throws {
+    let shop = CachedShop { number, request in
+      guard number == 1 else { throw TaskError(.offline, "no network", phase: .connecting) }
+      return .text("one", for: request)
+    }
+    _ = try await shop.get()
+    var updates = shop.task().updates().makeAsyncIterator()
+    #expect(try await updates.next()?.text == "one")
+    #expect(await taskError { _ = try await updates.next() }?.code == .offline)
+    #expect(try await updates.next() == nil)
+  }
+
+  @Test func `a stored response that cannot be decoded any more is passed over`() async throws {
+    let shop = CachedShop { number, request in .text(number == 1 ? "old" : #"{"id":7,"name":"Cog"}"#, for: request) }
+    _ = try await shop.task().run()
+    let widgets = Endpoint<Void, Widget>.get("widgets/7").on(shop.server).updates()
+    var names: [String] = []
+    for try await update in widgets { names.append(update.payload.name) }
+    #expect(names == ["Cog"])
+  }
+
+  @Test func `with a policy that wants one of the two only, one comes`() async throws {
+    let shop = CachedShop([:])
+    _ = try await shop.get()
+    #expect(try await texts(shop.task().caching(.cacheOnly)) == ["1"])
+    #expect(try await texts(shop.task().caching(.none)) == ["2"])
+    #expect(try await texts(shop.task().caching(.reload)) == ["3"])
+    #expect(try await texts(shop.task().caching(.standard.withoutStoring)) == ["3", "4"])
+    #expect(try await texts(shop.task().caching(.cacheOnly)) == ["3"])
+    #expect(await taskError { _ = try await texts(shop.task("other").caching(.cacheOnly)) }?.code == .notCached)
+  }
+}

@@ -1,0 +1,115 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// Tasks whose body belongs in a file, and those that come with one.
+@Suite(.timeLimit(.minutes(10))) struct FileBackedTaskTests {
+  private struct Catalogue: FileBackedTask {
+    let path = "catalogue"
+    let file: URL
+  }
+
+  /// A shop whose body is its version, which is also its tag.
+  private func shop(_ version: Shared<Int>, cache: Bool = false) -> CachedShop {
+    CachedShop(
+      configure: { if !cache { $0.cache = nil } },
+      answer: { _, request in
+        let tag = "\"\(version.withLock { $0 })\""
+        if version.withLock({ $0 }) < 0 { throw TaskError(.offline, "no network", phase: .connecting) }
+        if request.headers[.ifNoneMatch] == tag { return .status(.notModified, headers: [.eTag: tag], for: request) }
+        return .text("version \(tag)", [.eTag: tag, .cacheControl: "max-age=60"], for: request)
+      })
+  }
+
+  private func text(_ file: URL) throws -> String { try String(contentsOf: file, encoding: .utf8) }
+
+  @Test(arguments: [true, false]) func `a file that is still good stays as it is, and the response says so`(cache: Bool)
+    async throws
+  {
+    try await withFolder { folder in
+      let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))
+      let shop = shop(version, cache: cache)
+      let task = Catalogue(file: file).on(shop.server)
+      let first = try await task.download(to: file, when: .changed)
+      #expect(try text(file) == "version \"1\"" && !first.isUnchanged && first.status == .ok)
+      let written = try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? Int
+      let second = try await task.download(to: file, when: .changed)
+      #expect(second.isUnchanged && second.payload == file)
+      #expect(try text(file) == "version \"1\"")
+      #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? Int == written)
+      #expect(shop.sentCount == (cache ? 1 : 2), "a cache knows it by itself")
+      version.withLock { $0 = 2 }
+      shop.clock.advance(by: .seconds(61))
+      #expect(try await !task.download(to: file, when: .changed).isUnchanged)
+      #expect(try text(file) == "version \"2\"")
+    }
+  }
+
+  @Test func `a file that was changed, removed, or is of another URL, is downloaded`() async throws {
+    try await withFolder { folder in
+      let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))
+      let shop = shop(version)
+      let task = Catalogue(file: file).on(shop.server)
+      try await task.download(to: file, when: .changed)
+      try Data("changed by hand".utf8).write(to: file)
+      #expect(try await !task.download(to: file, when: .changed).isUnchanged)
+      #expect(try text(file) == "version \"1\"")
+      try FileManager.default.removeItem(at: file)
+      #expect(try await !task.download(to: file, when: .changed).isUnchanged)
+      #expect(try await !task.query("a", "1").download(to: file, when: .changed).isUnchanged)
+      #expect(try await task.query("a", "1").download(to: file, when: .changed).isUnchanged)
+      #expect(try await !task.download(to: file).isUnchanged, "without the condition it always is")
+    }
+  }
+
+  @Test func `what is known of a file is for this user alone`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("catalogue")
+      let shop = shop(Shared(1))
+      try await Catalogue(file: file).on(shop.server).download(to: file, when: .changed)
+      let hidden = try #require(try files(in: folder).first { $0.hasPrefix(".") })
+      let path = folder.appendingPathComponent(hidden).path
+      #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+      #expect(try files(in: folder).count == 2)
+    }
+  }
+
+  @Test func `its contents are those of the file where the remote cannot be reached`() async throws {
+    try await withFolder { folder in
+      let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))
+      let shop = shop(version)
+      try await Server.withDefault(shop.server) {
+        let task = Catalogue(file: file)
+        #expect(try await task.contents() == Data("version \"1\"".utf8))
+        version.withLock { $0 = -1 }
+        #expect(try await task.contents() == Data("version \"1\"".utf8))
+        #expect(await taskError { try await task.refresh() }?.code == .offline)
+        try FileManager.default.removeItem(at: file)
+        #expect(await taskError { _ = try await task.contents() }?.code == .offline)
+      }
+    }
+  }
+
+  @Test(arguments: [true, false]) func `a preloaded response stands in where nothing is stored`(hasCache: Bool)
+    async throws
+  {
+    try await withFolder { folder in
+      let (version, file) = (Shared(1), folder.appendingPathComponent("bundled"))
+      try Data("bundled".utf8).write(to: file)
+      let shop = shop(version, cache: hasCache)
+      let task = shop.task("catalogue").preloaded(from: file)
+      #expect(try await task.caching(.cacheOnly).download() == "bundled")
+      #expect(try await task.caching(.cacheFirst).download() == "bundled" && shop.sentCount == 0)
+      version.withLock { $0 = -1 }
+      #expect(try await task.download() == "bundled", "the remote cannot be reached")
+      #expect(await taskError { _ = try await task.caching(.none).download() }?.code == .offline)
+      version.withLock { $0 = 1 }
+      #expect(try await task.download() == "version \"1\"")
+      #expect(try await task.caching(.cacheOnly).download() == (hasCache ? "version \"1\"" : "bundled"))
+      let missing = shop.task("other").preloaded(from: folder.appendingPathComponent("missing"))
+      #expect(await taskError { _ = try await missing.caching(.cacheOnly).download() }?.code == .notCached)
+    }
+  }
+}
