@@ -68,8 +68,15 @@ final class ChildProcess: Sendable {
 
   /// Ends the program.
   func terminate() {
-    kill(number, SIGTERM)
+    _ = ErrandFoundation.kill(number, SIGTERM)
     wait()
+  }
+
+  /// Kills the program. Throws where it had ended by itself.
+  func kill() throws {
+    _ = ErrandFoundation.kill(number, SIGKILL)
+    let code = wait()
+    guard code == -1 else { throw BenchError("a program ended by itself, with \(code)") }
   }
 
   private func closeInput() {

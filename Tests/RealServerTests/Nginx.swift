@@ -87,6 +87,7 @@ final class Nginx: Sendable {
         location /upload { client_max_body_size 1k; proxy_pass http://127.0.0.1:\(port)/hello; }
         location /swallow { client_max_body_size 100m; return 204; }
         location /packed { gzip on; }
+        location /fresh/ { alias \(folder)/root/; expires 1h; }
         location /packed/ { alias \(folder)/root/; gzip_static always; }
         location /echo/name { return 200 "$http_host $ssl_server_name\\n"; }
         location /echo/authorization {

@@ -1,0 +1,77 @@
+import Errand
+import ErrandTesting
+import ErrandFoundation
+
+/// A server without a network whose every answer can be told from every other, over a cache on disk.
+struct CacheLoad: Sendable {
+  static let keys = 40
+
+  struct GetPage: ServerGETTask, PayloadDownloadingTask {
+    typealias DownloadPayload = Data
+    let server: Server
+    let path: String
+  }
+
+  let server: Server
+
+  init(_ folder: URL, seed: Int) throws {
+    let number = Shared(seed << 20)
+    let transport = StubTransport { request in
+      let number = number.withLock { number in
+        number += 1
+        return number
+      }
+      return HTTPResponse(
+        url: request.url, headers: [.cacheControl: "max-age=3600", "X-Number": "\(number)"],
+        body: HTTPResponseBody(Self.body(number)))
+    }
+    var configuration = ServerConfiguration()
+    configuration.cache = try DiskCache(at: folder, sizeLimit: 16 << 20)
+    server = Server(
+      remote: "https://bench.test", configuration: configuration, transport: transport,
+      manager: TaskManager(limits: .unlimited), environment: [:])
+  }
+
+  /// The body of an answer: its number again and again, in a length of its own.
+  static func body(_ number: Int) -> Data {
+    let count = number &* 2_654_435_761 % 25_000
+    var data = Data(capacity: count * 8)
+    for index in 0..<count { withUnsafeBytes(of: number &+ index) { data.append(contentsOf: $0) } }
+    return data
+  }
+
+  /// Stores an answer.
+  func store(_ key: Int) async throws {
+    try await GetPage(server: server, path: "\(key)").caching(.reload).run()
+  }
+
+  /// Reads what is stored; false where nothing is. Throws where it is not what was stored.
+  func check(_ key: Int) async throws -> Bool {
+    let response: TaskResponse<Data>
+    do {
+      response = try await GetPage(server: server, path: "\(key)").caching(.cacheOnly).response()
+    } catch let error as TaskError where error.code == .notCached {
+      return false
+    }
+    guard let number = response.headers["X-Number"].flatMap({ Int($0) }), response.payload == Self.body(number) else {
+      throw BenchError("page \(key) has wrong bytes: \(response.headers)")
+    }
+    return true
+  }
+}
+
+/// Stores and reads answers in the folder of `--file` without end. Made to be killed while it writes.
+struct CacheWriteScenario: Scenario {
+  let isEmbedded = true
+  let defaultConcurrency = 4
+
+  func run(_ options: BenchOptions) async throws -> any BenchReport {
+    guard let folder = options.file else { throw BenchError("cache-write needs --file") }
+    let load = try CacheLoad(folder, seed: options.seed)
+    return try await BenchResult.measure("cache-write", options) {
+      try await load.store(.random(in: 0..<CacheLoad.keys))
+      _ = try await load.check(.random(in: 0..<CacheLoad.keys))
+      return 1
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import Errand
+import ErrandFoundation
+
+/// What a fresh small response costs that comes from a cache, its body not decoded, beside the same request to the server at
+/// `--url`. More than a fifth of that makes the process end with 1.
+struct CacheScenario: Scenario {
+  let defaultRequests = 20_000
+  let defaultConcurrency = 8
+
+  /// Makes every response one that is fresh for an hour, whatever the server says.
+  private struct Freshening: PerAttemptStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      var response = try await next(request)
+      response.headers[.cacheControl] = "max-age=3600"
+      return response
+    }
+  }
+
+  private static let rounds = 5
+
+  func run(_ options: BenchOptions) async throws -> any BenchReport {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-bench-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+    let network = try options.server()
+    let memory = try await server(options, MemoryCache())
+    let disk = try await server(options, DiskCache(at: folder))
+    let servers = [network, memory, disk]
+    for server in servers { _ = try await cost(options.with(requests: 100), server) }
+    var costs: [[Double]] = [[], [], []]
+    // In turns, so that a machine that becomes busier meanwhile is so for all of them.
+    for _ in 0..<Self.rounds {
+      for (index, server) in servers.enumerated() { costs[index].append(try await cost(options, server)) }
+    }
+    for server in servers[1...] { try await checkHit(options, server) }
+    return CacheReport(
+      requests: options.requests, concurrency: options.concurrency,
+      microseconds: costs.map { $0.sorted()[Self.rounds / 2] })
+  }
+
+  private func server(_ options: BenchOptions, _ cache: some CacheStore) async throws -> Server {
+    let server = try options.server()
+    await server.update {
+      $0.cache = cache
+      $0.perAttemptSteps = [Freshening()]
+    }
+    return server
+  }
+
+  /// The processor time of a request, in microseconds.
+  private func cost(_ options: BenchOptions, _ server: Server) async throws -> Double {
+    let task = URLTask(options.url).on(server)
+    let result = try await BenchResult.measure("cache", options) { try await task.downloadData().count }
+    guard result.bytes > 0 else { throw BenchError("\(options.url) has an empty body") }
+    return result.processorSeconds * 1e6 / Double(result.requests)
+  }
+
+  private func checkHit(_ options: BenchOptions, _ server: Server) async throws {
+    let status = try await URLTask(options.url).on(server).response().headers[.cacheStatus] ?? "none"
+    guard status.hasPrefix("errand; hit") else { throw BenchError("what was measured was no hit but '\(status)'") }
+  }
+}
+
+/// What the same small response costs from the server, from memory and from disk, as one line of JSON.
+struct CacheReport: BenchReport {
+  let requests: Int
+  let concurrency: Int
+  /// Of the server, the memory and the disk.
+  let microseconds: [Double]
+
+  private var ratio: Double { microseconds[1] / microseconds[0] }
+
+  var failures: [String] { ratio > 0.2 ? ["a hit in memory costs \(ratio) of a request, more than a fifth"] : [] }
+
+  var description: String {
+    """
+    {"client":"errand","scenario":"cache","requests":\(requests),"concurrency":\(concurrency),\
+    "cpuMicrosecondsPerRequest":\(microseconds[0]),"cpuMicrosecondsPerHit":\(microseconds[1]),\
+    "cpuMicrosecondsPerHitOnDisk":\(microseconds[2]),"ratio":\(ratio),"ratioOnDisk":\(microseconds[2] / microseconds[0])}
+    """
+  }
+}
