@@ -93,7 +93,7 @@ public struct CacheEntry: Sendable {
   /// Throws where it is no longer there.
   func open(_ range: Range<Int>? = nil) throws -> HTTPResponseBody {
     switch body {
-    case .bytes(let data): HTTPResponseBody(range.map { data.dropFirst($0.lowerBound).prefix($0.count) } ?? data)
+    case .bytes(let data): HTTPResponseBody(range.map { Data(data.dropFirst($0.lowerBound).prefix($0.count)) } ?? data)
     case .source(let open): HTTPResponseBody(try open(range ?? 0..<length))
     }
   }

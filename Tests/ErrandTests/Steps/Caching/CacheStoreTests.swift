@@ -71,6 +71,8 @@ import Testing
         try await store.put(.made(), pieces, for: .widget(size))
         let entry = try #require(await store.entries(for: .widget(size)).first)
         #expect(entry.length == size)
+        let (whole, last) = (try await entry.open().collect(), try await entry.open(max(0, size - 1)..<size).collect())
+        #expect(whole.startIndex == 0 && last.startIndex == 0, "who indexes a body begins at 0")
         #expect(try await entry.open().collect() == body)
         for _ in 0..<5 where size > 1 {
           let (a, b) = (Int.random(in: 0..<size, using: &random), Int.random(in: 0..<size, using: &random))

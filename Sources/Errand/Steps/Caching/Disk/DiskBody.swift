@@ -32,7 +32,7 @@ final class DiskBody: HTTPBodySource {
         let start = number * DiskLayout.frameSize
         let piece = bytes.dropFirst(state.next - start).prefix(range.upperBound - state.next)
         state.next += piece.count
-        return piece
+        return piece.count == bytes.count ? bytes : Data(piece)
       }
     } catch {
       onDamage()

@@ -60,7 +60,7 @@ struct DiskLayout: Equatable {
   /// The bytes of a frame without its checksum; nil where they are not what was written.
   static func checked(_ frame: Data, number: Int) -> Data? {
     guard frame.count >= 8 else { return nil }
-    let bytes = frame.dropFirst(8)
+    let bytes = Data(frame.dropFirst(8))  // what callers get begins at 0
     return frame.number(at: 0) == checksum(bytes, number: UInt64(number)) ? bytes : nil
   }
 
