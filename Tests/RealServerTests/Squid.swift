@@ -13,7 +13,11 @@ final class Squid: Sendable {
   var proxy: Proxy { Proxy(host: "127.0.0.1", port: Int(server.port)) }
 
   /// Starts it.
-  init(asksForCredential: Bool = false) async throws {
+  ///
+  /// - Parameters:
+  ///   - asksForCredential: True where it is for one user.
+  ///   - caches: True where it keeps responses, in memory.
+  init(asksForCredential: Bool = false, caches: Bool = false) async throws {
     // "open sesame", as `openssl passwd -apr1 -salt errandxx` writes it.
     let users = Data("somebody:$apr1$errandxx$oAQHTdKQFd117KuRa6aF0.\n".utf8)
     server = try await LocalServer("squid", files: ["users": users, "hosts": Data("127.0.0.1 shop.test\n".utf8)]) {
@@ -28,7 +32,7 @@ final class Squid: Sendable {
       cache_store_log none
       netdb_filename none
       coredump_dir \(folder)
-      cache deny all
+      \(caches ? "cache_mem 8 MB" : "cache deny all")
       pinger_enable off
       shutdown_lifetime 0 seconds
       server_persistent_connections off

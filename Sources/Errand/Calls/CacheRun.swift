@@ -86,7 +86,7 @@ final class CacheRun: Sendable {
 
   // MARK: Answering from the cache
 
-  /// The outcome of a stored response; nil where it is gone, or does not have the part that is asked for.
+  /// The outcome of a stored response; nil where it is gone, or lacks the requested part.
   ///
   /// - Parameters:
   ///   - entry: The stored response.

@@ -77,7 +77,7 @@ extension Surroundings {
   }
 }
 
-/// The task of a call that nobody has asked for by itself: that of another call, without the hooks that tell of its progress.
+/// The task of a call that another call makes for itself: the same, without the hooks that tell of progress.
 struct UnseenTask: ServerTask {
   let base: any ServerTask
 

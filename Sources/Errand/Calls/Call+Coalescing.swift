@@ -54,7 +54,7 @@ extension Call {
   }
 }
 
-/// What requests have in common that are the same.
+/// The identity of a request: those with the same one share a flight.
 struct FlightKey: Hashable, Sendable {
   private let server: ObjectIdentifier
   private let method: String
@@ -135,7 +135,7 @@ final class Flight: Sendable {
     }
   }
 
-  /// One call less; true where it was the last, and nobody may join any more.
+  /// Counts one call less; true where it was the last, and none may join any more.
   func left() -> Bool {
     state.withLock { state in
       state.waiting -= 1
@@ -156,7 +156,7 @@ final class FlightDesk: Sendable {
     let new = make()
     _ = new.join()
     let (flight, isFirst) = flights.withLock { flights in
-      // Somebody else may have begun meanwhile.
+      // Another call may have begun one meanwhile.
       if let flight = flights[key], flight.join() { return (flight, false) }
       flights[key] = new
       return (new, true)

@@ -26,10 +26,10 @@ public struct CachePolicy: Sendable, Hashable {
   /// As HTTP has it (RFC 9111): a stored response is used while it is fresh, and validated at its server once it is not.
   public static let standard = CachePolicy(.standard)
 
-  /// The remote is asked whether the stored response is still good, be it fresh or not.
+  /// Validates the stored response at the remote, be it fresh or not.
   public static let validated = CachePolicy(.validated)
 
-  /// The remote is asked as though nothing was stored; its response is.
+  /// Sends the request as though nothing was stored, and stores the response.
   public static let reload = CachePolicy(.reload)
 
   /// The stored response, whatever its age. Nothing is sent: where none is stored the call throws ``TaskError`` with code

@@ -34,7 +34,7 @@ public enum CallMoment: Sendable {
   case joined(call: Int)
   /// A stored response answers.
   case cacheAnswered(CacheStatus)
-  /// The remote is asked, for the reason given: the cache has no answer, or may not give it.
+  /// The request goes to the remote, for the reason given: the cache has no answer, or may not give it.
   case cacheMissed(CacheStatus.Forward)
   /// The remote says that the stored response is still good.
   case cacheValidated

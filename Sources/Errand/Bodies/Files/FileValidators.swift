@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// What a server said of the version that is in a downloaded file; kept in a hidden file beside it, for this user alone.
+/// The validators of the version in a downloaded file; kept in a hidden file beside it, for this user alone.
 struct FileValidators: Equatable {
   let url: String
   let eTag: String
@@ -27,7 +27,7 @@ struct FileValidators: Equatable {
     if !lastModified.isEmpty { headers[.ifModifiedSince] = lastModified }
   }
 
-  /// What is known of a file; nil where it is not there, or is not as it was downloaded.
+  /// The validators of a file; nil where it is not there, or is not as it was downloaded.
   static func of(_ file: URL) -> FileValidators? {
     guard let stamp = stamp(of: file), let text = try? String(contentsOf: place(for: file), encoding: .utf8) else {
       return nil

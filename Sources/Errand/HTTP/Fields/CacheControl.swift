@@ -4,7 +4,7 @@ struct CacheControl: Sendable, Equatable {
   struct Directive: Sendable, Equatable {
     /// The name in lower case.
     let name: String
-    /// What follows the equals sign, unquoted; nil where nothing does.
+    /// The text after the equals sign, unquoted; nil where there is none.
     let argument: String?
     /// False where the directive is not written as the grammar has it.
     var isSound = true

@@ -11,17 +11,17 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
     case method
     /// Nothing is stored for the URL.
     case uriMiss = "uri-miss"
-    /// What is stored was chosen by other header fields.
+    /// The stored responses were chosen by other header fields.
     case varyMiss = "vary-miss"
-    /// What is stored is fresh, but the request does not take it.
+    /// The stored response is fresh, but the request does not take it.
     case request
-    /// What is stored is stale.
+    /// The stored response is stale.
     case stale
-    /// A part is asked for that what is stored does not have.
+    /// The stored response lacks the requested part.
     case partial
   }
 
-  /// The reason for which the remote was asked; nil for a hit.
+  /// The reason for which the request went to the remote; nil for a hit.
   public var forward: Forward?
   /// The status of the remote's response, where the caller got another.
   public var forwardStatus: HTTPStatus?

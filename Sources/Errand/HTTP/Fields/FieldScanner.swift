@@ -94,7 +94,7 @@ extension FieldScanner {
 
 /// A number of seconds in a field (RFC 9111 §1.2.2).
 enum DeltaSeconds {
-  /// What stands for every number above it: 2³¹.
+  /// The number that stands for every one above it: 2³¹.
   static let largest = 2_147_483_648
 
   /// The number of seconds that a text says; nil where it is no run of digits.

@@ -1,7 +1,7 @@
 /// The header fields by which the responses to different users are kept apart.
 final class CacheCredentials: Sendable {
   private struct State {
-    /// Whether a field is one, by its name: the rule looks at parts of it.
+    /// True for the names of such fields: the rule looks at parts of a name, so its result is kept.
     var names: [HTTPHeaderName: Bool] = [:]
     /// The last credential and its hash: most requests of a server carry the same.
     var last: (secret: String, hash: String)?

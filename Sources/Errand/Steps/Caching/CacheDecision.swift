@@ -82,7 +82,7 @@ extension CacheDecision {
 }
 
 extension CacheDemand {
-  /// True where a stored response has what is asked for: a part comes of a whole body only, as it was over the wire.
+  /// True where a stored response has the requested part, which comes only of a whole body as it was over the wire.
   func canBeAnswered(by stored: StoredResponse) -> Bool {
     guard range != nil else { return true }
     return stored.status == .ok && !stored.headers.contains(.contentEncoding)

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// What a request asks of a cache, beside its URL (RFC 9111 §5.2.1).
+/// The demands of a request on a cache, beside its URL (RFC 9111 §5.2.1).
 struct CacheDemand: Sendable {
   let method: HTTPMethod
   /// False where the request cannot be answered from a cache at all.
@@ -13,7 +13,7 @@ struct CacheDemand: Sendable {
   var maxStale: Duration?
   var minFresh = Duration.zero
   var staleIfError: Duration?
-  /// The part that is asked for.
+  /// The requested part.
   var range: ByteRange?
   /// The caller's own condition on tags.
   var ifNoneMatch: EntityTagCondition?

@@ -1,13 +1,13 @@
 import ErrandFoundation
 
-/// The response that a stored one gives to a request: its status, its header, and the part of the body that is asked for.
+/// The response that a stored one gives to a request: its status, its header, and the requested part of the body.
 struct StoredAnswer {
   let status: HTTPStatus
   private(set) var headers: HTTPHeaders
   /// The bytes of the body; nil where it has none.
   private(set) var range: Range<Int>?
 
-  /// Nil where the stored response has nothing of the part that is asked for.
+  /// Nil where the stored response has nothing of the requested part.
   init?(_ entry: CacheEntry, _ demand: CacheDemand) {
     headers = entry.response.headers
     if demand.isConditional, demand.isSatisfied(by: entry.response) {

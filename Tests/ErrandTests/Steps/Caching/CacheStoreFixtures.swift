@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 @testable import Errand
 
@@ -9,6 +10,14 @@ final class WallClock: Sendable {
   var now: Date { CacheRulesWorld.start + seconds.withLock { $0 } }
 
   func advance(by interval: Double) { seconds.withLock { $0 += interval } }
+}
+
+/// Runs `body` while this file is locked.
+func whileLocked(_ file: URL, _ body: () async throws -> Void) async throws {
+  let descriptor = open(file.path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+  defer { close(descriptor) }
+  try #require(flock(descriptor, LOCK_EX) == 0)
+  try await body()
 }
 
 extension CacheKey {

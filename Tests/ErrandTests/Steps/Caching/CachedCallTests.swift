@@ -106,7 +106,7 @@ import Testing
     arrived.open()
     #expect(try await eventually { try await shop.get().text == "2" })
     #expect(shop.sentCount == 2)
-    #expect(await eventually { shop.server.manager.callCount == 0 } && shop.events.isBalanced)
+    #expect(await eventually { shop.server.manager.callCount == 0 && shop.events.isBalanced })
   }
 
   @Test func `where the server fails, a stale response may stand in`() async throws {
@@ -241,6 +241,27 @@ import Testing
     #expect(answer.headers[.contentLength] == "3" && shop.sentCount == 2)
     let beyond = try await shop.task().header(.range, "bytes=10-").accepting(.all).run()
     #expect(beyond.status == 416 && beyond.headers[.cacheStatus] == "errand; fwd=partial")
+  }
+
+  // RFC 9110 §13.2.2: If-None-Match comes first, and Range only where it lets the request through.
+  @Test func `the caller's own condition counts before its range`() async throws {
+    let shop = CachedShop { number, request in
+      if number == 1 { return .text("0123456789", [.eTag: "\"1\"", .cacheControl: "max-age=60"], for: request) }
+      return .text("ef", [.eTag: "\"2\"", .contentRange: "bytes 4-5/10"], status: 206, for: request)
+    }
+    _ = try await shop.get()
+    func part(_ tag: String) async throws -> TaskResponse<String> {
+      try await shop.task().header(.ifNoneMatch, tag).header(.range, "bytes=4-5").response()
+    }
+    let same = try await shop.task().header(.ifNoneMatch, "\"1\"").header(.range, "bytes=4-5").run()
+    #expect(same.status == .notModified && !same.headers.contains(.contentRange))
+    let other = try await part("\"0\"")
+    #expect(other.status == .partialContent && other.text == "45" && shop.sentCount == 1)
+    shop.clock.advance(by: .seconds(61))
+    #expect(try await part("\"0\"").text == "ef", "a stale one leaves both to the remote")
+    let sent = try #require(shop.requests.last?.headers)
+    #expect(sent.values(for: .ifNoneMatch) == ["\"0\""] && sent[.range] == "bytes=4-5")
+    #expect(await shop.cache.entries(for: .widget()).map(\.length) == [10], "a part takes no whole one's place")
   }
 
   @Test func `hooks see a stored response as any other, and what verifies the head comes before anything is stored`()

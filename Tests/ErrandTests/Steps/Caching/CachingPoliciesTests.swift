@@ -79,7 +79,7 @@ import Testing
     await shop.clock.sleepers(count: 1)
     shop.clock.advance(by: .seconds(3))
     #expect(try await call.value.text == "1")
-    #expect(await eventually { shop.server.manager.runningCount == 0 } && shop.events.isBalanced)
+    #expect(await eventually { shop.server.manager.runningCount == 0 && shop.events.isBalanced })
   }
 
   @Test func `what forged or foreign servers say is not covered up`() async throws {

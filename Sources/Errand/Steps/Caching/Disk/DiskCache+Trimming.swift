@@ -2,13 +2,16 @@ import Dispatch
 import ErrandFoundation
 
 extension DiskCache {
-  /// What is known of the size of the folder, and whether it is being counted.
+  /// The size of the folder as far as it is known.
   struct Trimming {
     /// The size of all files when they were counted last; nil where they never were.
     var counted: Int?
     /// The bytes that were added since.
     var added = 0
     var isUnderWay = false
+
+    /// True where the files may be beyond a limit; other processes add to them too.
+    func isDue(_ limit: Int) -> Bool { counted.map { $0 + added > limit || added > limit / 8 } ?? true }
   }
 
   /// A file as a count found it.
@@ -21,19 +24,25 @@ extension DiskCache {
   // A count reads 4,096 folders: no call waits for it, and none of Swift's few threads is held by it.
   private static let queue = DispatchQueue(label: "errand.disk-cache", qos: .utility)
 
-  /// Counts bytes that were added. Counts all files where they may be beyond the limit; other processes add to them too.
+  /// Counts bytes that were added, and all files where these may be beyond the limit.
   func noteAdded(_ size: Int) {
     let begins = trimming.withLock { state in
       state.added += size
-      let isDue = state.counted.map { $0 + state.added > sizeLimit || state.added > sizeLimit / 8 } ?? true
-      defer { state.isUnderWay = state.isUnderWay || isDue }
-      return isDue && !state.isUnderWay
+      guard !state.isUnderWay, state.isDue(sizeLimit) else { return false }
+      state.isUnderWay = true
+      return true
     }
-    if begins {
-      Self.queue.async { [self] in
-        count()
-        trimming.withLock { $0.isUnderWay = false }
-      }
+    if begins { Self.queue.async { [self] in countWhileDue() } }
+  }
+
+  /// Counts once, and again where enough was added meanwhile.
+  private func countWhileDue() {
+    var hasCounted = false
+    repeat {
+      hasCounted = count()
+    } while trimming.withLock { state in
+      state.isUnderWay = hasCounted && state.added > 0 && state.isDue(sizeLimit)
+      return state.isUnderWay
     }
   }
 
@@ -43,14 +52,15 @@ extension DiskCache {
   public func trim() async -> Int {
     await answer { waiter in
       Self.queue.async { [self] in
-        count()
+        _ = count()
         waiter.resume(returning: trimming.withLock { $0.counted } ?? 0)
       }
       return nil
     }
   }
 
-  private func count() {
+  /// Counts all files, and removes those beyond a limit. False where another process does so already.
+  private func count() -> Bool {
     folder.alone {
       trimming.withLock { $0.added = 0 }
       var found: [Found] = []
@@ -85,6 +95,8 @@ extension DiskCache {
 
   /// Removes what is too old, and then what was not used for the longest time; returns the bytes that became free.
   private func remove(from found: [Found]) -> Int {
+    let heads = Dictionary(
+      found.filter { $0.name.kind == .head }.map { ($0.name.of(.entry), $0.size) }, uniquingKeysWith: +)
     var total = found.reduce(0) { $0 + $1.size }
     var freed = 0
     let oldest = now().addingTimeInterval(-ageLimit.inSeconds).nanoseconds
@@ -93,8 +105,9 @@ extension DiskCache {
     for file in found.sorted(by: { $0.used < $1.used }) where file.name.kind == .entry {
       guard total > goal || file.used < oldest else { break }
       folder.withShard(DiskFolder.shard(file.name.url)) { removeFiles(file.name, in: $0) }
-      total -= file.size
-      freed += file.size
+      let size = file.size + heads[file.name, default: 0]
+      total -= size
+      freed += size
     }
     return freed
   }

@@ -31,7 +31,7 @@ final class DiskFolder: Sendable {
       throw Self.failure("the folder of a cache, \(url.path), cannot be opened: \(Self.reason)")
     }
     var status = stat()
-    // Responses are secret: nobody else may read them, or put others in their place.
+    // Responses are secret: no other user may read them, or put others in their place.
     guard fstat(opened, &status) == 0, status.st_uid == geteuid(), fchmod(opened, 0o700) == 0 else {
       close(opened)
       throw Self.failure("the folder of a cache, \(url.path), belongs to another user: give the cache one of its own")
@@ -142,12 +142,14 @@ final class DiskFolder: Sendable {
     }
   }
 
-  /// Runs `body` unless another process does so already.
-  func alone(_ body: () -> Void) {
+  /// Runs `body`. False where another process does so already.
+  func alone(_ body: () -> Void) -> Bool {
     let file = openat(descriptor, "trimming", O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard file >= 0 else { return }
+    guard file >= 0 else { return false }
     defer { close(file) }
-    if flock(file, LOCK_EX | LOCK_NB) == 0 { body() }
+    guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return false }
+    body()
+    return true
   }
 
   // MARK: Reading and writing

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// What a file of a ``DiskCache`` says of its response, as bytes: the key, the response, and no body.
+/// The head of a file of a ``DiskCache``, as bytes: the key, and the response without its body.
 struct DiskHead: Equatable {
   let key: CacheKey
   let response: StoredResponse
@@ -15,8 +15,9 @@ struct DiskHead: Equatable {
     writer.add(key.url)
     writer.add(key.credential)
     writer.add(UInt64(response.status.code))
-    writer.add(response.requestTime.timeIntervalSince1970.bitPattern)
-    writer.add(response.responseTime.timeIntervalSince1970.bitPattern)
+    // As dates have them: from another moment the last bits differ, and a response would be stale that much sooner.
+    writer.add(response.requestTime.timeIntervalSinceReferenceDate.bitPattern)
+    writer.add(response.responseTime.timeIntervalSinceReferenceDate.bitPattern)
     writer.add(response.isUnpacked ? 1 : 0)
     writer.add(response.headers)
     writer.add(response.selecting)
@@ -34,8 +35,8 @@ struct DiskHead: Equatable {
     let times = [requestTime, responseTime].map { Double(bitPattern: $0) }
     guard times.allSatisfy({ $0.isFinite && abs($0) < 1e12 }) else { return nil }
     response = StoredResponse(
-      status: HTTPStatus(Int(status)), headers: headers, requestTime: Date(timeIntervalSince1970: times[0]),
-      responseTime: Date(timeIntervalSince1970: times[1]), selecting: selecting, isUnpacked: isUnpacked == 1)
+      status: HTTPStatus(Int(status)), headers: headers, requestTime: Date(timeIntervalSinceReferenceDate: times[0]),
+      responseTime: Date(timeIntervalSinceReferenceDate: times[1]), selecting: selecting, isUnpacked: isUnpacked == 1)
   }
 }
 
@@ -81,7 +82,7 @@ private struct ByteReader {
   mutating func text() -> String? {
     guard let count = number(), count <= UInt64(rest) else { return nil }
     defer { index += Int(count) }
-    return String(validating: bytes[index..<(index + Int(count))], as: UTF8.self)
+    return String(data: bytes[index..<(index + Int(count))], encoding: .utf8)
   }
 
   mutating func headers() -> HTTPHeaders? {
