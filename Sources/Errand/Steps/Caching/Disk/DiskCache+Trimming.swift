@@ -15,7 +15,7 @@ extension DiskCache {
   }
 
   /// A file as a count found it.
-  private struct Found {
+  struct Found {
     let name: DiskName
     let size: Int
     let used: Int
@@ -73,7 +73,7 @@ extension DiskCache {
   }
 
   /// The files in a folder; what was left behind by a process that died is removed.
-  private static func files(in shard: Int32) -> [Found] {
+  static func files(in shard: Int32) -> [Found] {
     let names = DiskFolder.names(in: shard)
     guard !names.isEmpty else { return [] }
     let entries = Set(names.filter { $0.kind == .entry })
@@ -81,9 +81,7 @@ extension DiskCache {
       guard let status = DiskFolder.status(of: name.text, in: shard) else { return nil }
       switch name.kind {
       case .part, .headPart:
-        if DiskFolder.isBeingWritten(name.text, in: shard) { break }
-        DiskFolder.removeFile(name.text, in: shard)
-        return nil
+        if DiskFolder.removeLeftOver(name.text, in: shard) { return nil }
       case .head where !entries.contains(name.of(.entry)):
         DiskFolder.removeFile(name.text, in: shard)
         return nil

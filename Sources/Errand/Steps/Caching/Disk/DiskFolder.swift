@@ -96,17 +96,25 @@ final class DiskFolder: Sendable {
 
   /// Makes a file and locks it for as long as it is open, so that others see that it is being written.
   static func create(_ name: String, in shard: Int32) throws -> Int32 {
-    let file = openat(shard, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw failure("a response cannot be stored: \(reason)") }
-    flock(file, LOCK_EX | LOCK_NB)  // it is new: nobody else has it
-    return file
+    for _ in 0..<10 {
+      let file = openat(shard, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+      guard file >= 0 else { break }
+      while flock(file, LOCK_EX) != 0, errno == EINTR {}
+      // Before it was locked, another process may have taken it for one that was left behind.
+      var status = stat()
+      if fstat(file, &status) == 0, status.st_nlink > 0 { return file }
+      close(file)
+    }
+    throw failure("a response cannot be stored: \(reason)")
   }
 
-  /// True where a file is being written by a process that lives.
-  static func isBeingWritten(_ name: String, in shard: Int32) -> Bool {
-    guard let (file, _) = openFile(name, in: shard) else { return false }
+  /// Removes a file that was not completed. False where it is being written by a process that lives.
+  static func removeLeftOver(_ name: String, in shard: Int32) -> Bool {
+    guard let (file, _) = openFile(name, in: shard) else { return true }
     defer { close(file) }
-    return flock(file, LOCK_EX | LOCK_NB) != 0
+    guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return false }
+    removeFile(name, in: shard)  // while it is locked: its writer then sees that it is gone
+    return true
   }
 
   static func renameFile(_ old: String, to new: String, in shard: Int32) throws {
