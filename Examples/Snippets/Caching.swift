@@ -49,3 +49,7 @@ func preloaded(_ shop: Server, _ bundled: URL) async throws -> Widget {
 func coalesced(_ shop: Server) async {
   await shop.update { $0.coalescesRequests = true }
 }
+
+func signedIn(_ shop: Server, _ signIn: Authentication, as user: String) async {
+  await shop.update { $0.authentication = signIn.forAccount(user) }
+}

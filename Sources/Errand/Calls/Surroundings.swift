@@ -43,7 +43,7 @@ struct Surroundings: Sendable {
     let surroundings = Surroundings(
       queue: plan.serialQueue, control: plan.control,
       hedging: delivery.isInMemory ? hedging : .none,  // a file or a reader cannot take one body from two
-      coalesces: snapshot.configuration.coalescesRequests && delivery.isShareable,
+      coalesces: snapshot.configuration.coalescesRequests && delivery.isShareable && plan.keepsToServer,
       caching: caching(plan, snapshot),
       callSteps: snapshot.configuration.perCallSteps, attemptSteps: attemptSteps(plan, snapshot),
       innerSteps: innerSteps(plan, snapshot),

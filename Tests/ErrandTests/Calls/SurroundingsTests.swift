@@ -66,7 +66,7 @@ import Testing
     "finish": "interruptible", "pass": "the task of a call with a control",
     "withTurn": "the task of a call with a queue",
     "Next": "the task of a call with steps",
-    "perform": "a call of its own for a token, in the task of its refresh",
+    "perform": "a call of its own: for a token, in the task of its refresh; for a validation, in a task of its own",
     "value": "the wait that is told to end",
     "withTaskCancellationHandler": "waits for what it is given",
     "withTaskGroup": "waits for its children, which are cancelled with it",
@@ -77,7 +77,7 @@ import Testing
     "entries": "the task of a call with a cache", "store": "the task of a call with a cache",
     "update": "the task of a call with a cache", "remove": "the task of a call with a cache",
     "removeAll": "the task of a call with a cache", "received": "the task of a call with a cache",
-    "perform": "a call of its own", "outcome": "the task of a call that joins others",
+    "outcome": "the task of a call that joins others",
     "again": "waits for what it is given", "attempt": "waits for what it is given",
     "willStart": "a hook that cancelling does not interrupt", "didFail": "a hook that cancelling does not interrupt",
     "didComplete": "a hook that cancelling does not interrupt",
@@ -86,7 +86,8 @@ import Testing
   @Test func `a call awaits nothing of which it is not known how a cancellation ends it`() throws {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources/Errand/Calls")
-    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+    let files = names.map { folder.appendingPathComponent($0) }
     let code = try files.map { try String(contentsOf: $0, encoding: .utf8).replacing(/\/\/.*/, with: "") }.joined()
     let own = Set(code.matches(of: /func (\w+)/).map { String($0.1) })
     var seen: Set<String> = []

@@ -39,7 +39,7 @@ final class CacheCredentials: Sendable {
   private func isCredential(_ name: HTTPHeaderName) -> Bool {
     if name == .authorization || name == .cookie { return true }
     if let known = state.withLock({ $0.names[name] }) { return known }
-    let isSecret = redaction.headers.contains(name) || redaction.isSecret(name.rawName)
+    let isSecret = redaction.hidesValue(of: name)
     state.withLock { state in
       if state.names.count >= 200 { state.names = [:] }  // names that an app makes up, without end
       state.names[name] = isSecret

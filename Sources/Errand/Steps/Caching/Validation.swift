@@ -51,21 +51,34 @@ enum Validation {
 
 /// The URLs whose stored responses a request has made stale (RFC 9111 §4.4).
 enum Invalidation {
-  /// The URLs, that of the request first; none where the method is safe or the request has failed.
+  /// The URLs, in order: of the redirects that were followed, whatever came of them, and of the request. None where a method
+  /// is safe, or its request has failed.
+  ///
+  /// - Parameters:
+  ///   - request: The last request.
+  ///   - response: Its response.
   static func urls(_ request: HTTPRequest, _ response: HTTPResponse) -> [String] {
-    guard !request.method.isSafe, response.status.kind == .success || response.status.kind == .redirection else {
-      return []
+    var urls: [String] = []
+    let targets = response.redirects.dropFirst().map(\.url) + [request.url]
+    for (hop, target) in zip(response.redirects, targets) where !hop.method.isSafe {
+      add([target], of: hop.url, to: &urls)
     }
-    var urls = [CacheKey.text(of: request.url.absoluteString)]
-    for name in [HTTPHeaderName.location, .contentLocation] {
-      guard let value = response.headers.values(for: name).first,
-        let url = URL(string: value, relativeTo: request.url)?.absoluteURL,
-        // RFC 9111 §4.4: not those of another origin, which could make this cache forget them.
-        let origin = Origin(url), origin == Origin(request.url)
-      else { continue }
+    guard !request.method.isSafe, response.status.kind == .success || response.status.kind == .redirection else {
+      return urls
+    }
+    let named = [HTTPHeaderName.location, .contentLocation].compactMap { name in
+      response.headers.values(for: name).first.flatMap { URL(string: $0, relativeTo: request.url)?.absoluteURL }
+    }
+    add(named, of: request.url, to: &urls)
+    return urls
+  }
+
+  /// Adds a URL, and those that its response names.
+  private static func add(_ named: [URL], of own: URL, to urls: inout [String]) {
+    // RFC 9111 §4.4: not those of another origin, which could make this cache forget them.
+    for url in [own] + named where url == own || Origin(url).map({ $0 == Origin(own) }) ?? false {
       let text = CacheKey.text(of: url.absoluteString)
       if !urls.contains(text) { urls.append(text) }
     }
-    return urls
   }
 }

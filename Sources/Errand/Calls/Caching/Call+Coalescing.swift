@@ -11,7 +11,7 @@ extension Call {
   }
 
   private func joined(_ request: HTTPRequest) async throws -> Outcome {
-    let key = FlightKey(server: ObjectIdentifier(plan.server), request)
+    let key = FlightKey(request, of: plan)
     let (flight, isFirst) = manager.flights.join(key) { Flight(sharing: self, request) }
     trace.note(.joined(call: flight.call.number))
     let result = await flight.outcome { [manager] in manager.flights.leave(key, flight) }
@@ -54,6 +54,13 @@ extension Call {
   }
 }
 
+extension TaskPlan {
+  /// True where the rules that the exchange depends on are the server's, so that another call's response is the same.
+  var keepsToServer: Bool {
+    acceptedStatuses.isInherited && retryPolicy.isInherited && redirectPolicy.kind == .inherited
+  }
+}
+
 /// The identity of a request: those with the same one share a flight.
 struct FlightKey: Hashable, Sendable {
   private let server: ObjectIdentifier
@@ -61,13 +68,21 @@ struct FlightKey: Hashable, Sendable {
   private let url: String
   private let headers: HTTPHeaders
   private let unpacks: Bool
+  private let account: String?
+  private let timeouts: Timeouts
+  private let policy: CachePolicy
 
-  init(server: ObjectIdentifier, _ request: HTTPRequest) {
-    self.server = server
+  init(_ request: HTTPRequest, of plan: TaskPlan) {
+    server = ObjectIdentifier(plan.server)
     method = request.method.rawValue
     url = CacheKey.text(of: request.url.absoluteString)
     headers = request.headers
     unpacks = request.options.decodesBody
+    account = request.options.account
+    var timeouts = request.options.timeouts
+    timeouts.call = nil  // a deadline is each call's own
+    self.timeouts = timeouts
+    policy = plan.cachePolicy
   }
 }
 

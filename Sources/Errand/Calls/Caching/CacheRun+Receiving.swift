@@ -30,11 +30,16 @@ extension CacheRun {
     return response
   }
 
-  /// True where a response is one to the request as the cache knows it: not from another URL, and not to a credential that was
-  /// added on the way, which its key does not have.
+  /// True where a response is one to the request as the cache knows it: not from another URL, not a redirect, which calls
+  /// follow by their own policies, and not to a credential that was added on the way, which its key does not have.
   private func isOurs(_ response: HTTPResponse, _ sent: HTTPRequest) -> Bool {
-    guard response.url == request.url, sent.method == request.method else { return false }
-    return caching.credentials.hash(of: sent.headers) == caching.credentials.hash(of: request.headers)
+    guard response.url == request.url, !response.status.isRedirect, sent.method == request.method else {
+      return false
+    }
+    var headers = sent.headers
+    // The key has the account in the place of what its authenticator sets.
+    if request.options.account != nil { for name in sent.options.credentialHeaders { headers.remove(name) } }
+    return caching.credentials.hash(of: headers) == caching.credentials.hash(of: request.headers)
   }
 
   /// Removes the stored response where the remote has another one, which is not stored.

@@ -34,7 +34,8 @@ final class CacheRun: Sendable {
     self.request = request
     demand = CacheDemand(request, now: call.manager.date)
     key = CacheKey(
-      url: CacheKey.text(of: request.url.absoluteString), credential: caching.credentials.hash(of: request.headers))
+      url: CacheKey.text(of: request.url.absoluteString),
+      credential: caching.credentials.hash(of: request.headers, account: request.options.account))
   }
 
   /// The header by which responses are chosen.

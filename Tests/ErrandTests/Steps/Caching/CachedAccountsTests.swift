@@ -1,0 +1,116 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// The cache of calls that are signed in, and of calls that are redirected.
+@Suite(.timeLimit(.minutes(10))) struct CachedAccountsTests {
+  private func shop(_ tokens: NumberedTokens) -> CachedShop {
+    CachedShop(configure: { $0.authentication = .custom(tokens) }) { number, request in
+      guard tokens.isGood(request) else { return .status(.unauthorized, for: request) }
+      return .text("\(number)", [.cacheControl: "max-age=60", .vary: "X-Numbered"], for: request)
+    }
+  }
+
+  @Test func `a response to a signed request is stored for its account, whatever its token`() async throws {
+    let tokens = NumberedTokens()
+    let shop = shop(tokens)
+    #expect(try await shop.get() == ("1", "errand; fwd=uri-miss; stored"))
+    tokens.revoke()
+    #expect(try await shop.get() == ("1", "errand; hit; ttl=60"))
+    shop.clock.advance(by: .seconds(61))
+    #expect(try await shop.get() == ("3", "errand; fwd=stale; stored"), "the second was refused, and signed anew")
+    #expect(try await shop.get() == ("3", "errand; hit; ttl=60"))
+    #expect(await shop.cache.entries(for: .widget()).isEmpty, "nothing is there without an account")
+  }
+
+  @Test func `accounts are kept apart, and from calls that are not signed in`() async throws {
+    let shop = CachedShop([.cacheControl: "max-age=60"])
+    func get(_ authentication: Authentication) async throws -> String {
+      try await shop.get(shop.task().authenticated(authentication)).text
+    }
+    #expect(try await get(.bearer("a")) == "1")
+    #expect(try await get(.bearer("b")) == "2")
+    #expect(try await get(.none) == "3")
+    #expect(try await get(.bearer("c").forAccount("carla")) == "4")
+    for (text, authentication) in [
+      ("1", .bearer("a")), ("2", .bearer("b")), ("3", .none), ("4", .bearer("d").forAccount("carla")),
+    ] as [(String, Authentication)] {
+      #expect(try await get(authentication) == text)
+    }
+    #expect(shop.sentCount == 4)
+  }
+
+  @Test func `calls of different accounts share no request`() async throws {
+    let gate = Gate()
+    let shop = CachedShop(
+      configure: {
+        $0.coalescesRequests = true
+        $0.cache = nil
+      },
+      answer: { _, request in
+        await gate.wait()
+        return .text(request.headers[.authorization] ?? "", for: request)
+      })
+    let names = ["a", "b", "a"]
+    let calls = names.map { name in Task { try await shop.task().authenticated(.bearer(name)).download() } }
+    #expect(await eventually { shop.events.moments().count { $0.hasPrefix("joined") } == 3 })
+    gate.open()
+    for (name, call) in zip(names, calls) { #expect(try await call.value == "Bearer \(name)") }
+    #expect(shop.sentCount == 2)
+  }
+
+  /// Answers `/old` with a redirect to `/new`, a POST with one to what it made, and all else with a number.
+  private func redirecting(
+    configure: (inout ServerConfiguration) -> Void = { _ in }
+  ) -> CachedShop {
+    CachedShop(configure: configure) { number, request in
+      let headers: HTTPHeaders = [.cacheControl: "max-age=60"]
+      if request.method == .post {
+        return .status(303, headers: [.location: "/widgets/8", .cacheControl: "max-age=60"], for: request)
+      }
+      guard request.url.path == "/old" else { return .text("\(number)", headers, for: request) }
+      return .status(301, headers: [.location: "/new", .cacheControl: "max-age=60"], for: request)
+    }
+  }
+
+  @Test func `neither a redirect nor what it leads to is stored under the URL that points elsewhere`() async throws {
+    let shop = redirecting()
+    let refusing = shop.task("old").redirects(.refuse).accepting(.all)
+    #expect(try await refusing.run().status == 301)
+    let followed = try await shop.task("old").response()
+    #expect(followed.text == "3" && followed.response.redirects.count == 1)
+    #expect(followed.headers[.cacheStatus] == "errand; fwd=uri-miss")
+    #expect(try await shop.get("new").text == "4")
+    #expect(try await refusing.run().status == 301 && shop.sentCount == 5)
+  }
+
+  // RFC 9111 §4.4: the POST was answered with a 3xx, which is no error.
+  @Test func `a POST that is redirected removes what it has changed, and what it was sent to look at`() async throws {
+    let shop = redirecting()
+    for path in ["widgets", "widgets/8", "widgets/9"] { _ = try await shop.get(path) }
+    let made = try await CachedTask(path: "widgets", httpMethod: .post).on(shop.server).response()
+    #expect(made.text == "5" && made.response.url.path == "/widgets/8")
+    #expect(try await shop.get("widgets").text == "6")
+    #expect(try await shop.get("widgets/8").text == "7")
+    #expect(try await shop.get("widgets/9").text == "3")
+  }
+
+  @Test func `calls with rules of their own share no request`() async throws {
+    let gate = Gate()
+    let shop = CachedShop(configure: { $0.coalescesRequests = true }) { number, request in
+      await gate.wait()
+      return .text("\(number)", status: number == 1 ? 404 : .ok, for: request)
+    }
+    let tasks = [
+      shop.task(), shop.task().accepting(.all), shop.task().redirects(.refuse), shop.task().retry(.never),
+      shop.task("widgets/7", .reload), shop.task().timeout(.seconds(7)),
+    ]
+    let calls = tasks.map { task in Task { try await task.download() } }
+    #expect(await eventually { shop.sentCount == tasks.count })
+    gate.open()
+    for call in calls { _ = await call.result }
+    #expect(shop.sentCount == tasks.count)
+  }
+}
