@@ -105,7 +105,7 @@ import Testing
     }
     let tasks = [
       shop.task(), shop.task().accepting(.all), shop.task().redirects(.refuse), shop.task().retry(.never),
-      shop.task("widgets/7", .reload), shop.task().timeout(.seconds(7)),
+      shop.task("widgets/7", .reload), shop.task().timeout(.seconds(7)), shop.task().addresses(.any),
     ]
     let calls = tasks.map { task in Task { try await task.download() } }
     #expect(await eventually { shop.sentCount == tasks.count })
