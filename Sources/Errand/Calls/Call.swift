@@ -127,6 +127,7 @@ final class Call: Sendable {
 
   /// Notes the cookies with which a request is sent after all, for the echo and the recording.
   func noteCookies(of request: HTTPRequest, of attempt: Int) {
+    if surroundings?.caching != nil { state.withLock { $0.sentRequest = request } }
     exchange?.withLock { $0.amend(request, of: attempt) }
   }
 

@@ -58,7 +58,7 @@ extension TaskPlan {
   /// True where the rules that the exchange depends on are the server's, so that another call's response is the same.
   var keepsToServer: Bool {
     acceptedStatuses.isInherited && retryPolicy.isInherited && redirectPolicy.kind == .inherited
-      && addressPolicy.isInherited
+      && addressPolicy.isInherited && cookiePolicy.isInherited
   }
 }
 

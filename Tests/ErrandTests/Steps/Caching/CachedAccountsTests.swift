@@ -42,6 +42,27 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
+  @Test func `a response to cookies that changed on the way is not stored for those before`() async throws {
+    struct SigningIn: PerAttemptStep {
+      let jar: CookieJar
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        jar.receive(["user=bob; Path=/"], from: request.url)
+        return try await next(request)
+      }
+    }
+    let jar = CookieJar()
+    let shop = CachedShop(configure: { configuration in
+      configuration.cookiePolicy = .shared(jar)
+      configuration.perAttemptSteps = [SigningIn(jar: jar)]
+    }) { _, request in .text(request.headers[.cookie] ?? "", [.cacheControl: "max-age=60"], for: request) }
+    jar.receive(["user=alice"], from: .known("https://shop.test/"))
+    #expect(try await shop.get() == ("user=bob", "errand; fwd=uri-miss"))
+    #expect(try await shop.get() == ("user=bob", "errand; fwd=uri-miss; stored"))
+    #expect(try await shop.get() == ("user=bob", "errand; hit; ttl=60"))
+    jar.receive(["user=alice"], from: .known("https://shop.test/"))
+    #expect(try await shop.get() == ("user=bob", "errand; fwd=uri-miss"), "alice's request, sent as bob's")
+  }
+
   @Test func `calls of different accounts share no request`() async throws {
     let gate = Gate()
     let shop = CachedShop(
@@ -106,6 +127,7 @@ import Testing
     let tasks = [
       shop.task(), shop.task().accepting(.all), shop.task().redirects(.refuse), shop.task().retry(.never),
       shop.task("widgets/7", .reload), shop.task().timeout(.seconds(7)), shop.task().addresses(.any),
+      shop.task().cookies(.none),
     ]
     let calls = tasks.map { task in Task { try await task.download() } }
     #expect(await eventually { shop.sentCount == tasks.count })
