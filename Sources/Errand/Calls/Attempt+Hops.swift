@@ -9,7 +9,7 @@ extension Attempt {
     }
   }
 
-  /// What was waited for since the last hop is no time of the attempt.
+  /// Leaves the wait since the last hop out of the attempt's time.
   func restart() {
     let now = call.trace.elapsed
     state.withLock { $0.start = now }

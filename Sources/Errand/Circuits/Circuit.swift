@@ -74,7 +74,7 @@ struct Circuit {
   }
 
   /// The time after which an open circuit is forgotten, counted from the moment at which a probe might have been sent:
-  /// nobody has called the host since.
+  /// the host was not called since.
   static let memory: Duration = .seconds(3600)
 
   /// True when nothing would be lost by forgetting it.

@@ -7,7 +7,7 @@ struct RetryAccounts {
   /// The most hosts with an account: those that fail and are never called again would stay.
   static let mostHosts = 1024
 
-  /// The largest capacity that is counted, which nobody uses up.
+  /// The largest capacity that is counted: more than is ever used up.
   private static let mostRepetitions = 1_000_000_000
 
   private let deposit: Int

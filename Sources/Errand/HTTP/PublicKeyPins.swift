@@ -17,7 +17,7 @@ public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral 
   }
 
   private var pins: [String: [Pin]] = [:]
-  /// What was registered in the place of a host, and is none.
+  /// An entry that was registered in the place of a host, and is none.
   package private(set) var unknownHosts: [String] = []
 
   /// No pins: any key will do.

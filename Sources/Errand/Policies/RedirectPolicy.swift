@@ -29,7 +29,7 @@ public struct RedirectPolicy: Sendable {
     self.decision = decision
   }
 
-  /// What browsers allow.
+  /// The maximum of browsers.
   static let usualMaximum = 20
 
   /// As the server says.

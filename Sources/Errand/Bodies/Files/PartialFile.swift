@@ -54,7 +54,7 @@ struct PartialFile: Sendable {
   /// Gives a file the owner and the mode of the one that it replaces. Another owner's bits to run as that owner, or as his
   /// group, are not for what came from a peer.
   private static func adopt(_ old: stat, _ descriptor: Int32) -> Bool {
-    // Only the superuser may, and for anybody else the file becomes theirs, as with every rename.
+    // Only the superuser may; for all others the file becomes theirs, as with every rename.
     if old.st_uid != geteuid() { _ = fchown(descriptor, old.st_uid, old.st_gid) }
     return fchmod(descriptor, old.st_mode & 0o777) == 0
   }

@@ -2,11 +2,11 @@
 ///
 ///     let preview = try await URLTask(url).addresses(.publicOnly).on(shop).download()
 ///
-/// It is asked about the very address that is connected to, so that no name that changes its mind, no redirect, no odd literal and no
-/// Unix socket gets past it. A connection that stands already is asked about again before it is used. Where a name has several
+/// It judges the very address that is connected to, so that no name that changes its mind, no redirect, no odd literal and no
+/// Unix socket gets past it. A connection that stands already is judged again before it is used. Where a name has several
 /// addresses, the others are tried.
 ///
-/// Behind a proxy nobody but the proxy knows the address: only hosts that are addresses themselves are judged there, and names are
+/// Behind a proxy only the proxy knows the address: only hosts that are addresses themselves are judged there, and names are
 /// refused. The proxy's own address is the app's choice, and not asked about. Transports that cannot ask, `URLSession` for one, refuse
 /// the request: ``Transport/checksAddresses``.
 public struct AddressPolicy: Sendable {
@@ -28,7 +28,7 @@ public struct AddressPolicy: Sendable {
   /// Every address.
   public static let any = AddressPolicy(.any)
 
-  /// Those that anybody can reach: ``PeerAddress/isPublic``.
+  /// The public ones: ``PeerAddress/isPublic``.
   public static let publicOnly = AddressPolicy(.publicOnly)
 
   /// Those for which `decision` is true. It is called on a thread that carries other exchanges, and must not wait.

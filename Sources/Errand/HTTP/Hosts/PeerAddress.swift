@@ -52,7 +52,7 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
     return inet_pton(family, text, &bytes) == 1 ? bytes : nil
   }
 
-  /// True for an address that anybody can reach: none of those that are set apart for a special purpose (RFC 6890), and no Unix
+  /// True for an address of the public network: none of those that are set apart for a special purpose (RFC 6890), and no Unix
   /// socket.
   public var isPublic: Bool { specialPurpose == nil }
 

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The names below which anybody may register one: `com`, `co.uk`, `github.io`. A cookie for one of them would go to
+/// The names below which the public may register names: `com`, `co.uk`, `github.io`. A cookie for one of them would go to
 /// strangers (RFC 6265bis §5.7, step 8).
 struct PublicSuffixes: Sendable {
   /// The rules of the list as they are written in it, names in the form in which they are looked up; nil without a list.

@@ -17,7 +17,7 @@ struct AuthenticationStep: PerAttemptStep {
 
   /// The most of a refused response's body that is kept while a token is waited for, in bytes.
   static let keptSize = 64 << 10
-  /// How long that is read.
+  /// The time for reading it.
   static let patience = Duration.seconds(5)
 
   func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -69,7 +69,7 @@ struct AuthenticationStep: PerAttemptStep {
     return (try? await attempt.context.clock.within(Self.patience) { await Self.read(body) }) ?? Data()
   }
 
-  /// What comes of a body, up to what is kept; one that breaks off is as long as that.
+  /// The beginning of a body, up to what is kept; one that breaks off is as long as it came.
   private static func read(_ body: HTTPResponseBody) async -> Data {
     var data = Data()
     while data.count < keptSize, let chunk = try? await body.next() { data.append(chunk.prefix(keptSize - data.count)) }

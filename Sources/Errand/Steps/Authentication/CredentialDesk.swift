@@ -175,7 +175,7 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
     if let again { begin(again, context) }
   }
 
-  /// The error for those who wait: nobody cancelled them.
+  /// The error for those who wait, who were not cancelled themselves.
   private static func explained(_ error: any Error, _ isCancelled: Bool) -> any Error {
     guard error is CancellationError, !isCancelled else { return error }
     return TaskError(

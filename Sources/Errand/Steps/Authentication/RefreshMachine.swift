@@ -1,7 +1,7 @@
 /// The token of an authenticator, and the one refresh that may be under way; pure.
 ///
-/// Every new token has the next version. Callers say which version will not do; what they get is a later one, and whether
-/// somebody has to get it first.
+/// Every new token has the next version. Callers say which version will not do; they get a later one, at once or
+/// after a refresh.
 struct RefreshMachine<Token: Sendable> {
   struct Versioned: Sendable {
     let token: Token
@@ -38,7 +38,7 @@ struct RefreshMachine<Token: Sendable> {
 
   /// The present token.
   private(set) var current: Versioned?
-  /// True once a refresh that is under way is of no use to anybody.
+  /// True once no caller waits for the refresh that is under way.
   private(set) var isCancelled = false
   /// True once the server has refused the present token.
   private(set) var isRefused = false

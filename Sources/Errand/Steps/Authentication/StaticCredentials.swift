@@ -15,7 +15,7 @@ struct BasicAuthenticator: Authenticator {
   func refresh(_ token: Credential?, _ context: RefreshContext) async throws -> Credential? { nil }
 }
 
-/// A token in every request (RFC 6750 §2.1), which is asked for again after a 401.
+/// A token in every request (RFC 6750 §2.1), replaced after a 401.
 struct BearerAuthenticator: Authenticator {
   private let fixed: String?
   private let provide: (@Sendable () async throws -> String)?

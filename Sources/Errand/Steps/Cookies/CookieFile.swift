@@ -26,7 +26,7 @@ struct CookieFile: Sendable {
     let cookies = try PrivateFolder(folder).locked(lock, patience: Self.patience) { folder in
       let cookies = change(try read(folder))
       // One that a crash left behind is removed, not written to.
-      try folder.create(aside, JSONEncoder().encode(Content(cookies: cookies.compactMap(Entry.init))))
+      try folder.create(aside, JSONEncoder().encode(StoredCookies(cookies: cookies.compactMap(StoredCookie.init))))
       do {
         try folder.rename(aside, to: name)
       } catch {
@@ -41,7 +41,7 @@ struct CookieFile: Sendable {
 
   private func read(_ folder: borrowing PrivateFolder) throws -> [Cookie] {
     guard let data = try folder.read(name) else { return [] }
-    guard let content = try? JSONDecoder().decode(Content.self, from: data), content.version == 1 else {
+    guard let content = try? JSONDecoder().decode(StoredCookies.self, from: data), content.version == 1 else {
       throw Problem.otherContent
     }
     return content.cookies.compactMap(\.cookie)
@@ -57,12 +57,12 @@ struct CookieFile: Sendable {
 }
 
 /// The content of a file.
-private struct Content: Codable {
+private struct StoredCookies: Codable {
   var version = 1
-  var cookies: [Entry] = []
+  var cookies: [StoredCookie] = []
 }
 
-private struct Entry: Codable {
+private struct StoredCookie: Codable {
   var name: String
   var value: String
   var domain: String
@@ -76,7 +76,7 @@ private struct Entry: Codable {
   var accessed: Double
 }
 
-extension Entry {
+extension StoredCookie {
   /// Nil for a cookie that ends with the jar.
   fileprivate init?(_ cookie: Cookie) {
     guard let expiry = cookie.expiry else { return nil }

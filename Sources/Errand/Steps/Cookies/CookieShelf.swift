@@ -23,7 +23,7 @@ struct CookieShelf {
   private let limits: Limits
   /// By domain, in no order.
   private var byDomain: [String: [Cookie]] = [:]
-  /// The number of cookies, expired ones included that nobody has asked for since.
+  /// The number of cookies, expired ones included that were not looked up since.
   private(set) var count = 0
   private var lastNumber = 0
   /// The changes that the file does not have yet; nil where there is no file.
@@ -224,7 +224,7 @@ extension CookieShelf {
     for domain in Array(byDomain.keys) { evict(domain, now) }
   }
 
-  /// What a file should have: its own cookies with the changes.
+  /// The new content of a file: its own cookies with the changes.
   static func merged(_ stored: [Cookie], _ changes: [Cookie.ID: Change], now: Date) -> [Cookie] {
     var cookies = stored.filter { changes[$0.id] == nil }
     for case .kept(let cookie) in changes.values.sorted(by: { $0.number < $1.number }) { cookies.append(cookie) }

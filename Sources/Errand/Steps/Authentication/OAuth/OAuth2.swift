@@ -17,7 +17,7 @@ public struct OAuth2: Sendable {
   public var client: Client
   /// The way to the first token, and to another where no refresh token is left.
   public var grant: Grant
-  /// The scopes that are asked for; none unless set.
+  /// The scopes to request; none unless set.
   public var scopes: [String] = []
   /// Further parameters of every token request, such as `audience` or `resource`.
   public var parameters: HTTPQuery = [:]

@@ -216,7 +216,7 @@
       sweep(routes)
     }
 
-    /// A stream was given up: tells the server, or closes the connection where nobody else uses it.
+    /// A stream was given up: tells the server, or closes the connection where no other stream uses it.
     ///
     /// libcurl 7.88 keeps the RST_STREAM in its buffer until it has something else to send or to read there; a server that
     /// thinks would go on until the idle connection is closed. (`send_callback` in its http2.c keeps what is below 1 KiB,

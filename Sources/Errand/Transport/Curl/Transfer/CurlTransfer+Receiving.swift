@@ -104,8 +104,8 @@
       if origin.isSecure, stream == nil, head.framing.isOpenEnded, mayHaveBody { watchForAlert() }
     }
 
-    /// The connection's end is the body's, and may be anybody's but for the alert that closes TLS (RFC 9112 §9.8). libcurl
-    /// takes any for the body's.
+    /// The connection's end is the body's. Without the alert that closes TLS, an attacker may have made it (RFC 9112 §9.8), and
+    /// libcurl takes it for the body's all the same.
     private func watchForAlert() {
       lacksAlert = ccurl_easy_tls_lacks_end(handle.pointer) == 1
       guard lacksAlert else { return }
