@@ -10,7 +10,8 @@ func wayOfAWidget(from shop: Server, log: TextSink) async throws {
 }
 
 func preview(of url: URL, by shop: Server) async throws -> Data {
-  let preview = try await URLTask(url).addresses(.publicOnly).redirects(.follow(maximum: 5)).on(shop).download()
+  let preview = try await URLTask(url).addresses(.publicOnly).cookies(.none).redirects(.follow(maximum: 5)).on(shop)
+    .download()
   return preview
 }
 

@@ -108,3 +108,23 @@ func custom(_ shop: Server, key: String, loginURL: URL) async {
   let authentication = Authentication.custom(SessionKey(key: key, loginURL: loginURL))
   await shop.update { $0.authentication = authentication }
 }
+
+/// The key of a partner, and its algorithm.
+protocol SigningKey: Sendable {
+  func signature(of data: Data) throws -> String
+}
+
+struct SignedRequests: Authenticator {
+  let key: any SigningKey
+
+  var isRefreshable: Bool { false }
+
+  func storedToken() async throws -> (any SigningKey)? { key }
+
+  func apply(_ key: any SigningKey, to request: inout HTTPRequest) throws {
+    let text = "\(request.method) \(request.url.absoluteString)"
+    request.headers["X-Signature"] = try key.signature(of: Data(text.utf8))
+  }
+
+  func refresh(_ key: (any SigningKey)?, _ context: RefreshContext) async throws -> (any SigningKey)? { nil }
+}

@@ -22,14 +22,17 @@ func busy(_ shop: Server) -> String {
   return "\(throttle.running) run, \(throttle.waiting) wait"
 }
 
-struct Signature: PerAttemptStep {
+struct TraceParent: PerAttemptStep {
+  let trace: String  // 32 hexadecimal digits, the same for all that belongs together
+
   func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
     var request = request
-    request.headers["X-Signature"] = "\(request.method)"
+    let span = String(UInt64.random(in: 1 ... .max), radix: 16)
+    request.headers["traceparent"] = "00-\(trace)-\(String(repeating: "0", count: 16 - span.count))\(span)-01"
     return try await next(request)
   }
 }
 
-func signed(_ shop: Server) async {
-  await shop.update { $0.perAttemptSteps.append(Signature()) }
+func traced(_ shop: Server, trace: String) async {
+  await shop.update { $0.perAttemptSteps.append(TraceParent(trace: trace)) }
 }

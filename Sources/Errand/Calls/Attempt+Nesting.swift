@@ -13,11 +13,19 @@ extension Attempt {
   /// Has the attempts around this one give their slots back: they wait for it, and it for a slot.
   func releaseOuter() {
     let current = Self.current
-    var outer = current === self ? state.withLock { $0.outer } : current
-    while let attempt = outer {
-      let (slot, next) = attempt.state.withLock { ($0.slot, $0.outer) }
+    Self.release(current === self ? state.withLock { $0.outer } : current)
+  }
+
+  /// Has the attempts that the surrounding Swift task is part of give their slots back, before a wait for another call, which
+  /// may need one.
+  static func releaseSurrounding() { release(current) }
+
+  private static func release(_ innermost: Attempt?) {
+    var next = innermost
+    while let attempt = next {
+      let (slot, outer) = attempt.state.withLock { ($0.slot, $0.outer) }
       slot?.giveBack()
-      outer = next
+      next = outer
     }
   }
 }

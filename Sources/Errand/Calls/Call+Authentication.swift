@@ -11,12 +11,22 @@ extension Call {
   /// The account that a request will be signed in to; nil where there is none.
   func account(for url: URL) -> String? { signIn(for: url)?.account }
 
+  /// The request of a further hop, without the token of the one before where another place has another token or none.
+  func keepingTokensInPlace(_ next: HTTPRequest, after request: HTTPRequest) -> HTTPRequest {
+    guard !next.options.credentialHeaders.isEmpty, signIn(for: next.url)?.source !== signIn(for: request.url)?.source
+    else { return next }
+    var next = next
+    for name in next.options.credentialHeaders { next.headers.remove(name) }
+    next.options.credentialHeaders = []
+    return next
+  }
+
   /// The step that signs an attempt's request in; none where nothing does.
   func authenticationSteps() -> [any PerAttemptStep] {
     guard surroundings?.authentication != nil else { return [] }
-    let attempt = SigningAttempt(yields: plan.authentication.isInherited, context: refreshContext) { [trace] in
-      trace.note($0)
-    }
+    let attempt = SigningAttempt(
+      yields: plan.authentication.isInherited, context: refreshContext, note: { [trace] in trace.note($0) },
+      release: { Attempt.releaseSurrounding() })
     let step = AuthenticationStep(
       source: { [self] in signIn(for: $0)?.source }, attempt: attempt,
       obstacle: { [self] in obstacle(toReplaying: $0, after: $1) },

@@ -83,6 +83,7 @@ extension Call {
   @inline(__always)
   private func inTurn<Value>(_ body: () async throws -> Value) async throws -> Value {
     guard let surroundings else { return try await body() }
+    if surroundings.queue.name != nil { Attempt.releaseSurrounding() }  // a call of the queue may wait for their slots
     return try await manager.serialQueues.withTurn(surroundings.queue) {
       try await holdWhilePaused()
       return try await body()

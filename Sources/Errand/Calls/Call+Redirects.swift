@@ -38,7 +38,8 @@ extension Call {
       snapshot.isHome(url) && state.withLock { $0.serverHeaders }.fields.contains(field)
     }
     // For good: a later hop that comes back does not get them again.
-    guard let proposal = proposal.map(keepingHeadersHome) else { return nil }
+    let home = proposal.map { keepingTokensInPlace(keepingHeadersHome($0), after: chain.request) }
+    guard let proposal = home else { return nil }
     attempt.endHop()
     guard let decision = policy.decision else { return proposal }
     attempt.giveSlotBack()  // what decides may run tasks
@@ -46,7 +47,7 @@ extension Call {
     var head = response
     head.body = HTTPResponseBody()
     let changed = try await interruptible { [head] in try await decision(head, proposal) }
-    return changed.map { chain.allowed($0, for: proposal) }
+    return changed.map { keepingTokensInPlace(keepingHeadersHome(chain.allowed($0, for: proposal)), after: proposal) }
   }
 
   /// The bytes of a redirect's body that are read, so that its connection can be used again (RFC 9112 §9.3), and the time for

@@ -13,6 +13,7 @@ extension Call {
   private func joined(_ request: HTTPRequest) async throws -> Outcome {
     let key = FlightKey(request, of: plan)
     let (flight, isFirst) = manager.flights.join(key) { Flight(sharing: self, request) }
+    Attempt.releaseSurrounding()  // the shared call may wait for their slots
     trace.note(.joined(call: flight.call.number))
     let result = await flight.outcome { [manager] in manager.flights.leave(key, flight) }
     let shared = flight.call.state.withLock { ($0.method, $0.url, $0.wasPerhapsSent, $0.unaskedPart) }

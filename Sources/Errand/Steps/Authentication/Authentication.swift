@@ -20,6 +20,14 @@ public struct Authentication: Sendable {
     var origins: Set<Origin>?
     var includesPath: (@Sendable (String) -> Bool)?
     var account: String
+    /// True where the app has named the account.
+    var isNamed = false
+
+    /// The account of the present token: another one once that was forgotten, where no name says that it is the same.
+    var presentAccount: String {
+      let count = isNamed ? 0 : source.forgetCount
+      return count == 0 ? account : "\(account) \(count)"
+    }
   }
 
   /// Nil is as the server says.
@@ -92,7 +100,9 @@ extension Authentication {
 
   /// The same under the name of an account. What is kept of responses is kept apart by it: give the same name again, and
   /// what was kept for it before is found. Without a name, it is found while the process runs, or the token is the same.
-  public func forAccount(_ name: String) -> Authentication { changed { $0.account = "account \(name)" } }
+  public func forAccount(_ name: String) -> Authentication {
+    changed { ($0.account, $0.isNamed) = ("account \(name)", true) }
+  }
 
   /// These and then those of `others`.
   public func adding(_ others: Authentication) -> Authentication {
@@ -127,7 +137,7 @@ extension Authentication {
       }
       return rule.includesPath?(url.path(percentEncoded: true)) ?? true
     }
-    return rule.map { ($0.source, $0.account) }
+    return rule.map { ($0.source, $0.presentAccount) }
   }
 }
 

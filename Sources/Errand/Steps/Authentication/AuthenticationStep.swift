@@ -26,7 +26,7 @@ struct AuthenticationStep: PerAttemptStep {
     attempt.known = source.failureCount
     guard let signed = try await sign(request, refused: nil, source, attempt) else { return try await next(request) }
     var response = try await next(signed.request)
-    guard signed.version > 0, response.answers(request) else { return response }
+    guard signed.version > 0, answers(response, request, source) else { return response }
     guard source.isAuthenticationFailure(response) else {
       source.accepted(signed.version)
       return response
@@ -45,7 +45,7 @@ struct AuthenticationStep: PerAttemptStep {
       return response
     }
     let second = try await next(again.request)
-    guard again.version > 0, second.answers(again.request) else { return second }
+    guard again.version > 0, answers(second, again.request, source) else { return second }
     if source.isAuthenticationFailure(second) { source.refused(again.version) } else { source.accepted(again.version) }
     return second
   }
@@ -75,12 +75,13 @@ struct AuthenticationStep: PerAttemptStep {
     while data.count < keptSize, let chunk = try? await body.next() { data.append(chunk.prefix(keptSize - data.count)) }
     return data
   }
-}
 
-extension HTTPResponse {
-  /// True when it says something of the token of a request: no redirect has left the origin on the way, even to come back.
-  fileprivate func answers(_ request: HTTPRequest) -> Bool {
+  /// True when a response says something of the token of a request: no redirect has led out of the token's place on the way, even
+  /// to come back.
+  private func answers(_ response: HTTPResponse, _ request: HTTPRequest, _ source: any CredentialSource) -> Bool {
     let origin = Origin(request.url)
-    return Origin(url) == origin && redirects.allSatisfy { Origin($0.url) == origin }
+    return (response.redirects.map(\.url) + [response.url]).allSatisfy { url in
+      Origin(url) == origin && self.source(url) === source
+    }
   }
 }

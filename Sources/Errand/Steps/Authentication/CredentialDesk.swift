@@ -16,6 +16,7 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
     var hasLoaded = false
     /// The version for whose replays the retry budget has paid.
     var paidVersion = 0
+    var forgetCount = 0
     /// The number of refreshes that have begun, and the last one.
     var flights = 0
     var flight: Task<Void, Never>?
@@ -29,6 +30,8 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
   var isRefreshable: Bool { method.isRefreshable }
 
   var failureCount: Int { state.withLock { $0.machine.failureCount } }
+
+  var forgetCount: Int { state.withLock { $0.forgetCount } }
 
   func isAuthenticationFailure(_ response: HTTPResponse) -> Bool { method.isAuthenticationFailure(response) }
 
@@ -120,7 +123,10 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
         return (nil, state.flights, state.hasLoaded)
       }
     }
-    if answer == nil, hasLoaded { waiting.record.begin() }
+    if answer == nil {
+      if hasLoaded { waiting.record.begin() }
+      attempt.release()
+    }
     if let flight { begin(flight, attempt.context) }
     return answer
   }
@@ -186,7 +192,7 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
   /// The stored token where it is still good, else a refreshed one; and whether it replaces another.
   private func nextToken(_ context: RefreshContext) async throws -> (token: Method.Token?, isNew: Bool) {
     let (present, hasLoaded) = state.withLock { ($0.machine.current?.token, $0.hasLoaded) }
-    if hasLoaded { return (try await method.refresh(present, context), present != nil) }
+    if hasLoaded { return (try await refreshable(present, context), present != nil) }
     let stored = try await method.storedToken()
     state.withLock { $0.hasLoaded = true }
     if let stored, method.freshness(of: stored, at: context.now) == .good { return (stored, false) }
@@ -207,6 +213,7 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
 
   func forget() async throws {
     let flight = state.withLock { state in
+      state.forgetCount += 1
       state.machine.forget()
       state.hasLoaded = true  // what is stored is about to go
       return state.flight

@@ -31,6 +31,9 @@ protocol CredentialSource: Sendable, AnyObject {
   /// True where the replays that a version is for may be sent: `take` spends what they cost, once for all of them.
   func spend(_ version: Int, _ take: () -> Bool) -> Bool
 
+  /// The number of times that the token was forgotten.
+  var forgetCount: Int { get }
+
   /// Forgets the token.
   func forget() async throws
 }
@@ -44,6 +47,8 @@ struct SigningAttempt: Sendable {
   let context: RefreshContext
   /// Notes a moment of the call.
   let note: @Sendable (CallMoment) -> Void
+  /// Gives back the slots around the attempt, before it waits: the request for the token may need one.
+  let release: @Sendable () -> Void
 }
 
 /// The record of one caller's wait for a token: noted from the moment that a refresh is under way.

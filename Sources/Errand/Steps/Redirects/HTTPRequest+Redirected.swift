@@ -36,8 +36,11 @@ extension HTTPRequest {
     "Repr-Digest", "Trailer",
   ]
 
-  // RFC 9110 §15.4, items 2.3 and 2.5: fields that are specific to the origin or the resource. Secret ones are no list.
-  private static let ofOrigin: Set<HTTPHeaderName> = [.host, "Origin", "Referer"]
+  // RFC 9110 §15.4, items 2.3 to 2.5: fields that are specific to the origin or the resource, and validators. Secret ones are no
+  // list.
+  static let ofOrigin: Set<HTTPHeaderName> = [
+    .host, "Origin", "Referer", "If-Match", "If-Modified-Since", "If-None-Match", "If-Range", "If-Unmodified-Since",
+  ]
 }
 
 extension HTTPStatus {

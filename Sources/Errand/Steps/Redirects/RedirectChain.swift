@@ -59,7 +59,11 @@ struct RedirectChain {
   func allowed(_ next: HTTPRequest, for proposal: HTTPRequest) -> HTTPRequest {
     guard Origin(next.url) != Origin(proposal.url) else { return next }
     var next = next
-    next.headers = HTTPHeaders(next.headers.filter { !(isSecret($0.name) && proposal.headers.fields.contains($0)) })
+    next.headers = HTTPHeaders(
+      next.headers.filter { field in
+        !(isSecret(field.name) || HTTPRequest.ofOrigin.contains(field.name)) || !proposal.headers.fields.contains(field)
+      })
+    if next.options.digest == proposal.options.digest { next.options.digest = nil }
     return next
   }
 

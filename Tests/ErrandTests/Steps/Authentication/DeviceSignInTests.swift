@@ -82,4 +82,10 @@ import Testing
     let error = await taskError { try await shop().task().run() }
     #expect(error?.code == .signInRequired && times.withLock { $0.count } == 20)
   }
+
+  @Test func `a server that is busy for a while ends nothing`() async throws {
+    answers.withLock { $0 = [(.serviceUnavailable, "<html>"), (429, ""), (.ok, Self.token)] }
+    try await shop().task().run()
+    #expect(times.withLock { $0 } == [3, 9, 21].map { .seconds($0) })
+  }
 }

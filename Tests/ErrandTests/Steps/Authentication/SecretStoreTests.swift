@@ -5,6 +5,9 @@ import Testing
 @testable import Errand
 
 @Suite struct SecretStoreTests {
+  /// The files of a folder but for its lock.
+  private func secrets(in folder: URL) throws -> [String] { try files(in: folder).filter { $0 != ".lock" } }
+
   private func mode(_ url: URL) throws -> Int {
     let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
     return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0
@@ -34,7 +37,7 @@ import Testing
       let folder = root.appendingPathComponent("secrets")
       let store = FileSecretStore(folder: folder)
       for _ in 0..<3 { try await store.setSecret(Data("s".utf8), named: "n") }
-      let names = try files(in: folder)
+      let names = try secrets(in: folder)
       #expect(names.count == 1 && !names[0].contains("n "))
       #expect(try mode(folder) == 0o700 && mode(folder.appendingPathComponent(names[0])) == 0o600)
     }
@@ -53,7 +56,7 @@ import Testing
       let folder = root.appendingPathComponent("mine")
       let mine = FileSecretStore(folder: folder)
       try await mine.setSecret(Data("s".utf8), named: "n")
-      let file = folder.appendingPathComponent(try files(in: folder)[0])
+      let file = folder.appendingPathComponent(try secrets(in: folder)[0])
       let target = root.appendingPathComponent("target")
       try Data("planted".utf8).write(to: target)
       try FileManager.default.removeItem(at: file)
@@ -84,7 +87,23 @@ import Testing
         }
         try await group.waitForAll()
       }
-      #expect(try files(in: folder).count == 1)
+      #expect(try secrets(in: folder).count == 1)
+    }
+  }
+
+  @Test func `what a crash has left behind goes with the next secret, or with the last`() async throws {
+    try await withFolder { root in
+      let folder = root.appendingPathComponent("secrets")
+      let store = FileSecretStore(folder: folder)
+      try await store.setSecret(Data("1".utf8), named: "n")
+      let name = try #require(try secrets(in: folder).first)
+      let left = folder.appendingPathComponent(".\(name).new")
+      for secret in [Data("2".utf8), nil] {
+        try Data("half".utf8).write(to: left)
+        try await store.setSecret(secret, named: "n")
+        #expect(try secrets(in: folder) == (secret == nil ? [] : [name]))
+        #expect(try await store.secret(named: "n") == secret)
+      }
     }
   }
 }

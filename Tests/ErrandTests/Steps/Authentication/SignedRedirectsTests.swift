@@ -125,4 +125,86 @@ import Testing
     #expect(log.withLock { $0.map { $0.headers[.cookie] } } == [nil, nil])
     #expect(jar.cookies.map(\.name) == ["a", "c"])
   }
+
+  @Test func `a redirect out of the paths of a token does not take it along, and a 401 there says nothing of it`()
+    async throws
+  {
+    let (tokens, log) = (NumberedTokens(), Shared<[HTTPRequest]>([]))
+    let shop = VirtualShop(
+      configure: { $0.authentication = .custom(tokens).forPaths(below: "/admin") },
+      answer: { _, request, _ in
+        log.withLock { $0.append(request) }
+        return switch request.url.path {
+        case "/admin": .status(302, headers: [.location: "/admin/a"], for: request)
+        case "/admin/a": .status(302, headers: [.location: "/out"], for: request)
+        default: .status(.unauthorized, for: request)
+        }
+      })
+    #expect(try await shop.task("admin").accepting(.all).run().status == .unauthorized)
+    #expect(log.withLock { $0.map { $0.headers["X-Numbered"] } } == ["1", "1", nil])
+    #expect(tokens.replaced.isEmpty)
+  }
+
+  @Test func `a policy that sends a request elsewhere leaves token, digest and the server's fields behind`()
+    async throws
+  {
+    let (tokens, log) = (NumberedTokens(), Shared<[HTTPRequest]>([]))
+    let shop = VirtualShop(
+      configure: {
+        $0.authentication = .custom(tokens)
+        $0.standardHeaders["X-Tenant"] = "7"
+        $0.preflight = { _, request in
+          request.options.digest = Credential(user: "ann", password: "sesame")
+          request.headers["Origin"] = "https://shop.test"
+        }
+        $0.redirectPolicy = .decide { _, next in
+          var next = next
+          next.url = .known("https://other.test/x")
+          return next
+        }
+      },
+      answer: { _, request, _ in
+        log.withLock { $0.append(request) }
+        return request.url.path == "/x" ? .ok(request) : .status(302, headers: [.location: "/near"], for: request)
+      })
+    try await shop.task().run()
+    let last = try #require(log.withLock { $0.last })
+    for name in ["X-Numbered", "X-Tenant", "Origin"] as [HTTPHeaderName] { #expect(last.headers[name] == nil) }
+    #expect(last.options.digest == nil && log.withLock { $0.first }?.options.digest != nil)
+  }
+
+  // RFC 9110 §15.4, item 2.4.
+  @Test func `validators stay with their origin`() async throws {
+    let log = Shared<[HTTPRequest]>([])
+    let shop = VirtualShop(answer: { _, request, _ in
+      log.withLock { $0.append(request) }
+      return switch request.url.path {
+      case "/widgets": .status(302, headers: [.location: "/near"], for: request)
+      case "/near": .status(302, headers: [.location: "https://other.test/x"], for: request)
+      default: .ok(request)
+      }
+    })
+    let url = URL.known("https://shop.test/widgets")
+    try await URLTask(url, headers: ["If-None-Match": "\"a\""]).on(shop.server).run()
+    #expect(log.withLock { $0.map { $0.headers[.ifNoneMatch] } } == ["\"a\"", "\"a\"", nil])
+  }
+
+  @Test func `another account is another once the token was forgotten, but for one that has a name`() async throws {
+    let log = Shared<[HTTPRequest]>([])
+    let (anonymous, named) = (
+      Authentication.custom(NumberedTokens()), Authentication.custom(NumberedTokens()).forAccount("ann")
+    )
+    let shop = VirtualShop(answer: { _, request, _ in
+      log.withLock { $0.append(request) }
+      return .ok(request)
+    })
+    for _ in 0..<2 {
+      for authentication in [anonymous, named] {
+        try await shop.task().authenticated(authentication).run()
+        try await authentication.forget()
+      }
+    }
+    let accounts = log.withLock { $0.map(\.options.account) }
+    #expect(accounts.count == 4 && accounts[0] != accounts[2] && accounts[1] == accounts[3])
+  }
 }

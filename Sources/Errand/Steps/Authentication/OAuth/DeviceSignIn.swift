@@ -29,7 +29,7 @@ struct DeviceSignIn: Sendable {
       } catch let refusal as OAuth2.Refusal {
         guard let longer = Self.interval(after: refusal, interval) else { throw refusal }
         interval = longer
-      } catch let error as TaskError where error.isRetryable {
+      } catch let error as TaskError where error.isRetryable || error.status.map(Self.mayPass) ?? false {
         interval *= 2  // RFC 8628 §3.5: it asks less often where connections fail
       }
     }
@@ -37,6 +37,9 @@ struct DeviceSignIn: Sendable {
       .signInRequired, "nobody has typed the code within \(code.prompt.lifetime.formattedSeconds): begin again",
       phase: .authenticating)
   }
+
+  /// True for a status of a server that is busy or away for a while, and says nothing of the code.
+  private static func mayPass(_ status: HTTPStatus) -> Bool { RetryableStatuses.standard.contains(status) }
 
   /// The interval after a refusal; nil where there is no point in polling on.
   static func interval(after refusal: OAuth2.Refusal, _ interval: Duration) -> Duration? {

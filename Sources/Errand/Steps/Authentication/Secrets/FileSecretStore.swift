@@ -6,6 +6,13 @@ public import ErrandFoundation
 /// secret is written aside and renamed, so that a crash leaves the old one or the new one. Several processes may share a
 /// folder.
 public struct FileSecretStore: SecretStore {
+  private struct Locked: Error, CustomStringConvertible {
+    let description = "another process holds its lock"
+  }
+
+  /// The most milliseconds that it waits for another process, which holds the lock for a few.
+  private static let patience = 2000
+
   private let folder: URL
 
   /// A store in a folder, which is made when the first secret is stored. Give it one of its own.
@@ -25,19 +32,26 @@ public struct FileSecretStore: SecretStore {
   @concurrent public func setSecret(_ secret: Data?, named name: String) async throws {
     try Self.explaining("cannot be written", at: folder, .fileNotWritable) {
       guard let secret else {
-        if PrivateFolder.exists(folder) { try PrivateFolder(folder).remove(Self.file(of: name)) }
+        guard PrivateFolder.exists(folder) else { return }
+        let folder = try PrivateFolder(folder)
+        folder.remove(Self.file(of: name))
+        folder.remove(".\(Self.file(of: name)).new")
         return
       }
       try PrivateFolder.make(folder)
       let folder = try PrivateFolder(folder)
-      let aside = ".\(Self.file(of: name)).\(CallRandom.system.key())"
-      try folder.create(aside, secret)
-      do {
-        try folder.rename(aside, to: Self.file(of: name))
-      } catch {
-        folder.remove(aside)
-        throw error
+      // One name, so that what a crash has left behind is removed with the next secret.
+      let aside = ".\(Self.file(of: name)).new"
+      let isStored: Void? = try folder.locked(".lock", patience: Self.patience) { folder in
+        try folder.create(aside, secret)
+        do {
+          try folder.rename(aside, to: Self.file(of: name))
+        } catch {
+          folder.remove(aside)
+          throw error
+        }
       }
+      if isStored == nil { throw Locked() }
     }
   }
 
