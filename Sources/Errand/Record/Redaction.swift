@@ -8,20 +8,18 @@ public struct Redaction: Sendable {
   /// Header fields whose values are hidden.
   public var headers: Set<HTTPHeaderName>
   /// Names in headers, queries, forms and JSON bodies whose values are hidden.
-  public var fields: Set<String> { didSet { names = Set(fields.map(Self.folded)) } }
+  public var fields: Set<String> { didSet { names = SecretNames(fields, parts: fragments) } }
   /// Parts of such names.
-  public var fragments: Set<String> { didSet { parts = fragments.map(Self.folded) } }
+  public var fragments: Set<String> { didSet { names = SecretNames(fields, parts: fragments) } }
 
-  private var names: Set<String>
-  private var parts: [String]
+  private(set) var names: SecretNames
 
   /// Hides what has these names, or names with these parts, and nothing else but users and passwords in URLs.
   public init(headers: Set<HTTPHeaderName>, fields: Set<String>, fragments: Set<String> = []) {
     self.headers = headers
     self.fields = fields
     self.fragments = fragments
-    names = Set(fields.map(Self.folded))
-    parts = fragments.map(Self.folded)
+    names = SecretNames(fields, parts: fragments)
   }
 
   /// Credentials, cookies, keys, tokens and passwords.
@@ -48,18 +46,7 @@ public struct Redaction: Sendable {
   public static let mark = "<redacted>"
 
   /// True when the value of this name is hidden.
-  package func isSecret(_ name: some StringProtocol) -> Bool {
-    guard !names.isEmpty || !parts.isEmpty else { return false }
-    let name = Self.folded(String(name))
-    return names.contains(name) || parts.contains { name.contains($0) }
-  }
-
-  /// The same in running text, where a word alone says less: "code: 42" is none.
-  func isSecretInProse(_ name: String) -> Bool {
-    guard !parts.isEmpty else { return false }
-    let name = Self.folded(name)
-    return parts.contains { name.contains($0) }
-  }
+  package func isSecret(_ name: some StringProtocol) -> Bool { names.contains(Array(name.utf8)) }
 
   /// The fields with the values of secret ones hidden, and secrets in the URLs of others.
   public func callAsFunction(_ headers: HTTPHeaders) -> HTTPHeaders {
@@ -125,7 +112,7 @@ public struct Redaction: Sendable {
 
   private func shown(_ text: String, _ type: MediaType?) -> String {
     if type?.essence == MediaType.form.rawValue { return pairs(text[...]) }
-    guard !names.isEmpty || !parts.isEmpty else { return text }
+    guard !names.isEmpty else { return text }
     var json = JSONRedactor(text) { isSecret($0) }
     return self(text: json.redacted())
   }
@@ -186,10 +173,6 @@ public struct Redaction: Sendable {
 
   static func unescaped(_ name: Substring) -> String {
     name.replacing("+", with: " ").percentDecoded ?? String(name)
-  }
-
-  private static func folded(_ name: String) -> String {
-    name.lowercased().filter { $0 != "-" && $0 != "_" }
   }
 }
 

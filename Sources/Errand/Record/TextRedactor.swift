@@ -37,7 +37,13 @@ struct TextRedactor {
     return String(decoding: result, as: UTF8.self)
   }
 
-  private var word: Substring { Substring(decoding: bytes[wordStart..<position], as: UTF8.self) }
+  private func isSecret(_ place: Range<Int>) -> Bool {
+    let name = bytes[place]
+    guard name.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
+      return redaction.names.contains(name)
+    }
+    return redaction.isSecret(Redaction.unescaped(Substring(decoding: name, as: UTF8.self)))
+  }
 
   private mutating func copy(to end: Int) {
     result.append(contentsOf: bytes[position..<end])
@@ -52,7 +58,7 @@ struct TextRedactor {
 
   /// `name=value`: a parameter of a URL, a form or a header field, or an attribute of an element.
   private mutating func assignment() {
-    let isSecret = redaction.isSecret(Redaction.unescaped(wordBefore))
+    let isSecret = isSecret(placeOfWordBefore)
     copy(to: position + 1)
     wordStart = position
     if isSecret { return hideValue { $0.valueEnd } }
@@ -74,7 +80,8 @@ struct TextRedactor {
       copy(to: position + 1)
       return hideValue { $0.memberEnd }
     }
-    if redaction.isSecretInProse(String(word)) {
+    // In running text a word alone says less than a part: "code: 42" is none.
+    if redaction.names.containsPart(of: bytes[wordStart..<position]) {
       copy(to: position + 1)
       return hideValue { text in text.end { $0 == 0x0A || $0 == 0x0D || $0 == UInt8(ascii: "\"") } }
     }
@@ -173,9 +180,8 @@ struct TextRedactor {
   }
 
   /// The word before this place, with or without blanks between.
-  private var wordBefore: Substring {
-    guard wordStart == position else { return word }
-    return wordEnding(at: endBeforeBlanks)
+  private var placeOfWordBefore: Range<Int> {
+    wordStart == position ? placeOfWord(endingAt: endBeforeBlanks) : wordStart..<position
   }
 
   /// The name in quotation marks before this place, as in `"name": 1`.
@@ -185,9 +191,9 @@ struct TextRedactor {
     let mark = bytes[end - 1]
     end -= 1
     while end > 0, bytes[end - 1] == UInt8(ascii: "\\") { end -= 1 }
-    let name = wordEnding(at: end)
-    let start = end - name.utf8.count
-    return !name.isEmpty && start > 0 && bytes[start - 1] == mark ? String(name) : nil
+    let place = placeOfWord(endingAt: end)
+    guard !place.isEmpty, place.lowerBound > 0, bytes[place.lowerBound - 1] == mark else { return nil }
+    return String(decoding: bytes[place], as: UTF8.self)
   }
 
   private var endBeforeBlanks: Int {
@@ -196,10 +202,10 @@ struct TextRedactor {
     return end
   }
 
-  private func wordEnding(at end: Int) -> Substring {
+  private func placeOfWord(endingAt end: Int) -> Range<Int> {
     var start = end
     while start > 0, Self.isWordByte(bytes[start - 1]) { start -= 1 }
-    return Substring(decoding: bytes[start..<end], as: UTF8.self)
+    return start..<end
   }
 
   // MARK: Where things end

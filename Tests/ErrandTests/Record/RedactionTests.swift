@@ -106,6 +106,16 @@ import Testing
     #expect(large < max(small, .microseconds(100)) * 100, "\(small) and \(large)")
   }
 
+  /// What a peer may send to keep a call whose traffic is shown.
+  @Test(arguments: ["a:", "=", "ab=", "ab: "])
+  func `text full of names is not much dearer than any other`(piece: String) {
+    let size = 1 << 18
+    let end = " \"password\":\"s3cret\""
+    let plain = time(String(repeating: "word ", count: size / 5) + end)
+    let names = time(String(repeating: piece, count: size / piece.utf8.count) + end)
+    #expect(names < max(plain, .milliseconds(1)) * 15, "\(plain) and \(names)")
+  }
+
   @Test(arguments: [
     "accessToken", "refresh_token", "refresh-token", "REFRESHTOKEN", "clientSecret", "newPassword", "X-Session-Token",
     "X-Amz-Signature", "X-Goog-Api-Key", "apiKey", "aws_secret_access_key", "sessionId", "credentials", "passwd",

@@ -1,0 +1,57 @@
+/// The names whose values are hidden, matched byte by byte: text of a peer's may have a name at every second byte.
+struct SecretNames: Sendable {
+  private let names: Set<[UInt8]>
+  private let parts: [[UInt8]]
+
+  init(_ names: Set<String>, parts: Set<String>) {
+    self.names = Set(names.map { Self.folded($0.utf8) })
+    self.parts = parts.map { Self.folded($0.utf8) }
+  }
+
+  var isEmpty: Bool { names.isEmpty && parts.isEmpty }
+
+  /// True for a name that is secret, or a part of which is.
+  func contains(_ name: some Collection<UInt8>) -> Bool {
+    guard !isEmpty, !name.isEmpty else { return false }
+    let name = Self.folded(name)
+    return names.contains(name) || hasPart(name)
+  }
+
+  /// True for a name a part of which is secret.
+  func containsPart(of name: some Collection<UInt8>) -> Bool {
+    guard !parts.isEmpty, !name.isEmpty else { return false }
+    return hasPart(Self.folded(name))
+  }
+
+  private func hasPart(_ name: [UInt8]) -> Bool { parts.contains { Self.holds(name, $0) } }
+
+  private static func holds(_ name: [UInt8], _ part: [UInt8]) -> Bool {
+    guard let initial = part.first, part.count <= name.count else { return part.isEmpty }
+    var start = 0
+    while start + part.count <= name.count {
+      if name[start] == initial, name[start..<start + part.count].elementsEqual(part) { return true }
+      start += 1
+    }
+    return false
+  }
+
+  /// In small letters, without `-` and `_`.
+  private static func folded(_ name: some Collection<UInt8>) -> [UInt8] {
+    var folded: [UInt8] = []
+    folded.reserveCapacity(name.count)
+    for byte in name {
+      switch byte {
+      case UInt8(ascii: "-"), UInt8(ascii: "_"): break
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"): folded.append(byte | 0x20)
+      case 0x80...0xFF: return foldedText(name)
+      default: folded.append(byte)
+      }
+    }
+    return folded
+  }
+
+  private static func foldedText(_ name: some Collection<UInt8>) -> [UInt8] {
+    let text = String(decoding: name, as: UTF8.self).lowercased()
+    return text.utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
+  }
+}
