@@ -25,6 +25,21 @@
       #expect(drain(&outbox) == (body[10...], .end))
     }
 
+    @Test func `small pieces are sent together, in time that grows with their number`() {
+      var outbox = TransferOutbox(statedLength: nil)
+      var fills: [Int] = []
+      var buffer = [UInt8](repeating: 0, count: 1 << 16)
+      let time = processorTime {
+        for number in 0..<(1 << 18) { _ = outbox.put(Data([UInt8(truncatingIfNeeded: number)])) }
+        _ = outbox.finish()
+        while case .send(let count) = buffer.withUnsafeMutableBytes({ outbox.take(into: $0) }) {
+          fills.append(count)
+        }
+      }
+      #expect(fills.count == 4 && outbox.isDrained)
+      #expect(time < .seconds(10), "one after the other from the front, they took minutes")
+    }
+
     @Test func `a body of no bytes ends at once`() {
       var outbox = TransferOutbox(Data())
       #expect(drain(&outbox).last == .end)

@@ -20,6 +20,8 @@
 
     let statedLength: Int64?
     private var pieces: [Data] = []
+    /// The first piece of which there is something left, and how much of it was taken.
+    private var first = 0
     private var offset = 0
     private var buffered = 0
     private var received: Int64 = 0
@@ -74,24 +76,35 @@
       return resumes()
     }
 
-    /// Fills the loop's buffer.
+    /// Fills the loop's buffer, from as many pieces as it takes.
     mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Writing {
       if failure != nil { return .abort }
-      guard let piece = pieces.first else {
-        if isFinished { return .end }
-        isPaused = true
-        return .pause
+      var filled = 0
+      while filled < buffer.count, first < pieces.count {
+        let piece = pieces[first]
+        let count = min(buffer.count - filled, piece.count - offset)
+        let start = piece.startIndex + offset
+        piece.copyBytes(
+          to: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]), from: start..<(start + count))
+        filled += count
+        offset += count
+        if offset == piece.count { passPiece() }
       }
-      let count = min(buffer.count, piece.count - offset)
-      let start = piece.startIndex + offset
-      piece.copyBytes(to: buffer, from: start..<(start + count))
-      offset += count
-      buffered -= count
-      if offset == piece.count {
-        pieces.removeFirst()
-        offset = 0
-      }
-      return .send(count)
+      buffered -= filled
+      if filled > 0 { return .send(filled) }
+      if isFinished { return .end }
+      isPaused = true
+      return .pause
+    }
+
+    /// Goes on to the next piece. The places of those that were taken are freed once they are the most, all at once.
+    private mutating func passPiece() {
+      pieces[first] = Data()
+      first += 1
+      offset = 0
+      guard first == pieces.count || (first >= 1024 && first * 2 > pieces.count) else { return }
+      pieces.removeFirst(first)
+      first = 0
     }
 
     /// Starts from the beginning again; false where that is gone.
@@ -99,7 +112,7 @@
       guard let whole else { return received == 0 && !isFinished }
       pieces = whole.isEmpty ? [] : [whole]
       buffered = whole.count
-      offset = 0
+      (first, offset) = (0, 0)
       return true
     }
 
