@@ -34,7 +34,7 @@ public struct Proxy: Sendable {
   /// A proxy by its URL, such as `http://user:password@proxy.example.com:3128`; nil where that is none.
   public init?(_ text: String) {
     guard let parts = URLComponents(string: text.contains("://") ? text : "http://\(text)"), let host = parts.host,
-      !host.isEmpty
+      !host.isEmpty, parts.port.map({ (1...65_535).contains($0) }) ?? true
     else { return nil }
     switch parts.scheme?.lowercased() {
     case "http": kind = .http

@@ -7,6 +7,8 @@ public import ErrandFoundation
 public struct ProxyRules: Sendable {
   private let proxies: [String: Proxy]
   private let exceptions: [Exception]
+  /// By scheme, the variable of the environment that names a proxy and cannot be read.
+  private var unreadable: [String: String] = [:]
 
   /// No proxy, whatever the environment says.
   public static let none = ProxyRules([:], except: [])
@@ -18,15 +20,23 @@ public struct ProxyRules: Sendable {
 
   /// As the environment says: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, in lower or upper case.
   ///
-  /// `HTTP_PROXY` in upper case is not read: a CGI program is given it by its clients.
+  /// `HTTP_PROXY` in upper case is not read: a CGI program is given it by its clients. Where a variable is no address of a proxy,
+  /// requests that would go by it fail with code `.transportUnavailable`: none of them goes past a proxy that was meant.
   public static func environment(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> ProxyRules {
-    func value(_ names: String...) -> String? { names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty } }
-    let all = value("all_proxy", "ALL_PROXY")
-    var proxies: [String: Proxy] = [:]
-    proxies["http"] = (value("http_proxy") ?? all).flatMap { Proxy($0) }
-    proxies["https"] = (value("https_proxy", "HTTPS_PROXY") ?? all).flatMap { Proxy($0) }
-    let exceptions = value("no_proxy", "NO_PROXY") ?? ""
-    return ProxyRules(proxies, except: exceptions.split(separator: ",").map { String($0.trimmingSpaces()) })
+    func variable(_ names: String...) -> (name: String, value: String)? {
+      for name in names {
+        if let value = environment[name]?[...].trimmingSpaces(), !value.isEmpty { return (name, String(value)) }
+      }
+      return nil
+    }
+    let all = variable("all_proxy", "ALL_PROXY")
+    let named = ["http": variable("http_proxy") ?? all, "https": variable("https_proxy", "HTTPS_PROXY") ?? all]
+    let exceptions = variable("no_proxy", "NO_PROXY")?.value ?? ""
+    var rules = ProxyRules(
+      named.compactMapValues { $0.flatMap { Proxy($0.value) } },
+      except: exceptions.split(separator: ",").map { String($0.trimmingSpaces()) })
+    for (scheme, variable) in named where rules.proxies[scheme] == nil { rules.unreadable[scheme] = variable?.name }
+    return rules
   }
 
   private init(_ proxies: [String: Proxy], except exceptions: [String]) {
@@ -39,10 +49,23 @@ public struct ProxyRules: Sendable {
 
   /// The proxy for an origin; nil where it is reached directly.
   public func proxy(for origin: Origin) -> Proxy? {
-    // What is for this machine is plain http as a rule, and no business of another one.
-    guard !origin.isLoopback, let proxy = proxies[origin.scheme], !exceptions.contains(where: { $0.matches(origin) })
-    else { return nil }
+    guard let proxy = proxies[origin.scheme], !isException(origin) else { return nil }
     return proxy
+  }
+
+  /// The error for an origin whose proxy is not known, for the environment's word for it cannot be read; nil for any other.
+  func problem(for origin: Origin) -> TaskError? {
+    guard let name = unreadable[origin.scheme], !isException(origin) else { return nil }
+    return TaskError(
+      .transportUnavailable,
+      "the environment variable \(name) is not the address of a proxy: write http://proxy.example.com:3128, or https or socks5,"
+        + " with a user and password escaped as in URLs", phase: .preparing, isSurelyNotSent: true)
+  }
+
+  /// True for what is reached directly.
+  private func isException(_ origin: Origin) -> Bool {
+    // What is for this machine is plain http as a rule, and no business of another one.
+    origin.isLoopback || exceptions.contains { $0.matches(origin) }
   }
 
   /// `*`, a host, a domain with or without a leading dot for all hosts in it, each perhaps with a port.

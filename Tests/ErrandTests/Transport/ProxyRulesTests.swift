@@ -23,6 +23,34 @@ import Testing
     #expect(try proxy(["HTTP_PROXY": "evil.test:1"], for: "http://shop.test") == nil)
   }
 
+  @Test(arguments: [
+    "http://user:pa#ss@proxy.test:3128", "http://user:pa/ss@proxy.test:3128", "socks4://proxy.test",
+    "//proxy.test:3128",
+    "http://proxy.test:0", "http://proxy.test:99999", "http://",
+  ])
+  func `a variable that cannot be read is no direct way`(value: String) async throws {
+    let transport = try CurlTransport(
+      {
+        var configuration = CurlTransport.Configuration()
+        configuration.proxies = .environment(["https_proxy": value, "no_proxy": "direct.test"])
+        configuration.addresses = ["direct.test:9": "127.0.0.1"]
+        return configuration
+      }())
+    let error = await #expect(throws: TaskError.self) {
+      try await transport.send(HTTPRequest(.get, .known("https://shop.test/")))
+    }
+    #expect(error?.code == .transportUnavailable && error?.reason.contains("https_proxy") == true, "\(value)")
+    #expect(error?.reason.contains("pa") == false || error?.reason.contains("pa#ss") == false)
+    let direct = await #expect(throws: TaskError.self) {
+      try await transport.send(HTTPRequest(.get, .known("https://direct.test:9/")))
+    }
+    #expect(direct?.code == .cannotConnect, "\(value)")
+  }
+
+  @Test func `blanks around a variable are none of it`() throws {
+    #expect(try proxy(["https_proxy": " http://p.test:1 "], for: "https://shop.test") == "http://p.test:1")
+  }
+
   @Test func `a proxy's credential is read from its URL`() throws {
     let origin = try #require(Origin(.known("https://shop.test")))
     let rules = ProxyRules.environment(["https_proxy": "http://some%40body:open%20sesame@p.test:3128"])

@@ -49,6 +49,7 @@
       _ request: HTTPRequest, to origin: Origin, begun: @Sendable (any Cancellable) -> Void
     ) async throws -> HTTPResponse {
       try Task.checkCancellation()
+      if let problem = rules.configuration.proxies.problem(for: origin) { throw problem }
       if let proxy = rules.configuration.proxies.proxy(for: origin) {
         if !rules.mayCheckAddress(by: proxy) { try request.options.addressPolicy.checkBehindProxy(origin, proxy) }
         return try await send(request, origin, by: proxy, begun: begun)
