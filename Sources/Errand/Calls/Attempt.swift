@@ -126,14 +126,15 @@ final class Attempt: Sendable {
   /// the response has ended or is released.
   func send(_ request: HTTPRequest, to host: Origin, _ slot: AdmissionSlot) async throws -> HTTPResponse {
     // Sending the request, or seeing its response, may wait for another call.
-    if call.hasAttemptSteps || request.body.isStream { state.withLock { $0.slot = slot } }
+    let mayMakeCalls = request.body.isStream || call.isTransportDeaf
+    if mayMakeCalls || call.hasAttemptSteps { state.withLock { $0.slot = slot } }
     var permit: CircuitPermit?
     let response: HTTPResponse
     do {
       let breaker = call.snapshot.configuration.circuitBreaker
       if !breaker.isOff { permit = try call.manager.circuits.permit(for: host, breaker) }
-      if request.body.isStream {
-        response = try await sendStream(request, to: host)
+      if mayMakeCalls {
+        response = try await sendEnclosing(request, to: host)
       } else {
         response = try await call.transmit(prepared(request), to: host)
       }
@@ -147,9 +148,9 @@ final class Attempt: Sendable {
     return response
   }
 
-  /// Sends a body that is made meanwhile, perhaps by other calls.
+  /// Sends a request whose body is made meanwhile, or whose transport asks the app for something, perhaps by other calls.
   @inline(never)
-  private func sendStream(_ request: HTTPRequest, to host: Origin) async throws -> HTTPResponse {
+  private func sendEnclosing(_ request: HTTPRequest, to host: Origin) async throws -> HTTPResponse {
     try await enclosing { try await call.transmit(prepared(request), to: host) }
   }
 
@@ -179,7 +180,7 @@ final class Attempt: Sendable {
   @inline(never)
   private func hold(_ slot: AdmissionSlot, _ permit: CircuitPermit?, until response: HTTPResponse) {
     // Not the response: its body would keep itself alive. The slot goes with what is called at the body's end.
-    if case .stream = call.delivery { state.withLock { $0.slot = slot } }
+    if call.delivery.isStream { state.withLock { $0.slot = slot } }
     if response.status.isRedirect { state.withLock { $0.slot = slot } }
     // A step that sees it may wait for others, as for a new token that all of them need.
     if call.hasAttemptSteps, !call.plan.acceptedStatuses.contains(response.status) { slot.giveBack() }
@@ -279,16 +280,17 @@ final class Attempt: Sendable {
 
   private func end(at time: Duration? = nil, _ outcome: Outcome?, _ timings: TransferTimings?, failure: String? = nil) {
     let now = time ?? call.trace.elapsed
-    let record = state.withLock { state -> AttemptRecord? in
-      guard !state.hasEnded else { return nil }
+    let (record, starter) = state.withLock { state -> (AttemptRecord?, Waiter<Void>?) in
+      guard !state.hasEnded else { return (nil, nil) }
+      defer { state.starter = nil }
       state.hasEnded = true
       state.record.duration = state.spent + now - state.start
       state.record.status = outcome?.response.status
       state.record.timings = timings
       state.record.failure = failure
-      return state.record
+      return (state.record, state.starter)
     }
     if let record { call.noteAttempt(record, outcome, at: now) }
-    wakeStarter()
+    starter?.resume()
   }
 }

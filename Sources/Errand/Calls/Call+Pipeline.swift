@@ -122,6 +122,9 @@ extension Call {
     return try await attempt.enclosing { try await Next(ArraySlice(steps), last: last)(request) }
   }
 
+  /// True when the transport may ask the app for something, as for another credential of a proxy, which may make calls.
+  var isTransportDeaf: Bool { surroundings?.isTransportDeaf ?? false }
+
   /// True when steps see the responses of its attempts, and may wait for other calls then.
   var hasAttemptSteps: Bool {
     !snapshot.configuration.perAttemptSteps.isEmpty || surroundings?.authentication != nil
