@@ -68,6 +68,8 @@ extension TaskError {
     public static let signInRequired = Code("signInRequired")
     /// The proxy asks for credentials.
     public static let proxyAuthenticationRequired = Code("proxyAuthenticationRequired")
+    /// The proxy does not let requests through to the host.
+    public static let proxyRefused = Code("proxyRefused")
     /// A time limit was exceeded; ``TaskError/timer`` says which.
     public static let timedOut = Code("timedOut")
     /// The server's response is not HTTP.

@@ -51,6 +51,7 @@
         return TaskError(
           .proxyAuthenticationRequired, "the proxy asks for credentials", phase: .connecting, isSurelyNotSent: true)
       }
+      if sendCount == 0, let error = tunnelFailure { return error }
       let failure = CurlFailure(
         code, remark: handle.remark, words: String(cString: ccurl_easy_strerror(code)),
         CurlFailure.Circumstances(
@@ -62,6 +63,19 @@
       if number != 0 { reason += " (\(String(cString: strerror(Int32(number)))))" }
       if !remoteAddress.isEmpty { reason += ", \(remoteAddress) port \(long(CCINFO_PRIMARY_PORT))" }
       return TaskError(failure.code, "\(reason), \(phase.rawValue)", phase: phase, isSurelyNotSent: isSurelyNotSent)
+    }
+
+    /// The error for a proxy that was asked for a tunnel and gave none; nil where that is not what failed. Nothing of the request was
+    /// sent.
+    private var tunnelFailure: TaskError? {
+      let status = HTTPStatus(long(CCINFO_HTTP_CONNECTCODE))
+      guard status.code >= 300 else { return nil }
+      // It says no, and will again; what another moment may mend is a failure to connect.
+      let isRefused = status.code < 500 && !RetryableStatuses.standard.contains(status)
+      return TaskError(
+        isRefused ? .proxyRefused : .cannotConnect,
+        "the proxy answered \(status) to CONNECT, \(TaskError.Phase.connecting.rawValue)",
+        phase: .connecting, isSurelyNotSent: true)
     }
 
     /// The pins of the certificates that the server showed, its own first.

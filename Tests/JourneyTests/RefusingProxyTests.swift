@@ -1,0 +1,76 @@
+#if os(Linux)
+  import Errand
+  import ErrandTesting
+  import Foundation
+  import Testing
+
+  /// Proxies that give no tunnel.
+  @Suite(.timeLimit(.minutes(10)))
+  struct RefusingProxyTests {
+    /// A server whose requests go by a proxy.
+    private func server(
+      by peer: WirePeer, manager: TaskManager = TaskManager(), _ change: (inout Proxy) -> Void = { _ in }
+    )
+      throws -> Server
+    {
+      var proxy = Proxy(host: "127.0.0.1", port: Int(peer.port))
+      change(&proxy)
+      var transport = CurlTransport.Configuration()
+      transport.proxies = .all(proxy)
+      var configuration = ServerConfiguration()
+      configuration.log = .discard
+      return Server(
+        remote: "https://shop.test", configuration: configuration, transport: try CurlTransport(transport),
+        manager: manager)
+    }
+
+    @Test(arguments: [
+      (403, TaskError.Code.proxyRefused, 1), (404, .proxyRefused, 1), (503, .cannotConnect, 3),
+      (429, .cannotConnect, 3),
+    ])
+    func `what a proxy refuses is not asked again, what it cannot do now is`(
+      status: Int, code: TaskError.Code, count: Int
+    )
+      async throws
+    {
+      let asked = Shared(0)
+      let peer = try WirePeer { connection, _ in
+        while connection.readHead() != nil {
+          asked.withLock { $0 += 1 }
+          connection.say("HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n")
+        }
+      }
+      let task = PlainTask().on(try server(by: peer)).retry(upTo: 2, after: .zero)
+      let error = await #expect(throws: TaskError.self) { try await task.run() }
+      #expect(error?.code == code && error?.isSurelyNotSent == true, "\(error.map { "\($0)" } ?? "")")
+      #expect(error?.reason.contains("\(status)") == true)
+      #expect(asked.withLock { $0 } == count)
+    }
+
+    @Test func `what gives a proxy's credential may run a task where there is one slot`() async throws {
+      let peer = try WirePeer { connection, _ in
+        while let head = connection.readHead() {
+          let status = head.contains("Proxy-Authorization") ? "403 No" : "407 Who"
+          connection.say(
+            "HTTP/1.1 \(status)\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n")
+        }
+      }
+      let shop = try Shop(limits: ThrottleLimits(total: 1))
+      let server = try server(by: peer, manager: shop.server.manager) { proxy in
+        proxy.renewCredential = { refused in
+          guard refused == nil, (try? await GetWidget().on(shop.server).download()) != nil else { return nil }
+          return Credential(user: "somebody", password: "word")
+        }
+      }
+      let call = Task { try await PlainTask().on(server).retry(.never).run() }
+      let watch = Task {
+        try await Task.sleep(for: .seconds(60))
+        call.cancel()
+      }
+      defer { watch.cancel() }
+      let error = await #expect(throws: TaskError.self) { try await call.value }
+      #expect(error?.code == .proxyRefused, "\(error.map { "\($0)" } ?? "")")
+      #expect(await eventually { shop.isQuiet })
+    }
+  }
+#endif
