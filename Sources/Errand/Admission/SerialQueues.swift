@@ -11,7 +11,7 @@ final class SerialQueues: Sendable {
 
   /// A queue that a call holds, and the Swift task in which it does. A task of the app's that the call started inherits
   /// this, but nothing waits for it: it may wait its turn.
-  private struct Holding {
+  fileprivate struct Holding {
     let queues: ObjectIdentifier
     let name: String
     let task: Int?
@@ -65,6 +65,22 @@ final class SerialQueues: Sendable {
       }
     }
   }
+
+  /// What the surrounding Swift task holds, for those that run tasks which it waits for, one apart from another.
+  struct Held: Sendable {
+    fileprivate let holdings: [Holding]
+
+    /// Runs `body` in a Swift task that holds this too.
+    func holding<Result>(_ body: () async -> Result) async -> Result {
+      guard !holdings.isEmpty else { return await body() }
+      let task = currentTask
+      let joined = holdings.map { Holding(queues: $0.queues, name: $0.name, task: task) }
+      return await $held.withValue(joined) { await body() }
+    }
+  }
+
+  /// What the surrounding Swift task holds.
+  static var heldByTask: Held { Held(holdings: heldHere) }
 
   private static var heldHere: [Holding] {
     guard !held.isEmpty else { return [] }

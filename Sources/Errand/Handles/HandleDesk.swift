@@ -15,6 +15,8 @@ final class HandleDesk<Value: Sendable>: Sendable {
     var gate: PauseGate?
     /// True when the present round is to be cancelled as soon as it has a job.
     var isCancelled = false
+    /// The number of its handles.
+    var handles = 0
     var result: Result<Value, any Error>?
     var lastID = 0
     var waiters: [Int: Reader] = [:]
@@ -94,6 +96,18 @@ final class HandleDesk<Value: Sendable>: Sendable {
     }
     if isBegun { start() }
     return isBegun
+  }
+
+  /// A handle is made.
+  func retain() { state.withLock { $0.handles += 1 } }
+
+  /// A handle is released. With the last one goes whoever could resume a paused call, whose slot others may wait for.
+  func release() {
+    let isLast = state.withLock { state in
+      state.handles -= 1
+      return state.handles == 0
+    }
+    if isLast { _ = resume() }
   }
 
   // MARK: Results

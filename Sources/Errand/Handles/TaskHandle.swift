@@ -13,10 +13,12 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   init(_ desk: HandleDesk<Value>, _ lifetime: TaskHandleLifetime) {
     self.desk = desk
     self.lifetime = lifetime
+    desk.retain()
   }
 
   deinit {
     if lifetime == .scoped { desk.cancel() }
+    desk.release()
   }
 
   /// A handle of the same call that cancels it when released; this one stays as it is.
@@ -52,7 +54,8 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   /// An attempt that waits for its slot, or for its response, is not stopped: it goes on until the body comes, which
   /// is then left unread, so that the server waits with the rest. Its slot, its connection and its turn in a serial
   /// queue are kept. Time goes on as well: a pause that is longer than the attempt's time limit ends the attempt, and the
-  /// next one waits until the call is resumed; one that is longer than the deadline of the call ends the call.
+  /// next one waits until the call is resumed; one that is longer than the deadline of the call ends the call. A paused call
+  /// whose last handle is released is resumed, for nobody else could.
   ///
   /// - Returns: Whether it is paused because of this: false when it was already, or is over.
   @discardableResult

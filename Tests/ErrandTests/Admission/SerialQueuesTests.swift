@@ -87,6 +87,28 @@ import Testing
     #expect(stub.requests.isEmpty)
   }
 
+  @Test(arguments: [true, false]) func `a batch of the queue that its hook's call holds is an error`(isResults: Bool)
+    async throws
+  {
+    let stub = StubServer(.widget)
+    let server = stub.server
+    await server.update { configuration in
+      configuration.preflight = { task, _ in
+        guard task is PlainTask else { return }
+        let tasks = (0..<3).map { GetWidget(id: $0).on(server).serialQueue(.named("sync")) }
+        guard isResults else {
+          _ = try await server.manager.downloads(of: tasks)
+          return
+        }
+        for await (_, result) in server.manager.results(of: tasks) { _ = try result.get() }
+      }
+    }
+    let error = await #expect(throws: TaskError.self) {
+      try await PlainTask().on(server).serialQueue(.named("sync")).run()
+    }
+    #expect(error?.code == .reentrantQueue && stub.requests.isEmpty)
+  }
+
   @Test func `a call that is started and not awaited takes its turn`() async throws {
     let stub = StubServer(.status(.ok))
     let server = stub.server

@@ -50,6 +50,22 @@ import Testing
     #expect(asked.count == 2 && built.count == 2)
   }
 
+  @Test func `a paused call goes on with the last of its handles`() async throws {
+    let stub = StubServer(.widget)
+    let gate = Gate()
+    struct Late: ServerGETTask {
+      let gate: Gate
+      func willStart() async { await gate.wait() }
+    }
+    var handle: TaskHandle<HTTPResponse>? = stub.server.manager.start(Late(gate: gate).on(stub.server))
+    handle?.pause()
+    gate.open()
+    await giveWay(50)
+    #expect(stub.requests.isEmpty)
+    handle = nil
+    #expect(await eventually { stub.requests.count == 1 && stub.server.manager.callCount == 0 })
+  }
+
   @Test func `a call that is paused before it began sends nothing`() async throws {
     let stub = StubServer(.widget)
     let gate = Gate()
