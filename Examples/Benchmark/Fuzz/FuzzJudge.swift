@@ -33,9 +33,12 @@ struct FuzzOutcome: Sendable {
 
   /// On the clock that the peer has as well.
   static var now: UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    // As two numbers: the fields of `timespec` may be of a module that has no name to import.
+    var time = (seconds: 0, nanoseconds: 0)
+    withUnsafeMutablePointer(to: &time) { pointer in
+      pointer.withMemoryRebound(to: timespec.self, capacity: 1) { _ = clock_gettime(CLOCK_MONOTONIC, $0) }
+    }
+    return UInt64(time.seconds) * 1_000_000_000 + UInt64(time.nanoseconds)
   }
 }
 

@@ -67,22 +67,6 @@ import Testing
     #expect(stub.requests.count == 1)
   }
 
-  @Test func `a POST that carries an Idempotency-Key is repeated`() async throws {
-    let stub = StubServer(.lost, .widget)
-    try await AddWidget().on(stub.server).header(.idempotencyKey, "mine").run()
-    #expect(stub.requests.map { $0.headers[.idempotencyKey] } == ["mine", "mine"])
-  }
-
-  @Test func `every attempt of a call carries the same key, and no other call does`() async throws {
-    let stub = StubServer(.lost, .widget)
-    for _ in 0..<2 { try await AddWidget().on(stub.server).idempotency(.key).run() }
-    let keys = stub.requests.compactMap { $0.headers[.idempotencyKey] }
-    #expect(keys.count == 3)
-    #expect(keys[0] == keys[1])
-    #expect(keys[1] != keys[2])
-    #expect(keys[0].count == 32)
-  }
-
   @Test func `a request that was surely not sent is repeated whatever its method`() async throws {
     let stub = StubServer(.refused, .widget)
     try await AddWidget().on(stub.server).idempotency(.neverRepeat).run()
@@ -288,13 +272,6 @@ import Testing
     #expect((response != nil) == (policy.maximumAttempts > 1))
     #expect(policy.maximumAttempts >= 1)
   }
-}
-
-extension EventRecorder {
-  /// The delays in order.
-  fileprivate var delays: [Duration] {
-    events.compactMap { if case .delayStarted(let delay, _) = $0.moment { delay } else { nil } }
-  }
 
   @Test func `the largest delay there can be is cut to the policy's cap`() async throws {
     var policy = RetryPolicy.attempts(12)
@@ -305,22 +282,11 @@ extension EventRecorder {
     let error = await #expect(throws: TaskError.self) { try await shop.task().retry(policy).run() }
     #expect(error?.attempts.compactMap(\.delay) == Array(repeating: .seconds(2), count: 11))
   }
+}
 
-  @Test(arguments: [true, false]) func `a key that is empty, or taken out again, repeats nothing`(isEmpty: Bool)
-    async throws
-  {
-    struct Removal: PerAttemptStep {
-      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
-        var request = request
-        request.headers.remove(.idempotencyKey)
-        return try await next(request)
-      }
-    }
-    let stub = StubServer(.lost) { if !isEmpty { $0.perAttemptSteps = [Removal()] } }
-    let task = AddWidget().on(stub.server)
-    let error = await #expect(throws: TaskError.self) {
-      if isEmpty { try await task.header(.idempotencyKey, "").run() } else { try await task.idempotency(.key).run() }
-    }
-    #expect(error?.code == .connectionLost && stub.requests.count == 1)
+extension EventRecorder {
+  /// The delays in order.
+  fileprivate var delays: [Duration] {
+    events.compactMap { if case .delayStarted(let delay, _) = $0.moment { delay } else { nil } }
   }
 }
