@@ -92,7 +92,9 @@ import Testing
     #expect(try await task.on(shop.server).downloadData().count == data.count)
   }
 
-  @Test func `a POST that is seen elsewhere becomes a GET without a body`() async throws {
+  // RFC 9110 §15.4.4: "redirecting the user agent to a different resource, … which is intended to provide an indirect response to
+  // the original request".
+  @Test func `RFC 9110 §15.4.4: a POST that is seen elsewhere becomes a GET without a body`() async throws {
     let shop = try Shop()
     shop.mock.route("/form", answer: .status(303, headers: ["Location": "/echo/x"]))
     let task = URLTask(shop.url("form"), headers: ["Content-Language": "en"], body: .text("name=x"))
@@ -102,7 +104,8 @@ import Testing
     #expect(![.contentType, .contentLength, "Content-Language"].contains { last.headers.contains($0) })
   }
 
-  @Test func `a path is resolved where it stands, keeps its escapes, and HEAD stays HEAD`() async throws {
+  @Test func `RFC 3986 §5.2: a path is resolved where it stands, keeps its escapes, and HEAD stays HEAD`() async throws
+  {
     let shop = try Shop()
     shop.mock.route("/a/b/", answer: .status(303, headers: ["Location": "next%2Fone?q=%20"]))
     shop.mock.route("/a/b/:name", answer: .text("next"))

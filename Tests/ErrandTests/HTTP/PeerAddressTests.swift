@@ -54,14 +54,17 @@ import Testing
     #expect(!(try #require(PeerAddress(text)).isPublic))
   }
 
+  // RFC 4291 §2.4; what carries an address of IPv4 is as public as that (RFC 4291 §2.5.5.2, RFC 6052 §2.1).
   @Test(arguments: [
     "2000::1", "2001:200::1", "2001:db7:ffff::1", "2001:db9::1", "2003::1", "2400:cb00::1", "2606:4700::1111",
     "2a00:1450::1", "3ffe:ffff::1", "3fff:1000::1", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8",
   ])
-  func `what is given out for public use is public`(text: String) throws {
+  func `RFC 4291 §2.4: what is given out for public use is public`(text: String) throws {
     #expect(try #require(PeerAddress(text)).isPublic)
   }
 
+  // RFC 3986 §7.4, "Rare IP Address Formats": system routines "often allow and process a much larger set of formats than those
+  // described in Section 3.2.2".
   @Test(arguments: [
     ("http://0x7f.1/", "127.0.0.1"), ("http://2130706433/", "127.0.0.1"), ("http://0177.0.0.01/", "127.0.0.1"),
     ("http://127.1/", "127.0.0.1"), ("http://0/", "0.0.0.0"), ("http://0xa9fea9fe/", "169.254.169.254"),
@@ -69,7 +72,7 @@ import Testing
     ("http://[fe80::1%25eth0]/", "fe80::1"),
     ("http://%31%30.0.0.1/", "10.0.0.1"),
   ])
-  func `an odd literal is the address that it stands for`(url: String, address: String) throws {
+  func `RFC 3986 §7.4: an odd literal is the address that it stands for`(url: String, address: String) throws {
     let origin = try #require(Origin(.known(url)))
     let peer = try #require(PeerAddress(origin.host, port: origin.port))
     #expect(peer.description == address && !peer.isPublic && peer.port == 80)

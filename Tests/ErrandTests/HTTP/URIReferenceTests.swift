@@ -50,19 +50,23 @@ import Testing
     ("//b:8080/x", "https://a/y", "https://b:8080/x"), ("12:30", "http://a/b/c", "http://a/b/12:30"),
     ("HTTP://B/x", "http://a/", "HTTP://B/x"),
   ])
-  func `bases without a path, absolute references, and names that look like schemes`(
+  func `RFC 3986 §5.2: bases without a path, absolute references, and names that look like schemes`(
     reference: String, base: String, target: String
   ) {
     #expect(resolved(reference, base) == target)
   }
 
+  // RFC 3986 §2.1: a percent-encoding represents "a data octet in a component when that octet's corresponding character is outside
+  // the allowed set".
   @Test(arguments: [
     ("/a b", "http://a/a%20b"), ("/ä?ö#ü", "http://a/%C3%A4?%C3%B6#%C3%BC"), ("/a%20b%2Fc", "http://a/a%20b%2Fc"),
     ("/100%", "http://a/100%25"), ("/%zz", "http://a/%25zz"), ("/x?a[]=1", "http://a/x?a%5B%5D=1"),
     ("/\\evil.test/", "http://a/%5Cevil.test/"), ("/a\tb", "http://a/a%09b"), ("/a#b#c", "http://a/a#b%23c"),
     ("http://[::1]:80/[x]", "http://[::1]:80/%5Bx%5D"), ("/\u{301}g", "http://a/%CC%81g"),
   ])
-  func `what a URI cannot hold is escaped, and escapes that are there stay`(reference: String, target: String) {
+  func `RFC 3986 §2.1: what a URI cannot hold is escaped, and escapes that are there stay`(
+    reference: String, target: String
+  ) {
     #expect(resolved(reference, "http://a/b") == target)
     #expect(URL(string: target, encodingInvalidCharacters: false)?.absoluteString == target, "Foundation takes it")
   }
@@ -75,7 +79,8 @@ import Testing
     return try Location.target(in: headers, from: .known(url))?.absoluteString
   }
 
-  @Test func `a redirect without Location points nowhere`() throws {
+  // RFC 9110 §15.4: "If a Location header field (Section 10.2.2) is provided".
+  @Test func `RFC 9110 §15.4: a redirect without Location points nowhere`() throws {
     #expect(try target() == nil)
   }
 
@@ -101,7 +106,8 @@ import Testing
     #expect(try target("/c", from: "https://me@shop.test/a") == "https://me@shop.test/c")
   }
 
-  @Test func `of several that differ none is taken, and the same twice is one`() throws {
+  // RFC 9110 §5.3: "a sender MUST NOT generate multiple field lines with the same name in a message", for no list is made of them.
+  @Test func `RFC 9110 §5.3: of several that differ none is taken, and the same twice is one`() throws {
     #expect(throws: Location.Refusal.several) { try target("/a", "/b") }
     #expect(try target("/c", "/c") == "https://shop.test/c#f")
   }

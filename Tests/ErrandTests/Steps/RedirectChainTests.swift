@@ -55,8 +55,10 @@ import Testing
     }
   }
 
+  // RFC 9110 §15.4: "the user agent MAY automatically redirect". Of a 300's several the user chooses (§15.4.1), 304 points nowhere
+  // (§15.4.5), 305 is deprecated (§15.4.6), and 306 "is no longer used" (§15.4.7).
   @Test(arguments: [200, 201, 300, 304, 305, 306, 309, 399, 404])
-  func `other statuses are not followed, whatever Location they have`(code: Int) throws {
+  func `RFC 9110 §15.4: other statuses are not followed, whatever Location they have`(code: Int) throws {
     #expect(try next(HTTPStatus(code), "/b", request()) == nil)
   }
 
@@ -87,21 +89,25 @@ import Testing
     #expect(next.headers == ["X-Declared": "f"])
   }
 
+  // RFC 9110 §4.3.1: "The "origin" for a given URI is the triple of scheme, host, and port after normalizing the scheme and host to
+  // lowercase and normalizing the port".
   @Test(arguments: ["/b", "https://shop.test:443/b", "HTTPS://SHOP.test/b", "//shop.test./b"])
-  func `the same origin gets all of it, however it is written`(location: String) throws {
+  func `RFC 9110 §4.3.1: the same origin gets all of it, however it is written`(location: String) throws {
     var sent = request(headers: Self.secrets)
     sent.options.digest = Credential(user: "u", password: "p")
     let next = try #require(try next(302, location, sent))
     #expect(next.headers == Self.secrets && next.options.digest == sent.options.digest)
   }
 
+  // RFC 9110 §4.2.2: "a client MUST ensure that its HTTP requests for an "https" resource are secured".
   @Test(arguments: ["http://shop.test/", "http://127.0.0.1/", "HTTP://shop.test/"])
-  func `https never falls to http`(location: String) {
+  func `RFC 9110 §4.2.2: https never falls to http`(location: String) {
     let error = #expect(throws: TaskError.self) { try next(302, location, request()) }
     #expect(error?.code == .badRedirect && error?.status == 302 && error?.reason.contains("from https to http") == true)
   }
 
-  @Test func `http may rise to https, and is another origin`() throws {
+  // RFC 9110 §4.2.2: "no shared identity with the "http" scheme. They are distinct origins with separate namespaces."
+  @Test func `RFC 9110 §4.2.2: http may rise to https, and is another origin`() throws {
     let sent = request(.get, "http://127.0.0.1/a", headers: ["Authorization": "a"])
     let next = try #require(try next(301, "https://127.0.0.1/a", sent))
     #expect(next.url.scheme == "https" && next.headers.isEmpty)
@@ -110,14 +116,18 @@ import Testing
   @Test(arguments: [
     "ftp://shop.test/", "file:///etc/passwd", "myapp://callback?code=1", "http:g", "https:///x", "https://a b/",
   ])
-  func `a Location that is no address of http or https is an error`(location: String) {
+  func `RFC 9110 §4.2: a Location that is no address of http or https is an error`(location: String) {
     let error = #expect(throws: TaskError.self) { try next(302, location, request()) }
     #expect(error?.code == .badRedirect && error?.isRetryable == false)
   }
 
   private static func once() -> HTTPBody { .once(AsyncStream<Data> { $0.finish() }) }
 
-  @Test func `a body that comes once is not sent again, and is no hindrance where it is dropped`() throws {
+  // RFC 9110 §15.4.8: "the user agent MUST NOT change the request method if it performs an automatic redirection to that URI", and
+  // so neither the content.
+  @Test func `RFC 9110 §15.4.8: a body that comes once is not sent again, and is no hindrance where it is dropped`()
+    throws
+  {
     let sent = request(.post, body: Self.once())
     let error = #expect(throws: TaskError.self) { try next(307, "/b", sent) }
     #expect(error?.code == .bodyNotReplayable && error?.status == 307)
