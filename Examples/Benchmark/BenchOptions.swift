@@ -29,13 +29,14 @@ struct BenchOptions {
     "serve": ServeScenario(), "fuzz": FuzzScenario(), "soak-closing": ClosingSoakScenario(),
     "manager": ManagerScenario(), "record": RecordScenario(),
     "cache": CacheScenario(), "cache-open": CacheOpenScenario(), "cache-write": CacheWriteScenario(),
-    "cache-kill": CacheKillScenario(),
+    "cache-kill": CacheKillScenario(), "addresses": AddressesScenario(), "addresses-inside": AddressCallsScenario(),
   ]
 
   static var usage: String {
     "errand-bench \(scenarios.keys.sorted().joined(separator: "|")) --url URL [--requests N] [--concurrency C] "
       + "[--file PATH] [--ca PEM] [--recordings N]; fuzz [--seed S] [--seconds N] [--exchanges N] [--first N] "
-      + "[--without KINDS] [--only KINDS]; storm, soak, soak-closing, crowd, fuzz, manager, record, cache-open, cache-write and cache-kill bring their own "
+      + "[--without KINDS] [--only KINDS]; storm, soak, soak-closing, crowd, fuzz, manager, record, addresses, cache-open, cache-write and cache-kill bring "
+      + "their own "
       + "server and need no URL"
   }
 

@@ -79,7 +79,8 @@ final class ChildProcess: Sendable {
     guard code == -1 else { throw BenchError("a program ended by itself, with \(code)") }
   }
 
-  private func closeInput() {
+  /// Ends its input.
+  func closeInput() {
     input.withLock { input in
       if input >= 0 { close(input) }
       input = -1

@@ -1,0 +1,38 @@
+import Errand
+import ErrandFoundation
+
+/// All hosts of the namespace, their names and a proxy: `Tests/Fuzzing/Peer/names.py`.
+final class AddressPeer {
+  /// What it counted.
+  struct Summary: Decodable, Sendable {
+    /// Connections by the address that they were made to; `proxy` for those to the proxy.
+    var opened: [String: Int] = [:]
+    /// Those that the kernel began, to whatever address.
+    var begun = 0
+    var questions = 0
+  }
+
+  static let proxy = Proxy(.http, host: "127.0.0.1", port: 3128)
+  /// The addresses that may be connected to.
+  static let open: Set<String> = ["93.184.215.14", "2606:4700::1111", "proxy"]
+
+  private let process: ChildProcess
+
+  init(_ options: BenchOptions) throws {
+    var root = URL(fileURLWithPath: #filePath)
+    for _ in 0..<4 { root.deleteLastPathComponent() }
+    let program = root.appendingPathComponent("Tests/Fuzzing/Peer/names.py").path
+    process = try ChildProcess(["/usr/bin/env", "python3", "-B", program, "\(options.seed)"])
+    let line = String(decoding: process.nextOutput(), as: UTF8.self)
+    guard line.hasPrefix("ready") else { throw BenchError("the peer said '\(line)' and does not serve") }
+  }
+
+  /// Ends it.
+  func summary() throws -> Summary {
+    process.closeInput()
+    var output = Data()
+    while case let piece = process.nextOutput(), !piece.isEmpty { output += piece }
+    process.wait()
+    return try JSONDecoder().decode(Summary.self, from: output)
+  }
+}

@@ -1,0 +1,52 @@
+import ErrandFoundation
+
+/// What came of calls to hosts that must not be connected to.
+struct AddressReport: BenchReport {
+  let concurrency: Int
+  private(set) var calls = 0
+  /// How the calls of each kind ended.
+  private(set) var ends: [String: Int] = [:]
+  /// Successes of calls that must not have any.
+  private(set) var wrong: [String] = []
+  var seconds = 0.0
+  var summary = AddressPeer.Summary()
+
+  init(concurrency: Int) { self.concurrency = concurrency }
+
+  mutating func count(_ call: AddressCall, _ end: String) {
+    calls += 1
+    ends["\(call.kind.rawValue) \(end)", default: 0] += 1
+    if call.isForbidden ? end != "forbiddenAddress" : !["success", "forbiddenAddress"].contains(end) {
+      wrong.append("\(call.urls.map(\.absoluteString).joined(separator: " to ")): \(end)")
+    }
+  }
+
+  /// Connections to addresses that the policy forbids.
+  private var forbidden: [String: Int] { summary.opened.filter { !AddressPeer.open.contains($0.key) } }
+
+  var failures: [String] {
+    var failures: [String] = []
+    if !forbidden.isEmpty { failures.append("connections to forbidden addresses: \(forbidden)") }
+    let seen = summary.opened.values.reduce(0, +)
+    if summary.begun != seen {
+      failures.append("the kernel began \(summary.begun) connections, of which \(seen) were seen")
+    }
+    if let first = wrong.first {
+      failures.append("\(wrong.count) calls ended in another way than they must, the first: \(first)")
+    }
+    // Or nothing was looked for in the right place.
+    for kind in ["name", "redirect", "proxy"] where ends["\(kind) success"] == nil {
+      failures.append("no call of the kind \(kind) got through to a public address")
+    }
+    return failures
+  }
+
+  var description: String {
+    """
+    {"client":"errand","scenario":"addresses","calls":\(calls),"concurrency":\(concurrency),"seconds":\(seconds),\
+    "callsPerSecond":\(Double(calls) / seconds),"ends":\(FuzzReport.json(ends)),"lookUps":\(summary.questions),\
+    "connectionsOpened":\(FuzzReport.json(summary.opened)),"connectionsBegunByKernel":\(summary.begun),\
+    "forbiddenConnections":\(forbidden.values.reduce(0, +))}
+    """
+  }
+}

@@ -1,0 +1,109 @@
+import Errand
+import ErrandFoundation
+
+/// A great many calls with ``AddressPolicy/publicOnly`` to hosts that must not be connected to: odd literals, names that change
+/// their addresses from one look-up to the next, redirects, proxies. The kernel counts the connections.
+///
+/// The run is in a network namespace of its own, in which every address leads to this machine and names are asked of the peer, so
+/// that a connection to whatever address would succeed and be seen. Needs Linux, `unshare`, `ip` and Python.
+struct AddressesScenario: Scenario {
+  let defaultRequests = 100_000
+  let defaultConcurrency = 64
+  let isEmbedded = true
+
+  private static let inside = """
+    set -e
+    printf 'nameserver 127.0.0.1\\noptions timeout:5 attempts:4\\n' >"$0/resolv.conf"
+    mount --bind "$0/resolv.conf" /etc/resolv.conf
+    ip link set lo up
+    ip route add local default dev lo
+    ip -6 route add local default dev lo
+    exec "$@"
+    """
+
+  func run(_ options: BenchOptions) async throws -> any BenchReport {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-addresses-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
+    let process = try ChildProcess(
+      ["/usr/bin/env", "unshare", "-rnm", "/bin/sh", "-c", Self.inside, folder.path]
+        + [program, "addresses-inside", "--requests", "\(options.requests)", "--concurrency", "\(options.concurrency)"]
+        + ["--seed", "\(options.seed)", "--seconds", "\(options.seconds)"])
+    var output = Data()
+    while case let piece = process.nextOutput(), !piece.isEmpty { output += piece }
+    let code = process.wait()
+    guard !output.isEmpty else {
+      throw BenchError("the namespace was not made, or nothing came of it (exit code \(code))")
+    }
+    return Relayed(
+      description: String(decoding: output, as: UTF8.self).filter { !$0.isNewline },
+      failures: code == 0 ? [] : ["the run in the namespace was no good (exit code \(code))"])
+  }
+
+  private struct Relayed: BenchReport {
+    let description: String
+    let failures: [String]
+  }
+}
+
+/// The run within the namespace of ``AddressesScenario``.
+struct AddressCallsScenario: Scenario {
+  let defaultRequests = 100_000
+  let defaultConcurrency = 64
+  let isEmbedded = true
+
+  /// The calls of one transport, which remembers names.
+  private static let round = 1000
+
+  func run(_ options: BenchOptions) async throws -> any BenchReport {
+    let peer = try AddressPeer(options)
+    var report = AddressReport(concurrency: options.concurrency)
+    let start = ContinuousClock.now
+    var dice = Dice(seed: UInt64(options.seed))
+    while report.calls < options.requests, ContinuousClock.now - start < .seconds(options.seconds) {
+      let count = min(Self.round, options.requests - report.calls)
+      let calls = (0..<count).map { _ in AddressCall.random(&dice) }
+      try await make(calls, options) { report.count($0, $1) }
+    }
+    report.seconds = (ContinuousClock.now - start) / .seconds(1)
+    report.summary = try peer.summary()
+    return report
+  }
+
+  /// Makes calls on servers of their own, one of which goes by a proxy.
+  private func make(_ calls: [AddressCall], _ options: BenchOptions, counted: (AddressCall, String) -> Void)
+    async throws
+  {
+    let servers = try (direct: server(nil, calls), proxied: server(AddressPeer.proxy, calls))
+    var waiting = calls[...]
+    await withTaskGroup(of: (AddressCall, String).self) { group in
+      func next() {
+        guard let call = waiting.popFirst() else { return }
+        let server = call.kind == .proxy ? servers.proxied : servers.direct
+        group.addTask { (call, await call.end(on: server)) }
+      }
+      for _ in 0..<options.concurrency { next() }
+      while let (call, end) = await group.next() {
+        counted(call, end)
+        next()
+      }
+    }
+  }
+
+  private func server(_ proxy: Proxy?, _ calls: [AddressCall]) throws -> Server {
+    #if os(Linux)
+      var transport = CurlTransport.Configuration()
+      if let proxy { transport.proxies = .all(proxy) }
+      var configuration = ServerConfiguration()
+      configuration.log = .discard
+      configuration.addressPolicy = .publicOnly
+      configuration.insecureHosts = Set(calls.flatMap { $0.urls.compactMap { Origin($0)?.host } })
+      return Server(
+        remote: "https://bench.test", configuration: configuration, transport: try CurlTransport(transport),
+        manager: TaskManager(limits: .unlimited))
+    #else
+      throw BenchError("addresses needs Linux")
+    #endif
+  }
+}
