@@ -19,12 +19,18 @@
       // Open, and not read: the stream stands on the connection.
       let large = try await URLTask(nginx.url.appendingPathComponent("large")).on(server).stream()
       #expect(large.version == .http2)
+      // Streams are kept apart from other exchanges: these are on its connection.
       let hello = URLTask(nginx.url.appendingPathComponent("hello")).on(server)
+      let other = try await hello.stream()
+      #expect(other.isConnectionReused)
+      #expect(try await other.body.collect() == Data("hello\n".utf8))
       for _ in 0..<5 {
-        let error = await #expect(throws: TaskError.self) { try await hello.addresses(.publicOnly).run() }
-        #expect(error?.code == .forbiddenAddress && error?.isSurelyNotSent == true)
+        let error = await #expect(throws: TaskError.self) { try await hello.addresses(.publicOnly).stream() }
+        #expect(error?.code == .forbiddenAddress && error?.isSurelyNotSent == true, "\(String(describing: error))")
       }
-      #expect(try await hello.downloadData() == Data("hello\n".utf8))
+      let last = try await hello.stream()
+      #expect(last.isConnectionReused, "the connection stands, for all others")
+      #expect(try await last.body.collect() == Data("hello\n".utf8))
       #expect(try await large.body.collect().count == 8 << 20, "the other stream is not hurt")
       withExtendedLifetime(nginx) {}
     }
