@@ -35,9 +35,8 @@ struct BenchOptions {
   static var usage: String {
     "errand-bench \(scenarios.keys.sorted().joined(separator: "|")) --url URL [--requests N] [--concurrency C] "
       + "[--file PATH] [--ca PEM] [--recordings N]; fuzz [--seed S] [--seconds N] [--exchanges N] [--first N] "
-      + "[--without KINDS] [--only KINDS]; storm, soak, soak-closing, crowd, fuzz, manager, record, addresses, cache-open, cache-write and cache-kill bring "
-      + "their own "
-      + "server and need no URL"
+      + "[--without KINDS] [--only KINDS]; storm, soak, soak-closing, crowd, fuzz, manager, record, "
+      + "addresses, cache-open, cache-write and cache-kill bring their own server and need no URL"
   }
 
   init(_ arguments: [String]) throws {
