@@ -20,6 +20,8 @@ final class Attempt: Sendable {
     var starter: Waiter<Void>?
     /// The number of its requests that may have reached a server, one a hop.
     var sent = 0
+    /// The last of them, for the cache.
+    var lastRequest: HTTPRequest?
     /// True when its own admission or transport said that nothing of the last request was sent.
     var saysNothingSent = false
     /// The slot of the last request, where it may be given back before its body has ended.
@@ -159,6 +161,7 @@ final class Attempt: Sendable {
   private func prepared(_ request: HTTPRequest) throws -> HTTPRequest {
     var request = request
     call.renewCookies(of: &request, number)  // after the wait for a slot: nothing stale is sent
+    if call.keepsRequests { keep(request) }
     let mayRepeat = request.body.isReplayable && request.isRepeatable(call.plan.idempotency)
     if request.options.mayRepeat != mayRepeat { request.options.mayRepeat = mayRepeat }
     // It loses the race to the one beside it that has sent such a request.

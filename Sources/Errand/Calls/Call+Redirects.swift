@@ -14,6 +14,7 @@ extension Call {
     var chain = RedirectChain(request, policy, snapshot.configuration.redaction)
     var response = first
     while response.status.isRedirect {
+      await forget(response, to: chain.request)  // whatever becomes of the next hop
       do {
         guard let next = try await next(after: response, chain, policy, attempt) else { break }
         try chain.follow(response, with: next)

@@ -120,14 +120,12 @@ final class Call: Sendable {
       state.method = request.method
       state.url = request.url
       state.bytesSent += size
-      if surroundings?.caching != nil { state.sentRequest = request }
     }
     exchange?.withLock { $0.begin(request, of: attempt) }
   }
 
   /// Notes the cookies with which a request is sent after all, for the echo and the recording.
   func noteCookies(of request: HTTPRequest, of attempt: Int) {
-    if surroundings?.caching != nil { state.withLock { $0.sentRequest = request } }
     exchange?.withLock { $0.amend(request, of: attempt) }
   }
 

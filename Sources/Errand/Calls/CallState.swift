@@ -33,8 +33,6 @@ struct CallState {
   var hasCurrentFile = false
   /// The use of the cache; nil where there is none.
   var cacheRun: CacheRun?
-  /// The last request as it was sent, for the cache.
-  var sentRequest: HTTPRequest?
   /// The body that is read from the call's file.
   weak var stored: HTTPResponseBody?
 

@@ -10,6 +10,7 @@ public actor TaskManager {
   nonisolated let calls = CallDesk()
   nonisolated let revalidations = RevalidationDesk()
   nonisolated let flights = FlightDesk()
+  nonisolated let invalidations = InvalidationDesk()
   nonisolated let serialQueues = SerialQueues()
   nonisolated let clock: CallClock
   /// The date at which the clock stood at zero.

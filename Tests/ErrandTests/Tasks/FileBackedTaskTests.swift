@@ -64,6 +64,23 @@ import Testing
     }
   }
 
+  @Test func `a 304 from where a redirect leads says nothing of the file`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("catalogue")
+      let shop = CachedShop(configure: { $0.cache = nil }) { number, request in
+        switch number {
+        case 1: .text("old", [.eTag: "\"1\""], for: request)
+        case 2: .status(302, headers: [.location: "/other"], for: request)
+        default: .status(.notModified, for: request)
+        }
+      }
+      let task = Catalogue(file: file).on(shop.server)
+      try await task.download(to: file, when: .changed)
+      let error = await taskError { try await task.download(to: file, when: .changed) }
+      #expect(error?.status == .notModified && shop.sentCount == 3)
+    }
+  }
+
   @Test func `what is known of a file is for this user alone`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("catalogue")
@@ -73,6 +90,8 @@ import Testing
       let path = folder.appendingPathComponent(hidden).path
       #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
       #expect(try files(in: folder).count == 2)
+      let known = try text(folder.appendingPathComponent(hidden))
+      #expect(!known.contains("shop.test"), "the URL may have a secret in it")
     }
   }
 

@@ -2,16 +2,17 @@ import ErrandFoundation
 
 /// The validators of the version in a downloaded file; kept in a hidden file beside it, for this user alone.
 struct FileValidators: Equatable {
+  /// A mark of the URL that it came from.
   let url: String
   let eTag: String
   let lastModified: String
 
   /// Nil where the header has neither a tag nor a date: the server could not be asked.
-  init?(_ headers: HTTPHeaders, from url: URL) {
+  init?(_ headers: HTTPHeaders, of url: String) {
     let eTag = headers.values(for: .eTag).first.flatMap { EntityTag($0) }?.text ?? ""
     let lastModified = headers.values(for: .lastModified).first ?? ""
     guard !eTag.isEmpty || !lastModified.isEmpty else { return nil }
-    self.init(url: url.absoluteString, eTag: eTag, lastModified: lastModified)
+    self.init(url: url, eTag: eTag, lastModified: lastModified)
   }
 
   private init(url: String, eTag: String, lastModified: String) {

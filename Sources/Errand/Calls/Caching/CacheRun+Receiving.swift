@@ -1,8 +1,7 @@
 import ErrandFoundation
 
 extension CacheRun {
-  /// Looks at a response when its head has come: what it makes stale is removed, and what may be stored is stored while its
-  /// body is read.
+  /// Looks at a response when its head has come: what may be stored is stored while its body is read.
   ///
   /// - Parameters:
   ///   - response: The response of an attempt.
@@ -11,8 +10,13 @@ extension CacheRun {
   /// - Returns: The response to be read.
   /// - Throws: What the hooks that verify the head throw: nothing is stored then.
   func received(_ response: HTTPResponse, to sent: HTTPRequest, at requestTime: Date) async throws -> HTTPResponse {
-    for url in Invalidation.urls(sent, response) { await caching.store.removeAll(for: url) }
     let now = call.manager.date
+    // It would take the place of the stored response that is used instead of it.
+    if response.status.isServerFailure, let entry = state.withLock({ $0.entry }),
+      CacheDecision.mayServe(entry.response, demand, caching.policy, now: now)
+    {
+      return response
+    }
     guard caching.policy.stores, isOurs(response, sent), Storing.allows(demand, response, now: now) else {
       await removeReplaced(by: response)
       return response
@@ -24,22 +28,40 @@ extension CacheRun {
     let stored = Storing.stored(
       response, for: selecting, requestTime: requestTime, responseTime: now, unpacks: unpacks)
     guard let writer = try? await caching.store.store(stored, for: key) else { return response }  // not stored, then
-    state.withLock { $0.status.isStored = true }
+    let changes = state.withLock { state in
+      state.status.isStored = true
+      return state.changes
+    }
+    let current = CurrentWriter(
+      writer: writer, store: caching.store, url: key.url, desk: call.manager.invalidations, count: changes)
     var response = response
-    response.body = HTTPResponseBody(CacheTee(response.body, writer))
+    response.body = HTTPResponseBody(CacheTee(response.body, current))
     return response
   }
 
   /// True where a response is one to the request as the cache knows it: not from another URL, not a redirect, which calls
-  /// follow by their own policies, and not to a credential that was added on the way, which its key does not have.
+  /// follow by their own policies, and not to a credential or another field it was chosen by that was changed on the way, which
+  /// its key does not have.
   private func isOurs(_ response: HTTPResponse, _ sent: HTTPRequest) -> Bool {
-    guard response.url == request.url, !response.status.isRedirect, sent.method == request.method else {
+    guard response.url == request.url, !response.status.isRedirect, sent.method == request.method,
+      sent.options.digest == request.options.digest
+    else { return false }
+    var headers = sent.headers
+    var named = request.options.credentialHeaders
+    // The key has the account in the place of what its authenticator sets.
+    if request.options.account != nil {
+      for name in sent.options.credentialHeaders { headers.remove(name) }
+    } else {
+      named.formUnion(sent.options.credentialHeaders)
+    }
+    let credentials = caching.credentials
+    guard credentials.hash(of: headers, named: named) == credentials.hash(of: request.headers, named: named) else {
       return false
     }
-    var headers = sent.headers
-    // The key has the account in the place of what its authenticator sets.
-    if request.options.account != nil { for name in sent.options.credentialHeaders { headers.remove(name) } }
-    return caching.credentials.hash(of: headers) == caching.credentials.hash(of: request.headers)
+    func chosen(by headers: HTTPHeaders) -> HTTPHeaders {
+      StoredResponse.selecting(response.headers, credentials.withoutSecrets(headers, named: named))
+    }
+    return chosen(by: headers) == chosen(by: request.headers)
   }
 
   /// Removes the stored response where the remote has another one, which is not stored.
@@ -100,7 +122,8 @@ extension CacheRun {
     if CacheControl(response.headers).contains("no-store") {
       await caching.store.remove(entry, for: key)
     } else if caching.policy.stores {
-      try? await caching.store.update(entry, to: updated, for: key)  // it then stays as old as it was
+      let kept = Validation.reusable(updated)
+      try? await caching.store.update(entry, to: kept, for: key)  // it then stays as old as it was
     }
     return entry.with(updated)
   }

@@ -5,6 +5,9 @@ struct Caching: Sendable {
   let store: any CacheStore
   let policy: CachePolicy
   let credentials: CacheCredentials
+
+  /// The same for a call that neither reads nor stores.
+  var onlyRemoving: Caching { Caching(store: RemovingStore(base: store), policy: policy, credentials: credentials) }
 }
 
 /// The use of the cache by one call: what it finds, and what becomes of the response.
@@ -19,6 +22,8 @@ final class CacheRun: Sendable {
     var isConditional = false
     /// True once the hooks have verified the response that is being stored.
     var isVerified = false
+    /// The number of changes when the request was sent.
+    var changes = 0
   }
 
   let call: Call
@@ -35,11 +40,15 @@ final class CacheRun: Sendable {
     demand = CacheDemand(request, now: call.manager.date)
     key = CacheKey(
       url: CacheKey.text(of: request.url.absoluteString),
-      credential: caching.credentials.hash(of: request.headers, account: request.options.account))
+      credential: caching.credentials.hash(
+        of: request.headers, named: request.options.credentialHeaders, account: request.options.account,
+        digest: request.options.digest))
   }
 
   /// The header by which responses are chosen.
-  var selecting: HTTPHeaders { caching.credentials.withoutSecrets(request.headers) }
+  var selecting: HTTPHeaders {
+    caching.credentials.withoutSecrets(request.headers, named: request.options.credentialHeaders)
+  }
 
   /// True where the caller gets bodies unpacked.
   var unpacks: Bool { request.options.decodesBody && !request.headers.contains(.acceptEncoding) }
@@ -148,6 +157,7 @@ final class CacheRun: Sendable {
       state.status.forward = reason
       state.entry = entry
       state.isConditional = isConditional
+      state.changes = call.manager.invalidations.count
     }
     var request = request
     if isConditional, let entry { request.headers = Validation.conditions(request.headers, for: entry.response) }

@@ -11,27 +11,48 @@ extension Call {
   private func answer(
     _ request: HTTPRequest, from caching: Caching, _ attempts: @escaping CacheRun.Attempts
   ) async throws -> Outcome {
-    let run = CacheRun(self, caching, request)
+    let run = CacheRun(self, judgesAddresses(request) ? caching.onlyRemoving : caching, request)
     state.withLock { $0.cacheRun = run }
     return try await run.answer(attempts)
+  }
+
+  // What is stored came from an address that the rule of the call was not asked about, and a hit would get past it.
+  private func judgesAddresses(_ request: HTTPRequest) -> Bool {
+    if !plan.addressPolicy.isInherited { return true }
+    return !request.options.addressPolicy.allowsAll && snapshot.configuration.addressPolicy.allowsAll
   }
 
   /// The response of an attempt as it is read: stored meanwhile, where it may be.
   @inline(__always)
   func keepingCopy(_ response: HTTPResponse, of attempt: Attempt) async throws -> HTTPResponse {
-    guard surroundings?.caching != nil else { return response }
+    guard keepsRequests else { return response }
     return try await stored(response, of: attempt)
   }
 
+  /// True where requests are kept as they are sent, for the cache and for calls that share them.
+  @inline(__always)
+  var keepsRequests: Bool { surroundings?.caching != nil || snapshot.configuration.coalescesRequests }
+
   private func stored(_ response: HTTPResponse, of attempt: Attempt) async throws -> HTTPResponse {
-    let (run, sent) = state.withLock { ($0.cacheRun, $0.sentRequest) }
-    guard let run, let sent else { return response }
+    guard let sent = attempt.lastRequest else { return response }  // a step has answered by itself
+    await forget(response, to: sent)
+    guard let run = state.withLock({ $0.cacheRun }) else { return response }
     let underway = trace.elapsed - attempt.startTime
     do {
       return try await run.received(response, to: sent, at: manager.date.addingTimeInterval(-underway.inSeconds))
     } catch {
       response.body.cancel()
       throw error
+    }
+  }
+
+  /// Removes what a response to a request says is stale, and has no call join what was sent before.
+  func forget(_ response: HTTPResponse, to sent: HTTPRequest) async {
+    guard keepsRequests else { return }
+    for url in Invalidation.urls(sent, response) {
+      manager.invalidations.note(url)
+      manager.flights.close(url)
+      await surroundings?.caching?.store.removeAll(for: url)
     }
   }
 

@@ -40,7 +40,7 @@ extension Call {
     var plan = call.plan
     plan.task = UnseenTask(base: plan.task)
     plan.tag = "errand.shared"  // who cancels the calls of a tag means those that wait
-    plan.timeouts.call = nil
+    plan.timeouts.call = .unlimited  // nil would be the server's
     plan.serialQueue = .none
     plan.control = nil
     self.init(plan, .memory)
@@ -67,10 +67,12 @@ extension TaskPlan {
 struct FlightKey: Hashable, Sendable {
   private let server: ObjectIdentifier
   private let method: String
-  private let url: String
+  let url: String
   private let headers: HTTPHeaders
   private let unpacks: Bool
   private let account: String?
+  private let digest: Credential?
+  private let choosesAddresses: Bool
   private let timeouts: Timeouts
   private let policy: CachePolicy
 
@@ -81,6 +83,8 @@ struct FlightKey: Hashable, Sendable {
     headers = request.headers
     unpacks = request.options.decodesBody
     account = request.options.account
+    digest = request.options.digest
+    choosesAddresses = !request.options.addressPolicy.allowsAll
     var timeouts = request.options.timeouts
     timeouts.call = nil  // a deadline is each call's own
     self.timeouts = timeouts
@@ -187,6 +191,15 @@ final class FlightDesk: Sendable {
     guard flight.left() else { return }
     remove(key, flight)
     flight.call.cancel()
+  }
+
+  /// No further call joins the flights for a URL: what they bring may be older than a change that has ended. Those who wait
+  /// for one keep it.
+  func close(_ url: String) {
+    flights.withLock { flights in
+      guard !flights.isEmpty else { return }
+      for key in flights.keys where key.url == url { flights[key] = nil }
+    }
   }
 
   private func remove(_ key: FlightKey, _ flight: Flight) {

@@ -4,22 +4,25 @@ extension Call {
   /// The conditions under which the call's file is replaced; none unless the task asks for them.
   func addFileConditions(to request: inout HTTPRequest) {
     guard case .file(let file) = delivery, request.method == .get, let known = FileValidators.of(file),
-      known.url == request.url.absoluteString
+      known.url == Self.mark(of: request.url)
     else { return }
     known.add(to: &request.headers)
     state.withLock { $0.hasCurrentFile = true }
   }
 
-  /// True where the response says that the call's file is still good.
+  /// True where the response says that the call's file is still good: one that a redirect leads to is about another file.
   func isFileCurrent(_ response: HTTPResponse) -> Bool {
-    response.status == .notModified && state.withLock { $0.hasCurrentFile }
+    response.status == .notModified && response.redirects.isEmpty && state.withLock { $0.hasCurrentFile }
   }
 
   /// Keeps what is known of the version of the call's file.
   func keepFileValidators(_ response: HTTPResponse) {
     guard plan.keepsCurrentFile, case .file(let file) = delivery, response.status == .ok else { return }
-    FileValidators.keep(FileValidators(response.headers, from: response.url), for: file)
+    FileValidators.keep(FileValidators(response.headers, of: Self.mark(of: response.url)), for: file)
   }
+
+  /// The URL as it stands beside the file: hashed, for it may have a password or a token in it.
+  private static func mark(of url: URL) -> String { SHA256.hexadecimal(of: url.absoluteString) }
 }
 
 extension CacheEntry {

@@ -25,7 +25,22 @@ struct CacheControl: Sendable, Equatable {
   init(_ headers: HTTPHeaders) {
     directives =
       headers.contains(.cacheControl)
-      ? FieldScanner.members(of: headers.values(for: .cacheControl)).compactMap { Self.directive($0) } : []
+      ? FieldScanner.members(of: headers.values(for: .cacheControl)).flatMap { Self.directives($0) } : []
+  }
+
+  /// The directives of one member of the list.
+  private static func directives(_ member: String) -> [Directive] {
+    guard let directive = Self.directive(member) else { return hidden(in: member) }
+    return directive.isSound ? [directive] : [directive] + hidden(in: member)
+  }
+
+  /// The directives that forbid, of those behind a quote that does not end: it is not to hide them.
+  private static func hidden(in member: String) -> [Directive] {
+    guard member.utf8.contains(UInt8(ascii: "\"")) else { return [] }
+    let words = member.split { $0 == "," || $0 == "\"" || $0 == " " || $0 == "\t" }.map { $0.lowercased() }
+    return words.filter { $0 == "no-store" || $0 == "no-cache" || $0 == "must-revalidate" }.map {
+      Directive(name: $0, argument: nil)
+    }
   }
 
   // RFC 9111 §5.2: token [ "=" ( token / quoted-string ) ]. Both forms of the argument are taken for every directive.

@@ -1,4 +1,4 @@
-/// The header fields by which the responses to different users are kept apart.
+/// The parts of a request by which the responses to different users are kept apart.
 final class CacheCredentials: Sendable {
   private struct State {
     /// True for the names of such fields: the rule looks at parts of a name, so its result is kept.
@@ -9,37 +9,49 @@ final class CacheCredentials: Sendable {
 
   private let redaction: Redaction
   private let state = Lock(State())
+  /// Passwords are short enough to be guessed from a hash: theirs are different in every process.
+  private static let salt = CallRandom.system.key()
 
   init(_ redaction: Redaction) { self.redaction = redaction }
 
-  /// A hash of the credential in a header; empty where there is none. The secret cannot be read from it.
+  /// A hash of the credential of a request; empty where there is none. The secret cannot be read from it.
   ///
   /// - Parameters:
   ///   - headers: The header of the request.
+  ///   - named: The fields that the request names as credentials.
   ///   - account: The account that it will be signed in to, where that is known.
-  func hash(of headers: HTTPHeaders, account: String? = nil) -> String {
+  ///   - digest: The credential with which the transport answers a challenge. No field of the request shows it.
+  func hash(
+    of headers: HTTPHeaders, named: Set<HTTPHeaderName> = [], account: String? = nil, digest: Credential? = nil
+  ) -> String {
     var secret = account.map { "account \($0)\n" } ?? ""
-    for field in headers where isCredential(field.name) {
-      secret += "\(field.name.rawName.lowercased()): \(field.value)\n"
+    if let digest { secret += "digest \(Self.salt) \(digest.user.utf8.count):\(digest.user)\(digest.password)\n" }
+    for field in headers where isCredential(field.name, named) {
+      let salt = field.name == .authorization && Self.holdsPassword(field.value) ? Self.salt : ""
+      secret += "\(field.name.rawName.lowercased()): \(salt)\(field.value)\n"
     }
     guard !secret.isEmpty else { return "" }
     if let last = state.withLock({ $0.last }), last.secret == secret { return last.hash }
-    let hash = SHA256.hash(Array(secret.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    let hash = SHA256.hexadecimal(of: secret)
     state.withLock { [secret] in $0.last = (secret, hash) }
     return hash
   }
 
   /// A header as a response may be chosen by it: without the values of credentials, which the key keeps apart.
-  func withoutSecrets(_ headers: HTTPHeaders) -> HTTPHeaders {
-    guard headers.contains(where: { isCredential($0.name) }) else { return headers }
-    return HTTPHeaders(headers.map { isCredential($0.name) ? .init($0.name, "") : $0 })
+  func withoutSecrets(_ headers: HTTPHeaders, named: Set<HTTPHeaderName> = []) -> HTTPHeaders {
+    guard headers.contains(where: { isCredential($0.name, named) }) else { return headers }
+    return HTTPHeaders(headers.map { isCredential($0.name, named) ? .init($0.name, "") : $0 })
   }
 
-  /// True for `Authorization`, `Cookie`, and every field whose value is hidden from people.
-  private func isCredential(_ name: HTTPHeaderName) -> Bool {
-    if name == .authorization || name == .cookie { return true }
+  // RFC 7617 §2: the scheme in any case, then the user and the password.
+  private static func holdsPassword(_ value: String) -> Bool { value.prefix(6).lowercased() == "basic " }
+
+  /// True for `Authorization`, `Cookie`, every field that the request names as a credential, and every field whose value is
+  /// hidden from people, be it shown by the redaction of this server or not.
+  private func isCredential(_ name: HTTPHeaderName, _ named: Set<HTTPHeaderName>) -> Bool {
+    if name == .authorization || name == .cookie || named.contains(name) { return true }
     if let known = state.withLock({ $0.names[name] }) { return known }
-    let isSecret = redaction.hidesValue(of: name)
+    let isSecret = redaction.hidesValue(of: name) || Redaction.standard.hidesValue(of: name)
     state.withLock { state in
       if state.names.count >= 200 { state.names = [:] }  // names that an app makes up, without end
       state.names[name] = isSecret

@@ -15,8 +15,22 @@ public struct CacheKey: Sendable, Hashable {
 }
 
 extension CacheKey {
-  /// The text of a URL as a key has it: without a fragment, which is never sent.
+  /// The text of a URL as a key has it: without a fragment, which is never sent, and with scheme, host, port and root in the
+  /// one form in which they are compared (RFC 9110 §4.2.3).
   static func text(of url: String) -> String {
-    url.utf8.contains(UInt8(ascii: "#")) ? String(url.prefix { $0 != "#" }) : url
+    let text = url.utf8.contains(UInt8(ascii: "#")) ? String(url.prefix { $0 != "#" }) : url
+    guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), text[colon...].hasPrefix("://") else { return text }
+    let start = text.utf8.index(colon, offsetBy: 3)
+    let end = text.utf8[start...].firstIndex { Self.endsAuthority($0) } ?? text.endIndex
+    let isRootMissing = end == text.endIndex || text.utf8[end] == UInt8(ascii: "?")
+    let port = text[..<colon].lowercased() == "https" ? ":443" : ":80"
+    let hasPort = text[start..<end].hasSuffix(port)
+    let hasCapitals = text.utf8[..<end].contains { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") }
+    guard isRootMissing || hasPort || hasCapitals else { return text }
+    let host = text.utf8[start..<end].lastIndex(of: UInt8(ascii: "@")).map { text.utf8.index(after: $0) } ?? start
+    let authority = text[start..<host] + text[host..<end].lowercased().dropLast(hasPort ? port.count : 0)
+    return "\(text[..<start].lowercased())\(authority)\(isRootMissing ? "/" : "")\(text[end...])"
   }
+
+  private static func endsAuthority(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") }
 }

@@ -98,3 +98,22 @@ public struct CacheEntry: Sendable {
     }
   }
 }
+
+/// The cache of a call that may neither read nor write it: what the call changes is still removed.
+struct RemovingStore: CacheStore {
+  private struct NotStored: Error {}
+
+  let base: any CacheStore
+
+  func entries(for key: CacheKey) async -> [CacheEntry] { [] }
+
+  func store(_ response: StoredResponse, for key: CacheKey) async throws -> any CacheWriter { throw NotStored() }
+
+  func update(_ entry: CacheEntry, to response: StoredResponse, for key: CacheKey) async throws { throw NotStored() }
+
+  func remove(_ entry: CacheEntry, for key: CacheKey) async { await base.remove(entry, for: key) }
+
+  func removeAll(for url: String) async { await base.removeAll(for: url) }
+
+  func removeAll() async { await base.removeAll() }
+}

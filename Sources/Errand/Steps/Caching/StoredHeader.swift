@@ -30,6 +30,15 @@ enum StoredHeader {
     return names
   }
 
+  // RFC 9111 §5.2.2.4: as in `stored`, for a header that was updated.
+  /// The fields of an updated header that may be used again without another validation.
+  static func reusable(_ headers: HTTPHeaders, responseTime: Date) -> HTTPHeaders {
+    var kept = headers
+    for name in CacheControl(headers).fieldNames("no-cache") { kept.remove(name) }
+    if !kept.contains(.date) { kept[.date] = HTTPDate.format(responseTime) }
+    return kept
+  }
+
   // RFC 9111 §3.2: fields that say how the body was processed, which was done when it came.
   private static let aboutBody: Set<HTTPHeaderName> = [.contentLength, .contentEncoding, .contentRange]
 

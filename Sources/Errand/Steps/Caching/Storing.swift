@@ -13,6 +13,8 @@ enum Storing {
     // The method is understood, and its response is the thing itself; the status is final. A part is never stored.
     guard demand.isCacheable, demand.method == .get, demand.mayStore, status.code >= 200 else { return false }
     guard status != .partialContent, status != .notModified, !headers.contains(.contentRange) else { return false }
+    // RFC 9110 §13.1 and §14.2: an answer to a condition or a range says nothing to a request without one.
+    guard !demand.isForServer, demand.range == nil || status == .ok, status != 412, status != 416 else { return false }
     guard Vary(headers) != .anything else { return false }  // it would fit no request (RFC 9111 §4.1)
     let control = CacheControl(headers)
     // RFC 9111 §5.2.2.3: with must-understand, no-store counts only for a status that is not known.

@@ -47,6 +47,14 @@ enum Validation {
       headers: StoredHeader.updated(stored.headers, by: headers, responseTime: responseTime), requestTime: requestTime,
       responseTime: responseTime, selecting: stored.selecting, isUnpacked: stored.isUnpacked)
   }
+
+  /// The part of an updated response that is stored: the caller of the 304 sees all of it, later ones what may be used again.
+  static func reusable(_ updated: StoredResponse) -> StoredResponse {
+    StoredResponse(
+      status: updated.status, headers: StoredHeader.reusable(updated.headers, responseTime: updated.responseTime),
+      requestTime: updated.requestTime, responseTime: updated.responseTime, selecting: updated.selecting,
+      isUnpacked: updated.isUnpacked)
+  }
 }
 
 /// The URLs whose stored responses a request has made stale (RFC 9111 §4.4).

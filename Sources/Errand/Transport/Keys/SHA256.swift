@@ -1,5 +1,10 @@
 /// The hash of FIPS 180-4, §6.2: Linux has no CryptoKit.
 enum SHA256 {
+  /// The hash of a text in hexadecimal digits.
+  static func hexadecimal(of text: String) -> String {
+    hash(Array(text.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
   static func hash(_ message: some Collection<UInt8>) -> [UInt8] {
     var state: [UInt32] = [
       0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,

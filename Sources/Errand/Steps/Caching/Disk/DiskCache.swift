@@ -7,7 +7,7 @@ public import ErrandFoundation
 ///
 /// The folder and its files are this user's alone (0700, 0600). A file has its name only once it is complete, and every byte
 /// is checked before it is used: what is torn, damaged or foreign is not there, and is removed. Opening the folder reads
-/// nothing of it. Credentials are not in it, only hashes of them; what servers answered is.
+/// nothing of it. Neither credentials nor URLs are in it, only hashes of them; what servers answered is.
 public final class DiskCache: CacheStore {
   /// The most bytes that its files take; beyond that, those that were not used for the longest time are removed.
   public let sizeLimit: Int
@@ -44,6 +44,7 @@ public final class DiskCache: CacheStore {
   /// The responses that are stored under a key.
   public func entries(for key: CacheKey) async -> [CacheEntry] {
     let wanted = DiskName(key, number: 0)
+    let key = DiskHead.hashed(key)
     return folder.withShard(DiskFolder.shard(wanted.url)) { shard in
       let names = DiskFolder.names(in: shard).filter { $0.isOf(wanted) }
       return names.filter { $0.kind == .entry }.compactMap { name in

@@ -2,12 +2,18 @@ import ErrandFoundation
 
 /// The head of a file of a ``DiskCache``, as bytes: the key, and the response without its body.
 struct DiskHead: Equatable {
+  /// A hash in the place of the URL, which may have a password or a token in it.
   let key: CacheKey
   let response: StoredResponse
 
   init(_ key: CacheKey, _ response: StoredResponse) {
-    self.key = key
+    self.key = Self.hashed(key)
     self.response = response
+  }
+
+  /// A key as heads have it.
+  static func hashed(_ key: CacheKey) -> CacheKey {
+    CacheKey(url: SHA256.hexadecimal(of: key.url), credential: key.credential)
   }
 
   var bytes: Data {

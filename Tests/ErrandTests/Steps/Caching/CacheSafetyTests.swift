@@ -1,0 +1,199 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// What must not be found in a cache: another user's response, another variant, one that a rule for addresses has not seen.
+@Suite(.timeLimit(.minutes(10))) struct CacheSafetyTests {
+  private static let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
+
+  /// A task that has its request changed by a closure.
+  private struct Prepared: PayloadDownloadingTask {
+    typealias DownloadPayload = String
+    let path = "widgets/7"
+    let prepare: @Sendable (inout HTTPRequest) -> Void
+
+    func preflight(_ request: inout HTTPRequest) async throws { prepare(&request) }
+  }
+
+  private func get(_ shop: CachedShop, _ prepare: @escaping @Sendable (inout HTTPRequest) -> Void) async throws
+    -> String
+  {
+    try await Prepared(prepare: prepare).on(shop.server).download()
+  }
+
+  /// The users of a credential that no header field shows.
+  private static let users: [Credential?] = [
+    Credential(user: "ann", password: "1"), Credential(user: "bob", password: "1"),
+    Credential(user: "ann", password: "2"), nil,
+  ]
+
+  // RFC 7616: the transport answers the challenge.
+  @Test func `responses to different digest credentials are apart`() async throws {
+    let shop = CachedShop(Self.fresh)
+    for round in 1...2 {
+      for (index, user) in Self.users.enumerated() {
+        #expect(try await get(shop) { $0.options.digest = user } == "\(index + 1)", "round \(round)")
+      }
+    }
+    #expect(shop.sentCount == 4)
+  }
+
+  @Test func `calls with different digest credentials share no request`() async throws {
+    let gate = Gate()
+    let shop = CachedShop(configure: { $0.coalescesRequests = true }) { _, request in
+      await gate.wait()
+      return .text(request.options.digest.map { $0.user + $0.password } ?? "none", Self.fresh, for: request)
+    }
+    let calls = Self.users.map { user in Task { try await get(shop) { $0.options.digest = user } } }
+    #expect(await eventually { shop.events.moments().count { $0.hasPrefix("joined") } == 4 })
+    gate.open()
+    for (text, call) in zip(["ann1", "bob1", "ann2", "none"], calls) { #expect(try await call.value == text) }
+    #expect(shop.sentCount == 4)
+  }
+
+  @Test func `users are apart where a redaction hides nothing, and where only the request names the field`()
+    async throws
+  {
+    let shop = CachedShop(configure: { $0.redaction = .none }) { number, request in
+      .text("\(number)", Self.fresh, for: request)
+    }
+    for _ in 1...2 {
+      for (text, name, value) in [
+        ("1", "X-Api-Key", "a"), ("2", "X-Api-Key", "b"), ("3", "X-Member", "a"), ("4", "X-Member", "b"),
+      ] {
+        let got = try await get(shop) { request in
+          request.headers[HTTPHeaderName(name)] = value
+          if name == "X-Member" { request.options.credentialHeaders = ["X-Member"] }
+        }
+        #expect(got == text)
+      }
+    }
+    #expect(shop.sentCount == 4)
+  }
+
+  @Test func `a call with a rule for addresses of its own neither finds what is stored nor is stored`() async throws {
+    let shop = CachedShop { number, request in
+      // As a transport does whose address the rule does not allow.
+      guard request.options.addressPolicy.allowsAll else {
+        throw TaskError(.badRequest, "not allowed", phase: .connecting)
+      }
+      return .text("\(number)", Self.fresh, for: request)
+    }
+    #expect(try await shop.get().text == "1")
+    #expect(try await shop.get(shop.task().addresses(.any)).text == "2")
+    #expect(try await shop.get().text == "1", "it was not stored")
+    #expect(await taskError { _ = try await shop.get(shop.task().addresses(.publicOnly)) } != nil)
+    #expect(await taskError { _ = try await get(shop) { $0.options.addressPolicy = .publicOnly } } != nil)
+    let silent = shop.task("widgets/7", .cacheOnly).addresses(.publicOnly)
+    #expect(await taskError { _ = try await shop.get(silent) }?.code == .notCached)
+    #expect(shop.sentCount == 4)
+  }
+
+  @Test func `what such a call changes is removed all the same`() async throws {
+    let shop = CachedShop(Self.fresh)
+    #expect(try await shop.get().text == "1")
+    _ = try await CachedTask(path: "widgets/7", httpMethod: .put).on(shop.server).addresses(.any).run()
+    #expect(try await shop.get().text == "3")
+  }
+
+  @Test func `a response whose variant a step chose on the way is not stored`() async throws {
+    struct Alternating: PerAttemptStep {
+      let count = Shared(0)
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        var request = request
+        request.headers["X-Tenant"] = count.withLock { count in
+          count += 1
+          return count % 2 == 0 ? "even" : "odd"
+        }
+        return try await next(request)
+      }
+    }
+    let shop = CachedShop(configure: { $0.perAttemptSteps = [Alternating()] }) { _, request in
+      .text(request.headers["X-Tenant"] ?? "", [.cacheControl: "max-age=60", .vary: "X-Tenant"], for: request)
+    }
+    #expect(try await shop.get() == ("odd", "errand; fwd=uri-miss"))
+    #expect(try await shop.get() == ("even", "errand; fwd=uri-miss"))
+  }
+
+  @Test func `of attempts beside one another, each is judged by its own request`() async throws {
+    // Only the first is signed in; the second is sent before it is answered.
+    struct Signing: PerAttemptStep {
+      let count = Shared(0)
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        var request = request
+        let number = count.withLock { count in
+          count += 1
+          return count
+        }
+        if number == 1 { request.headers[.authorization] = "Bearer alice" }
+        return try await next(request)
+      }
+    }
+    let gate = Gate()
+    let shop = CachedShop(configure: { configuration in
+      configuration.perAttemptSteps = [Signing()]
+      configuration.hedging = .after(.seconds(1))
+    }) { number, request in
+      if number == 1 { await gate.wait() }
+      if number == 2 { try await CallClock(ManualClock()).sleep(for: .seconds(1)) }  // until it is cancelled
+      return .text(request.headers[.authorization] ?? "nobody", Self.fresh, for: request)
+    }
+    let call = Task { try await shop.get() }
+    #expect(await eventually { shop.sentCount == 1 })
+    await shop.clock.sleepers(count: 1)
+    shop.clock.advance(by: .seconds(1))
+    #expect(await eventually { shop.sentCount == 2 })
+    gate.open()
+    #expect(try await call.value.text == "Bearer alice")
+    #expect(try await shop.get().text == "nobody", "alice's is not stored as nobody's")
+  }
+
+  // RFC 9110 §13.1.1: 412 is the answer to the condition.
+  @Test func `an answer to a condition does not take the place of the response`() async throws {
+    let shop = CachedShop { number, request in
+      let isConditional = request.headers.contains(.ifMatch)
+      return .text("\(number)", Self.fresh, status: isConditional ? 412 : .ok, for: request)
+    }
+    #expect(try await shop.get().text == "1")
+    let asked = try await shop.task().header(.ifMatch, "\"x\"").accepting(.all).response()
+    #expect(asked.status == 412)
+    #expect(try await shop.get() == ("1", "errand; hit; ttl=60"))
+  }
+
+  // RFC 5861 §4.
+  @Test func `a server's failure does not take the place of what stands in for it`() async throws {
+    let shop = CachedShop { number, request in
+      guard number == 1 else { return .text("down", Self.fresh, status: 503, for: request) }
+      return .text("1", [.cacheControl: "max-age=60, stale-if-error=600"], for: request)
+    }
+    _ = try await shop.get()
+    shop.clock.advance(by: .seconds(61))
+    for _ in 1...3 { #expect(try await shop.get().text == "1") }
+    #expect(shop.sentCount == 4)
+  }
+
+  // RFC 9111 §5.2.2.4: not without another validation.
+  @Test(arguments: [HTTPMethod.get, .head])
+  func `a field that no-cache names in a 304, or in the answer to HEAD, is for its caller alone`(
+    method: HTTPMethod
+  ) async throws {
+    let shop = CachedShop { number, request in
+      guard number > 1 else {
+        return .text("one", [.eTag: "\"1\"", .cacheControl: "max-age=60", "X-Old": "1"], for: request)
+      }
+      let headers: HTTPHeaders = [
+        .eTag: "\"1\"", .cacheControl: "max-age=60, no-cache=\"X-Id, X-Old\"", "X-Id": "alice",
+      ]
+      return .status(method == .get ? .notModified : .ok, headers: headers, for: request)
+    }
+    _ = try await shop.get()
+    shop.clock.advance(by: .seconds(61))
+    let validated = try await CachedTask(path: "widgets/7", httpMethod: method).on(shop.server).run()
+    #expect(validated.headers["X-Id"] == "alice")
+    let hit = try await shop.task().response()
+    #expect(hit.headers[.cacheStatus] == "errand; hit; ttl=60" && hit.text == "one")
+    #expect(!hit.headers.contains("X-Id") && !hit.headers.contains("X-Old") && shop.sentCount == 2)
+  }
+}

@@ -1,0 +1,123 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// After a change has ended, no call gets what was there before it.
+@Suite(.timeLimit(.minutes(10))) struct ReadYourWritesTests {
+  private let gate = Gate()
+
+  /// A shop whose first answer to GET comes when the gate opens; what it says is older than any change.
+  private func shop(_ configure: (inout ServerConfiguration) -> Void = { _ in }) -> CachedShop {
+    CachedShop(configure: configure) { [gate] number, request in
+      if number == 1 { await gate.wait() }
+      return .text("\(number)", [.cacheControl: "max-age=60"], for: request)
+    }
+  }
+
+  private func put(_ shop: CachedShop) async throws {
+    _ = try await CachedTask(path: "widgets/7", httpMethod: .put).on(shop.server).run()
+  }
+
+  @Test func `a response that was asked for before a change is not stored after it`() async throws {
+    let shop = shop()
+    let early = Task { try await shop.get() }
+    #expect(await eventually { shop.sentCount == 1 })
+    try await put(shop)
+    gate.open()
+    #expect(try await early.value.text == "1")
+    #expect(try await shop.get().text == "3")
+    #expect(try await shop.get() == ("3", "errand; hit; ttl=60"))
+  }
+
+  @Test(arguments: [true, false]) func `a call after a change joins no request from before it`(hasCache: Bool)
+    async throws
+  {
+    let shop = shop { configuration in
+      configuration.coalescesRequests = true
+      if !hasCache { configuration.cache = nil }
+    }
+    let early = Task { try await shop.get() }
+    #expect(await eventually { shop.sentCount == 1 })
+    try await put(shop)
+    #expect(try await shop.get().text == "3")
+    gate.open()
+    #expect(try await early.value.text == "1", "who waits for it keeps it")
+    #expect(await eventually { shop.server.manager.callCount == 0 })
+  }
+
+  @Test func `a change of another URL disturbs nothing`() async throws {
+    let shop = shop()
+    let early = Task { try await shop.get() }
+    #expect(await eventually { shop.sentCount == 1 })
+    _ = try await CachedTask(path: "widgets/8", httpMethod: .put).on(shop.server).run()
+    gate.open()
+    _ = try await early.value
+    #expect(try await shop.get() == ("1", "errand; hit; ttl=60"))
+  }
+
+  @Test func `changes are known one by one up to a number, and all earlier requests are too old beyond it`() {
+    let desk = InvalidationDesk()
+    let start = desk.count
+    desk.note("a")
+    #expect(!desk.isUnchanged("a", since: start) && desk.isUnchanged("b", since: start))
+    #expect(desk.isUnchanged("a", since: desk.count))
+    for number in 0..<2000 { desk.note("\(number)") }
+    #expect(!desk.isUnchanged("b", since: start) && desk.isUnchanged("b", since: desk.count))
+  }
+
+  @Test func `what changes while a response is committed is removed`() async throws {
+    let (cache, desk) = (MemoryCache(), InvalidationDesk())
+    /// A writer that is overtaken by a change.
+    struct Slow: CacheWriter {
+      let base: any CacheWriter
+      let desk: InvalidationDesk
+      func write(_ data: Data) async throws { try await base.write(data) }
+      func commit() async throws {
+        desk.note(CacheKey.widget().url)
+        try await base.commit()
+      }
+      func discard() { base.discard() }
+    }
+    let slow = Slow(base: try await cache.store(.made(), for: .widget()), desk: desk)
+    let writer = CurrentWriter(writer: slow, store: cache, url: CacheKey.widget().url, desk: desk, count: desk.count)
+    try await writer.write(Data("abc".utf8))
+    try await writer.commit()
+    #expect(cache.count == 0)
+  }
+
+  @Test func `a POST whose next hop fails has removed what it changed`() async throws {
+    let shop = CachedShop { number, request in
+      if request.method == .post {
+        return .status(303, headers: [.location: "https://shop.test:443/made"], for: request)
+      }
+      if number == 4 { throw TaskError(.connectionLost, "gone", phase: .awaitingResponse) }
+      return .text("\(number)", [.cacheControl: "max-age=60"], for: request)
+    }
+    for path in ["widgets", "made"] { _ = try await shop.get(path) }
+    let change = CachedTask(path: "widgets", httpMethod: .post).on(shop.server)
+    #expect(await taskError { _ = try await change.run() }?.code == .connectionLost)
+    #expect(try await shop.get("widgets").text == "5")
+    #expect(try await shop.get("made").text == "6")
+  }
+
+  // The deadline is each caller's own; the server's is one of those who wait, not of the request.
+  @Test func `one who joins late has the whole of the deadline`() async throws {
+    let shop = shop { configuration in
+      configuration.coalescesRequests = true
+      configuration.timeouts.call = .seconds(10)
+    }
+    let early = Task { try await shop.get() }
+    #expect(await eventually { shop.sentCount == 1 })
+    await shop.clock.sleepers(count: 1)
+    shop.clock.advance(by: .seconds(9))
+    let late = Task { try await shop.get() }
+    #expect(await eventually { shop.events.moments().count { $0.hasPrefix("joined") } == 2 })
+    await shop.clock.sleepers(count: 2)
+    shop.clock.advance(by: .seconds(1))
+    #expect(await taskError { _ = try await early.value }?.timer == .call)
+    gate.open()
+    #expect(try await late.value.text == "1" && shop.sentCount == 1)
+  }
+}
