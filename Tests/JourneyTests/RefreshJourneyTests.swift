@@ -96,11 +96,11 @@ import Testing
     let tokens = try TokenShop()
     try await tokens.signIn()
     tokens.state.withLock { $0.isClosed = true }
-    for call in tokens.calls(10_000) {
+    for call in tokens.calls(300) {
       let error = await #expect(throws: TaskError.self) { try await call.value }
       #expect(error?.code == .authenticationFailed && error?.reason.contains("temporarily_unavailable") == true)
     }
-    #expect(tokens.shop.mock.requests.count { $0.path == "/plain" } <= 10_000)
+    #expect(tokens.shop.mock.requests.count { $0.path == "/plain" } <= 300)
     #expect(tokens.shop.isQuiet)
   }
 

@@ -18,7 +18,7 @@ import Testing
       guard request.url.path == "/outer", let server = server.withLock({ $0 }) else { return response }
       hasResponse.open()
       await mayGoOn.wait()
-      try await nested(server).run()
+      _ = try await nested(server).downloadData()
       return .json("[1]", for: request)
     }
   }
@@ -62,11 +62,11 @@ import Testing
     defer { end.open() }
     let outer = Task { try await shop.task("outer", method: .post).authenticated(.none).run() }
     await hasResponse.wait()
-    let waiting = Task { try await other.run() }
+    let waiting = Task { try await other.downloadData() }
     #expect(await eventually { shop.manager.throttle.waiting == 1 })
     mayGoOn.open()
-    try await outer.value
-    try await waiting.value
+    _ = try await outer.value
+    _ = try await waiting.value
     #expect(shop.manager.runningCount == 0)
   }
 
@@ -77,8 +77,8 @@ import Testing
   }
 
   @Test func `a call in the serial queue of another one`() async throws {
-    let shop = shop({ ShopTask(path: "inner", httpMethod: .get).on($0).serialQueue("q") }) { _ in }
-    try await run(shop, shop.task("other").serialQueue("q"))
+    let shop = shop({ ShopTask(path: "inner", httpMethod: .get).on($0).serialQueue(.named("q")) }) { _ in }
+    try await run(shop, shop.task("other").serialQueue(.named("q")))
     #expect(shop.sentCount == 3)
   }
 
