@@ -62,13 +62,20 @@ struct FileValidators: Equatable {
   private static func stamp(of file: URL) -> String? {
     var status = stat()
     guard stat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    let time = status.lastChange
+    return "\(status.st_size) \(status.st_ino) \(time.seconds).\(time.nanoseconds)"
+  }
+}
+
+extension stat {
+  /// The time of the last change of the content, since 1970.
+  var lastChange: (seconds: Int, nanoseconds: Int) {
     #if canImport(Darwin)
-      let time = status.st_mtimespec
+      let time = st_mtimespec
     #else
-      let time = status.st_mtim
+      let time = st_mtim
     #endif
     // As bytes: in a release build the fields of `timespec` are of a module that has no name to import.
-    let parts = withUnsafeBytes(of: time) { ($0.load(as: Int.self), $0.load(fromByteOffset: 8, as: Int.self)) }
-    return "\(status.st_size) \(status.st_ino) \(parts.0).\(parts.1)"
+    return withUnsafeBytes(of: time) { ($0.load(as: Int.self), $0.load(fromByteOffset: 8, as: Int.self)) }
   }
 }

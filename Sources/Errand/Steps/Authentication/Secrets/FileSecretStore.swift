@@ -56,9 +56,7 @@ public struct FileSecretStore: SecretStore {
   }
 
   /// The file of a name, which may have any characters.
-  private static func file(of name: String) -> String {
-    SHA256.hash(Array(name.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-  }
+  private static func file(of name: String) -> String { SHA256.hexadecimal(of: name) }
 
   private static func explaining<Result>(
     _ problem: String, at folder: URL, _ code: TaskError.Code, _ work: () throws -> Result

@@ -130,14 +130,8 @@ final class DiskFolder: Sendable {
     guard fstatat(shard, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFREG else {
       return nil
     }
-    #if canImport(Darwin)
-      let time = status.st_mtimespec
-    #else
-      let time = status.st_mtim
-    #endif
-    // As bytes: in a release build the fields of `timespec` are of a module that has no name to import.
-    let parts = withUnsafeBytes(of: time) { ($0.load(as: Int.self), $0.load(fromByteOffset: 8, as: Int.self)) }
-    return Status(size: Int(status.st_size), used: parts.0 &* 1_000_000_000 &+ parts.1)
+    let time = status.lastChange
+    return Status(size: Int(status.st_size), used: time.seconds &* 1_000_000_000 &+ time.nanoseconds)
   }
 
   /// Notes when a file was used.
