@@ -70,7 +70,8 @@ import Testing
     }
     #expect(failures.allSatisfy { $0 is CancellationError } && failures.count <= Self.crowd / 3 + 1)
     #expect(results.count { (try? $0.get()) == .ok } == Self.crowd - failures.count)
-    #expect(tokens.replaced == [1])
+    // A refresh whose only callers were cancelled has ended with them, and another follows; one gives the token.
+    #expect(tokens.replaced == Array(repeating: 1, count: tokens.cancelled + 1))
     #expect(shop.manager.callCount == 0 && shop.manager.runningCount == 0)
   }
 }
