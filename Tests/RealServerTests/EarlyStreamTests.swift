@@ -67,6 +67,53 @@
       }
     }
 
+    /// libcurl 7.88 drops the body, and calls that a success where nothing is left to send.
+    @Test(arguments: ["open", "length"])
+    func `an answer is whole, or fails, where the source of the upload ends after a reset`(length: String) async throws
+    {
+      let transport = try peer.transport()
+      let (chunks, source) = AsyncStream.makeStream(of: Data.self)
+      source.yield(Data(count: 1000))
+      do {
+        let response = try await transport.send(request("all/\(length)/reset-pinged", .stream { chunks }))
+        for _ in 0..<200 where try await !peer.noted().contains("PONG") { try await Task.sleep(for: .milliseconds(20)) }
+        source.finish()
+        let text = try await response.body.collect()
+        #expect(text == Data("ok".utf8))
+      } catch let error as TaskError {
+        #expect(error.code == .truncatedBody, "\(error)")
+      }
+    }
+
+    @Test(arguments: ["open", "length"])
+    func `an answer is whole, or fails, where a reset comes in the place of a 100`(length: String) async throws {
+      let transport = try peer.transport()
+      var request = request("all/\(length)/reset-along", .bytes(Data(count: 1000)))
+      request.options.continueTimeout = .seconds(20)
+      do {
+        let text = try await transport.send(request).body.collect()
+        #expect(text == Data("ok".utf8))
+      } catch let error as TaskError {
+        #expect(error.code == .truncatedBody || error.code == .connectionLost, "\(error)")
+      }
+    }
+
+    /// Other than where a reset was there before the request ended, it is read after that.
+    @Test(arguments: [100, 100_000])
+    func `an answer of unknown length is whole where the request ends before it`(size: Int) async throws {
+      let transport = try peer.transport()
+      for _ in 0..<20 {
+        let (chunks, source) = AsyncStream.makeStream(of: Data.self)
+        source.yield(Data(count: size))
+        let url = peer.url.appendingPathComponent("echo")
+        var request = HTTPRequest(.put, url, body: .stream { chunks })
+        request.options.timeouts = Timeouts(attempt: .seconds(30))
+        let response = try await transport.send(request)
+        source.finish()
+        #expect(try await response.body.collect() == Data("all of \(size)".utf8))
+      }
+    }
+
     @Test(arguments: ["window", "nothing"])
     func `an answer whose end libcurl does not tell ends by the idle limit, and the loop sleeps meanwhile`(
       reading: String

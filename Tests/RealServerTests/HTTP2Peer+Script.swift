@@ -65,7 +65,10 @@
           def receive(self, event):
               # Whoever asks for a pause gets one where the first window is spent.
               self.received += len(event.data)
-              if self.requests.get(event.stream_id, {}).get(":path") in ("/count", "/hello") and event.data:
+              path = self.requests.get(event.stream_id, {}).get(":path")
+              if path == "/echo" and event.data and event.stream_id not in self.counts:
+                  self.h2.send_headers(event.stream_id, [(":status", "200")])
+              if path in ("/count", "/echo", "/hello") and event.data:
                   self.counts[event.stream_id] = self.counts.get(event.stream_id, 0) + len(event.data)
                   self.h2.increment_flow_control_window(len(event.data))
                   self.h2.increment_flow_control_window(len(event.data), event.stream_id)
@@ -79,6 +82,10 @@
 
           def count(self, stream):
               self.answer(stream, str(self.counts.pop(stream)))
+
+          def echo(self, stream):
+              # Its head went out with the first piece of the request.
+              self.h2.send_data(stream, b"all of %d" % self.counts.pop(stream), end_stream=True)
 
           def pause(self, stream):
               self.answer(stream, str(self.received))
@@ -165,7 +172,8 @@
               self.goaway(stream, "this")
 
           def early(self, stream, reading, body, end):
-              # A whole answer before the request's end (RFC 9113 8.1), each frame in a record of its own, but for "reset-along".
+              # A whole answer before the request's end (RFC 9113 8.1), each frame in a record of its own, but for "reset-along"
+              # and "reset-pinged", whose PING shares that record too: once it is answered, all of it was read.
               if reading != "window":
                   self.h2.increment_flow_control_window(2**30)
                   self.h2.increment_flow_control_window(2**30, stream)
@@ -176,10 +184,12 @@
               self.flush()
               if body != "none":
                   self.h2.send_data(stream, b"ok", end_stream=True)
-              if end != "reset-along":
+              if not end.startswith("reset-"):
                   self.flush()
               if end.startswith("reset"):
                   self.reset(stream, "NO_ERROR")
+              if end == "reset-pinged":
+                  self.h2.ping(bytes(8))
               self.flush()
               if reading == "nothing":
                   self.wait_for_hang_up()

@@ -42,9 +42,7 @@
         (self.code, reason) = (.badResponse, "the response's chunks cannot be read: \(remark)")
       case CCE_HTTP2_STREAM where isSilent && circumstances.phase == .receiving:
         // Of a reset that is no error libcurl says nothing, and 7.88 loses what came right before it.
-        (self.code, reason) = (
-          .truncatedBody, "the server reset the stream before the request was sent, and its answer states no length"
-        )
+        (self.code, reason) = (.truncatedBody, Self.resetAmidRequest)
       case CCE_HTTP2, CCE_HTTP2_STREAM:
         let isMalformed = Self.isMalformed(remark)
         self.code = isMalformed ? .badResponse : Self.lost(circumstances)
@@ -59,6 +57,15 @@
         self.code = Self.kind(code, circumstances)
         reason = remark
       }
+    }
+
+    private static let resetAmidRequest =
+      "the server reset the stream before the request was sent, and its answer states no length"
+
+    /// The error for the same, where libcurl calls it a success.
+    static var cutByReset: TaskError {
+      TaskError(
+        .truncatedBody, "\(resetAmidRequest), \(TaskError.Phase.receiving.rawValue)", phase: .receiving)
     }
 
     private static func isCutHead(_ code: Int32, _ circumstances: Circumstances) -> Bool {

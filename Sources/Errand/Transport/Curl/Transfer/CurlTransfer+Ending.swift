@@ -60,6 +60,8 @@
             TaskError(
               .truncatedBody, "the connection ended before the stream did, while receiving the body", phase: .receiving)
           ))
+      } else if code == CCE_OK, mayLackItsEnd {
+        finish(.failure(CurlFailure.cutByReset))
       } else if code == CCE_OK, head.isComplete, lacksAlert {
         finish(
           .failure(
@@ -84,18 +86,6 @@
               code, phase: timers.phase, hasBegun: !head.isUntouched,
               bodyFailure: outgoing?.state.withLock { $0.outbox.failure })))
       }
-    }
-
-    /// libcurl takes the end of an HTTP/2 connection for the end of its streams, where that broke the protocol. A body of
-    /// stated length is counted. Of any other, the connection must still stand, or the server have said that it ends.
-    private var isCutStream: Bool { endsWithConnection && !loop.sockets.isOpen(socket) }
-
-    /// True where its end may be that of its connection, which others keep open until the turn has reached them too.
-    var isInDoubt: Bool { endsWithConnection && loop.sockets.users(of: socket) ?? 0 > 1 }
-
-    private var endsWithConnection: Bool {
-      guard let stream, head.isComplete, head.framing.bodyLength == nil, mayHaveBody else { return false }
-      return !isAnswered && (!stream.isLast || CurlLibrary.losesLastBytes)
     }
 
     func finish(_ outcome: Result<TransferTimings, any Error>) {

@@ -102,6 +102,7 @@
       if head.framing.isAmbiguous { forbidReuse() }
       if head.framing.bodyLength == 0 || !mayHaveBody { answered() }
       if origin.isSecure, stream == nil, head.framing.isOpenEnded, mayHaveBody { watchForAlert() }
+      countReports()
     }
 
     /// The connection's end is the body's. Without the alert that closes TLS, an attacker may have made it (RFC 9112 §9.8), and

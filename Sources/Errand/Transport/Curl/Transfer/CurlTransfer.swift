@@ -72,6 +72,8 @@
     var isAnswered = false
     /// The whole request was handed over.
     private(set) var isSent = false
+    /// The number of libcurl's reports of progress since; nil where none is wanted.
+    var reportsSinceSent: Int?
     var pauses: Int32 = 0
     /// libcurl wants to read the connection, and to write to it.
     var interest = (reads: true, writes: true)
