@@ -52,7 +52,9 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
 
   private static func epoch(of clock: CallClock) -> Date { Date(timeIntervalSinceNow: -clock.now.inSeconds) }
 
-  private var now: Date { epoch.addingTimeInterval(clock.now.inSeconds) }
+  /// Made of the seconds since 1970, which the file keeps: a date that has more digits comes back as another one, and the
+  /// cookies in another order.
+  private var now: Date { Date(timeIntervalSince1970: epoch.timeIntervalSince1970 + clock.now.inSeconds) }
 
   // MARK: Cookies
 

@@ -35,6 +35,15 @@ import Testing
     }
   }
 
+  @Test func `the time of a cookie comes back from the file as it was, and so does the order`() throws {
+    for _ in 1...100 {
+      let jar = CookieJar(clock: CallClock(ManualClock()))
+      try jar.set("a=1", from: shop)
+      let created = try #require(jar.cookies.first).created
+      #expect(Date(timeIntervalSince1970: created.timeIntervalSince1970) == created)
+    }
+  }
+
   @Test func `file and folder are for nobody else`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("a/cookies.json")
