@@ -9,7 +9,7 @@ extension Call {
     } else if plan.cookiePolicy.isInherited, let line = try snapshot.configuration.cookiePolicy.statedLine() {
       addServersCookies(line, to: &request)
     }
-    if surroundings != nil, let cookieJar { request.renewCookies(cookieJar) }
+    if surroundings != nil, let cookieJar, !cookieJar.isEmpty { request.renewCookies(cookieJar) }
   }
 
   /// Adds the cookies that the server states, which stay with its remote's origin as its other fields do.

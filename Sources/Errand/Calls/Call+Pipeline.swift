@@ -127,6 +127,7 @@ extension Call {
 
   /// True when steps see the responses of its attempts, and may wait for other calls then.
   var hasAttemptSteps: Bool {
-    !snapshot.configuration.perAttemptSteps.isEmpty || surroundings?.authentication != nil
+    guard let surroundings else { return false }
+    return !snapshot.configuration.perAttemptSteps.isEmpty || surroundings.authentication != nil
   }
 }

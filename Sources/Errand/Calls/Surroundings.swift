@@ -3,8 +3,8 @@
 ///
 /// A call without them runs in the task of its caller, which must not be cancelled. It then waits for one thing at a time,
 /// and each is told to end: the exchange by its transport, all else by a task of its own (``Call/interruptible(_:)``).
-/// A new feature that waits around attempts is a field here; every other wait goes through `interruptible`.
-struct Surroundings: Sendable {
+/// A new feature that waits around attempts is a property here; every other wait goes through `interruptible`.
+final class Surroundings: Sendable {
   /// The serial queue in which the call takes its turn.
   let queue: SerialQueue
   /// The control that holds the call from outside.
@@ -26,10 +26,21 @@ struct Surroundings: Sendable {
   /// True where the transport cannot be told to end an exchange.
   let isTransportDeaf: Bool
 
-  /// True when the call has nothing of it.
-  private var isEmpty: Bool {
-    queue.name == nil && control == nil && hedging.isNone && caching == nil && !coalesces && callSteps.isEmpty
-      && !hasAttemptSteps && !isTransportDeaf
+  private init(
+    queue: SerialQueue, control: CallControl?, hedging: Hedging, coalesces: Bool, caching: Caching?,
+    callSteps: [any PerCallStep], attemptSteps: [any PerAttemptStep], innerSteps: [any PerAttemptStep],
+    authentication: Authentication?, isTransportDeaf: Bool
+  ) {
+    self.queue = queue
+    self.control = control
+    self.hedging = hedging
+    self.coalesces = coalesces
+    self.caching = caching
+    self.callSteps = callSteps
+    self.attemptSteps = attemptSteps
+    self.innerSteps = innerSteps
+    self.authentication = authentication
+    self.isTransportDeaf = isTransportDeaf
   }
 
   /// True when there is a step that sees every attempt.
@@ -37,19 +48,32 @@ struct Surroundings: Sendable {
 
   /// The surroundings of a call; nil where there is nothing that may wait around its attempts.
   ///
-  /// No initialiser, whose arguments would be copied, and the configuration is read field by field: every call comes here.
+  /// Every call comes here, and most have none: a part is looked at in its place, and nothing made before it is known that there
+  /// is any. A plan is no argument of the initialiser, which would copy it.
   static func of(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: Delivery) -> Surroundings? {
-    let hedging = plan.hedging.isInherited ? snapshot.configuration.hedging : plan.hedging
-    let surroundings = Surroundings(
-      queue: plan.serialQueue, control: plan.control,
-      hedging: delivery.isInMemory ? hedging : .none,  // a file or a reader cannot take one body from two
-      coalesces: snapshot.configuration.coalescesRequests && delivery.isShareable && plan.keepsToServer,
-      caching: caching(plan, snapshot),
-      callSteps: snapshot.configuration.perCallSteps, attemptSteps: attemptSteps(plan, snapshot),
-      innerSteps: innerSteps(plan, snapshot),
-      authentication: authentication(plan, snapshot),
-      isTransportDeaf: plan.server.cancellableTransport == nil)
-    return surroundings.isEmpty ? nil : surroundings
+    let hedging = hedging(plan, snapshot, delivery)
+    let coalesces = coalesces(plan, snapshot, delivery)
+    let authentication = authentication(plan, snapshot)
+    guard
+      plan.serialQueue.name != nil || plan.control != nil || plan.server.isTransportDeaf || !hedging.isNone || coalesces
+        || mayCache(plan, snapshot) || authentication != nil || snapshot.configuration.waitsForConnectivity
+        || !snapshot.configuration.perCallSteps.isEmpty || !snapshot.configuration.perAttemptSteps.isEmpty
+    else { return nil }
+    return Surroundings(
+      queue: plan.serialQueue, control: plan.control, hedging: hedging, coalesces: coalesces,
+      caching: caching(plan, snapshot), callSteps: snapshot.configuration.perCallSteps,
+      attemptSteps: attemptSteps(plan, snapshot), innerSteps: innerSteps(plan, snapshot),
+      authentication: authentication,
+      isTransportDeaf: plan.server.isTransportDeaf)
+  }
+
+  private static func hedging(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: Delivery) -> Hedging {
+    guard delivery.isInMemory else { return .none }  // a file or a reader cannot take one body from two
+    return plan.hedging.isInherited ? snapshot.configuration.hedging : plan.hedging
+  }
+
+  private static func coalesces(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: Delivery) -> Bool {
+    snapshot.configuration.coalescesRequests && delivery.isShareable && plan.keepsToServer
   }
 
   private static func authentication(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> Authentication? {

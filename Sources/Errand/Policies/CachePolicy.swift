@@ -49,6 +49,16 @@ public struct CachePolicy: Sendable, Hashable {
     return policy
   }()
 
+  /// True where it is left to the server.
+  var isInherited: Bool {
+    if case .inherited = mode { true } else { false }
+  }
+
+  /// True where nothing is ever sent.
+  var sendsNothing: Bool {
+    if case .cacheOnly = mode { true } else { false }
+  }
+
   /// The policies of the calls that ``PayloadDownloadingTask/updates()`` makes.
   var callsForUpdates: [CachePolicy] {
     func with(_ mode: Mode) -> CachePolicy {

@@ -14,6 +14,8 @@ public actor Server {
   package nonisolated let transport: any Transport
   /// The transport, where calls over it can be cancelled without a Swift task for each.
   nonisolated let cancellableTransport: (any CancellableTransport)?
+  /// True where there is none.
+  nonisolated let isTransportDeaf: Bool
   /// The cookies of this server, where its policy is to have a jar for itself.
   nonisolated let ownCookies: CookieJar
   private nonisolated let state: Lock<ServerSnapshot>
@@ -37,7 +39,8 @@ public actor Server {
     self.transport = transport
     ownCookies = CookieJar(clock: manager.clock)
     let cancellable = transport as? any CancellableTransport
-    cancellableTransport = cancellable?.isCancellable ?? false ? cancellable : nil
+    isTransportDeaf = !(cancellable?.isCancellable ?? false)
+    cancellableTransport = isTransportDeaf ? nil : cancellable
     var configuration = configuration
     configuration.remote = remote
     let switches = LaunchSwitches(environment)
@@ -90,6 +93,9 @@ public actor Server {
   }
 
   package nonisolated var snapshot: ServerSnapshot { state.withLock { $0 } }
+
+  /// True while these are its settings.
+  nonisolated func uses(_ snapshot: ServerSnapshot) -> Bool { state.withLock { $0 === snapshot } }
 }
 
 /// The server of a task that names none.

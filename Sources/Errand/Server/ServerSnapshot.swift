@@ -113,9 +113,9 @@ package final class ServerSnapshot: Sendable {
   /// The URL that a task states, or that its server makes of this snapshot.
   private func statedURL(of task: any ServerTask) async throws -> URL {
     let server = task.server
-    if server.snapshot === self, Self.override == nil {
+    if server.uses(self), Self.override == nil {
       let url = try await task.url
-      if server.snapshot === self { return url }  // it was made of no other
+      if server.uses(self) { return url }  // it was made of no other
     }
     return try await Self.$override.withValue(Override(server: ObjectIdentifier(server), snapshot: self)) {
       try await task.url

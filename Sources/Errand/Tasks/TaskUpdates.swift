@@ -20,7 +20,7 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
     init(_ plan: TaskPlan) {
       self.plan = plan
       let server = plan.server.configuration.cachePolicy
-      calls = (plan.cachePolicy.mode == .inherited ? server : plan.cachePolicy).callsForUpdates
+      calls = (plan.cachePolicy.isInherited ? server : plan.cachePolicy).callsForUpdates
     }
 
     /// The next response; nil after the last.

@@ -1,15 +1,5 @@
 import ErrandFoundation
 
-/// The cache that a call uses, and how.
-struct Caching: Sendable {
-  let store: any CacheStore
-  let policy: CachePolicy
-  let credentials: CacheCredentials
-
-  /// The same for a call that neither reads nor stores.
-  var onlyRemoving: Caching { Caching(store: RemovingStore(base: store), policy: policy, credentials: credentials) }
-}
-
 /// The use of the cache by one call: what it finds, and what becomes of the response.
 final class CacheRun: Sendable {
   typealias Attempts = @Sendable (HTTPRequest) async throws -> Outcome

@@ -1,0 +1,27 @@
+import ErrandFoundation
+
+/// The task of a call that another call makes for itself: the same, without the hooks that tell of progress.
+struct UnseenTask: ServerTask {
+  let base: any ServerTask
+
+  var server: Server { base.server }
+  var path: String { base.path }
+  var query: HTTPQuery { base.query }
+  var url: URL { get async throws { try await base.url } }
+  var headers: HTTPHeaders { base.headers }
+  var taskTag: String { base.taskTag }
+
+  func preflight(_ request: inout HTTPRequest) async throws { try await base.preflight(&request) }
+  func verify(_ response: HTTPResponse) throws { try base.verify(response) }
+}
+
+extension TaskPlan {
+  /// The plan of a call that the call of this one makes for itself: it waits for no turn, and nobody holds it.
+  var unseen: TaskPlan {
+    var plan = self
+    plan.task = UnseenTask(base: task)
+    plan.serialQueue = .none
+    plan.control = nil
+    return plan
+  }
+}
