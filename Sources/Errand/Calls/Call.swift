@@ -6,8 +6,6 @@ final class Call: Sendable {
   let snapshot: ServerSnapshot
   let delivery: Delivery
   let trace: CallTrace
-  let manager: TaskManager
-  let transport: any Transport
   let number: Int
   /// The limits of the call: the task's, then the server's.
   let timeouts: Timeouts
@@ -28,8 +26,6 @@ final class Call: Sendable {
     let snapshot = plan.server.snapshot
     self.snapshot = snapshot
     self.delivery = delivery
-    self.manager = manager
-    transport = plan.server.transport
     number = Self.lastNumber.withLock { number in
       number += 1
       return number
@@ -49,6 +45,9 @@ final class Call: Sendable {
       log: snapshot.configuration.log, context: plan.context)
     self.plan = plan
   }
+
+  var manager: TaskManager { plan.server.manager }
+  var transport: any Transport { plan.server.transport }
 
   private static func isEchoed(_ plan: TaskPlan, _ configuration: ServerConfiguration) -> Bool {
     switch plan.echoStyle {
@@ -141,11 +140,10 @@ final class Call: Sendable {
   func note(unaskedPart reason: String?) { state.withLock { $0.unaskedPart = reason } }
 
   func noteFinal(_ response: HTTPResponse) {
-    var head = response
-    // A stream's body would hold the call that holds it.
-    if delivery.isStream { head.body = HTTPResponseBody() }
     state.withLock { state in
-      state.response = head
+      state.response = response
+      // A stream's body would hold the call that holds it.
+      if delivery.isStream { state.response?.body = HTTPResponseBody() }
       state.wasPerhapsSent = true
     }
   }
@@ -221,7 +219,7 @@ final class Call: Sendable {
   }
 
   /// Echoes and records what went over the wire, where that is wanted.
-  private func show(_ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState) {
+  private func show(_ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState.Ended) {
     let (configuration, record) = (snapshot.configuration, flightRecord)
     let text = exchange.text(plan, configuration, record, outcome)
     if isEchoed { configuration.log.write(text) }

@@ -98,12 +98,27 @@ struct CallState {
     return heed(body)
   }
 
-  /// Ends the call; nil where it had ended before. Returns the last state, with what the call no longer needs: to be
-  /// released outside of any lock, for a task that is held keeps its result, which may hold the call.
-  mutating func end() -> CallState? {
+  /// The parts of the last state that the end of a call is about, with what the call no longer needs: to be released outside
+  /// of any lock, for a task that is held keeps its result, which may hold the call.
+  struct Ended {
+    let method: HTTPMethod?
+    let url: URL?
+    let response: HTTPResponse?
+    let bytesSent: Int
+    let deadline: Task<Void, Never>?
+    let release: (@Sendable () -> Void)?
+    fileprivate let wait: (any Cancellable)?
+    fileprivate let cacheRun: CacheRun?
+  }
+
+  /// Ends the call; nil where it had ended before.
+  mutating func end() -> Ended? {
     guard !hasEnded else { return nil }
     hasEnded = true
-    defer { (response, wait) = (nil, nil) }  // the call may live as long as what it gave
-    return self
+    // The call may live as long as what it gave; the use of the cache holds the call.
+    defer { (response, wait, cacheRun) = (nil, nil, nil) }
+    return Ended(
+      method: method, url: url, response: response, bytesSent: bytesSent, deadline: deadline, release: release,
+      wait: wait, cacheRun: cacheRun)
   }
 }

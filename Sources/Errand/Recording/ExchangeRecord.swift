@@ -122,7 +122,7 @@ extension ExchangeRecord {
   /// The line of the index for the call: no more than the recording itself shows.
   func entry(
     _ plan: TaskPlan, _ configuration: ServerConfiguration, _ record: FlightRecord, _ outcome: CallOutcome,
-    _ ended: CallState
+    _ ended: CallState.Ended
   ) -> RecordingEntry {
     let isShown = plan.recordingStyle.contains(.url)
     let url = ended.url.map { configuration.redaction($0) }

@@ -1,0 +1,60 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// A call that has ended is released with what it gave: a server makes millions of them.
+@Suite(.timeLimit(.minutes(10))) struct CallLifetimeTests {
+  private struct Reference {
+    weak var call: AnyObject?
+  }
+
+  private struct Passing: PerCallStep, PerAttemptStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
+  }
+
+  /// A server that answers the second request, a validation, with 304.
+  private func shop(_ configure: (inout ServerConfiguration) -> Void) -> CachedShop {
+    CachedShop(configure: configure) { number, request in
+      let fields: HTTPHeaders = [.eTag: "\"1\"", .cacheControl: "max-age=60"]
+      return number == 2
+        ? .status(.notModified, headers: fields, for: request) : .text("\(number)", fields, for: request)
+    }
+  }
+
+  /// A call's reference to itself, its response gone.
+  private func reference(_ shop: CachedShop, _ policy: CachePolicy = .inherited) async throws -> Reference {
+    Reference(call: try await shop.task("widgets/7", policy).response().response.maker)
+  }
+
+  @Test func `a call of a server with a cache is released, whether that answers, is asked in vain or validated`()
+    async throws
+  {
+    let shop = shop { _ in }
+    for (policy, status) in [(.standard, "stored"), (.standard, "hit"), (.validated, "304"), (.none, "bypass")]
+      as [(CachePolicy, String)]
+    {
+      let reference = try await reference(shop, policy)
+      #expect(await eventually { reference.call == nil }, "\(status)")
+    }
+    #expect(shop.sentCount == 3)
+  }
+
+  @Test func `a call with steps, a sign-in or shared requests is released`() async throws {
+    let features: [(String, (inout ServerConfiguration) -> Void)] = [
+      ("nothing", { _ in }), ("a step of the call", { $0.perCallSteps = [Passing()] }),
+      ("a step of the attempt", { $0.perAttemptSteps = [Passing()] }),
+      ("a sign-in", { $0.authentication = .bearer("a") }), ("sharing", { $0.coalescesRequests = true }),
+      ("another beside it", { $0.hedging = .after(.seconds(60)) }),
+    ]
+    for (name, configure) in features {
+      let reference = try await reference(
+        shop { configuration in
+          configuration.cache = nil
+          configure(&configuration)
+        })
+      #expect(await eventually { reference.call == nil }, "\(name)")
+    }
+  }
+}
