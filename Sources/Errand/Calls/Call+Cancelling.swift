@@ -38,8 +38,14 @@ extension Call {
     let body = SerialQueues.joined(body)
     let work: Task<Value, any Error>
     if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-      // At once, on the thread of the caller: work that does not wait costs no trip through the executor.
-      work = Task.immediate { try await body() }
+      // At once, on the thread of the caller: work that does not wait costs no trip through the executor, and has ended
+      // before anything could cancel it.
+      let progress = WorkProgress()
+      work = Task.immediate {
+        defer { progress.end() }
+        return try await body()
+      }
+      if progress.hasEnded { return try await work.value }
     } else {
       work = Task { try await body() }
     }
@@ -50,4 +56,14 @@ extension Call {
       work.cancel()
     }
   }
+}
+
+/// The progress of work in a Swift task of its own. A class, for a lock by itself would be boxed with its metadata, which is
+/// looked up where the work is generic.
+private final class WorkProgress: Sendable {
+  private let state = Lock(false)
+
+  var hasEnded: Bool { state.withLock { $0 } }
+
+  func end() { state.withLock { $0 = true } }
 }
