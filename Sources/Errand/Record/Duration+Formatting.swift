@@ -13,6 +13,7 @@ extension Duration {
 
   /// The duration as a number of seconds.
   package var inSeconds: Double {
-    Double(components.seconds) + Double(components.attoseconds) * 1e-18
+    let (seconds, attoseconds) = components  // each reading is a division of 128 bits
+    return Double(seconds) + Double(attoseconds) * 1e-18
   }
 }

@@ -74,8 +74,7 @@ final class CacheRun: Sendable {
 
   // RFC 9111 §4.1: of several that fit, the most recent.
   private func choose(among entries: [CacheEntry]) -> CacheEntry? {
-    guard !entries.isEmpty else { return nil }
-    let selecting = selecting
+    let selecting = entries.contains { $0.response.varying?.isEmpty == false } ? selecting : [:]
     var best: CacheEntry?
     for entry in entries where entry.response.fits(selecting, unpacks: unpacks) {
       if let best, best.response.responseTime > entry.response.responseTime { continue }

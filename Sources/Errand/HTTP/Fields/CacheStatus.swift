@@ -41,9 +41,13 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
   /// The member that is added to the field.
   public var description: String {
     var text = "errand"
+    text.reserveCapacity(48)  // every hit comes here
     if let forward { text += "; fwd=\(forward.rawValue)" } else { text += "; hit" }
     if let forwardStatus { text += "; fwd-status=\(forwardStatus.code)" }
-    if let timeLeft { text += "; ttl=\(timeLeft.wholeSeconds)" }
+    if let timeLeft {
+      text += "; ttl="
+      text += String(timeLeft.wholeSeconds)
+    }
     if isStored { text += "; stored" }
     if isCollapsed { text += "; collapsed" }
     if let detail { text += "; detail=\(detail)" }
@@ -53,5 +57,8 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
 
 extension Duration {
   /// The seconds without their fraction, towards the past.
-  var wholeSeconds: Int64 { components.seconds - (components.attoseconds < 0 ? 1 : 0) }
+  var wholeSeconds: Int64 {
+    let (seconds, attoseconds) = components
+    return attoseconds < 0 ? seconds - 1 : seconds
+  }
 }

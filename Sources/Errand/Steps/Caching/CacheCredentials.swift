@@ -3,8 +3,16 @@ final class CacheCredentials: Sendable {
   private struct State {
     /// True for the names of such fields: the rule looks at parts of a name, so its result is kept.
     var names: [HTTPHeaderName: Bool] = [:]
-    /// The last credential and its hash: most requests of a server carry the same.
-    var last: (secret: String, hash: String)?
+    /// The last request and its hash: most of a server have the same credential, and the same header.
+    var last: (subject: Subject, hash: String)?
+  }
+
+  /// The parts of a request that may be credentials.
+  private struct Subject: Equatable {
+    let headers: HTTPHeaders
+    let named: Set<HTTPHeaderName>
+    let account: String?
+    let digest: Credential?
   }
 
   private let redaction: Redaction
@@ -24,17 +32,25 @@ final class CacheCredentials: Sendable {
   func hash(
     of headers: HTTPHeaders, named: Set<HTTPHeaderName> = [], account: String? = nil, digest: Credential? = nil
   ) -> String {
-    var secret = account.map { "account \($0)\n" } ?? ""
-    if let digest { secret += "digest \(Self.salt) \(digest.user.utf8.count):\(digest.user)\(digest.password)\n" }
-    for field in headers where isCredential(field.name, named) {
+    let subject = Subject(headers: headers, named: named, account: account, digest: digest)
+    if let last = state.withLock({ $0.last }), last.subject == subject { return last.hash }
+    let secret = secret(of: subject)
+    let hash = secret.isEmpty ? "" : SHA256.hexadecimal(of: secret)
+    state.withLock { $0.last = (subject, hash) }
+    return hash
+  }
+
+  /// The credentials of a request as one text; empty where it has none.
+  private func secret(of subject: Subject) -> String {
+    var secret = subject.account.map { "account \($0)\n" } ?? ""
+    if let digest = subject.digest {
+      secret += "digest \(Self.salt) \(digest.user.utf8.count):\(digest.user)\(digest.password)\n"
+    }
+    for field in subject.headers where isCredential(field.name, subject.named) {
       let salt = field.name == .authorization && Self.holdsPassword(field.value) ? Self.salt : ""
       secret += "\(field.name.rawName.lowercased()): \(salt)\(field.value)\n"
     }
-    guard !secret.isEmpty else { return "" }
-    if let last = state.withLock({ $0.last }), last.secret == secret { return last.hash }
-    let hash = SHA256.hexadecimal(of: secret)
-    state.withLock { [secret] in $0.last = (secret, hash) }
-    return hash
+    return secret
   }
 
   /// A header as a response may be chosen by it: without the values of credentials, which the key keeps apart.

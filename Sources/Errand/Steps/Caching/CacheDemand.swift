@@ -22,8 +22,6 @@ struct CacheDemand: Sendable {
   /// True where the request has a condition that only its server can judge, or a range that is not one of bytes.
   var isForServer = false
 
-  private static let forServer: [HTTPHeaderName] = [.ifMatch, .ifUnmodifiedSince, .ifRange]
-
   init(_ request: HTTPRequest, now: Date) {
     method = request.method
     let isSafe = request.method == .get || request.method == .head
@@ -41,7 +39,7 @@ struct CacheDemand: Sendable {
         if range == nil { isForServer = true }
       case .ifNoneMatch: ifNoneMatch = EntityTagCondition(headers.values(for: .ifNoneMatch))
       case .ifModifiedSince: ifModifiedSince = headers.firstDate(.ifModifiedSince, now: now)
-      case let name where Self.forServer.contains(name): isForServer = true
+      case .ifMatch, .ifUnmodifiedSince, .ifRange: isForServer = true
       default: break
       }
     }

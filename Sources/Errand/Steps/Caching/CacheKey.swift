@@ -17,7 +17,29 @@ public struct CacheKey: Sendable, Hashable {
 extension CacheKey {
   /// The text of a URL as a key has it: without a fragment, which is never sent, and with scheme, host, port and root in the
   /// one form in which they are compared (RFC 9110 §4.2.3).
-  static func text(of url: String) -> String {
+  static func text(of url: String) -> String { isInForm(url) ? url : inForm(url) }
+
+  /// True for a URL that surely has that form already, as most have: host in lower case, another port or none, a path.
+  private static func isInForm(_ url: String) -> Bool {
+    url.utf8.withContiguousStorageIfAvailable { bytes in
+      var slashes = 0
+      for (index, byte) in bytes.enumerated() {
+        switch byte {
+        case UInt8(ascii: "/"):
+          slashes += 1
+          // A port of three digits at most, which may be that of the scheme.
+          if slashes == 3, bytes[max(0, index - 4)..<index].contains(UInt8(ascii: ":")) { return false }
+        case UInt8(ascii: "#"): return false
+        case UInt8(ascii: "A")...UInt8(ascii: "Z") where slashes < 3: return false
+        case UInt8(ascii: "?") where slashes < 3: return false
+        default: break
+        }
+      }
+      return slashes >= 3
+    } ?? false
+  }
+
+  private static func inForm(_ url: String) -> String {
     let text = url.utf8.contains(UInt8(ascii: "#")) ? String(url.prefix { $0 != "#" }) : url
     guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), text[colon...].hasPrefix("://") else { return text }
     let start = text.utf8.index(colon, offsetBy: 3)

@@ -35,7 +35,8 @@ struct StoredAnswer {
   ///   - cacheStatus: What the cache did.
   mutating func note(age: Duration?, _ cacheStatus: CacheStatus) {
     // RFC 9111 §4: a response that is used without validation states its age.
-    if let age { headers[.age] = "\(max(0, age.wholeSeconds))" }
+    headers.reserve(headers.count + 2)
+    if let age { headers[.age] = String(max(0, age.wholeSeconds)) }
     headers.add(cacheStatus.description, for: .cacheStatus)
   }
 }

@@ -15,6 +15,8 @@ public struct StoredResponse: Sendable, Hashable {
   /// True where the body was unpacked, so that `Content-Encoding` says what it was over the wire.
   public let isUnpacked: Bool
   let terms: CacheTerms
+  /// The fields that `Vary` names; nil where the response fits no other request. Read once, for every hit looks at them.
+  let varying: [HTTPHeaderName]?
 
   /// A response by its parts, as a store has kept them.
   public init(
@@ -28,6 +30,7 @@ public struct StoredResponse: Sendable, Hashable {
     self.selecting = selecting
     self.isUnpacked = isUnpacked
     terms = CacheTerms(status, headers, requestTime: requestTime, responseTime: responseTime)
+    varying = if case .fields(let names) = Vary(headers) { names } else { nil }
   }
 
   var eTag: EntityTag? { headers.values(for: .eTag).first.flatMap { EntityTag($0) } }
@@ -41,9 +44,9 @@ public struct StoredResponse: Sendable, Hashable {
   // RFC 9111 §4.1: every field that Vary names is absent from both requests, or the same.
   /// True when it was chosen by the same fields as a response to this request would be.
   func fits(_ request: HTTPHeaders, unpacks: Bool) -> Bool {
-    guard case .fields(let names) = Vary(headers) else { return false }
+    guard let varying else { return false }
     guard isUnpacked == unpacks || !headers.contains(.contentEncoding) else { return false }
-    return names.allSatisfy { selecting[$0] == Vary.value(of: $0, in: request) }
+    return varying.allSatisfy { selecting[$0] == Vary.value(of: $0, in: request) }
   }
 
   /// The fields of a request by which a response with this header was chosen.
@@ -57,10 +60,7 @@ public struct StoredResponse: Sendable, Hashable {
   /// True when it takes the place of a response that was chosen by the same values of the same fields.
   public func supersedes(_ other: StoredResponse) -> Bool {
     selecting.count == other.selecting.count && isUnpacked == other.isUnpacked
-      && selecting.allSatisfy { other.selecting[$0.name] == $0.value } && Set(varying) == Set(other.varying)
-  }
-
-  private var varying: [HTTPHeaderName] {
-    if case .fields(let names) = Vary(headers) { names } else { [] }
+      && selecting.allSatisfy { other.selecting[$0.name] == $0.value }
+      && Set(varying ?? []) == Set(other.varying ?? [])
   }
 }

@@ -53,6 +53,24 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
+  @Test func `each part of a request that may be a credential changes its hash, also right after another's`() {
+    let credentials = CacheCredentials(.standard)
+    let headers: HTTPHeaders = ["X-Id": "1"]
+    func hashes() -> [String] {
+      [
+        credentials.hash(of: headers), credentials.hash(of: ["Cookie": "a=1"]), credentials.hash(of: ["Cookie": "a=2"]),
+        credentials.hash(of: headers, named: ["X-Id"]), credentials.hash(of: headers, account: "ann"),
+        credentials.hash(of: headers, account: "bob"),
+        credentials.hash(of: headers, digest: Credential(user: "ann", password: "1")),
+        credentials.hash(of: headers, digest: Credential(user: "ann", password: "2")),
+      ]
+    }
+    let first = hashes()
+    #expect(Set(first).count == first.count)
+    #expect(hashes() == first)
+    #expect(first[0].isEmpty && credentials.hash(of: headers).isEmpty)
+  }
+
   @Test func `users are apart where a redaction hides nothing, and where only the request names the field`()
     async throws
   {

@@ -73,7 +73,9 @@ import Testing
     for (url, text) in [
       ("http://shop.test:80", "http://shop.test/"), ("https://shop.test:80/W", "https://shop.test:80/W"),
       ("https://shop.test?A=1", "https://shop.test/?A=1"), ("https://Me:PW@Shop.test/", "https://Me:PW@shop.test/"),
-      ("http://[::80]:80/a", "http://[::80]/a"),
+      ("http://[::80]:80/a", "http://[::80]/a"), ("http://a:80/b", "http://a/b"),
+      ("https://shop.test:8443/W", "https://shop.test:8443/W"), ("https://shop.test/w#A", "https://shop.test/w"),
+      ("https://shop.test?a=/b/c", "https://shop.test/?a=/b/c"),
       ("https://shop.test/?u=http://A:80", "https://shop.test/?u=http://A:80"),
     ] {
       #expect(CacheKey.text(of: url) == text, "\(url)")
