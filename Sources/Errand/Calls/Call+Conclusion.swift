@@ -3,9 +3,8 @@ import ErrandFoundation
 extension Call {
   /// 10. Checks the status, makes the result, and calls the hooks.
   func conclude<Value: Sendable>(
-    _ outcome: Outcome, finish: @Sendable (Outcome) async throws -> Value
+    _ outcome: consuming Outcome, finish: @Sendable (Outcome) async throws -> Value
   ) async throws -> Value {
-    var outcome = outcome
     outcome.response.maker = self
     noteFinal(outcome.response)
     guard outcome.isAccepted else { throw await refusal(outcome) }

@@ -36,8 +36,14 @@ public struct HTTPHeaderName: Sendable, ExpressibleByStringLiteral, CustomString
 
 extension HTTPHeaderName: Hashable {
   /// True when both name the same field.
+  @inline(__always)
   public static func == (left: HTTPHeaderName, right: HTTPHeaderName) -> Bool {
-    left.rawName.hasSameBytes(as: right.rawName) { $0 == $1 || folded($0) == folded($1) }
+    // Most names differ in length: no call for those.
+    left.rawName.utf8.count == right.rawName.utf8.count && left.hasSameBytes(as: right)
+  }
+
+  private func hasSameBytes(as other: HTTPHeaderName) -> Bool {
+    rawName.hasSameBytes(as: other.rawName) { $0 == $1 || Self.folded($0) == Self.folded($1) }
   }
 
   /// Hashes the name without regard to case.

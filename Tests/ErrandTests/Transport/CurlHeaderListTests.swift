@@ -45,6 +45,15 @@
       #expect(lines(handle.headerList(for: try content(headers))) == expected)
     }
 
+    @Test func `fields that are copies of the last ones are the same list, with another body another`() throws {
+      let handle = try makeHandle()
+      let headers: HTTPHeaders = ["A": "1", "Accept": "b"]
+      let first = handle.headerList(for: try content(headers))
+      #expect(handle.headerList(for: try content(headers)) == first)
+      #expect(lines(handle.headerList(for: try content(headers, sendsBody: true))).count == 4)
+      #expect(lines(handle.headerList(for: try content(headers))) == ["A: 1", "Accept: b"])
+    }
+
     @Test func `a body, and codings, are part of the list`() throws {
       let handle = try makeHandle()
       #expect(lines(handle.headerList(for: try content(["Accept": "b"]))) == ["Accept: b"])

@@ -37,10 +37,13 @@
     }
 
     @Test func `a value that is no UTF-8 is read as Latin-1`() throws {
-      let bytes = Array("HTTP/1.1 200 OK\r\nA: caf".utf8) + [0xE9] + Array("\r\nB: café\r\n\r\n".utf8)
+      let bytes =
+        Array("HTTP/1.1 200 OK\r\nA: caf".utf8) + [0xE9] + Array("\r\nB: café\r\nC: ".utf8)
+        + [0xE9] + Array(" at the beginning of many\r\n\r\n".utf8)
       let head = try #require(ResponseHead(bytes))
       #expect(head.headers["A"] == "café")
       #expect(head.headers["B"] == "café")
+      #expect(head.headers["C"] == "é at the beginning of many")
     }
   }
 #endif

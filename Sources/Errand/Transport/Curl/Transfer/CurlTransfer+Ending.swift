@@ -131,7 +131,7 @@
 
     // What libcurl holds for a reader that stands still it may keep for the next one.
     private var isPristine: Bool {
-      if case .success = incoming.withLock({ $0.inbox.outcome }) { sendCount == 1 && pauses == 0 } else { false }
+      sendCount == 1 && pauses == 0 && incoming.withLock { $0.inbox.isWhole }
     }
   }
 #endif

@@ -73,11 +73,23 @@
       while start < end, isSpace(bytes[start]) { start += 1 }
       while start < end, isSpace(bytes[end - 1]) { end -= 1 }
       let bytes = bytes.part(start..<end)
-      var seen: UInt8 = 0
-      for byte in bytes { seen |= byte }
-      if seen < 0x80 { return String(decoding: bytes, as: UTF8.self) }
+      if isASCII(bytes) { return String(decoding: bytes, as: UTF8.self) }
       return String(validating: bytes, as: UTF8.self)
         ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    }
+
+    /// Looked at eight bytes at a time: every field of every response comes here.
+    private static func isASCII(_ bytes: Bytes) -> Bool {
+      var (seen, index): (UInt64, Int) = (0, 0)
+      while index + 8 <= bytes.count {
+        seen |= bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        index += 8
+      }
+      while index < bytes.count {
+        seen |= UInt64(bytes[index])
+        index += 1
+      }
+      return seen & 0x8080_8080_8080_8080 == 0
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool {

@@ -69,6 +69,11 @@
       outcome = .failure(error)
     }
 
+    /// True once the transfer has ended as it should.
+    var isWhole: Bool {
+      if case .success = outcome { true } else { false }
+    }
+
     // MARK: The reader's side
 
     func readHead() -> Reading<[UInt8]> {
