@@ -9,7 +9,8 @@ struct PrivateFolder: ~Copyable {
   struct Stamp: Equatable {
     let inode: UInt64
     let size: Int64
-    let written: Data
+    let seconds: Int
+    let nanoseconds: Int
   }
 
   /// The reason not to use a folder.
@@ -109,14 +110,10 @@ struct PrivateFolder: ~Copyable {
   func stamp(of name: String) -> Stamp? {
     var status = stat()
     guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
-    #if canImport(Darwin)
-      let time = status.st_mtimespec
-    #else
-      let time = status.st_mtim
-    #endif
-    // As bytes: in a release build the fields of `timespec` are of a module that has no name to import.
-    let written = withUnsafeBytes(of: time) { Data($0) }
-    return Stamp(inode: UInt64(status.st_ino), size: Int64(status.st_size), written: written)
+    let written = status.lastChange
+    return Stamp(
+      inode: UInt64(status.st_ino), size: Int64(status.st_size), seconds: written.seconds,
+      nanoseconds: written.nanoseconds)
   }
 
   /// Runs `body` under the lock of that name; nil where others hold it for longer than `patience` milliseconds. The
