@@ -41,3 +41,34 @@ extension StringProtocol {
     return String(bytes: bytes, encoding: .utf8)
   }
 }
+
+extension Substring {
+  /// The text with every byte percent-encoded that has no place in a part of a URI: what is neither reserved nor unreserved
+  /// (RFC 3986 §2.2 and §2.3), and `#`, `[` and `]`. Escapes that are there stay.
+  func escapedForURI(except others: String = "") -> String {
+    guard !utf8.allSatisfy(Self.needsNoEscape) else { return String(self) }
+    let bytes = Array(utf8)
+    var result = ""
+    for (index, byte) in bytes.enumerated() {
+      let isEscape =
+        byte == UInt8(ascii: "%") && index + 2 < bytes.count && bytes[index + 1].hexadecimalDigit != nil
+        && bytes[index + 2].hexadecimalDigit != nil
+      if isEscape || Self.needsNoEscape(byte) || others.utf8.contains(byte) {
+        result.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+      }
+    }
+    return result
+  }
+
+  // RFC 3986 §3.3 and §3.4: pchar, "/" and "?".
+  private static func needsNoEscape(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "-._~!$&'()*+,;=:@/?".utf8.contains(byte)
+    }
+  }
+}

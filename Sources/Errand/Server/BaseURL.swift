@@ -44,7 +44,7 @@ struct BaseURL: Sendable {
     }
     // Or a path would become the host of a remote without one.
     guard isWhole || isSound else { throw malformed(base) }
-    var text = base + Self.escaped(path.hasPrefix("/") ? path.dropFirst() : path[...])
+    var text = base + (path.hasPrefix("/") ? path.dropFirst() : path[...]).escapedForURI()
     if !isWhole, let ownQuery { text = Self.inserting(ownQuery, in: text) }
     if !query.isEmpty { text += (text.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + query.encoded }
     // What begins with a sound base has its scheme and host.
@@ -91,34 +91,5 @@ struct BaseURL: Sendable {
       .badURL,
       "'\(redaction(address: text).shortened)' of the remote '\(remote.name)' is not an absolute URL: it needs a scheme, a host and no blanks",
       phase: .preparing)
-  }
-
-  // RFC 3986 §3.3 and §3.4: pchar, "/" and "?" stay; so does a percent sign before two digits.
-  private static func escaped(_ path: Substring) -> String {
-    guard path.utf8.contains(where: { !isAllowed($0) || $0 == UInt8(ascii: "%") }) else { return String(path) }
-    let bytes = Array(path.utf8)
-    var result = ""
-    for (index, byte) in bytes.enumerated() {
-      let isEscape =
-        byte == UInt8(ascii: "%") && index + 2 < bytes.count && isHexadecimal(bytes[index + 1])
-        && isHexadecimal(bytes[index + 2])
-      if isEscape || (isAllowed(byte) && byte != UInt8(ascii: "%")) {
-        result.unicodeScalars.append(Unicode.Scalar(byte))
-      } else {
-        result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-      }
-    }
-    return result
-  }
-
-  private static func isHexadecimal(_ byte: UInt8) -> Bool { Character(Unicode.Scalar(byte)).isHexDigit }
-
-  private static func isAllowed(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    default: "-._~!$&'()*+,;=:@/?%".utf8.contains(byte)
-    }
   }
 }

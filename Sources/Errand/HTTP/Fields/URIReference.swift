@@ -14,8 +14,8 @@ struct URIReference: Equatable {
   init(_ text: String) {
     // RFC 3986 appendix B, from the outside to the inside. By bytes: an accent may join a slash to one character.
     var rest = text[...]
-    fragment = Self.cut(&rest, at: "#")?.escaped()
-    query = Self.cut(&rest, at: "?")?.escaped()
+    fragment = Self.cut(&rest, at: "#")?.escapedForURI()
+    query = Self.cut(&rest, at: "?")?.escapedForURI()
     if let colon = rest.firstIndex(ofByte: ":"), Self.isScheme(rest[..<colon]) {
       scheme = String(rest[..<colon])
       rest = rest[rest.utf8.index(after: colon)...]
@@ -23,10 +23,10 @@ struct URIReference: Equatable {
     if rest.utf8.starts(with: "//".utf8) {
       rest = rest[rest.utf8.index(rest.startIndex, offsetBy: 2)...]
       let end = rest.firstIndex(ofByte: "/") ?? rest.endIndex
-      authority = rest[..<end].escaped(except: "[]")
+      authority = rest[..<end].escapedForURI(except: "[]")
       rest = rest[end...]
     }
-    path = rest.escaped()
+    path = rest.escapedForURI()
   }
 
   /// Takes off what comes after the first `mark`; nil where there is none.
@@ -96,30 +96,4 @@ struct URIReference: Equatable {
 
 extension Substring {
   fileprivate func firstIndex(ofByte mark: Unicode.Scalar) -> Index? { utf8.firstIndex(of: UInt8(ascii: mark)) }
-
-  /// The text with everything escaped that has no place in a part of a URI (RFC 3986 §2.2 and §2.3).
-  fileprivate func escaped(except others: String = "") -> String {
-    let bytes = Array(utf8)
-    var result = ""
-    for (index, byte) in bytes.enumerated() {
-      let isEscape =
-        byte == UInt8(ascii: "%") && index + 2 < bytes.count && bytes[index + 1].hexadecimalDigit != nil
-        && bytes[index + 2].hexadecimalDigit != nil
-      if isEscape || Self.isAllowed(byte) || others.utf8.contains(byte) {
-        result.unicodeScalars.append(Unicode.Scalar(byte))
-      } else {
-        result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-      }
-    }
-    return result
-  }
-
-  private static func isAllowed(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    default: "-._~!$&'()*+,;=:@/?".utf8.contains(byte)
-    }
-  }
 }
