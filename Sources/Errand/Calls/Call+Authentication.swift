@@ -54,10 +54,9 @@ extension Call {
   }
 
   private var refreshContext: RefreshContext {
-    let (clock, log) = (manager.clock, snapshot.configuration.log)
+    let log = snapshot.configuration.log
     return RefreshContext(
-      clock: clock, epoch: manager.epoch, transmit: { [self] in try await send(tokenRequest: $0) },
-      complaint: { log.write($0) })
+      manager.dates, transmit: { [self] in try await send(tokenRequest: $0) }, complaint: { log.write($0) })
   }
 
   /// Sends a request for a token as a call of its own, by a server that has nothing but the limits of this one.

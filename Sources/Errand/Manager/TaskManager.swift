@@ -13,8 +13,7 @@ public actor TaskManager {
   nonisolated let invalidations = InvalidationDesk()
   nonisolated let serialQueues = SerialQueues()
   nonisolated let clock: CallClock
-  /// The date at which the clock stood at zero.
-  nonisolated let epoch: Date
+  nonisolated let dates: DatedClock
   nonisolated let random: CallRandom
   nonisolated let retries: RetryDesk
   nonisolated let circuits: CircuitDesk
@@ -36,7 +35,7 @@ public actor TaskManager {
     retries = RetryDesk(retryBudget)
     circuits = CircuitDesk(clock: clock)
     self.clock = clock
-    epoch = Date(timeIntervalSinceNow: -clock.now.inSeconds)
+    dates = DatedClock(clock)
     self.random = random
   }
 

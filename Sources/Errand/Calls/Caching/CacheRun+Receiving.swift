@@ -10,7 +10,7 @@ extension CacheRun {
   /// - Returns: The response to be read.
   /// - Throws: What the hooks that verify the head throw: nothing is stored then.
   func received(_ response: HTTPResponse, to sent: HTTPRequest, at requestTime: Date) async throws -> HTTPResponse {
-    let now = call.manager.date
+    let now = call.manager.dates.now
     // It would take the place of the stored response that is used instead of it.
     if response.status.isServerFailure, let entry = state.withLock({ $0.entry }),
       CacheDecision.mayServe(entry.response, demand, caching.policy, now: now)
@@ -106,7 +106,7 @@ extension CacheRun {
     let updated = await update(entry, by: response)
     var status = state.withLock { $0.status }
     status.forwardStatus = .notModified
-    status.timeLeft = updated.response.terms.timeLeft(at: call.manager.date)
+    status.timeLeft = updated.response.terms.timeLeft(at: call.manager.dates.now)
     call.trace.note(.cacheValidated)
     guard let answer = try await serve(updated, status, age: nil, by: response) else {
       return try await askAgain(attempts)
@@ -117,7 +117,7 @@ extension CacheRun {
 
   /// Updates a stored response by the header of a 304 or of a response to HEAD.
   private func update(_ entry: CacheEntry, by response: HTTPResponse) async -> CacheEntry {
-    let now = call.manager.date
+    let now = call.manager.dates.now
     let updated = Validation.updated(entry.response, by: response.headers, requestTime: now, responseTime: now)
     if CacheControl(response.headers).contains("no-store") {
       await caching.store.remove(entry, for: key)

@@ -27,7 +27,7 @@ final class CacheRun: Sendable {
     self.call = call
     self.caching = caching
     self.request = request
-    demand = CacheDemand(request, now: call.manager.date)
+    demand = CacheDemand(request, now: call.manager.dates.now)
     key = CacheKey(
       url: CacheKey.text(of: request.url.absoluteString),
       credential: caching.credentials.hash(
@@ -48,7 +48,7 @@ final class CacheRun: Sendable {
     let readsNothing = !demand.isCacheable || caching.policy.mode == .none
     let entries = readsNothing ? [] : await caching.store.entries(for: key)
     let entry = choose(among: entries) ?? preloaded
-    let now = call.manager.date
+    let now = call.manager.dates.now
     let decision = CacheDecision.on(
       demand, caching.policy, stored: entry?.response, hasOthers: !entries.isEmpty, now: now)
     switch decision {
@@ -173,7 +173,7 @@ final class CacheRun: Sendable {
 
   /// The outcome of the stored response in the place of a failure; nil where it may not be used.
   func serveInstead(of response: HTTPResponse?) async throws -> Outcome? {
-    let now = call.manager.date
+    let now = call.manager.dates.now
     guard let entry = state.withLock({ $0.entry }),
       CacheDecision.mayServe(entry.response, demand, caching.policy, now: now)
     else { return nil }
@@ -192,11 +192,6 @@ final class CacheRun: Sendable {
     }
     return try await settle(try await attempts(request), attempts)
   }
-}
-
-extension TaskManager {
-  /// The date by the clock of the manager.
-  nonisolated var date: Date { epoch.addingTimeInterval(clock.now.inSeconds) }
 }
 
 extension TaskError {

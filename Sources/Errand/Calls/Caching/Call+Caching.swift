@@ -39,7 +39,7 @@ extension Call {
     guard let run = state.withLock({ $0.cacheRun }) else { return response }
     let underway = trace.elapsed - attempt.startTime
     do {
-      return try await run.received(response, to: sent, at: manager.date.addingTimeInterval(-underway.inSeconds))
+      return try await run.received(response, to: sent, at: manager.dates.now.addingTimeInterval(-underway.inSeconds))
     } catch {
       response.body.cancel()
       throw error

@@ -73,24 +73,24 @@ public enum TokenFreshness: Sendable, Hashable {
 
 /// The means of a refresh.
 public struct RefreshContext: Sendable {
-  /// The clock of the call that began it.
-  public let clock: CallClock
-  private let epoch: Date
+  private let dates: DatedClock
   private let transmit: @Sendable (HTTPRequest) async throws -> HTTPResponse
   private let complaint: @Sendable (String) -> Void
 
   init(
-    clock: CallClock, epoch: Date, transmit: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse,
+    _ dates: DatedClock, transmit: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse,
     complaint: @escaping @Sendable (String) -> Void
   ) {
-    self.clock = clock
-    self.epoch = epoch
+    self.dates = dates
     self.transmit = transmit
     self.complaint = complaint
   }
 
+  /// The clock of the call that began it.
+  public var clock: CallClock { dates.clock }
+
   /// The present time, by the clock of the call.
-  public var now: Date { epoch.addingTimeInterval(clock.now.inSeconds) }
+  public var now: Date { dates.now }
 
   /// Sends a request by the transport of the server, with its limits and its retry policy, and returns the response with
   /// all of its body, whatever its status is. A POST is not repeated once the remote may have seen it.

@@ -9,9 +9,7 @@ public import ErrandFoundation
 /// none for longer than 400 days. A jar may be shared by servers that trust each other. Its description shows no values.
 public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectable {
   private let shelf: Lock<CookieShelf>
-  private let clock: CallClock
-  /// The date at which the clock stood at zero.
-  private let epoch: Date
+  private let dates: DatedClock
   private let store: CookieStore?
 
   /// A jar of the process, for servers that are to share one.
@@ -21,8 +19,7 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
   ///
   /// - Parameter clock: The clock by which cookies expire.
   public init(clock: CallClock = .continuous) {
-    self.clock = clock
-    epoch = Self.epoch(of: clock)
+    dates = DatedClock(clock)
     shelf = Lock(CookieShelf())
     store = nil
   }
@@ -41,33 +38,26 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
   /// - Throws: ``TaskError`` with code `.fileNotWritable` when the folder or the file cannot be used, or the file has something
   ///   else than cookies.
   public init(file: URL, clock: CallClock = .continuous, log: TextSink = .standardError) throws {
-    self.clock = clock
-    epoch = Self.epoch(of: clock)
+    dates = DatedClock(clock)
     let store = CookieStore(CookieFile(url: file), log)
     var shelf = CookieShelf(isJournaled: true)
-    shelf.adopt(try store.open(), now: epoch.addingTimeInterval(clock.now.inSeconds))
+    shelf.adopt(try store.open(), now: dates.now)
     self.shelf = Lock(shelf)
     self.store = store
   }
-
-  private static func epoch(of clock: CallClock) -> Date { Date(timeIntervalSinceNow: -clock.now.inSeconds) }
-
-  /// Made of the seconds since 1970, which the file keeps: a date that has more digits comes back as another one, and the
-  /// cookies in another order.
-  private var now: Date { Date(timeIntervalSince1970: epoch.timeIntervalSince1970 + clock.now.inSeconds) }
 
   // MARK: Cookies
 
   /// The cookies that have not expired, in the order in which they came.
   public var cookies: [Cookie] {
-    let now = now
+    let now = dates.now
     return shelf.withLock { $0.cookies(at: now) }
   }
 
   /// The cookies that a GET of a URL would send, in their order.
   public func cookies(for url: URL) -> [Cookie] {
     guard let target = CookieTarget(url) else { return [] }
-    let now = now
+    let now = dates.now
     return shelf.withLock { $0.cookies(for: target, isSafe: true, isSameSite: true, now: now) }
   }
 
@@ -124,7 +114,7 @@ extension CookieJar {
     guard let target = CookieTarget(url) else { return nil }
     // Not under the lock: the list of suffixes may have to be read.
     let isSameSite = first.flatMap { CookieTarget($0) }.map { target.isSameSite(as: $0, .system) } ?? true
-    let (isSafe, now) = (method.isSafe, now)
+    let (isSafe, now) = (method.isSafe, dates.now)
     let cookies = shelf.withLock {
       $0.cookies(for: target, isSafe: isSafe, isSameSite: isSameSite, now: now)
     }
@@ -149,7 +139,7 @@ extension CookieJar {
 
   private func keep(_ line: String, from target: CookieTarget) throws(CookieRefusal) {
     guard let field = SetCookie(line) else { throw .malformed }
-    let now = now
+    let now = dates.now
     let cookie = try Cookie(field, from: target, now: now, .system)
     let isKept = shelf.withLock { $0.keep(cookie, from: target, now: now) }
     if !isKept { throw .shadowsSecure }
@@ -157,7 +147,7 @@ extension CookieJar {
 
   /// Writes the changes to the file, and takes over what it has; on the store's thread.
   func write(to file: CookieFile) throws {
-    let (changes, now) = (shelf.withLock { $0.takeJournal() }, now)
+    let (changes, now) = (shelf.withLock { $0.takeJournal() }, dates.now)
     do {
       let stored = try file.update { CookieShelf.merged($0, changes, now: now) }
       shelf.withLock { [stored] in $0.adopt(stored, now: now) }

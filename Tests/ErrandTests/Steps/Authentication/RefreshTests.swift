@@ -75,7 +75,7 @@ import Testing
     let tokens = NumberedTokens()
     let shop = shop(tokens)
     try await shop.task().run()
-    tokens.end(1, at: shop.manager.epoch.addingTimeInterval(3600))
+    tokens.end(1, at: shop.manager.dates.epoch.addingTimeInterval(3600))
     shop.clock.advance(by: .seconds(3539))
     try await shop.task().run()
     #expect(tokens.replaced.isEmpty)
@@ -89,7 +89,7 @@ import Testing
   {
     let tokens = NumberedTokens()
     let shop = shop(tokens)
-    tokens.end(1, at: shop.manager.epoch.addingTimeInterval(3600))
+    tokens.end(1, at: shop.manager.dates.epoch.addingTimeInterval(3600))
     tokens.fail(Refused())
     try await shop.task().run()
     shop.clock.advance(by: .seconds(3550))

@@ -65,7 +65,7 @@ struct CachedShop: Sendable {
   }
 
   /// A date so many seconds from now, as a field has it.
-  func date(_ seconds: Double = 0) -> String { HTTPDate.format(server.manager.date + seconds) }
+  func date(_ seconds: Double = 0) -> String { HTTPDate.format(server.manager.dates.now + seconds) }
 }
 
 struct CachedTask: PayloadDownloadingTask {
