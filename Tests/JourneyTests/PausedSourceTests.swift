@@ -35,28 +35,15 @@
       let body = HTTPBody.stream(length: length) { AsyncStream { $0.yield(Data("0123456789".utf8)) } }
       let task = URLTask(peer.url(), method: .post, body: body).on(shop.server).retry(.never)
       defer { #expect(shop.isQuiet) }
-      return try await bounded {
-        switch verb {
-        case .run: return try await task.run().status
-        case .stream:
-          let response = try await task.stream()
-          _ = try await response.body.collect()
-          return response.status
-        case .file:
-          return try await withFolder { try await task.download(to: $0.appendingPathComponent("file")).status }
-        }
+      switch verb {
+      case .run: return try await task.run().status
+      case .stream:
+        let response = try await task.stream()
+        _ = try await response.body.collect()
+        return response.status
+      case .file:
+        return try await withFolder { try await task.download(to: $0.appendingPathComponent("file")).status }
       }
-    }
-
-    /// Cancels what hangs.
-    private func bounded<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
-      let call = Task { try await body() }
-      let watch = Task {
-        try await Task.sleep(for: .seconds(30))
-        call.cancel()
-      }
-      defer { watch.cancel() }
-      return try await call.value
     }
 
     @Test(arguments: lengths, Verb.allCases)
@@ -130,7 +117,7 @@
         return isSaid.withLock { $0 } && queues.unsent == 0 && queues.unread == 0
       }
       #expect(isRead, "libcurl reads no further than the reader may")
-      let whole = try await bounded { try await answer.collect() }
+      let whole = try await answer.collect()
       #expect(whole.count == size)
     }
 

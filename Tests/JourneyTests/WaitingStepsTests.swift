@@ -44,24 +44,21 @@ import Testing
     return shop
   }
 
-  private func ended(_ calls: [Task<HTTPStatus, any Error>]) async -> [HTTPStatus?] {
-    // What hangs is a failure here, and not a suite that never ends.
-    let watch = Task {
-      try await Task.sleep(for: .seconds(20))
-      for call in calls { call.cancel() }
+  /// The statuses of calls that run at once. What hangs is cancelled when the suite's time is over, and has none.
+  private func statuses(of calls: Int = 1, _ call: @escaping @Sendable () async throws -> HTTPStatus) async
+    -> [HTTPStatus?]
+  {
+    await withTaskGroup(of: HTTPStatus?.self) { group in
+      for _ in 0..<calls { group.addTask { try? await call() } }
+      return await group.reduce(into: []) { $0.append($1) }
     }
-    defer { watch.cancel() }
-    var statuses: [HTTPStatus?] = []
-    for call in calls { statuses.append(try? await call.value) }  // nil where it was cancelled
-    return statuses
   }
 
   @Test(arguments: [401, 200]) func `a step may run a task while it has a response`(status: HTTPStatus) async throws {
     let shop = try shop { try await PlainTask(path: "token").on($0).run() }
     shop.mock.enqueue(.status(status, body: "first"))
     shop.mock.route("/plain", answer: .text("second"))
-    let call = Task { try await PlainTask().on(shop.server).run().status }
-    #expect(await ended([call]) == [200])
+    #expect(await statuses { try await PlainTask().on(shop.server).run().status } == [200])
     #expect(shop.mock.requests.map(\.path) == ["/plain", "/token"] + (status == 401 ? ["/plain"] : []))
     #expect(shop.isQuiet)
   }
@@ -72,12 +69,12 @@ import Testing
     let shop = try shop { _ = try await PlainTask(path: "token").on($0).stream().body.collect() }
     shop.mock.enqueue(.status(status, body: "first"))
     shop.mock.route("/plain", answer: .text("second"))
-    let call = Task {
+    let read = await statuses {
       let response = try await PlainTask().on(shop.server).stream()
       _ = try await response.body.collect()
       return response.status
     }
-    #expect(await ended([call]) == [200])
+    #expect(read == [200])
     #expect(shop.mock.requests.map(\.path) == ["/plain", "/token"] + (status == 401 ? ["/plain"] : []))
     #expect(await eventually { shop.isQuiet && shop.server.manager.throttle.streams == 0 })
   }
@@ -93,8 +90,8 @@ import Testing
       }
       return count <= 8 ? .status(401, body: "no") : .text("fine")
     }
-    let calls = (0..<8).map { _ in Task { try await PlainTask().on(shop.server).run().status } }
-    #expect(await ended(calls) == Array(repeating: .ok, count: 8))
+    let eight = await statuses(of: 8) { try await PlainTask().on(shop.server).run().status }
+    #expect(eight == Array(repeating: .ok, count: 8))
     #expect(shop.mock.requests.count { $0.path == "/token" } == 1 && shop.isQuiet)
   }
 
@@ -114,8 +111,7 @@ import Testing
       }
     }
     let task = URLTask(shop.url("echo/x"), method: .put, body: body).on(server)
-    let call = Task { try await task.run().status }
-    #expect(await ended([call]) == [200])
+    #expect(await statuses { try await task.run().status } == [200])
     #expect(shop.isQuiet)
   }
 }
