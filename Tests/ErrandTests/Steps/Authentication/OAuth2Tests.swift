@@ -8,28 +8,10 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct OAuth2Tests {
   private let service = TokenService()
 
-  private func settings(
-    _ grant: OAuth2.Grant, secret: String? = "s3cret", placement: OAuth2.Client.Placement = .header,
-    _ change: (inout OAuth2) -> Void = { _ in }
-  ) -> OAuth2 {
-    var settings = OAuth2(
-      tokenURL: TokenService.url, client: .init(id: "app", secret: secret, placement: placement), grant: grant)
-    change(&settings)
-    return settings
-  }
-
-  private func shop(_ settings: OAuth2, log: TextSink = .discard) -> VirtualShop {
-    VirtualShop(
-      configure: {
-        $0.authentication = .oauth2(settings)
-        $0.log = log
-      }, answer: { [service] _, request, _ in service.answer(request) })
-  }
-
   @Test func `client credentials: one request for a token, the secret in Authorization, form-encoded first (§2.3.1)`()
     async throws
   {
-    let shop = shop(settings(.clientCredentials, secret: "a:b %") { $0.scopes = ["read", "write"] })
+    let shop = service.shop(service.settings(.clientCredentials, secret: "a:b %") { $0.scopes = ["read", "write"] })
     for _ in 0..<3 { try await shop.task().run() }
     #expect(service.requests == [["grant_type": "client_credentials", "scope": "read write"]])
     let basic = "Basic " + Data("app:a%3Ab%20%25".utf8).base64EncodedString()
@@ -38,24 +20,24 @@ import Testing
   }
 
   @Test func `a client may say who it is in the body, and a public one has no secret`() async throws {
-    try await shop(settings(.clientCredentials, placement: .body)).task().run()
-    try await shop(settings(.clientCredentials, secret: nil)).task().run()
+    try await service.shop(service.settings(.clientCredentials, placement: .body)).task().run()
+    try await service.shop(service.settings(.clientCredentials, secret: nil)).task().run()
     #expect(service.requests[0]["client_id"] == "app" && service.requests[0]["client_secret"] == "s3cret")
     #expect(service.requests[1]["client_id"] == "app" && service.requests[1]["client_secret"] == nil)
     #expect(service.headers.allSatisfy { $0[.authorization] == nil })
   }
 
   @Test func `further parameters and header fields go with every token request`() async throws {
-    let settings = settings(.clientCredentials) {
+    let settings = service.settings(.clientCredentials) {
       $0.parameters = ["audience": "https://shop.test"]
       $0.headers = ["X-Tenant": "1"]
     }
-    try await shop(settings).task().run()
+    try await service.shop(settings).task().run()
     #expect(service.requests[0]["audience"] == "https://shop.test" && service.headers[0]["X-Tenant"] == "1")
   }
 
   @Test func `the password grant, then its refresh token, and the password again once that is refused`() async throws {
-    let shop = shop(settings(.password(user: "ann", password: "pw&")))
+    let shop = service.shop(service.settings(.password(user: "ann", password: "pw&")))
     try await shop.task().run()
     service.revoke()
     try await shop.task().run()
@@ -68,7 +50,7 @@ import Testing
 
   @Test func `with rotation no refresh token is sent twice, however many calls meet an ended token`() async throws {
     service.give("first")
-    let shop = shop(settings(.refreshToken("first")))
+    let shop = service.shop(service.settings(.refreshToken("first")))
     for round in 1...20 {
       let calls = (0..<20).map { _ in Task { try await shop.task(method: .post).run().status } }
       for call in calls { #expect(try await call.value == .ok) }
@@ -80,11 +62,11 @@ import Testing
   }
 
   @Test func `a server that does not rotate keeps the refresh token (§6)`() async throws {
-    let settings = settings(.refreshToken("forever")) { settings in
+    let settings = service.settings(.refreshToken("forever")) { settings in
       settings.tokenParser = { _, _, now in AccessToken("t1", issued: now, expiry: now.addingTimeInterval(10)) }
     }
     service.give("forever")
-    let shop = shop(settings)
+    let shop = service.shop(settings)
     _ = await taskError { try await shop.task().run() }
     shop.clock.advance(by: .seconds(10))
     _ = await taskError { try await shop.task().run() }
@@ -92,14 +74,15 @@ import Testing
   }
 
   @Test func `a refresh token that is refused is not sent again: the user has to sign in`() async throws {
-    let shop = shop(settings(.refreshToken("gone")))
+    let shop = service.shop(service.settings(.refreshToken("gone")))
     for wait in [0, 1, 60, 3600] {
       shop.clock.advance(by: .seconds(wait))
       let error = try #require(await taskError { try await shop.task().run() })
       #expect(error.code == .signInRequired && error.attempts.count == 1, "\(error)")
     }
     #expect(service.requests.count == 1 && shop.sentCount == 1)
-    let error = try #require(await taskError { try await self.shop(self.settings(.refreshToken("gone"))).task().run() })
+    let error = try #require(
+      await taskError { try await service.shop(service.settings(.refreshToken("gone"))).task().run() })
     #expect((error.underlying as? OAuth2.Refusal)?.code == "invalid_grant")
     #expect(error.reason.contains("sign in again") && error.reason.contains("it was used, or is none"))
   }
@@ -108,7 +91,7 @@ import Testing
     let (gate, asked) = (Gate(), Counter())
     service.give("first")
     let shop = VirtualShop(
-      configure: { $0.authentication = .oauth2(settings(.refreshToken("first"))) },
+      configure: { $0.authentication = .oauth2(service.settings(.refreshToken("first"))) },
       answer: { [service] _, request, _ in
         let answer = service.answer(request)
         if request.url == TokenService.url {
@@ -126,78 +109,13 @@ import Testing
     #expect(service.requests.count == 1 && service.reused == 0, "the token that came too late is used")
   }
 
-  @Test func `a token is stored before it is used, and found by the next process`() async throws {
-    let store = MemorySecretStore()
-    service.give("first")
-    let settings = settings(.refreshToken("first")) { $0.store = store }
-    try await shop(settings).task().run()
-    let stored = try #require(try await store.secret(named: "oauth2 app https://auth.test/token"))
-    let token = try JSONDecoder().decode(AccessToken.self, from: stored)
-    #expect(token.value == "t1" && token.refreshToken == "r1")
-    let next = shop(settings)
-    try await next.task().run()
-    #expect(service.requests.count == 1)
-    service.revoke()
-    try await next.task().run()
-    #expect(service.requests.map { $0["refresh_token"] } == ["first", "r1"])
-  }
-
-  @Test func `a token that another client of the store has got is taken, and none is requested`() async throws {
-    let store = MemorySecretStore()
-    service.give("first")
-    let settings = settings(.refreshToken("first")) { $0.store = store }
-    let (mine, others) = (shop(settings), shop(settings))
-    try await mine.task().run()
-    try await others.task().run()
-    service.revoke()
-    mine.clock.advance(by: .seconds(1))
-    try await mine.task().run()
-    try await others.task().run()
-    #expect(service.requests.count == 2 && service.reused == 0)
-  }
-
-  private struct FullStore: SecretStore {
-    struct Full: Error {}
-    func secret(named name: String) async throws -> Data? { nil }
-    func setSecret(_ secret: Data?, named name: String) async throws { throw Full() }
-  }
-
-  @Test func `a token that cannot be stored is used all the same, and the log says so`() async throws {
-    let lines = Shared<[String]>([])
-    service.give("first")
-    let settings = settings(.refreshToken("first")) { $0.store = FullStore() }
-    let shop = shop(settings, log: TextSink { line in lines.withLock { $0.append(line) } })
-    try await shop.task().run()
-    service.revoke()
-    try await shop.task().run()
-    #expect(service.requests.map { $0["refresh_token"] } == ["first", "r1"])
-    let text = lines.withLock { $0 }.joined()
-    #expect(text.contains("is not stored") && !text.contains("r1") && !text.contains("first"))
-  }
-
-  @Test func `forgetting removes the token from the store`() async throws {
-    let store = MemorySecretStore()
-    let authentication = Authentication.oauth2(
-      settings(.clientCredentials) {
-        $0.store = store
-        $0.storeName = "ann"
-      })
-    let shop = VirtualShop(
-      configure: { $0.authentication = authentication }, answer: { [service] _, request, _ in service.answer(request) })
-    try await shop.task().run()
-    #expect(try await store.secret(named: "ann") != nil)
-    try await authentication.forget()
-    #expect(try await store.secret(named: "ann") == nil)
-    try await shop.task().run()
-    #expect(service.requests.count == 2)
-  }
-
   @Test func `a code is redeemed once, with its proof and its redirect (RFC 7636 §4.5)`() async throws {
     let pkce = OAuth2.PKCE(verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
     #expect(pkce.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", "the example of RFC 7636, appendix B")
     #expect(OAuth2.PKCE().verifier.count == 64 && OAuth2.PKCE() != OAuth2.PKCE())
     let redirect = URL.known("https://app.test/back")
-    let shop = shop(settings(.authorizationCode("c0de", redirectURL: redirect, pkce: pkce), secret: nil))
+    let shop = service.shop(
+      service.settings(.authorizationCode("c0de", redirectURL: redirect, pkce: pkce), secret: nil))
     try await shop.task().run()
     service.revoke()
     try await shop.task().run()
@@ -217,7 +135,7 @@ import Testing
   }
 
   @Test func `the page for the sign-in has all that the code needs (RFC 6749 §4.1.1, RFC 7636 §4.3)`() throws {
-    let settings = settings(.clientCredentials) { $0.scopes = ["a", "b"] }
+    let settings = service.settings(.clientCredentials) { $0.scopes = ["a", "b"] }
     let url = try settings.authorizationURL(
       .known("https://auth.test/authorize?tenant=1"), redirectURL: .known("https://app.test/back?x=1"), state: "s t",
       pkce: .init(verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"))
@@ -228,7 +146,7 @@ import Testing
   }
 
   @Test func `a request and a parser of one's own replace those of the RFC`() async throws {
-    let settings = settings(.clientCredentials) { settings in
+    let settings = service.settings(.clientCredentials) { settings in
       settings.tokenRequest = { exchange in
         var request = try exchange.request()
         request.headers["X-Own"] = exchange.grantType
@@ -238,7 +156,7 @@ import Testing
         AccessToken("t\(String(decoding: body, as: UTF8.self).contains("t1") ? 1 : 0)", issued: now)
       }
     }
-    try await shop(settings).task().run()
+    try await service.shop(settings).task().run()
     #expect(service.headers[0]["X-Own"] == "client_credentials")
   }
 
@@ -257,7 +175,7 @@ import Testing
     status: HTTPStatus, body: String, words: String
   ) async throws {
     service.fail(status, body)
-    let shop = shop(settings(.clientCredentials))
+    let shop = service.shop(service.settings(.clientCredentials))
     let error = try #require(await taskError { try await shop.task().run() })
     #expect(error.code == .authenticationFailed && error.reason.contains(words), "\(error)")
     #expect(service.requests.count == 1 && !"\(error)".contains("planted"))
@@ -267,7 +185,7 @@ import Testing
     let tries = Counter()
     func shop(_ failure: TaskError) -> VirtualShop {
       VirtualShop(
-        .autoAdvancing, configure: { $0.authentication = .oauth2(settings(.clientCredentials)) },
+        .autoAdvancing, configure: { $0.authentication = .oauth2(service.settings(.clientCredentials)) },
         answer: { [service] _, request, _ in
           if request.url == TokenService.url {
             tries.add()

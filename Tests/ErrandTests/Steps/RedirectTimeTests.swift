@@ -1,0 +1,79 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// The time of an attempt over all its hops, and what is sent again after one of them.
+@Suite(.timeLimit(.minutes(10))) struct RedirectTimeTests {
+  private static func to(_ location: String, _ status: HTTPStatus = 302) -> StubLog.Answer {
+    .status(status, [.location: location])
+  }
+
+  @Test func `all hops share the time of the attempt, in which a policy's decision is not`() async throws {
+    let limits = Shared<[Duration?]>([])
+    let shop = VirtualShop(configure: { $0.defaultTimeout = .seconds(30) }) { number, request, clock in
+      limits.withLock { $0.append(request.options.timeouts.attempt) }
+      clock.advance(by: .seconds(10))
+      return number < 4 ? .status(302, headers: ["Location": "/\(number)"], for: request) : .ok(request)
+    }
+    let policy = RedirectPolicy.decide { [clock = shop.clock] _, next in
+      clock.advance(by: .seconds(100))
+      return next
+    }
+    let error = try #require(await taskError { try await shop.task().redirects(policy).retry(.never).run() })
+    #expect(limits.withLock { $0 } == [.seconds(30), .seconds(20), .seconds(10)])
+    #expect(error.timer == .attempt && error.limit == .seconds(30) && !error.isSurelyNotSent && shop.sentCount == 3)
+    #expect(error.attempts.map(\.duration) == [.seconds(30)])
+  }
+
+  @Test func `an attempt's limit that a later hop reaches is named in full`() async throws {
+    let shop = VirtualShop { number, request, clock in
+      clock.advance(by: .seconds(10))
+      if number == 1 { return .status(302, headers: ["Location": "/b"], for: request) }
+      throw TaskError.timeout(.attempt, after: request.options.timeouts.attempt ?? .zero, phase: .awaitingResponse)
+    }
+    let error = try #require(await taskError { try await shop.task().timeout(.seconds(30)).retry(.never).run() })
+    #expect(error.timer == .attempt && error.limit == .seconds(30))
+    let late = try #require(
+      await taskError { try await shop.task().deadline(.seconds(15)).timeout(.seconds(30)).retry(.never).run() })
+    #expect(late.timer == .attempt || late.timer == .call)
+  }
+
+  @Test func `a stream's head is waited for no longer than without redirects`() async throws {
+    let shop = VirtualShop { number, request, clock in
+      clock.advance(by: .seconds(15))
+      return .status(302, headers: ["Location": "/\(number)"], for: request)
+    }
+    let error = try #require(await taskError { _ = try await shop.task().retry(.never).stream() })
+    #expect(error.timer == .firstByte && shop.sentCount == 3, "10 s to connect and 30 s to the first byte")
+  }
+
+  @Test func `a later attempt begins where the first did`() async throws {
+    let stub = StubServer(Self.to("/b"), .status(503), Self.to("/c"), .status(.ok))
+    let result = try await URLTask(.known("https://shop.test/a")).on(stub.server).response()
+    #expect(stub.requests.map(\.url.path) == ["/a", "/b", "/a", "/c"] && result.attempts.map(\.status) == [503, 200])
+    #expect(result.response.redirects.map(\.url.path) == ["/a"])
+  }
+
+  @Test func `a POST that was answered is not sent again because its redirect led nowhere`() async throws {
+    let stub = StubServer(Self.to("https://gone.test/", 307), .refused) { $0.waitsForConnectivity = true }
+    let error = try #require(await taskError { try await AddWidget().on(stub.server).upload() })
+    #expect(error.code == .cannotConnect && !error.isSurelyNotSent && stub.requests.count == 2)
+    let get = StubServer(Self.to("https://gone.test/"), .refused, Self.to("/b"), .status(.ok))
+    #expect(try await PlainTask().on(get.server).run().url.path == "/b", "a GET may be sent again")
+  }
+
+  @Test func `a body is sent to the next address as it was to the first`() async throws {
+    let stub = StubServer(Self.to("/b", 308), .widget)
+    _ = try await AddWidget().on(stub.server).download()
+    #expect(stub.requests.map(\.method) == [.post, .post])
+    #expect(stub.requests.map { $0.body.data } == Array(repeating: stub.requests.first?.body.data, count: 2))
+    #expect(stub.requests.map { $0.headers[.contentType] } == ["application/json", "application/json"])
+  }
+
+  @Test func `plain http to a host that is not listed is refused on the way too`() async throws {
+    let stub = StubServer(Self.to("http://other.test/"), remote: "http://localhost")
+    let error = try #require(await taskError { try await PlainTask().on(stub.server).run() })
+    #expect(error.code == .insecureScheme && !error.isSurelyNotSent && stub.requests.count == 1)
+  }
+}

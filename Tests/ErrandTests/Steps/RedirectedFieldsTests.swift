@@ -1,0 +1,51 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Header fields of a server and a task on the way that redirects lead.
+@Suite(.timeLimit(.minutes(10))) struct RedirectedFieldsTests {
+  private func headers(
+    _ locations: String..., from path: String = "plain", task headers: HTTPHeaders = [:]
+  ) async throws -> [HTTPHeaders] {
+    let answers = Shared(locations)
+    let requests = Shared<[HTTPRequest]>([])
+    var configuration = ServerConfiguration()
+    configuration.userAgent = ""
+    configuration.standardHeaders = ["Accept": "*/*", "Authorization": "s3cret", "X-Shop": "1"]
+    configuration.trustedOrigins = ["https://cdn.test"]
+    let transport = StubTransport { request in
+      requests.withLock { $0.append(request) }
+      let next = answers.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+      return .status(next == nil ? 200 : 302, headers: next.map { ["Location": $0] } ?? [:], for: request)
+    }
+    let server = Server(
+      remote: "https://shop.test", configuration: configuration, transport: transport, environment: [:])
+    var task = PlainTask(path: path).on(server)
+    for field in headers { task = task.header(field.name, field.value) }
+    try await task.run()
+    return requests.withLock { $0.map(\.headers) }
+  }
+
+  private static let own: HTTPHeaders = ["Accept": "*/*", "Authorization": "s3cret", "X-Shop": "1"]
+
+  @Test func `the server's header fields stay with its origin, and do not come back with a later hop`() async throws {
+    #expect(try await headers("/b") == [Self.own, Self.own])
+    #expect(
+      try await headers("https://other.test/", "https://shop.test/c") == [
+        Self.own, ["Accept": "*/*"], ["Accept": "*/*"],
+      ])
+  }
+
+  @Test func `trusted origins get them, but of the task's own only what is not secret`() async throws {
+    #expect(try await headers("https://cdn.test/", "https://shop.test/c") == [Self.own, Self.own, Self.own])
+    let sent = try await headers("https://cdn.test/", task: ["Authorization": "own", "X-Own": "1"])
+    #expect(sent.map { $0[.authorization] } == ["own", nil])
+    #expect(sent.map { $0["X-Own"] } == ["1", "1"] && sent.map { $0["X-Shop"] } == ["1", "1"])
+  }
+
+  @Test func `a foreign host that points to the remote gets it none of the remote's fields`() async throws {
+    let sent = try await headers("https://shop.test/b", from: "https://other.test/a", task: ["Cookie": "a=1"])
+    #expect(sent == [["Accept": "*/*", "Cookie": "a=1"], ["Accept": "*/*"]])
+  }
+}
