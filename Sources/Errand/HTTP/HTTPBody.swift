@@ -46,6 +46,9 @@ public struct HTTPBody: Sendable {
   /// This text as UTF-8.
   public static func text(_ text: String) -> HTTPBody { bytes(Data(text.utf8), type: .plainText) }
 
+  /// A form as browsers send it, `application/x-www-form-urlencoded`: `.form(["user": name, "keep": "1"])`.
+  public static func form(_ fields: HTTPQuery) -> HTTPBody { bytes(Data(fields.encoded.utf8), type: .form) }
+
   /// The contents of a file, read as they are sent. Opened when the request is sent, again for every attempt.
   public static func file(_ url: URL, type: MediaType? = nil) -> HTTPBody { HTTPBody(.file(url), type: type) }
 

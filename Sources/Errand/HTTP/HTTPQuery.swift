@@ -45,8 +45,9 @@ public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }.joined(separator: "&")
   }
 
-  /// `text` with every byte but the unreserved ones (RFC 3986 §2.3) percent-encoded.
-  static func escaped(_ text: String) -> String {
+  /// `text` with every byte but the unreserved ones (RFC 3986 §2.3) percent-encoded, for a part of a path as well:
+  /// `"users/\(HTTPQuery.escaped(name))"`.
+  public static func escaped(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)

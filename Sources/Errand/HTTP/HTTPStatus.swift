@@ -59,24 +59,46 @@ extension HTTPStatus {
   public static let ok: HTTPStatus = 200
   /// 201.
   public static let created: HTTPStatus = 201
+  /// 202: it will be done later.
+  public static let accepted: HTTPStatus = 202
   /// 204.
   public static let noContent: HTTPStatus = 204
   /// 206: a part of the requested content.
   public static let partialContent: HTTPStatus = 206
+  /// 301.
+  public static let movedPermanently: HTTPStatus = 301
+  /// 302.
+  public static let found: HTTPStatus = 302
+  /// 303: the answer is at another URL, for a GET.
+  public static let seeOther: HTTPStatus = 303
   /// 304: the copy that the client holds is still good.
   public static let notModified: HTTPStatus = 304
+  /// 307: the same request, to another URL.
+  public static let temporaryRedirect: HTTPStatus = 307
+  /// 308: the same request, to another URL from now on.
+  public static let permanentRedirect: HTTPStatus = 308
   /// 400.
   public static let badRequest: HTTPStatus = 400
   /// 401: credentials are missing or refused.
   public static let unauthorized: HTTPStatus = 401
+  /// 403: refused, whatever the credentials.
+  public static let forbidden: HTTPStatus = 403
   /// 404.
   public static let notFound: HTTPStatus = 404
   /// 407: the proxy asks for credentials.
   public static let proxyAuthenticationRequired: HTTPStatus = 407
   /// 408: the server waited too long for the request.
   public static let requestTimeout: HTTPStatus = 408
+  /// 409: the state of the resource is in the way.
+  public static let conflict: HTTPStatus = 409
+  /// 410: it is no more.
+  public static let gone: HTTPStatus = 410
+  /// 412: a condition of the request does not hold.
+  public static let preconditionFailed: HTTPStatus = 412
   /// 413.
   public static let contentTooLarge: HTTPStatus = 413
+  /// 422: the content is well-formed, and cannot be used.
+  public static let unprocessableContent: HTTPStatus = 422
   /// 429.
   public static let tooManyRequests: HTTPStatus = 429
   /// 500.

@@ -19,6 +19,20 @@ import Testing
     #expect(HTTPQuery([.init(plain, plain)]).encoded == "\(escaped)=\(escaped)")
   }
 
+  @Test func `a form has the fields in order, escaped, under its media type`() async throws {
+    let stub = StubServer(.status(.ok))
+    try await URLTask(.known("https://shop.test/"), body: .form(["user": "a&b", "keep": nil])).on(stub.server).run()
+    let request = try #require(stub.requests.first)
+    #expect(request.method == .post && request.body.data == Data("user=a%26b&keep".utf8))
+    #expect(request.headers[.contentType] == "application/x-www-form-urlencoded" && request.body.isReplayable)
+  }
+
+  @Test func `a part of a path arrives as it was given`() async throws {
+    let stub = StubServer(.status(.ok))
+    try await PlainTask(path: "users/\(HTTPQuery.escaped("a/b?c#d%20"))").on(stub.server).run()
+    #expect(stub.urls == ["https://shop.test/users/a%2Fb%3Fc%23d%2520"])
+  }
+
   @Test func `every value arrives as it was given`() async throws {
     let text = String(String.UnicodeScalarView((0...0x2FF).compactMap(Unicode.Scalar.init)))
     let stub = StubServer(.status(.ok))

@@ -141,6 +141,6 @@ extension OAuth2.Exchange {
       fields[.authorization] = try credential.basicAuthorization()
     }
     fields.replace(with: headers)
-    return HTTPRequest(.post, url, headers: fields, body: .bytes(Data(form.encoded.utf8), type: .form))
+    return HTTPRequest(.post, url, headers: fields, body: .form(form))
   }
 }
