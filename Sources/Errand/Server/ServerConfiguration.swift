@@ -12,7 +12,7 @@ public struct ServerConfiguration: Sendable {
   public var remote: Remote = .none
   /// True when every call fails at once.
   public var disabled = false
-  /// Hosts to which plain http is allowed; loopback hosts always are.
+  /// Hosts to which plain http is allowed, each by its name; loopback hosts always are.
   public var insecureHosts: Set<String> = [] {
     didSet { insecureHosts = Set(insecureHosts.map { HostName.normal($0) }) }
   }
@@ -115,7 +115,7 @@ public struct ServerConfiguration: Sendable {
   public var logStyle = LogStyle.none
   /// True when every exchange is echoed into ``log`` unless its task says otherwise.
   public var echoesTasks = false
-  /// The names of the types of tasks whose exchanges are echoed, unless the task says otherwise.
+  /// The names of the types of tasks whose exchanges are echoed, unless the task says otherwise; `Endpoint` for all endpoints.
   public var echoedTasks: Set<String> = []
   /// The destination of echoes and log lines.
   public var log = TextSink.standardError

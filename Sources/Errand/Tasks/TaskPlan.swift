@@ -110,6 +110,12 @@ public struct TaskPlan: Sendable {
 
   /// The name of the task's type, without its module.
   public var taskName: String { "\(type(of: task))" }
+
+  /// True when one of these names is that of the task's type, with its generic arguments or without: `Endpoint`.
+  func isNamed(in names: Set<String>) -> Bool {
+    let name = taskName
+    return names.contains(name) || names.contains(String(name.prefix { $0 != "<" }))
+  }
 }
 
 extension TaskPlan {

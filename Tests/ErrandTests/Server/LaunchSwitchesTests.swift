@@ -28,6 +28,14 @@ import Testing
     #expect(lines.count == 1 && lines.first?.hasPrefix("GetWidget: ") == true)
   }
 
+  @Test func `endpoints are named without what they send and give`() async throws {
+    let server = server(["ERRAND_ECHO": "Endpoint"])
+    _ = try await Endpoint<Void, Widget>.get("widgets/7").on(server).download()
+    _ = try await Endpoint<Widget, Void>.post("widgets", Widget()).on(server).download()
+    _ = try await GetWidget().on(server).download()
+    #expect(lines.withLock { $0.count } == 2)
+  }
+
   @Test(arguments: [("none", 0), ("short", 2), ("STEPS", 7)]) func `the style of the log goes before the code's`(
     name: String, count: Int
   ) async throws {
