@@ -57,10 +57,15 @@ public struct Redaction: Sendable {
     hidesValue(of: field.name) ? Self.mark : self(text: field.value)
   }
 
+  /// A permission to send credentials (Fetch §3.3.3), and none itself.
+  private static let permission: HTTPHeaderName = "Access-Control-Allow-Credentials"
+
   /// True when the values of a header field are hidden.
   func hidesValue(of field: HTTPHeaderName) -> Bool {
     let name = field.rawName
-    return headers.contains(field) || isSecret(name) || (name.hasExtensionPrefix && isSecret(name.dropFirst(2)))
+    if headers.contains(field) { return true }
+    guard field != Self.permission else { return false }
+    return isSecret(name) || (name.hasExtensionPrefix && isSecret(name.dropFirst(2)))
   }
 
   /// The URL without its user and password, the values of secret names in its query and fragment hidden.

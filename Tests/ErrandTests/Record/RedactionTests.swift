@@ -146,6 +146,7 @@ import Testing
       ("X-Forwarded", "a;token=\"s3\";b=c", "a;token=\"<redacted>\";b=c"),
       (.date, "Wed, 21 Oct 2026 07:28:00 GMT", "Wed, 21 Oct 2026 07:28:00 GMT"),
       (.cacheControl, "max-age=60, private", "max-age=60, private"),
+      ("Access-Control-Allow-Credentials", "true", "true"),
     ] as [(HTTPHeaderName, String, String)])
   func `URLs are redacted wherever they stand in a header`(name: HTTPHeaderName, value: String, expected: String) {
     #expect(redaction([name: value])[name] == expected)
