@@ -11,6 +11,7 @@ extension Call {
         let request = try await call.interruptible {
           if call.surroundings == nil { try await call.begin() }
           let request = try await call.build()  // 3. URL, query, headers, body; 4. preflight
+          call.noteBuilt(request)
           await call.plan.task.didStart(request)
           return request
         }

@@ -55,7 +55,7 @@ final class Call: Sendable {
     case .none: false
     case .inherited:
       configuration.echoesTasks
-        || (!configuration.echoedTasks.isEmpty && configuration.echoedTasks.contains(plan.taskName))
+        || (!configuration.echoedTasks.isEmpty && plan.isNamed(in: configuration.echoedTasks))
     }
   }
 
@@ -96,7 +96,7 @@ final class Call: Sendable {
       // Whatever was made of a cancellation on its way, it is one.
       let error = explained(isCancelled ? CancellationError() : error)
       await end(error is CancellationError ? .cancelled : .failed(words(of: error)), error)
-      throw error
+      throw withEnd(error)
     }
   }
 
@@ -112,6 +112,13 @@ final class Call: Sendable {
   }
 
   // MARK: Notes
+
+  /// Notes the request that was built, where what surrounds the attempts may answer, or fail, before one sends it.
+  @inline(__always)
+  func noteBuilt(_ request: HTTPRequest) {
+    guard surroundings != nil else { return }
+    state.withLock { $0.built = (request.method, request.url) }
+  }
 
   func noteRequest(_ request: HTTPRequest, of attempt: Int) {
     let size = request.body.isEmpty ? 0 : request.body.knownLength
@@ -175,6 +182,13 @@ final class Call: Sendable {
     return error
   }
 
+  /// The error as the caller sees it, once the call has ended: its record says so.
+  private func withEnd(_ error: any Error) -> any Error {
+    guard var error = error as? TaskError else { return error }
+    error.record = flightRecord
+    return error
+  }
+
   /// An error in words, secrets hidden, the app's own errors included.
   func words(of error: any Error) -> String {
     error is TaskError ? "\(error)" : snapshot.configuration.redaction(text: "\(error)")
@@ -184,9 +198,9 @@ final class Call: Sendable {
     var error = error
     error.record = flightRecord
     error.elapsed = trace.elapsed
-    let (method, url, refusal, wasSent) = state.withLock { ($0.method, $0.url, $0.refusal, $0.wasPerhapsSent) }
-    error.method = method
-    error.url = url.map { snapshot.configuration.redaction($0) }
+    let (method, shown, refusal, wasSent) = state.withLock { ($0.method, $0.shown, $0.refusal, $0.wasPerhapsSent) }
+    error.method = shown.method
+    error.url = shown.url.map { snapshot.configuration.redaction($0) }
     error.retryRefusal = refusal?.reason
     error.mostAttempts = refusal?.mostAttempts
     // What a hook or a step throws may be another call's. Before its first attempt, this one has sent nothing.
@@ -198,7 +212,7 @@ final class Call: Sendable {
   /// The record so far, under the method and the URL of the last request.
   var flightRecord: FlightRecord {
     var record = trace.flightRecord
-    let (method, url) = state.withLock { ($0.method, $0.url) }
+    let (method, url) = state.withLock { $0.shown }
     if let method, let url { record.title = "\(method) \(snapshot.configuration.redaction(url))" }
     return record
   }
@@ -224,7 +238,7 @@ final class Call: Sendable {
     let text = exchange.text(plan, configuration, record, outcome)
     if isEchoed { configuration.log.write(text) }
     guard let recorder else { return }
-    let name = plan.recordingName(method: ended.method ?? plan.httpMethod)
+    let name = plan.recordingName(method: ended.shown.method ?? plan.httpMethod)
     let entry = exchange.entry(plan, configuration, record, outcome, ended)
     recorder.record(Recording(text: text, name: name, entry: entry), log: configuration.log)
   }

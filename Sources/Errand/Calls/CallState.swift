@@ -20,6 +20,8 @@ struct CallState {
   /// The method and the URL of the last request.
   var method: HTTPMethod?
   var url: URL?
+  /// The method and the URL of the request that was built; nil where nothing can end the call before it is sent.
+  var built: (method: HTTPMethod, url: URL)?
   /// The head of the last response.
   var response: HTTPResponse?
   var bytesSent = 0
@@ -48,6 +50,9 @@ struct CallState {
     /// The number of the one that has sent it.
     var sender: Int?
   }
+
+  /// The method and the URL that people see: of the last request, or of the one that was never sent.
+  var shown: (method: HTTPMethod?, url: URL?) { (method ?? built?.method, url ?? built?.url) }
 
   /// Attempts are made beside one another from now on, or no longer.
   mutating func setRacing(_ isRacing: Bool) { race = isRacing ? Race() : nil }

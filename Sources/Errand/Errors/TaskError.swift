@@ -66,7 +66,7 @@ public struct TaskError: Error, Sendable {
     _ timer: Timeouts.Timer, after limit: Duration, phase: Phase, isSurelyNotSent: Bool = false
   ) -> TaskError {
     let name = timer == .attempt ? "timeout" : "timeouts.\(timer.rawValue)"  // as settings and modifiers call them
-    let reason = "the time limit \(name) of \(limit.formattedSeconds) was exceeded, \(phase.rawValue)"
+    let reason = "the time limit '\(name)' of \(limit.formattedSeconds) was exceeded, \(phase.rawValue)"
     var error = TaskError(.timedOut, reason, phase: phase, isSurelyNotSent: isSurelyNotSent)
     error.details.timer = timer
     error.details.limit = limit

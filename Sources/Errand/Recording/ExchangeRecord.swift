@@ -66,6 +66,7 @@ struct ExchangeRecord: Sendable {
     let isHidden = !style.contains(.url)
     var lines = ["\(plan.taskName): \(isHidden ? "call \(outcome.word)" : "\(CallMoment.callEnded(outcome))")"]
     if !isHidden, !plan.comment.isEmpty { lines.append(plan.comment) }
+    if !isHidden, exchanges.isEmpty, !record.title.isEmpty { lines += ["", record.title] }
     for (index, exchange) in exchanges.enumerated() {
       if exchanges.count > 1 {
         lines += ["", "Request \(index + 1) of \(exchanges.count), attempt \(exchange.attempt)"]
@@ -125,12 +126,13 @@ extension ExchangeRecord {
     _ ended: CallState.Ended
   ) -> RecordingEntry {
     let isShown = plan.recordingStyle.contains(.url)
-    let url = ended.url.map { configuration.redaction($0) }
+    let url = ended.shown.url.map { configuration.redaction($0) }
     // A call that failed has no final response, but its last attempt may have had one.
     let status = ended.response?.status ?? exchanges.last?.response?.status
     return RecordingEntry(
       task: plan.taskName, tag: isShown ? plan.taskTag : nil,
-      comment: isShown && !plan.comment.isEmpty ? plan.comment : nil, method: "\(ended.method ?? plan.httpMethod)",
+      comment: isShown && !plan.comment.isEmpty ? plan.comment : nil,
+      method: "\(ended.shown.method ?? plan.httpMethod)",
       url: isShown ? url : nil, status: status?.code, outcome: outcome.word,
       startedAt: startedAt.formatted(RecordingEntry.dateFormat),
       seconds: (record.entries.last?.time ?? .zero).inSeconds, attempts: record.attempts.count)

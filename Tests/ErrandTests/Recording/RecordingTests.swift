@@ -38,6 +38,18 @@ import Testing
     }
   }
 
+  @Test func `a call that the cache answers is recorded with its URL`() async throws {
+    try await withFolder { folder in
+      let stub = StubServer(.status(.ok, [.cacheControl: "max-age=60"])) { $0.cache = MemoryCache() }
+      try await stub.server.manager.recordTaskPath(to: folder)
+      for _ in 0..<2 { _ = try await PlainTask().on(stub.server).downloadData() }
+      await stub.server.recorded()
+      #expect(stub.requests.count == 1)
+      let text = try text(folder, "0002. GET Plain.txt")
+      #expect(text.contains("\nGET https://shop.test/plain\n") && text.contains("answered from the cache"), "\(text)")
+    }
+  }
+
   @Test func `secrets are not written down`() async throws {
     try await withFolder { folder in
       let stub = StubServer(.json(#"{"access_token":"s3cret"}"#), .status(401, [.setCookie: "s3cret"]))

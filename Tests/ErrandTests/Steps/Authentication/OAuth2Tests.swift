@@ -84,6 +84,7 @@ import Testing
     let error = try #require(
       await taskError { try await service.shop(service.settings(.refreshToken("gone"))).task().run() })
     #expect((error.underlying as? OAuth2.Refusal)?.code == "invalid_grant")
+    #expect("\(error)".hasPrefix("GET https://shop.test/"), "\(error)")
     #expect(error.reason.contains("sign in again") && error.reason.contains("it was used, or is none"))
   }
 
