@@ -36,11 +36,11 @@ public func expectTask(_ task: some ServerTask, sends expected: ExpectedRequest)
   } catch is RequestWasSent {
   }
   guard let (request, body) = sent.withLock({ $0 }) else {
-    throw TaskExpectationError(description: "\(type(of: task)) sent nothing: a step of its server answered")
+    throw TaskExpectationError(description: "\(task.plan.taskName) sent nothing: a step of its server answered")
   }
   let differences = expected.differences(from: request, body: body)
   guard differences.isEmpty else {
-    let lines = ["\(type(of: task)) sends another request than expected:"] + differences.map { "  \($0)" }
+    let lines = ["\(task.plan.taskName) sends another request than expected:"] + differences.map { "  \($0)" }
     throw TaskExpectationError(description: lines.joined(separator: "\n"))
   }
 }

@@ -81,7 +81,9 @@ import Testing
     let expected = ExpectedRequest(.post, "/widgets/8", headers: ["X-Mine": "2", "X-None": "3"], body: .text("{}"))
     let error = await #expect(throws: TaskExpectationError.self) { try await expectTask(Rename(), sends: expected) }
     let lines = error?.description.split(separator: "\n") ?? []
-    #expect(lines.count == 6)
+    let modified = Rename().timeout(.seconds(1))
+    let same = await #expect(throws: TaskExpectationError.self) { try await expectTask(modified, sends: expected) }
+    #expect(lines.count == 6 && same?.description == error?.description)
     #expect(lines.first == "Rename sends another request than expected:")
     #expect(lines.contains(#"  method: expected "POST", but it is "PUT""#))
     #expect(lines.contains(#"  header X-None: expected "3", but it is nothing"#))
