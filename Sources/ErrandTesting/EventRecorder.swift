@@ -46,18 +46,18 @@ public final class EventRecorder: TaskObserver, Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// What was told, in order.
+  /// The events, in order.
   public var events: [TaskEvent] { state.withLock { $0.events } }
 
-  /// What was told of one call, or of all, in words.
+  /// The moments of one call, or of all, in words.
   public func moments(of call: Int? = nil) -> [String] {
     events.filter { call == nil || $0.call == call }.map { $0.moment.description }
   }
 
-  /// Whether every call, attempt and delay that started has ended, each exactly once.
+  /// True when every call, attempt and delay that started has ended, each exactly once.
   public var isBalanced: Bool { problems.isEmpty }
 
-  /// What started and has not ended, or ended without having started; empty when all is well.
+  /// The moments that started and have not ended, or ended without having started; empty when all is well.
   public var problems: [String] { state.withLock { $0.problems } }
 
   /// Waits until everything that started has ended: a stream ends shortly after its body.
@@ -72,7 +72,7 @@ public final class EventRecorder: TaskObserver, Sendable {
     }
   }
 
-  /// What a moment opens or closes.
+  /// The bracket that a moment opens or closes.
   private static func bracket(_ moment: CallMoment) -> (name: String, step: Int)? {
     switch moment {
     case .callStarted: ("the call", 1)

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Whether `condition` comes true, looked at every millisecond; for what no event tells of.
+/// True once `condition` is, looked at every millisecond; for what no event tells of.
 ///
 /// The limit of five minutes ends a test that would hang, and is no part of what is tested.
 package func eventually(_ condition: () async throws -> Bool) async rethrows -> Bool {

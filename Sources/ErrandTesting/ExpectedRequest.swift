@@ -3,9 +3,9 @@ public import ErrandFoundation
 
 /// The request that a task is expected to send; see ``expectTask(_:sends:)``.
 public struct ExpectedRequest: Sendable {
-  /// What the body is expected to be.
+  /// The body that is expected.
   public enum Body: Sendable, Hashable {
-    /// Whatever it is.
+    /// Any body, or none.
     case any
     /// None.
     case empty
@@ -34,7 +34,7 @@ public struct ExpectedRequest: Sendable {
     self.body = body
   }
 
-  /// What is different about a request, one line each; empty when nothing is.
+  /// The differences of a request, one line each; empty when there are none.
   func differences(from request: HTTPRequest, body: Data) -> [String] {
     var lines: [String] = []
     func compare(_ name: String, _ expected: String?, _ actual: String?) {

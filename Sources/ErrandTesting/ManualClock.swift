@@ -10,11 +10,11 @@ import Errand
 ///
 /// Where a test cares for what happens and not for when, ``Mode/autoAdvancing`` needs no test to move it.
 public final class ManualClock: Clock, Sendable {
-  /// Who moves the time.
+  /// The one who moves the time.
   public enum Mode: Sendable, Hashable {
     /// The test, with ``ManualClock/advance(by:)``.
     case manual
-    /// Whoever sleeps: every sleep moves the time to its end and returns at once. A limit that a call waits beside its
+    /// The sleepers: every sleep moves the time to its end and returns at once. A limit that a call waits beside its
     /// work, such as its deadline, has then passed at once.
     case autoAdvancing
   }
@@ -72,7 +72,7 @@ public final class ManualClock: Clock, Sendable {
   /// Nothing is shorter than what a duration can say.
   public var minimumResolution: Duration { .zero }
 
-  /// How many sleep now.
+  /// The number of sleepers.
   public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
   /// Moves the time, and wakes whoever is due, the earliest first.

@@ -35,7 +35,7 @@ extension MockAnswer {
     }
   }
 
-  /// Whether the connection ends with this answer to a request with this head.
+  /// True when the connection ends with this answer to a request with this head.
   func endsConnection(after head: MockRequestHead) -> Bool {
     if case .respond(.truncated) = conduct { return true }
     return isClosing || head.closes || headers[.connection]?.lowercased() == "close"

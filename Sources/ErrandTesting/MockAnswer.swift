@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandFoundation
 
-/// What a ``MockServer`` does with a request: a response, or one of the ways in which servers fail.
+/// The answer of a ``MockServer`` to a request: a response, or one of the ways in which servers fail.
 ///
 ///     server.enqueue(.status(503, headers: ["Retry-After": "1"]))
 ///     server.enqueue(.json(#"{"id":7}"#).after(.milliseconds(50)))

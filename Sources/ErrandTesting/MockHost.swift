@@ -2,7 +2,7 @@ import Dispatch
 import Errand
 import ErrandFoundation
 
-/// What a server shares with its threads. They hold this and not the server, so that the server can end while they
+/// The state that a server shares with its threads. They hold this and not the server, so that the server can end while they
 /// run, and end them.
 final class MockHost: Sendable {
   /// The host whose request the present thread serves: its handler may stop the server, which cannot wait for it.
@@ -10,7 +10,7 @@ final class MockHost: Sendable {
 
   let script = Lock(MockScript())
   let ledger: Lock<MockLedger>
-  /// What clients, or the buffers on the way to them, have taken of responses.
+  /// The bytes of responses that clients, or the buffers on the way to them, have taken.
   let bytesSent = Lock(0)
   private let listener: MockListener
   private let threads = DispatchGroup()

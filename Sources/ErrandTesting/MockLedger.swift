@@ -1,6 +1,6 @@
-/// What a server has received, and who waits for what: the machine behind its lock.
+/// The requests that a server has received, and those who wait for some: the machine behind its lock.
 struct MockLedger: Sendable {
-  /// What can be waited for.
+  /// An event that can be waited for.
   enum Awaited: Equatable {
     /// The next request that nobody has taken.
     case request

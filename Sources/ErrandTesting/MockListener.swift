@@ -41,7 +41,7 @@ struct MockListener: Sendable {
     close(wakeUpReader)
   }
 
-  /// Whether there is a reason to go on: `number` is readable or the time is over, and nobody woke the thread up.
+  /// True when there is a reason to go on: `number` is readable or the time is over, and nobody woke the thread up.
   private func wait(for number: Int32, timeout: Int32) -> Bool {
     var items = [
       pollfd(fd: number, events: Int16(POLLIN), revents: 0),

@@ -5,7 +5,7 @@ public import ErrandFoundation
 public struct MockRequest: Sendable, Hashable {
   /// The method.
   public let method: HTTPMethod
-  /// What the client asked for as it was sent: path and query, still escaped.
+  /// The target as it was sent: path and query, still escaped.
   public let target: String
   /// The header fields in the order in which they came.
   public let headers: HTTPHeaders
@@ -13,14 +13,14 @@ public struct MockRequest: Sendable, Hashable {
   public internal(set) var body = Data()
   /// The number of bytes of the body that came, kept or not.
   public internal(set) var bodyLength = 0
-  /// Whether the body came to its end: false when the client went away before, and when the answer did not wait
+  /// True when the body came to its end; false when the client went away before, and when the answer did not wait
   /// for it.
   public internal(set) var isBodyComplete = false
   /// The connection that carried it: 0 for the first that the server accepted.
   public let connectionIndex: Int
   /// Which request of its connection it is: 0 for the first.
   public let indexOnConnection: Int
-  /// What the placeholders of the route stand for: `["id": "7"]` for `/widgets/:id`; what `*` stands for is under
+  /// The values of the route's placeholders: `["id": "7"]` for `/widgets/:id`; what `*` stands for is under
   /// `"*"`.
   public internal(set) var parameters: [String: String] = [:]
 

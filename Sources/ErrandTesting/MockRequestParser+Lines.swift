@@ -75,7 +75,7 @@ extension MockRequestParser {
     return HTTPHeaders.Field(name, String(Substring(trimmed[..<end])))
   }
 
-  /// How the body is framed (RFC 9112 §6.3).
+  /// The framing of the body (RFC 9112 §6.3).
   private static func stage(afterHead headers: HTTPHeaders) throws(Malformed) -> Stage {
     let length = headers[.contentLength]
     if let coding = headers[.transferEncoding] {

@@ -5,7 +5,7 @@ import ErrandFoundation
 ///
 /// It is a value: bytes go in with ``append(_:)``, events come out of ``next()`` until it says `.incomplete`.
 struct MockRequestParser {
-  /// What was read.
+  /// A part of a request that was read.
   enum Event: Equatable {
     /// A request begins.
     case head(MockRequestHead)
@@ -34,9 +34,9 @@ struct MockRequestParser {
 
   var stage = Stage.head
   var buffer: [UInt8] = []
-  /// Where in the buffer the unread bytes begin.
+  /// The place in the buffer at which the unread bytes begin.
   var position = 0
-  /// How far the search for the end of a line or head has come, so that no byte is looked at twice.
+  /// The place that the search for the end of a line or head has come to, so that no byte is looked at twice.
   var searched = 0
 
   /// Takes bytes as they came.
@@ -59,7 +59,7 @@ struct MockRequestParser {
     }
   }
 
-  /// Whether bytes of the present request's body, or of the next request, are there already.
+  /// True when bytes of the present request's body, or of the next request, are there already.
   var hasUnreadBytes: Bool { position < buffer.count }
 
   private mutating func advance() throws(Malformed) -> Event {

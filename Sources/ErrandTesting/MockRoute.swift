@@ -2,7 +2,7 @@ import Errand
 
 /// A path that a server knows, and what it answers there.
 struct MockRoute: Sendable {
-  /// How an answer is found.
+  /// The way in which an answer is found.
   enum Source: Sendable {
     /// It is known before the request.
     case answer(MockAnswer)
@@ -23,7 +23,7 @@ struct MockRoute: Sendable {
     segments = path.split(separator: "/")
   }
 
-  /// What the placeholders stand for in a path with these segments; nil when it is not this route's.
+  /// The values of the placeholders in a path with these segments; nil when it is not this route's.
   func match(_ method: HTTPMethod, _ other: [String]) -> [String: String]? {
     guard self.method == nil || self.method == method else { return nil }
     var parameters: [String: String] = [:]

@@ -1,6 +1,6 @@
 import Errand
 
-/// What a server has been told to answer: queued answers, then routes.
+/// The answers that a server has been told to give: queued answers, then routes.
 struct MockScript: Sendable {
   private var queue: [MockAnswer] = []
   private var routes: [MockRoute] = []

@@ -18,7 +18,7 @@ public import ErrandFoundation
 ///
 /// A route's closure that refers to its own server keeps it alive until ``stop()``.
 public final class MockServer: Sendable {
-  /// Where it listens: `http://127.0.0.1:PORT`.
+  /// The URL at which it listens: `http://127.0.0.1:PORT`.
   public let url: URL
   private let host: MockHost
 

@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// Why a ``MockServer`` could not start, or could not go on.
 public struct MockServerError: Error, Sendable, CustomStringConvertible {
-  /// What was tried, and what the system said to it.
+  /// The attempt, and the system's word for its failure.
   public let description: String
 
   init(_ description: String) { self.description = description }

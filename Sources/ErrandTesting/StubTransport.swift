@@ -15,7 +15,7 @@ public struct StubTransport: Transport {
   /// True: it connects to nothing.
   public var checksAddresses: Bool { true }
 
-  /// What the closure answers.
+  /// The answer of the closure.
   /// Throws what the closure throws, and `CancellationError` when the surrounding task is cancelled.
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
     try Task.checkCancellation()

@@ -66,7 +66,7 @@ final class SerialQueues: Sendable {
     }
   }
 
-  /// What the surrounding Swift task holds, for those that run tasks which it waits for, one apart from another.
+  /// The turns that the surrounding Swift task holds, for those that run tasks which it waits for, one apart from another.
   struct Held: Sendable {
     fileprivate let holdings: [Holding]
 
@@ -79,7 +79,7 @@ final class SerialQueues: Sendable {
     }
   }
 
-  /// What the surrounding Swift task holds.
+  /// The turns that the surrounding Swift task holds.
   static var heldByTask: Held { Held(holdings: heldHere) }
 
   private static var heldHere: [Holding] {

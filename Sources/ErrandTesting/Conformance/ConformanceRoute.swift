@@ -28,7 +28,7 @@ public struct ConformanceRoute: Sendable {
     public static let methods = Traits(rawValue: 1 << 2)
     /// The order of header fields.
     public static let fieldOrder = Traits(rawValue: 1 << 3)
-    /// Whether the length of a request's body is stated.
+    /// The statement of the length of a request's body, or its absence.
     public static let requestFraming = Traits(rawValue: 1 << 4)
     /// The expectation of a `100 Continue`.
     public static let expectations = Traits(rawValue: 1 << 5)
@@ -68,7 +68,7 @@ public struct ConformanceRoute: Sendable {
     }
   }
 
-  /// What reaches the other end as it was sent.
+  /// The parts that reach the other end as they were sent.
   public let preserves: Traits
   let open: @Sendable (MockServer) async throws -> End
 

@@ -12,13 +12,13 @@ package enum PackedSample {
       + "MBD0zkmevGrHQDCs3AwE46ocA8EkgYFgPhMQXM8OCK7HLStgjoNgk8BBsMnm2UEjtmcJjRd5tqA81kdWRwqf+cWKHBjqbM/X"
       + "v1d6AkQHOv8BLO170PgBAAA=")
 
-  /// What "deflate" is (RFC 9110 §8.4.1.2): with the header and the check of zlib.
+  /// "deflate" as the standard has it (RFC 9110 §8.4.1.2): with the header and the check of zlib.
   package static let zlib = data(
     "eNo9kEESwzAIA+99BU8wYDs2/+mhM5n+/1hRo9yUYKRF9+f7lhbSXncqDdGjLKQf5SH7qI7pPHKE2Dhyhnj9vbBUb1fILIMd"
       + "sspVEaWNYZlmnCBQe22oZ1I5acbuStAMZrLOpOAE4ba4g3g3uu0k5F0g6CQwEPTOSZ68asdAMKzcDATjqhwDwSSBgWA+ExBc"
       + "zw4IrsctK2COg2CTwEGwyebZQSO2ZwmNF3m2oDzWR1ZHCp/5xYocGOpsz9e/V3oCRAc6/wEl8HwV")
 
-  /// What some servers call "deflate": without them.
+  /// "deflate" as some servers send it: without them.
   package static let deflate = data(
     "PZBBEsMwCAPvfQVPMGA7Nv/poTOZ/v9YUaPclGCkRffn+5YW0l53Kg3RoyykH+Uh+6iO6TxyhNg4coZ4/b2wVG9XyCyDHbLK"
       + "VRGljWGZZpwgUHttqGdSOWnG7krQDGayzqTgBOG2uIN4N7rtJORdIOgkMBD0zkmevGrHQDCs3AwE46ocA8EkgYFgPhMQXM8O"

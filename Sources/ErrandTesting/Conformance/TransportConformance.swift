@@ -20,7 +20,7 @@ public struct TransportConformance: Sendable {
       self.route = route
     }
 
-    /// What it must do, as a sentence.
+    /// The requirement, as a sentence.
     public var name: String { check.name }
 
     /// The name.
@@ -37,9 +37,9 @@ public struct TransportConformance: Sendable {
     }
   }
 
-  /// What a transport did not do.
+  /// A requirement that a transport does not meet.
   public struct Failure: Error, CustomStringConvertible {
-    /// What was expected, and what came instead.
+    /// The expectation, and what came instead.
     public let description: String
 
     init(_ description: String) { self.description = description }
