@@ -19,6 +19,21 @@ extension Endpoint<Void, [Widget]> {
   static func search(_ text: String) -> Self { .get("widgets", query: ["q": text]) }
 }
 
+struct User: TaskPayload { let name: String }
+
+struct FindUser: ServerGETTask, PayloadDownloadingTask {
+  typealias DownloadPayload = User
+  let name: String
+  var path: String { "users/\(HTTPQuery.escaped(name))" }  // users/a%2Fb
+  var query: HTTPQuery { ["fields": "name,mail", "exact": nil] }  // fields=name%2Cmail&exact
+}
+
+struct Comment: ServerPOSTTask, UploadingTask {
+  let text: String
+  var path: String { "comments" }
+  func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { .form(["text": text, "public": "yes"]) }
+}
+
 func search(_ shop: Server) async throws -> [[Widget]] {
   let found = try await SearchWidgets(text: "cog").timeout(.seconds(2)).priority(.high).on(shop).download()
   let same = try await Endpoint<Void, [Widget]>.search("cog").on(shop).download()

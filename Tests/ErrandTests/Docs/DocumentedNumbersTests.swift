@@ -25,8 +25,8 @@ import Testing
     try check(transports, says: "a head (method, URL, header fields) above \(head) KiB")
     try check(changes, says: "A request's head above \(head) KiB")
     let body = ServerConfiguration().maximumBodySize >> 20
-    try check(transports, says: "`ServerConfiguration/maximumBodySize`, \(body) MB unless set")
-    try check(changes, says: "A body in memory may have \(body) MB unless `maximumBodySize` says otherwise")
+    try check(transports, says: "`ServerConfiguration/maximumBodySize`, \(body) MiB unless set")
+    try check(changes, says: "A body in memory may have \(body) MiB unless `maximumBodySize` says otherwise")
   }
 
   @Test func `how many may be under way, and how often one is sent again`() throws {
@@ -112,8 +112,8 @@ import Testing
         "trailer fields above \(HeadLines.largestTrailer >> 10) KiB")
       let ratio = CurlTransport.Configuration().maximumDecodingRatio
       let plain = DecodingLimits.unsuspicious >> 20
-      try check(transports, says: "is beyond \(plain) MB and over \(ratio) times what came over the wire")
-      try check(changes, says: "a packed one beyond \(plain) MB may be \(ratio) times what came over the wire")
+      try check(transports, says: "is beyond \(plain) MiB and over \(ratio) times what came over the wire")
+      try check(changes, says: "a packed one beyond \(plain) MiB may be \(ratio) times what came over the wire")
     }
 
     @Test func `how long an idle connection is kept, which is below what servers do`() throws {
