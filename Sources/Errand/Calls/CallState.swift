@@ -106,8 +106,8 @@ struct CallState {
   /// The parts of the last state that the end of a call is about, with what the call no longer needs: to be released outside
   /// of any lock, for a task that is held keeps its result, which may hold the call.
   struct Ended {
-    let method: HTTPMethod?
-    let url: URL?
+    /// The method and the URL that people see.
+    let shown: (method: HTTPMethod?, url: URL?)
     let response: HTTPResponse?
     let bytesSent: Int
     let deadline: Task<Void, Never>?
@@ -123,7 +123,7 @@ struct CallState {
     // The call may live as long as what it gave; the use of the cache holds the call.
     defer { (response, wait, cacheRun) = (nil, nil, nil) }
     return Ended(
-      method: method, url: url, response: response, bytesSent: bytesSent, deadline: deadline, release: release,
+      shown: shown, response: response, bytesSent: bytesSent, deadline: deadline, release: release,
       wait: wait, cacheRun: cacheRun)
   }
 }
