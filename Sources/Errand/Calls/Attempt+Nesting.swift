@@ -10,6 +10,11 @@ extension Attempt {
     return try await Self.$current.withValue(self, operation: body)
   }
 
+  /// Begins work that goes on without the surrounding Swift task: no attempt around that gives its slot back for it.
+  static func besideSurrounding(_ work: @escaping @Sendable () async -> Void) {
+    $current.withValue(nil) { _ = Task { await work() } }
+  }
+
   /// Has the attempts around this one give their slots back: they wait for it, and it for a slot.
   func releaseOuter() {
     let current = Self.current

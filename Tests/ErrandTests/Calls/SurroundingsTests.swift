@@ -77,7 +77,7 @@ import Testing
     "entries": "the task of a call with a cache", "store": "the task of a call with a cache",
     "update": "the task of a call with a cache", "remove": "the task of a call with a cache",
     "removeAll": "the task of a call with a cache", "received": "the task of a call with a cache",
-    "outcome": "the task of a call that joins others",
+    "outcome": "the task of a call that joins others", "work": "goes on in a task of its own",
     "again": "waits for what it is given", "attempt": "waits for what it is given",
     "willStart": "a hook that cancelling does not interrupt", "didFail": "a hook that cancelling does not interrupt",
     "didComplete": "a hook that cancelling does not interrupt",

@@ -100,4 +100,50 @@ import Testing
     try await run(shop, shop.task("other").authenticated(authentication))
     #expect(shop.sentCount == 4)
   }
+
+  @Test func `a validation that goes on beside the call that had what is stale`() async throws {
+    /// Makes a call that has a stale response, before its own is sent.
+    struct Reading: PerAttemptStep {
+      let server: Shared<Server?>
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        if request.url.path == "/outer", let server = server.withLock({ $0 }) {
+          _ = try await CachedTask(path: "inner").on(server).download()
+        }
+        return try await next(request)
+      }
+    }
+    let (server, builds, validates) = (Shared<Server?>(nil), Shared(0), Gate())
+    let shop = VirtualShop(
+      limits: ThrottleLimits(perHost: 1),
+      configure: {
+        $0.cache = MemoryCache()
+        $0.perAttemptSteps = [Reading(server: server)]
+        $0.preflight = { _, request in
+          let count = builds.withLock { builds in
+            if request.url.path == "/inner" { builds += 1 }
+            return builds
+          }
+          if request.url.path == "/inner", count == 3 { await validates.wait() }
+        }
+      },
+      answer: { [hasResponse, mayGoOn] _, request, _ in
+        if request.url.path == "/outer" {
+          hasResponse.open()
+          await mayGoOn.wait()
+        }
+        return .text("1", [.cacheControl: "max-age=10, stale-while-revalidate=30"], for: request)
+      })
+    server.withLock { $0 = shop.server }
+    _ = try await CachedTask(path: "inner").on(shop.server).download()
+    shop.clock.advance(by: .seconds(20))
+    let outer = Task { try await shop.task("outer").run() }
+    await hasResponse.wait()
+    validates.open()
+    // It waits in line: the slot that the outer call has is not given back for it.
+    #expect(await eventually { shop.manager.throttle.waiting == 1 || shop.sentCount == 3 })
+    #expect(shop.sentCount == 2)
+    mayGoOn.open()
+    _ = try await outer.value
+    #expect(await eventually { shop.sentCount == 3 && shop.manager.callCount == 0 })
+  }
 }

@@ -29,7 +29,7 @@ final class Flight: Sendable {
 
   /// Sends the request, for all.
   func start(_ ended: @escaping @Sendable () -> Void) {
-    Task { [self] in
+    Attempt.besideSurrounding { [self] in
       let result: AttemptResult
       do { result = .success(try await call.sendShared(request)) } catch { result = .failure(error) }
       ended()
