@@ -36,12 +36,19 @@ extension Call {
   /// written.
   func verify(_ response: HTTPResponse) throws {
     do {
-      try plan.task.verify(response)
-      try snapshot.configuration.verify?(plan.task, response)
+      try askHooks(of: response)
     } catch {
       response.body.cancel()
       throw error
     }
+  }
+
+  /// True when the hooks verify the head; the body is left alone.
+  func isVerified(_ response: HTTPResponse) -> Bool { (try? askHooks(of: response)) != nil }
+
+  private func askHooks(of response: HTTPResponse) throws {
+    try plan.task.verify(response)
+    try snapshot.configuration.verify?(plan.task, response)
   }
 
   /// Throws where a call that asks for a body got something in its place.

@@ -12,6 +12,8 @@ public struct HTTPResponse: Sendable {
   public var url: URL
   /// True when it came over a connection that had carried an exchange before.
   public var isConnectionReused: Bool
+  /// True once the hooks of its call have verified the head, before a copy was stored.
+  package var isVerified = false
   /// The body, which is read once.
   public var body: HTTPResponseBody
   /// The maker of the response, which has its flight record.

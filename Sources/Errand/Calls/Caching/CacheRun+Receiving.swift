@@ -8,8 +8,7 @@ extension CacheRun {
   ///   - sent: The request as it was sent.
   ///   - requestTime: The moment at which it was sent.
   /// - Returns: The response to be read.
-  /// - Throws: What the hooks that verify the head throw: nothing is stored then.
-  func received(_ response: HTTPResponse, to sent: HTTPRequest, at requestTime: Date) async throws -> HTTPResponse {
+  func received(_ response: HTTPResponse, to sent: HTTPRequest, at requestTime: Date) async -> HTTPResponse {
     let now = call.manager.dates.now
     // It would take the place of the stored response that is used instead of it.
     if response.status.isServerFailure, let entry = state.withLock({ $0.entry }),
@@ -21,9 +20,11 @@ extension CacheRun {
       await removeReplaced(by: response)
       return response
     }
+    var response = response
     if Outcome(call, response).isAccepted {
-      try call.verify(response)
-      state.withLock { $0.isVerified = true }
+      // What the hooks throw fails the call later, or each of those that share it by its own.
+      guard call.isVerified(response) else { return response }
+      response.isVerified = true
     }
     let stored = Storing.stored(
       response, for: selecting, requestTime: requestTime, responseTime: now, unpacks: unpacks)
@@ -34,7 +35,6 @@ extension CacheRun {
     }
     let current = CurrentWriter(
       writer: writer, store: caching.store, url: key.url, desk: call.manager.invalidations, count: changes)
-    var response = response
     response.body = HTTPResponseBody(CacheTee(response.body, current))
     return response
   }
@@ -143,9 +143,8 @@ extension CacheRun {
   /// The remote's own response, with the word of the cache.
   private func noted(_ outcome: Outcome) -> Outcome {
     var outcome = outcome
-    let (status, isVerified) = state.withLock { ($0.status, $0.isVerified) }
-    outcome.response.headers.add(status.description, for: .cacheStatus)
-    if isVerified, outcome.isAccepted { outcome.isVerified = true }
+    outcome.response.headers.add(state.withLock { $0.status }.description, for: .cacheStatus)
+    if outcome.response.isVerified { outcome.isVerified = true }
     return outcome
   }
 }

@@ -10,8 +10,6 @@ final class CacheRun: Sendable {
     var entry: CacheEntry?
     /// True where the request has its validators.
     var isConditional = false
-    /// True once the hooks have verified the response that is being stored.
-    var isVerified = false
     /// The number of changes when the request was sent.
     var changes = 0
   }

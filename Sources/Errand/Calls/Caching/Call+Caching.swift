@@ -24,26 +24,23 @@ extension Call {
 
   /// The response of an attempt as it is read: stored meanwhile, where it may be.
   @inline(__always)
-  func keepingCopy(_ response: HTTPResponse, of attempt: Attempt) async throws -> HTTPResponse {
+  func keepingCopy(_ response: HTTPResponse, of attempt: Attempt) async -> HTTPResponse {
     guard keepsRequests else { return response }
-    return try await stored(response, of: attempt)
+    return await stored(response, of: attempt)
   }
 
   /// True where requests are kept as they are sent, for the cache and for calls that share them.
   @inline(__always)
   var keepsRequests: Bool { surroundings?.caching != nil || snapshot.configuration.coalescesRequests }
 
-  private func stored(_ response: HTTPResponse, of attempt: Attempt) async throws -> HTTPResponse {
+  private func stored(_ response: HTTPResponse, of attempt: Attempt) async -> HTTPResponse {
+    var response = response
+    response.isVerified = false  // a step may give the response of another call
     guard let sent = attempt.lastRequest else { return response }  // a step has answered by itself
     await forget(response, to: sent)
     guard let run = state.withLock({ $0.cacheRun }) else { return response }
     let underway = trace.elapsed - attempt.startTime
-    do {
-      return try await run.received(response, to: sent, at: manager.dates.now.addingTimeInterval(-underway.inSeconds))
-    } catch {
-      response.body.cancel()
-      throw error
-    }
+    return await run.received(response, to: sent, at: manager.dates.now.addingTimeInterval(-underway.inSeconds))
   }
 
   /// Removes what a response to a request says is stale, and has no call join what was sent before.
