@@ -138,4 +138,45 @@ import Testing
       statuses.sorted() == ["errand; fwd=uri-miss; stored"]
         + Array(repeating: "errand; fwd=uri-miss; stored; collapsed", count: 2))
   }
+
+  private enum Tenant: TaskContextKey { static let defaultValue = "none" }
+
+  @Test func `calls with a context of their own share no request, for steps may make others of it`() async throws {
+    struct TenantStep: PerAttemptStep {
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        var request = request
+        request.headers["X-Tenant"] = request.options.context[Tenant.self]
+        return try await next(request)
+      }
+    }
+    let shop = CachedShop(
+      configure: {
+        $0.coalescesRequests = true
+        $0.cache = nil
+        $0.perAttemptSteps = [TenantStep()]
+      },
+      answer: { [gate] _, request in
+        await gate.wait()
+        return .text(request.headers["X-Tenant"] ?? "none", for: request)
+      })
+    let calls = ["a", "b"].map { name in Task { try await shop.task().context(Tenant.self, name).download() } }
+    #expect(await eventually { shop.sentCount == 2 })
+    gate.open()
+    #expect(try await calls[0].value == "a")
+    #expect(try await calls[1].value == "b")
+  }
+
+  @Test func `what one call has for want of an answer is not given to others`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("bundled")
+      try Data("bundled".utf8).write(to: file)
+      let shop = shop(status: 503)
+      let preloaded = Task { try await shop.task().preloaded(from: file).download() }
+      let other = Task { await taskError { _ = try await shop.task().download() } }
+      #expect(await eventually { shop.sentCount == 2 })
+      gate.open()
+      #expect(try await preloaded.value == "bundled")
+      #expect(await other.value?.status == 503)
+    }
+  }
 }

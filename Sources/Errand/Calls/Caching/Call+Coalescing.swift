@@ -37,9 +37,10 @@ extension Call {
 }
 
 extension TaskPlan {
-  /// True where the rules that the exchange depends on are the server's, so that another call's response is the same.
+  /// True where the rules that the exchange depends on are the server's, so that another call's response is the same. Steps may
+  /// make another request of each context.
   var keepsToServer: Bool {
     acceptedStatuses.isInherited && retryPolicy.isInherited && redirectPolicy.kind == .inherited
-      && addressPolicy.isInherited && cookiePolicy.isInherited
+      && addressPolicy.isInherited && cookiePolicy.isInherited && context.isEmpty && preloaded == nil
   }
 }
