@@ -32,7 +32,8 @@ public final class MemoryCache: CacheStore {
 
   /// Replaces the header of a stored response.
   public func update(_ entry: CacheEntry, to response: StoredResponse, for key: CacheKey) async throws {
-    shelf.withLock { $0.update(entry.id, to: response, for: key) }
+    let dropped = shelf.withLock { $0.update(entry.id, to: response, for: key) }
+    withExtendedLifetime(dropped) {}
   }
 
   /// Removes a stored response.

@@ -44,22 +44,31 @@ struct MemoryShelf {
     let size = Self.size(of: response, key) + body.count
     guard size <= limit else { return dropped }
     add(Slot(key: key, entry: entry, size: size))
-    while bytes > limit, let last = slots[oldest]?.entry {
+    dropped += dropLeastUsed()
+    return dropped
+  }
+
+  /// Drops entries until the limit holds; returns them.
+  private mutating func dropLeastUsed() -> [CacheEntry] {
+    var dropped: [CacheEntry] = []
+    while bytes > limit, oldest >= 0, let last = slots[oldest]?.entry {
       dropped.append(last)
       drop(oldest)
     }
     return dropped
   }
 
-  /// Replaces the response of an entry, where that is still there.
-  mutating func update(_ id: String, to response: StoredResponse, for key: CacheKey) {
+  /// Replaces the response of an entry, where that is still there. Returns what is no longer kept, for a header may be larger
+  /// than the one before.
+  mutating func update(_ id: String, to response: StoredResponse, for key: CacheKey) -> [CacheEntry] {
     guard let index = index(of: id, key), let slot = slots[index], case .bytes(let body) = slot.entry.body else {
-      return
+      return []
     }
     let size = Self.size(of: response, key) + body.count
     bytes += size - slot.size
     slots[index]?.entry = CacheEntry(id: id, response, body: body)
     slots[index]?.size = size
+    return dropLeastUsed()
   }
 
   mutating func remove(_ id: String, for key: CacheKey) {

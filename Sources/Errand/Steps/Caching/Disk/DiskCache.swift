@@ -151,6 +151,7 @@ public final class DiskCache: CacheStore {
       // Removed meanwhile: a header without its response would stay.
       if DiskFolder.status(of: name.text, in: shard) == nil { DiskFolder.removeFile(name.of(.head).text, in: shard) }
     }
+    noteAdded(head.count)
   }
 
   /// Removes the responses whose place another one takes. Of two that come at once, one stays.
