@@ -64,4 +64,13 @@ import Testing
     #expect(read(text).directives.count <= 150_000)
     #expect(read(String(repeating: "max-age=1,", count: 100_000)).directives.count == 100_000)
   }
+
+  // A cache that takes no-store for a part of something else keeps what it must not.
+  @Test(arguments: [
+    "max-age=60; no-store", "private no-store", "max-age=60 no-store", "no-store;max-age=60", "public;no-store",
+    "max-age=60,no-store;", "max-age=\"60, no-store", "\"no-store", "max-age=60;NO-STORE", "max-age=60\tno-store",
+  ])
+  func `what forbids is not hidden by what is malformed around it`(_ line: String) {
+    #expect(read(line).contains("no-store"))
+  }
 }

@@ -34,10 +34,10 @@ struct CacheControl: Sendable, Equatable {
     return directive.isSound ? [directive] : [directive] + hidden(in: member)
   }
 
-  /// The directives that forbid, of those behind a quote that does not end: it is not to hide them.
+  /// The directives that forbid, in a member that is malformed: a quote that does not end, a blank or a semicolon in the place of
+  /// a comma is not to hide them.
   private static func hidden(in member: String) -> [Directive] {
-    guard member.utf8.contains(UInt8(ascii: "\"")) else { return [] }
-    let words = member.split { $0 == "," || $0 == "\"" || $0 == " " || $0 == "\t" }.map { $0.lowercased() }
+    let words = member.split { ",;\" \t".contains($0) }.map { $0.lowercased() }
     return words.filter { $0 == "no-store" || $0 == "no-cache" || $0 == "must-revalidate" }.map {
       Directive(name: $0, argument: nil)
     }

@@ -44,13 +44,13 @@ extension CacheDecision {
       return .serve(CacheUse(timeLeft: timeLeft))
     case .validated, .networkFirst:
       return isSilent ? .refuse : .ask(timeLeft > .zero ? .request : .stale, validates: true)
-    case .standard, .inherited, .none: return bySelf(demand, stored.terms, timeLeft, now, isSilent)
+    case .standard, .inherited, .none: return bySelf(demand, stored.terms, timeLeft, now, isSilent, policy.stores)
     }
   }
 
   // RFC 9111 §4: the rules of the protocol alone.
   private static func bySelf(
-    _ demand: CacheDemand, _ terms: CacheTerms, _ timeLeft: Duration, _ now: Date, _ isSilent: Bool
+    _ demand: CacheDemand, _ terms: CacheTerms, _ timeLeft: Duration, _ now: Date, _ isSilent: Bool, _ stores: Bool
   ) -> CacheDecision {
     // RFC 8246 §2: a fresh response that does not change is not validated for a reload.
     let isTooOld =
@@ -61,7 +61,8 @@ extension CacheDecision {
     if !isRefused, !terms.mustValidateWhenStale, demand.minFresh == .zero {
       // RFC 9111 §5.2.1.2 and RFC 5861 §3.
       if let limit = demand.maxStale, staleness <= limit { return .serve(CacheUse(timeLeft: timeLeft)) }
-      if let limit = terms.staleWhileValidating, staleness <= limit {
+      // Where nothing is stored, no validation would make it fresh.
+      if stores, let limit = terms.staleWhileValidating, staleness <= limit {
         return .serve(CacheUse(timeLeft: timeLeft, validatesAfterwards: !isSilent))
       }
     }

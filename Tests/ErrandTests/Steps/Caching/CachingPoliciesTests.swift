@@ -126,4 +126,13 @@ import Testing
     #expect(shop.server.manager.callCount == 0 && shop.events.isBalanced)
     #expect(await shop.cache.entries(for: .widget()).isEmpty)
   }
+
+  @Test func `where nothing is stored, nothing is validated afterwards`() async throws {
+    let shop = CachedShop([.cacheControl: "max-age=10, stale-while-revalidate=30"])
+    _ = try await shop.get()
+    shop.clock.advance(by: .seconds(20))
+    #expect(try await shop.get("widgets/7", .standard.withoutStoring).text == "2")
+    #expect(try await shop.get("widgets/7", .cacheOnly).text == "1")
+    #expect(shop.sentCount == 2 && shop.server.manager.callCount == 0)
+  }
 }
