@@ -88,6 +88,9 @@ struct TokenTask: ServerTask, UnrecordedTask {
 }
 
 extension ServerConfiguration {
+  /// The largest answer to a request for a token, in bytes.
+  private static let largestTokenAnswer = 1 << 20
+
   /// The settings for requests for tokens: the limits, and what is seen; no hooks, no steps, no header fields of the server's.
   fileprivate var forTokens: ServerConfiguration {
     var settings = ServerConfiguration()
@@ -110,6 +113,7 @@ extension ServerConfiguration {
     settings.log = log
     settings.redaction = redaction
     settings.addressPolicy = addressPolicy
+    settings.maximumBodySize = min(maximumBodySize, Self.largestTokenAnswer)
     return settings
   }
 }

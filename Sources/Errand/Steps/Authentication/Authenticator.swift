@@ -93,7 +93,7 @@ public struct RefreshContext: Sendable {
   public var now: Date { dates.now }
 
   /// Sends a request by the transport of the server, with its limits and its retry policy, and returns the response with
-  /// all of its body, whatever its status is. A POST is not repeated once the remote may have seen it.
+  /// all of its body, up to 1 MiB, whatever its status is. A POST is not repeated once the remote may have seen it.
   ///
   /// The request goes as it is: without the server's header fields, hooks, steps and authenticators. Echoes and recordings
   /// show nothing of it.

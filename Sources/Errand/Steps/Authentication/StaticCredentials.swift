@@ -39,13 +39,20 @@ extension HTTPRequest {
   /// Sets a bearer token.
   /// Throws ``TaskError`` with code `.badRequest` for a token that would break the header.
   mutating func setBearer(_ token: String) throws {
-    // RFC 6750 §2.1 has letters, digits and -._~+/= only; some servers give others, which are no harm in a header.
-    guard !token.isEmpty, token.hasOnlyBytes(where: { $0 > 0x20 && $0 < 0x7F }) else {
+    guard token.isBearerToken else {
       throw TaskError(
         .badRequest, "the bearer token is empty, or has a character that no header may have: check where it comes from",
         phase: .preparing, isSurelyNotSent: true)
     }
     headers[.authorization] = "Bearer \(token)"
+  }
+}
+
+extension String {
+  /// True where it can be sent as a bearer token.
+  var isBearerToken: Bool {
+    // RFC 6750 §2.1 has letters, digits and -._~+/= only; some servers give others, which are no harm in a header.
+    !isEmpty && hasOnlyBytes { $0 > 0x20 && $0 < 0x7F }
   }
 }
 

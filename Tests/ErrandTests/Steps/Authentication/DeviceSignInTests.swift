@@ -88,4 +88,10 @@ import Testing
     try await shop().task().run()
     #expect(times.withLock { $0 } == [3, 9, 21].map { .seconds($0) })
   }
+
+  @Test func `a server may say with the status 200 that nobody has typed the code yet`() async throws {
+    answers.withLock { $0 = [(.ok, Self.pending), (.ok, Self.slow), (.ok, Self.token)] }
+    try await shop().task().run()
+    #expect(times.withLock { $0 } == [3, 6, 14].map { .seconds($0) })
+  }
 }

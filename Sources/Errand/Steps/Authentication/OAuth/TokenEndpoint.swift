@@ -18,9 +18,28 @@ struct TokenEndpoint: Sendable {
       url: settings.tokenURL, client: settings.client, parameters: parameters, headers: settings.headers)
     let response = try await context.send(try settings.tokenRequest?(exchange) ?? exchange.request())
     let body = try await response.body.collect()
-    if let parse = settings.tokenParser { return try parse(response, body, context.now) }
-    guard response.status.kind == .success else { throw refusal(response, body) }
-    return try Self.token(in: body, of: response, now: context.now)
+    let token = try token(in: body, of: response, for: exchange, now: context.now)
+    // It would be stored, and then fail every call.
+    guard token.value.isBearerToken else {
+      throw Self.failure("its access_token is empty, or has a character that no header may have", response)
+    }
+    return token
+  }
+
+  private func token(
+    in body: Data, of response: HTTPResponse, for exchange: OAuth2.Exchange, now: Date
+  ) throws -> AccessToken {
+    if let parse = settings.tokenParser { return try parse(response, body, now) }
+    guard response.status.kind == .success else { throw failure(response, body, exchange) }
+    do {
+      return try JSONDecoder().decode(StatedToken.self, from: body).token(now)
+    } catch let refusal as OtherType {
+      throw Self.failure("its token is of the type '\(refusal.type.shortened)', and not a bearer token", response)
+    } catch {
+      // Some servers refuse with 200. The error of the decoder may quote what it read.
+      throw refusal(response, body, exchange)
+        ?? Self.failure("its answer has no access_token (RFC 6749 §5.1): give a tokenParser", response)
+    }
   }
 
   /// Requests a code for a device (RFC 8628 §3.1).
@@ -31,97 +50,39 @@ struct TokenEndpoint: Sendable {
       url: url, client: settings.client, parameters: parameters, headers: settings.headers)
     let response = try await context.send(try exchange.request())
     let body = try await response.body.collect()
-    guard response.status.kind == .success else { throw refusal(response, body) }
+    guard response.status.kind == .success else { throw failure(response, body, exchange) }
     do {
       return try JSONDecoder().decode(DeviceCode.self, from: body)
     } catch {
-      throw TaskError(
-        .authenticationFailed, "the answer of \(Redaction.standard(url)) has no device code (RFC 8628 §3.2)",
-        phase: .authenticating, underlying: error)
+      throw refusal(response, body, exchange)
+        ?? TaskError(
+          .authenticationFailed, "the answer of \(Redaction.standard(url)) has no device code (RFC 8628 §3.2)",
+          phase: .authenticating, underlying: error)
     }
   }
 
-  /// The refusal that a response states; what states none is one by its status.
-  private func refusal(_ response: HTTPResponse, _ body: Data) -> any Error {
-    let stated = try? JSONDecoder().decode(StatedRefusal.self, from: body)  // a page of text says nothing
-    guard let stated else {
-      var error = TaskError(
-        .authenticationFailed, "the token endpoint \(Redaction.standard(response.url)) answered \(response.status)",
-        phase: .authenticating)
-      error.status = response.status
-      return error
-    }
-    return OAuth2.Refusal(code: stated.error, detail: stated.error_description, status: response.status)
+  /// The refusal that a response states; nil where it states none, as a page of text.
+  private func refusal(_ response: HTTPResponse, _ body: Data, _ exchange: OAuth2.Exchange) -> (any Error)? {
+    guard let stated = try? JSONDecoder().decode(StatedRefusal.self, from: body) else { return nil }
+    // Some servers repeat what they refuse.
+    let detail = exchange.secrets.reduce(stated.error_description) { $0?.replacing($1, with: Redaction.mark) }
+    return OAuth2.Refusal(code: stated.error, detail: detail, status: response.status)
   }
 
-  private struct StatedRefusal: Decodable {
-    let error: String
-    let error_description: String?
-  }
-
-  // RFC 6749 §5.1. Some servers write the number as a text, and leave the type out.
-  private struct StatedToken: Decodable {
-    let access_token: String
-    let token_type: String?
-    let expires_in: LenientNumber?
-    let refresh_token: String?
-    let scope: String?
-  }
-
-  private static func token(in body: Data, of response: HTTPResponse, now: Date) throws -> AccessToken {
-    let stated: StatedToken
-    do {
-      stated = try JSONDecoder().decode(StatedToken.self, from: body)
-    } catch {
-      // The error of the decoder may quote what it read.
-      throw failure("its answer has no access_token (RFC 6749 §5.1): give a tokenParser", response)
-    }
-    guard stated.token_type?.lowercased() ?? "bearer" == "bearer" else {
-      throw failure(
-        "its token is of the type '\(stated.token_type?.shortened ?? "")', and not a bearer token", response)
-    }
-    return AccessToken(
-      stated.access_token, issued: now,
-      expiry: stated.expires_in.map { now.addingTimeInterval($0.value) }, refreshToken: stated.refresh_token,
-      scope: stated.scope)
+  /// The error for a status that is no success.
+  private func failure(_ response: HTTPResponse, _ body: Data, _ exchange: OAuth2.Exchange) -> any Error {
+    if let refusal = refusal(response, body, exchange) { return refusal }
+    var error = TaskError(
+      .authenticationFailed, "the token endpoint \(Redaction.standard(response.url)) answered \(response.status)",
+      phase: .authenticating)
+    error.status = response.status
+    return error
   }
 
   private static func failure(_ reason: String, _ response: HTTPResponse) -> TaskError {
     TaskError(
       .authenticationFailed, "no token came from \(Redaction.standard(response.url)): \(reason)", phase: .authenticating
     )
-  }
-}
-
-/// A number of seconds from zero up to a thousand million, or a text that is one.
-struct LenientNumber: Decodable, Sendable {
-  let value: Double
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if let number = try? container.decode(Double.self) {  // a text is read next
-      value = min(max(0, number), 1e9)
-    } else if let number = Double(try container.decode(String.self)), number.isFinite {
-      value = min(max(0, number), 1e9)
-    } else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "no number")
-    }
-  }
-}
-
-/// The answer to a request for a device code (RFC 8628 §3.2).
-struct DeviceCode: Decodable, Sendable {
-  let device_code: String
-  let user_code: String
-  let verification_uri: URL
-  let verification_uri_complete: URL?
-  let expires_in: LenientNumber
-  let interval: LenientNumber?
-
-  var prompt: OAuth2.DevicePrompt {
-    OAuth2.DevicePrompt(
-      userCode: user_code, verificationURL: verification_uri, completeURL: verification_uri_complete,
-      lifetime: .seconds(expires_in.value))
   }
 }
 
@@ -142,5 +103,12 @@ extension OAuth2.Exchange {
     }
     fields.replace(with: headers)
     return HTTPRequest(.post, url, headers: fields, body: .form(form))
+  }
+
+  /// The secrets that are sent.
+  fileprivate var secrets: [String] {
+    let names: Set = ["refresh_token", "code", "code_verifier", "device_code", "password", "client_secret"]
+    return (parameters.items.filter { names.contains($0.name) }.compactMap(\.value) + [client.secret ?? ""])
+      .filter { !$0.isEmpty }
   }
 }
