@@ -104,6 +104,8 @@ struct CookieShelf {
     guard journal != nil else { return }
     if case .kept(let cookie) = change, cookie.expiry == nil { return }
     journal?[id] = change
+    // A file that cannot be written for so long may have some back that were removed; what is remembered has its bound.
+    if journal?.count ?? 0 > 2 * limits.overall { journal = journal?.filter { !$0.value.isRemoval } }
   }
 
   // MARK: Limits
@@ -233,6 +235,10 @@ extension CookieShelf {
 }
 
 extension CookieShelf.Change {
+  fileprivate var isRemoval: Bool {
+    if case .removed = self { true } else { false }
+  }
+
   fileprivate var number: Int {
     if case .kept(let cookie) = self { return cookie.number }
     return 0

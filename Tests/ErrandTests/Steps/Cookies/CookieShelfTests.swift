@@ -157,4 +157,19 @@ import Testing
     }
     #expect(world.shelf.isEmpty)
   }
+
+  @Test func `the changes that a file does not get have a bound, and what is kept is among them`() throws {
+    var shelf = CookieShelf(.init(perDomain: 5, overall: 10), isJournaled: true)
+    let target = try #require(CookieTarget(.known("https://shop.test/")))
+    for number in 0..<1000 {
+      let field = try #require(SetCookie("c\(number)=1; Max-Age=1000; Path=/"))
+      let cookie = try Cookie(field, from: target, now: .distantPast, .system)
+      let isKept = shelf.keep(cookie, from: target, now: .distantPast)
+      #expect(isKept)
+      #expect(shelf.journal?.count ?? 0 <= 20)
+    }
+    let changes = shelf.takeJournal()
+    let written = CookieShelf.merged([], changes, now: .distantPast)
+    #expect(written.map(\.name).sorted() == ["c995", "c996", "c997", "c998", "c999"])
+  }
 }
