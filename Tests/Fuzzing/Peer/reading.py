@@ -4,6 +4,9 @@ import re
 
 import packing
 
+# RFC 9110 §5.6.3. Python's own blanks have form feeds among them, which make another value.
+_BLANKS = b" \t"
+
 
 class Reading:
     """`refusal` where it must not be taken for whole; `body` where it may, and None where any may.
@@ -103,7 +106,7 @@ def _head(cursor):
             if not fields:
                 is_odd = True
             else:
-                fields[-1] = (fields[-1][0], (fields[-1][1] + b" " + field.strip()).strip())
+                fields[-1] = (fields[-1][0], (fields[-1][1] + b" " + field.strip(_BLANKS)).strip(_BLANKS))
             continue
         name, colon, value = field.partition(b":")
         if not colon or not name:
@@ -142,7 +145,7 @@ def _body(status, fields, cursor, is_closed, method):
         return _chunked(cursor)
     if lengths:
         if len(set(lengths)) > 1 or not re.fullmatch(rb"[0-9]+", lengths[0]):
-            parts = [part.strip() for value in lengths for part in value.split(b",")]
+            parts = [part.strip(_BLANKS) for value in lengths for part in value.split(b",")]
             if all(re.fullmatch(rb"[0-9]+", part) for part in parts) and len({int(part) for part in parts}) == 1:
                 raise _Unclear()  # RFC 9110 §8.6: the same one repeated may be taken for one
             raise _Refused("the lengths are %r" % lengths[:3])
@@ -180,7 +183,7 @@ def _chunked(cursor):
 
 
 def _decoded(fields, body, packed):
-    codings = [part.strip() for name, value in fields if name == b"content-encoding" for part in value.split(b",")]
+    codings = [part.strip(_BLANKS) for name, value in fields if name == b"content-encoding" for part in value.split(b",")]
     codings = [coding.lower().decode("latin-1") for coding in codings if coding not in (b"", b"identity")]
     if not codings or not body:
         return body
