@@ -40,6 +40,17 @@
       #expect(time < .seconds(10), "one after the other from the front, they took minutes")
     }
 
+    @Test func `all of it is taken with the last of the bytes that were stated`() {
+      var outbox = TransferOutbox(statedLength: 3)
+      #expect(outbox.put(Data([1, 2])) == false)
+      #expect(drain(&outbox).last == .pause)
+      #expect(!outbox.isDrained)
+      #expect(outbox.put(Data([3])) == true)
+      #expect(!outbox.isDrained)
+      #expect(drain(&outbox).data == Data([3]))
+      #expect(outbox.isDrained, "its source has not ended yet")
+    }
+
     @Test func `a body of no bytes ends at once`() {
       var outbox = TransferOutbox(Data())
       #expect(drain(&outbox).last == .end)

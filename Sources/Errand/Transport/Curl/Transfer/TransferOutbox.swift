@@ -44,8 +44,8 @@
       isFinished = true
     }
 
-    /// True where all of the body was taken.
-    var isDrained: Bool { isFinished && pieces.isEmpty && failure == nil }
+    /// True where all of the body was taken, also where its source has yet to say that there is no more than was stated.
+    var isDrained: Bool { (isFinished || received == statedLength) && buffered == 0 && failure == nil }
 
     /// True where none of the body was taken.
     var isUntouched: Bool { received - Int64(buffered) == 0 }
