@@ -52,7 +52,7 @@ final class AdmissionDesk: Sendable {
     case .start: return .slot(AdmissionSlot(self, host))
     case .refuse:
       throw TaskError(
-        .queueFull, "\(limits.maximumWaiting) attempts wait for a slot already, as many as maximumWaiting allows",
+        .queueFull, "as many attempts wait for a slot as maximumWaiting allows: \(limits.maximumWaiting)",
         phase: .waiting, isSurelyNotSent: true)
     case .wait:
       setAlarm()

@@ -47,9 +47,13 @@ enum PayloadCoding {
       let redaction = redaction()
       let excerpt = redaction?.excerpt(of: data, type: mediaType, count: 100) ?? ""
       let origin = mediaType.map { "of \($0.essence)" } ?? "without a content type"
+      let why =
+        data.isEmpty
+        ? "the body is empty, which only an optional payload allows"
+        : explain(error, excerpt, mediaType, redaction ?? .standard)
       throw TaskError(
         .decodingFailed,
-        "can't decode \(Payload.self) from \(data.count) bytes \(origin): \(explain(error, excerpt, mediaType, redaction ?? .standard))",
+        "can't decode \(Payload.self) from \(data.count) bytes \(origin): \(why)",
         phase: .finishing, underlying: error)
     }
   }

@@ -199,6 +199,7 @@ final class Call: Sendable {
     error.record = flightRecord
     error.elapsed = trace.elapsed
     let (method, shown, refusal, wasSent) = state.withLock { ($0.method, $0.shown, $0.refusal, $0.wasPerhapsSent) }
+    if shown.url == nil { error.task = plan.taskName }
     error.method = shown.method
     error.url = shown.url.map { snapshot.configuration.redaction($0) }
     error.retryRefusal = refusal?.reason

@@ -9,6 +9,7 @@ public struct TaskError: Error, Sendable {
     var code: Code
     var reason: String
     var phase: Phase
+    var task: String?
     var method: HTTPMethod?
     var url: String?
     var status: HTTPStatus?
@@ -84,6 +85,12 @@ public struct TaskError: Error, Sendable {
 
   /// The stage of the call in which it happened.
   public var phase: Phase { box.details.phase }
+
+  /// The name of the task's type, where there was no request that could be named.
+  package var task: String? {
+    get { box.details.task }
+    set { details.task = newValue }
+  }
 
   /// The request's method, if there was a request.
   public package(set) var method: HTTPMethod? {
@@ -193,11 +200,15 @@ public struct TaskError: Error, Sendable {
 }
 
 extension TaskError: CustomStringConvertible, LocalizedError {
-  /// One line: method, the first 200 characters of the URL, reason, how many attempts it took, and why there was no
+  /// One line: method and the first 200 characters of the URL, or the task where there was no request, then reason, how many attempts it took, and why there was no
   /// further one.
   public var description: String {
     var parts: [String] = []
-    if let method, let url { parts.append("\(method.description.shortened) \(url.shortened)") }
+    if let method, let url {
+      parts.append("\(method.description.shortened) \(url.shortened)")
+    } else if let task {
+      parts.append(task)
+    }
     parts.append(reason)
     let count = attempts.count
     if let retryRefusal {

@@ -25,9 +25,8 @@ extension HTTPRequest {
       method.rawValue.utf8.count + url.absoluteString.utf8.count + headers.size + (options.digest?.user.utf8.count ?? 0)
     if size > Self.maximumHeadSize { throw tooLarge(size) }
     if let field = headers.firstInvalid {
-      throw refusal(
-        "the header field \(field.name.rawName.shortened.debugDescription) has a line break, or a name that is not a token"
-      )
+      let fault = field.name.isValid ? "has a line break or a NUL in its value" : "has a name that is not a token"
+      throw refusal("the header field \(field.name.rawName.shortened.debugDescription) \(fault)")
     }
     if let digest = options.digest { try digest.check(for: "Digest") }
   }

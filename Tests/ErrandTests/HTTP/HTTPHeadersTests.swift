@@ -2,6 +2,19 @@ import Errand
 import Testing
 
 @Suite struct HTTPHeadersTests {
+  @Test(arguments: [
+    ("X A", "b", "has a name that is not a token"), ("X-A", "b\nc", "has a line break or a NUL in its value"),
+  ])
+  func `a field that cannot be sent is refused, and the error says which and why`(
+    name: String, value: String, words: String
+  ) async throws {
+    let stub = StubServer(.status(.ok))
+    let task = PlainTask().on(stub.server).header(HTTPHeaderName(name), value)
+    let error = try #require(await taskError { try await task.run() })
+    #expect(error.code == .badRequest && error.reason == "the header field \"\(name)\" \(words)", "\(error)")
+    #expect(stub.requests.isEmpty)
+  }
+
   @Test func `order and duplicates stay as they were given`() {
     var headers: HTTPHeaders = ["B": "1", "A": "2", "b": "3"]
     headers.add("4", for: "A")

@@ -33,7 +33,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       let error = await #expect(throws: TaskError.self) { try await PlainTask(path: "a").run() }
       #expect(error?.code == .noRemote)
-      #expect(error?.description.contains("'a'") == true)
+      #expect(error?.description.hasPrefix("PlainTask: there is no remote to add the path 'a' to") == true)
     }
   }
 
