@@ -24,8 +24,8 @@ struct User: TaskPayload { let name: String }
 struct FindUser: ServerGETTask, PayloadDownloadingTask {
   typealias DownloadPayload = User
   let name: String
-  var path: String { "users/\(HTTPQuery.escaped(name))" }  // users/a%2Fb
-  var query: HTTPQuery { ["fields": "name,mail", "exact": nil] }  // fields=name%2Cmail&exact
+  var path: String { "users/\(segment: name)" }  // users/a%2Fb
+  var query: HTTPQuery { ["fields": "name,mail", "exact": nil] }  // fields=name%2Cmail
 }
 
 struct Comment: ServerPOSTTask, UploadingTask {

@@ -29,7 +29,8 @@ struct EmbeddedShops: Sendable {
         A tour of Errand, against three small shops that run inside of this program: no internet is used.
         They take 20 ms to find a widget, so that there is something to see.
         """,
-      steps: remoteSteps + typedSteps + echoSteps + manySteps + troubleSteps + cacheSteps + recordingSteps,
+      steps: remoteSteps + typedSteps + echoSteps + manySteps + troubleSteps + cacheSteps + streamSteps
+        + recordingSteps,
       farewell: "The code is in Examples/Tour. Against a server of yours: swift run errand-tour --url URL")
   }
 }

@@ -64,3 +64,12 @@ struct WatchWidget: ServerGETTask, PayloadDownloadingTask, EchoingTask {
   let id: Int
   var path: String { "widgets/\(id)" }
 }
+
+struct AddPhoto: ServerPOSTTask, MultipartUploadingTask {
+  let uploadForm: MultipartForm
+  let path = "photos"
+}
+
+struct WatchPrices: ServerGETTask {
+  let path = "prices"
+}

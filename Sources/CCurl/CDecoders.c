@@ -9,13 +9,16 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-// Every function taken from each library. A side that packs adds zlib's deflate functions to the first list.
+// Every function taken from each library.
 #define ZLIB_SYMBOLS(X)                                                       \
   X(const char *, zlibVersion, (void))                                        \
   X(int, inflateInit2_, (struct cz_stream *, int, const char *, int))         \
   X(int, inflate, (struct cz_stream *, int))                                  \
   X(int, inflateReset, (struct cz_stream *))                                  \
-  X(int, inflateEnd, (struct cz_stream *))
+  X(int, inflateEnd, (struct cz_stream *))                                    \
+  X(int, deflateInit2_, (struct cz_stream *, int, int, int, int, int, const char *, int)) \
+  X(int, deflate, (struct cz_stream *, int))                                  \
+  X(int, deflateEnd, (struct cz_stream *))
 
 #define BROTLI_SYMBOLS(X)                                                                                             \
   X(void *, BrotliDecoderCreateInstance, (void *(*)(void *, size_t), void (*)(void *, void *), void *))              \
@@ -237,5 +240,45 @@ int32_t cdecoder_run(
 }
 
 const char *cdecoder_problem(const cdecoder *decoder) { return decoder->problem; }
+
+// MARK: Packing
+
+struct cpacker {
+  struct cz_stream stream;  // zlib's state points back to it: it must not move.
+};
+
+cpacker *cpacker_create(void) {
+  if (!cdecoder_is_available(CDECODER_GZIP)) return NULL;
+  cpacker *packer = calloc(1, sizeof(cpacker));
+  if (packer == NULL) return NULL;
+  int code = zlib.deflateInit2_(
+      &packer->stream, CZ_DEFAULT_COMPRESSION, CZ_DEFLATED, CZ_MAX_WBITS + 16, CZ_DEFAULT_MEMORY, CZ_DEFAULT_STRATEGY,
+      zlib.zlibVersion(), sizeof(struct cz_stream));
+  if (code == CZ_OK) return packer;
+  free(packer);
+  return NULL;
+}
+
+void cpacker_free(cpacker *packer) {
+  zlib.deflateEnd(&packer->stream);
+  free(packer);
+}
+
+int32_t cpacker_run(
+    cpacker *packer, const void *input, size_t input_size, int32_t is_last, void *output, size_t output_size,
+    size_t *taken, size_t *given) {
+  struct cz_stream *stream = &packer->stream;
+  unsigned int in = input_size < UINT_MAX ? (unsigned int)input_size : UINT_MAX;
+  unsigned int out = output_size < UINT_MAX ? (unsigned int)output_size : UINT_MAX;
+  stream->next_in = input;
+  stream->avail_in = in;
+  stream->next_out = output;
+  stream->avail_out = out;
+  int code = zlib.deflate(stream, is_last && in == input_size ? CZ_FINISH : CZ_NO_FLUSH);
+  *taken = in - stream->avail_in;
+  *given = out - stream->avail_out;
+  if (code == CZ_STREAM_END) return CDECODER_ENDED;
+  return code == CZ_OK || code == CZ_BUF_ERROR ? CDECODER_GOES_ON : CDECODER_DAMAGED;
+}
 
 #endif

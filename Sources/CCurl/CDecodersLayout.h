@@ -35,6 +35,11 @@ enum : int32_t {
   CZ_MEM_ERROR = -4,
   CZ_BUF_ERROR = -5,
   CZ_MAX_WBITS = 15,
+  CZ_FINISH = 4,
+  CZ_DEFLATED = 8,
+  CZ_DEFAULT_COMPRESSION = -1,
+  CZ_DEFAULT_MEMORY = 8,
+  CZ_DEFAULT_STRATEGY = 0,
 };
 
 // What brotli's decoder returns; its errors of memory are those between two numbers.

@@ -7,8 +7,8 @@ import ErrandFoundation
 ///       AddWidget(uploadPayload: widget),
 ///       sends: ExpectedRequest(.post, "/widgets", headers: ["Accept": "*/*"], body: .json(#"{"id":7}"#)))
 ///
-/// It catches a requirement that was mistyped, and so is not overridden: `var paht`, `let timeout: Duration?`. The
-/// settings of the task's server count, its remote and its transport do not. Hooks after the response are not called.
+/// It catches a requirement that was mistyped, and so is not overridden: `var paht`, `let priority = 3`. Stored properties that
+/// look like an aspect of the task and count for nothing are differences, too. The settings of the task's server count, its remote and its transport do not. Hooks after the response are not called.
 ///
 /// - Parameters:
 ///   - task: The task.
@@ -38,7 +38,7 @@ public func expectTask(_ task: some ServerTask, sends expected: ExpectedRequest)
   guard let (request, body) = sent.withLock({ $0 }) else {
     throw TaskExpectationError(description: "\(task.plan.taskName) sent nothing: a step of its server answered")
   }
-  let differences = expected.differences(from: request, body: body)
+  let differences = TaskSpelling.problems(of: task.unmodified) + expected.differences(from: request, body: body)
   guard differences.isEmpty else {
     let lines = ["\(task.plan.taskName) sends another request than expected:"] + differences.map { "  \($0)" }
     throw TaskExpectationError(description: lines.joined(separator: "\n"))

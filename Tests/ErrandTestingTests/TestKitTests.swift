@@ -83,7 +83,8 @@ import Testing
     let lines = error?.description.split(separator: "\n") ?? []
     let modified = Rename().timeout(.seconds(1))
     let same = await #expect(throws: TaskExpectationError.self) { try await expectTask(modified, sends: expected) }
-    #expect(lines.count == 6 && same?.description == error?.description)
+    // Not all of it is the same: a dictionary is encoded in any order.
+    #expect(lines.count == 6 && same?.description.hasPrefix("Rename sends another request than expected:") == true)
     #expect(lines.first == "Rename sends another request than expected:")
     #expect(lines.contains(#"  method: expected "POST", but it is "PUT""#))
     #expect(lines.contains(#"  header X-None: expected "3", but it is nothing"#))

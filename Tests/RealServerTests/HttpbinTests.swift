@@ -58,6 +58,66 @@
         try await seen(URLTask(try url("anything"), method: .post, body: body)).form == ["name": "a b", "note": "&="])
     }
 
+    private struct Account: Encodable {
+      let name = "a b+c&é"
+      let tags = ["x", "y"]
+      let address = ["city": "Ulm"]
+      let none: String? = nil
+    }
+
+    private struct Told: Decodable, Sendable {
+      /// A name that came more than once has a list.
+      enum Value: Decodable, Equatable {
+        case one(String)
+        case many([String])
+
+        init(from decoder: any Decoder) throws {
+          let value = try decoder.singleValueContainer()
+          self = try (try? value.decode(String.self)).map { .one($0) } ?? .many(value.decode([String].self))
+        }
+      }
+      let args: [String: Value]
+      let form: [String: Value]
+      let files: [String: String]
+    }
+
+    private static let told: [String: Told.Value] = [
+      "name": .one("a b+c&é"), "tags": .many(["x", "y"]), "address[city]": .one("Ulm"),
+    ]
+
+    @Test func `a value is a form, and a query`() async throws {
+      struct Send: ServerPOSTTask, FormUploadingTask, PayloadDownloadingTask {
+        typealias DownloadPayload = Told
+        let uploadPayload = Account()
+        let query = Account()
+        let path = "anything"
+      }
+      let seen = try await Send().on(server).download()
+      #expect(seen.form == Self.told && seen.args == Self.told)
+    }
+
+    @Test func `a form with files is one to werkzeug's parser`() async throws {
+      struct Send: ServerPOSTTask, MultipartUploadingTask, PayloadDownloadingTask {
+        typealias DownloadPayload = Told
+        let uploadForm = MultipartForm([
+          .text("a \"b\"", "1\r\n--"), .data("f", Data("--errand\r\n".utf8), fileName: "é.txt", type: .plainText),
+        ])
+        let path = "anything"
+      }
+      let seen = try await Send().on(server).download()
+      #expect(seen.form == ["a \"b\"": .one("1\r\n--")] && seen.files == ["f": "--errand\r\n"])
+    }
+
+    @Test func `a segment of a path arrives as the one that it is`() async throws {
+      struct Find: ServerGETTask, PayloadDownloadingTask {
+        typealias DownloadPayload = Seen
+        let label: String
+        var path: [String] { ["anything", label, "x"] }
+      }
+      let seen = try await Find(label: "50% é?#;").on(server).download()
+      #expect(seen.url.contains("/anything/50%") && seen.url.hasSuffix("%3F%23;/x"))
+    }
+
     // MARK: Responses
 
     @Test(arguments: ["gzip", "deflate", "brotli"])

@@ -57,9 +57,13 @@ struct FuzzJudge: Sendable {
     var request = HTTPRequest(.post, try peer.control("judge/\(outcome.exchange.number)"))
     request.headers = headers(outcome)
     if case .success(let answer) = outcome.result { request.body = .bytes(answer.body) }
-    request.options.timeouts = Timeouts(attempt: .seconds(60))
-    let response = try await transport.send(request)
-    return try JSONDecoder().decode(Verdict.self, from: try await response.body.collect())
+    request.options.timeouts = Timeouts(attempt: .seconds(600))  // the peer judges on busy machines as well
+    do {
+      let response = try await transport.send(request)
+      return try JSONDecoder().decode(Verdict.self, from: try await response.body.collect())
+    } catch {
+      throw BenchError("no verdict on exchange \(outcome.exchange.number): \(error)")
+    }
   }
 
   private func headers(_ outcome: FuzzOutcome) -> HTTPHeaders {

@@ -1,4 +1,4 @@
-// zlib, brotli and zstd without their headers: what a packed body is unpacked with, through one set of functions.
+// zlib, brotli and zstd without their headers: what a body is unpacked with, through one set of functions, and packed.
 //
 // Each library is loaded when it is first asked for, so Errand builds and starts on a machine that has none of them.
 // Except on Linux this header is empty, for there URLSession unpacks.
@@ -46,6 +46,19 @@ int32_t cdecoder_run(
 
 /// The library's words for the damage; null where it has none.
 const char *_Nullable cdecoder_problem(const cdecoder *decoder);
+
+/// Packs one body as gzip.
+typedef struct cpacker cpacker;
+
+/// A packer at its beginning; null where zlib is not there, or no memory.
+cpacker *_Nullable cpacker_create(void);
+void cpacker_free(cpacker *packer);
+
+/// Packs from `input` into `output`, as far as either lasts; says how much was taken and given. With `is_last` the input
+/// ends with these bytes: to be called until it has ended.
+int32_t cpacker_run(
+    cpacker *packer, const void *_Nullable input, size_t input_size, int32_t is_last, void *output, size_t output_size,
+    size_t *taken, size_t *given);
 
 /// Compares the constants and structs used with the libraries' own headers, as far as they were found when this was
 /// compiled. Returns how many were compared, and the name of the first that differs.

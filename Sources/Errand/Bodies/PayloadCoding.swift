@@ -87,7 +87,8 @@ enum PayloadCoding {
     "shift_jis": .shiftJIS, "euc-jp": .japaneseEUC, "iso-2022-jp": .iso2022JP,
   ]
 
-  private static func explain(_ error: any Error) -> String {
+  /// The place and reason of a failure, in words.
+  static func explain(_ error: any Error) -> String {
     switch error {
     case DecodingError.keyNotFound(let key, let context): "\(path(context.codingPath))no key '\(key.stringValue)'"
     case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
@@ -153,8 +154,9 @@ public protocol PayloadDecoder: Sendable {
 
 extension JSONDecoder: PayloadDecoder {}
 
-/// The payload of a request or response: a value that can be encoded, decoded and passed between isolation domains.
-///
-/// In an app whose default isolation is the main actor, conform to this instead of `Codable`: the conformance is then
-/// usable from everywhere.
-public protocol TaskPayload: Codable, Sendable {}
+extension PropertyListEncoder: BodyEncoder {
+  /// `application/x-plist`.
+  public var mediaType: MediaType { .propertyList }
+}
+
+extension PropertyListDecoder: PayloadDecoder {}

@@ -3,7 +3,7 @@ import ErrandFoundation
 extension Call {
   /// Refuses a call whose settings or limits are wrong, or whose server is disabled.
   func checkSettings() throws {
-    if let problem = snapshot.problem { throw problem }
+    if let problem = snapshot.problem ?? plan.problem { throw problem }
     if plan.hasLimits, let problem = plan.timeouts.problem(timeout: plan.timeout, named: "timeout") { throw problem }
     guard snapshot.configuration.disabled else { return }
     throw TaskError(
@@ -15,12 +15,19 @@ extension Call {
   ///
   /// - Parameter isAgain: Whether it was built before, so that the header fields of the plan may be stale.
   func build(again isAgain: Bool = false) async throws -> HTTPRequest {
-    let url = try await snapshot.url(of: plan)
+    var url = try await snapshot.url(of: plan)
     let encoder = plan.encoder is InheritedCoding ? snapshot.configuration.defaultEncoder : plan.encoder
-    let body = plan.omitsBody ? .empty : try await plan.task.uploadBody(encoder: encoder)
+    var body = plan.omitsBody ? .empty : try await plan.task.uploadBody(encoder: encoder)
+    if plan.pageURL == nil, let parameters = plan.task.plannedParameters {
+      try await place(parameters, in: &url, or: &body, encoder)
+    }
     var method = plan.httpMethod
     if method == .automatic { method = body.isEmpty ? .get : .post }
-    let headers = try await headers(at: url, body, again: isAgain)
+    var headers = try await headers(at: url, body, again: isAgain)
+    if let packed = try packed(body, headers) {
+      body = packed
+      headers[.contentEncoding] = "gzip"
+    }
     let options = options(for: method, headers, body)
     var request = HTTPRequest(method, url, headers: headers, body: body, options: options)
     try await plan.task.preflight(&request)
@@ -29,6 +36,28 @@ extension Call {
     try addCookies(to: &request)
     if plan.keepsCurrentFile { addFileConditions(to: &request) }
     return request
+  }
+
+  /// The body packed, where it is as large as the task or the server says, and not packed already.
+  private func packed(_ body: HTTPBody, _ headers: HTTPHeaders) throws -> HTTPBody? {
+    guard let threshold = plan.gzipUploadThreshold ?? snapshot.configuration.gzipUploadThreshold, !body.isEmpty,
+      !headers.contains(.contentEncoding), try body.length().map({ $0 >= threshold }) ?? true
+    else { return nil }
+    return try body.gzipped()
+  }
+
+  /// Writes the parameters of the task: into the body where its method sends one and it has no other, else into the query.
+  private func place(
+    _ parameters: any Encodable & Sendable, in url: inout URL, or body: inout HTTPBody, _ encoder: any BodyEncoder
+  ) async throws {
+    if body.isEmpty, !plan.omitsBody, plan.httpMethod.sendsParametersInBody {
+      body = try await PayloadCoding.encode(parameters, with: encoder)
+    } else {
+      let query = try TaskError.encoding("the parameters", of: type(of: plan.task)) {
+        try HTTPQuery(encoding: parameters)
+      }
+      if !query.isEmpty { url = try snapshot.adding(query, to: url) }
+    }
   }
 
   /// The fields of the server, under those of the plan, under those that follow from the body and the idempotency.
@@ -41,7 +70,7 @@ extension Call {
     if let provider = snapshot.configuration.userAgentProvider { headers[.userAgent] = await provider() }
     // A call that waited for its turn, or is held from outside, may have been planned long ago.
     let isStale = isAgain || plan.serialQueue.name != nil || plan.control != nil
-    headers.replace(with: isStale ? plan.presentHeaders : plan.headers)
+    headers.replace(with: isStale ? try plan.presentHeaders : plan.headers)
     if let type = body.mediaType { headers.setDefault(type.rawValue, for: .contentType) }
     if plan.idempotency == .key { headers.setDefault(idempotencyKey, for: .idempotencyKey) }
     return headers

@@ -77,9 +77,23 @@ extension Call {
   private func refusal(_ outcome: Outcome) async -> TaskError {
     let (configuration, response) = (snapshot.configuration, outcome.response)
     let body = outcome.isRead ? outcome.data : await excerpt(of: response.body)
-    let summary = shownRedaction?.summary(of: body, type: response.mediaType) ?? ""
-    return TaskError.badStatus(response, redaction: configuration.redaction, summary: summary)
+    let payload = errorPayload(body, response.mediaType)
+    let summary =
+      payload.map { shownRedaction?(text: "\($0)").shortened }
+      ?? shownRedaction?.summary(of: body, type: response.mediaType)
+    var error = TaskError.badStatus(response, redaction: configuration.redaction, summary: summary ?? "")
       .with(response, body, configuration)
+    error.payload = payload
+    return error
+  }
+
+  /// The payload of a refused response; nil where none is stated, or the body is none.
+  private func errorPayload(_ body: Data, _ mediaType: MediaType?) -> (any Sendable)? {
+    guard let type = plan.errorPayload ?? snapshot.configuration.errorPayload, !body.isEmpty else { return nil }
+    func decoded<Payload: Decodable & Sendable>(_ type: Payload.Type) -> (any Sendable)? {
+      try? PayloadCoding.decode(type, from: body, mediaType: mediaType, with: decoder, redaction: nil)
+    }
+    return decoded(type)
   }
 }
 

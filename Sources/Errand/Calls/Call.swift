@@ -44,6 +44,9 @@ final class Call: Sendable {
       logStyle: snapshot.configuration.logStyle,
       log: snapshot.configuration.log, context: plan.context)
     self.plan = plan
+    #if DEBUG
+      TaskSpelling.tell(plan.task, log: snapshot.configuration.log)
+    #endif
   }
 
   var manager: TaskManager { plan.server.manager }
@@ -66,6 +69,11 @@ final class Call: Sendable {
 
   /// The limits of the call where a body goes to or comes from a file or a stream.
   var streamTimeouts: Timeouts { Timeouts.ofStreams(plan.timeout, plan.timeouts, snapshot.configuration) }
+
+  /// True when the request may reach the server twice, as it was sent last.
+  var mayBeRepeated: Bool {
+    state.withLock { $0.method }.map { plan.idempotency.allowsRepetition(of: $0, plan.headers) } ?? false
+  }
 
   /// The time left until the deadline; nil where there is none.
   var remaining: Duration? { timeouts.call.map { $0 - trace.elapsed } }

@@ -57,13 +57,19 @@ extension AttemptResult {
   }
 }
 
+extension Call {
+  /// Decodes payloads: the task's, else the server's.
+  var decoder: any PayloadDecoder {
+    plan.decoder is InheritedCoding ? snapshot.configuration.defaultDecoder : plan.decoder
+  }
+}
+
 extension Outcome {
   func decoded<Payload: Decodable & Sendable>(_ type: Payload.Type) throws -> Payload {
-    let decoder = call.plan.decoder
     do {
       let payload = try PayloadCoding.decode(
         type, from: data, mediaType: response.mediaType,
-        with: decoder is InheritedCoding ? call.snapshot.configuration.defaultDecoder : decoder,
+        with: call.decoder,
         redaction: call.shownRedaction)
       call.trace.note(.decoded)
       return payload

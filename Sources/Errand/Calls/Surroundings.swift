@@ -19,7 +19,7 @@ final class Surroundings: Sendable {
   let callSteps: [any PerCallStep]
   /// The steps of the app that see every attempt, the outermost first.
   let attemptSteps: [any PerAttemptStep]
-  /// The steps inside of all others: the one that waits for a network, where a call does.
+  /// The steps inside of all others: the one that waits for a network, and the one that counts bytes, where a call has them.
   let innerSteps: [any PerAttemptStep]
   /// The way in which requests are signed in; nil where nothing does.
   let authentication: Authentication?
@@ -57,7 +57,8 @@ final class Surroundings: Sendable {
     guard
       plan.serialQueue.name != nil || plan.control != nil || plan.server.isTransportDeaf || !hedging.isNone || coalesces
         || mayCache(plan, snapshot) || authentication != nil || snapshot.configuration.waitsForConnectivity
-        || !snapshot.configuration.perCallSteps.isEmpty || !snapshot.configuration.perAttemptSteps.isEmpty
+        || plan.progress != nil || !snapshot.configuration.perCallSteps.isEmpty
+        || !snapshot.configuration.perAttemptSteps.isEmpty
     else { return nil }
     return Surroundings(
       queue: plan.serialQueue, control: plan.control, hedging: hedging, coalesces: coalesces,
@@ -73,7 +74,7 @@ final class Surroundings: Sendable {
   }
 
   private static func coalesces(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: Delivery) -> Bool {
-    snapshot.configuration.coalescesRequests && delivery.isShareable && plan.keepsToServer
+    snapshot.configuration.coalescesRequests && delivery.isShareable && plan.keepsToServer && plan.progress == nil
   }
 
   private static func authentication(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> Authentication? {
@@ -89,9 +90,11 @@ final class Surroundings: Sendable {
   }
 
   private static func innerSteps(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> [any PerAttemptStep] {
-    guard snapshot.configuration.waitsForConnectivity else { return [] }
+    let progress = plan.progress.map { ProgressStep(clock: plan.server.manager.clock, tell: $0) }
+    guard snapshot.configuration.waitsForConnectivity else { return progress.map { [$0] } ?? [] }
     let allowance = ConnectivityAllowance(snapshot.configuration.connectivityTimeout)
     let (reachability, clock) = (snapshot.configuration.reachability, plan.server.manager.clock)
-    return [ConnectivityWait(reachability: reachability, allowance: allowance, clock: clock)]
+    let wait = ConnectivityWait(reachability: reachability, allowance: allowance, clock: clock)
+    return progress.map { [wait, $0] } ?? [wait]
   }
 }

@@ -10,6 +10,9 @@ extension TaskError {
     /// The name.
     public var description: String { name }
 
+    /// Matches a ``TaskError`` of this kind: `catch TaskError.Code.badStatus`.
+    public static func ~= (code: Code, error: any Error) -> Bool { (error as? TaskError)?.code == code }
+
     // Before anything is sent.
 
     /// The server is `disabled`.

@@ -24,6 +24,7 @@ public struct TaskError: Error, Sendable {
     var retryRefusal: String?
     var mostAttempts: Int?
     var timings: TransferTimings?
+    var payload: (any Sendable)?
   }
 
   private final class Box: Sendable {
@@ -167,6 +168,20 @@ public struct TaskError: Error, Sendable {
   package var timings: TransferTimings? {
     get { box.details.timings }
     set { details.timings = newValue }
+  }
+
+  /// The payload of the refused response, where the task or its server states its type and the body was one.
+  package var payload: (any Sendable)? {
+    get { box.details.payload }
+    set { details.payload = newValue }
+  }
+
+  /// The payload of the refused response; nil where there is none of this type.
+  ///
+  /// It is what the task's or the server's `ErrorPayload` made of the body; of any other type, what a `JSONDecoder` makes of it.
+  public func payload<Payload: Decodable & Sendable>(as type: Payload.Type = Payload.self) -> Payload? {
+    if let payload = payload as? Payload { return payload }
+    return body.isEmpty ? nil : try? JSONDecoder().decode(type, from: body)  // what does not fit is none
   }
 
   /// The attempts that were made, the last included.

@@ -46,9 +46,6 @@ public struct HTTPBody: Sendable {
   /// This text as UTF-8.
   public static func text(_ text: String) -> HTTPBody { bytes(Data(text.utf8), type: .plainText) }
 
-  /// A form as browsers send it, `application/x-www-form-urlencoded`: `.form(["user": name, "keep": "1"])`.
-  public static func form(_ fields: HTTPQuery) -> HTTPBody { bytes(Data(fields.encoded.utf8), type: .form) }
-
   /// The contents of a file, read as they are sent. Opened when the request is sent, again for every attempt.
   public static func file(_ url: URL, type: MediaType? = nil) -> HTTPBody { HTTPBody(.file(url), type: type) }
 
@@ -81,6 +78,19 @@ public struct HTTPBody: Sendable {
       for try await chunk in chunks { try await sink(chunk) }
     }
     return HTTPBody(.stream(source), isReplayable: false, length: length)
+  }
+
+  /// Chunks of several sources.
+  ///
+  /// - Parameters:
+  ///   - length: The number of bytes in all, if it is known.
+  ///   - isReplayable: Whether all of the sources can be read again.
+  ///   - type: The media type.
+  ///   - source: Hands over the chunks.
+  static func composed(
+    length: Int64?, isReplayable: Bool, type: MediaType?, _ source: @escaping Source
+  ) -> HTTPBody {
+    HTTPBody(.stream(source), isReplayable: isReplayable, length: length, type: type)
   }
 
   /// True where there is no body at all. A body of no bytes is still a body.

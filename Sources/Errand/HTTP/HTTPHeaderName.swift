@@ -65,6 +65,8 @@ extension HTTPHeaderName {
   public static let cacheControl: HTTPHeaderName = "Cache-Control"
   /// Connection.
   public static let connection: HTTPHeaderName = "Connection"
+  /// Content-Disposition (RFC 6266).
+  public static let contentDisposition: HTTPHeaderName = "Content-Disposition"
   /// Content-Encoding.
   public static let contentEncoding: HTTPHeaderName = "Content-Encoding"
   /// Content-Length.
@@ -91,6 +93,8 @@ extension HTTPHeaderName {
   public static let ifNoneMatch: HTTPHeaderName = "If-None-Match"
   /// If-Range.
   public static let ifRange: HTTPHeaderName = "If-Range"
+  /// Last-Event-ID (HTML Standard §9.2.4).
+  public static let lastEventID: HTTPHeaderName = "Last-Event-ID"
   /// Last-Modified.
   public static let lastModified: HTTPHeaderName = "Last-Modified"
   /// Link.

@@ -47,6 +47,15 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
   /// True where sending it twice means the same as sending it once (RFC 9110 §9.2.2).
   public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
+  /// True where parameters are content of the request: for methods whose content has a meaning (RFC 9110 §9.3), and those that are
+  /// not known.
+  var sendsParametersInBody: Bool {
+    switch self {
+    case .automatic, .get, .head, .delete, .options, .trace, .connect: false
+    default: true
+    }
+  }
+
   /// True when the method is a token (RFC 9110 §5.6.2), so that it can be written into a request line.
   public var isValid: Bool { !rawValue.isEmpty && rawValue.hasOnlyBytes(where: HTTPHeaderName.isTokenByte) }
 }

@@ -3,7 +3,8 @@
 ///     var query: HTTPQuery { ["q": text, "page": "\(page)"] }
 ///
 /// Every byte outside of the unreserved set of RFC 3986 §2.3 is percent-encoded, `+`, `&` and `=` included, so a
-/// value arrives as it was given. Order is kept and names may repeat.
+/// value arrives as it was given. Order is kept and names may repeat. A value that is nil is left out; a name that stands
+/// alone is an ``Item`` without a value.
 public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// One `name=value`; without a value, only `name` is written.
   public struct Item: Sendable, Hashable {
@@ -28,14 +29,34 @@ public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// The given items, in order.
   public init(_ items: [Item]) { self.items = items }
 
-  /// The items of the literal, in order.
-  public init(dictionaryLiteral elements: (String, String?)...) { items = elements.map { Item($0, $1) } }
+  /// Names and values in order; where a value is nil, its name is left out as well.
+  public init(_ pairs: some Sequence<(String, String?)>) {
+    items = pairs.compactMap { pair in pair.1.map { Item(pair.0, $0) } }
+  }
+
+  /// The items of the literal, in order; where a value is nil, its name is left out as well.
+  public init(dictionaryLiteral elements: (String, String?)...) { self.init(elements) }
+
+  /// The value of the first item of a name. Setting replaces all of them, in the place of the first; nil removes them.
+  public subscript(_ name: String) -> String? {
+    get { items.first { $0.name == name }?.value }
+    set {
+      let place = items.firstIndex { $0.name == name }
+      items.removeAll { $0.name == name }
+      if let newValue { items.insert(Item(name, newValue), at: place ?? items.count) }
+    }
+  }
+
+  /// The values of all items of a name, in order.
+  public func values(for name: String) -> [String] { items.filter { $0.name == name }.compactMap(\.value) }
 
   /// True when there is nothing to write.
   public var isEmpty: Bool { items.isEmpty }
 
-  /// Adds an item at the end.
-  public mutating func add(_ name: String, _ value: String?) { items.append(Item(name, value)) }
+  /// Adds an item at the end; nothing where the value is nil.
+  public mutating func add(_ name: String, _ value: String?) {
+    if let value { items.append(Item(name, value)) }
+  }
 
   /// The query as it stands in a URL, without the question mark.
   public var encoded: String {
@@ -45,10 +66,8 @@ public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }.joined(separator: "&")
   }
 
-  /// `text` with every byte but the unreserved ones (RFC 3986 §2.3) percent-encoded, for a part of a path as well:
-  /// `"users/\(HTTPQuery.escaped(name))"`.
-  public static func escaped(_ text: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
+  /// `text` with every byte but the unreserved ones (RFC 3986 §2.3) percent-encoded.
+  static func escaped(_ text: String) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)
     for byte in text.utf8 {
@@ -57,8 +76,7 @@ public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
         UInt8(ascii: "~"):
         bytes.append(byte)
-      default:
-        bytes.append(contentsOf: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]])
+      default: bytes.append(contentsOf: byte.percentEncoded)
       }
     }
     return String(decoding: bytes, as: UTF8.self)

@@ -26,7 +26,10 @@ extension String {
 extension StringProtocol {
   /// The text with its percent-encoded bytes decoded; nil where a percent sign is not before two hexadecimal digits, or
   /// the bytes are no UTF-8.
-  package var percentDecoded: String? {
+  package var percentDecoded: String? { percentDecodedBytes.flatMap { String(bytes: $0, encoding: .utf8) } }
+
+  /// The bytes of the text with its percent-encoded ones decoded; nil where a percent sign is not before two hexadecimal digits.
+  var percentDecodedBytes: [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(utf8.count)
     var rest = utf8.makeIterator()
@@ -38,7 +41,15 @@ extension StringProtocol {
       guard let high = rest.next()?.hexadecimalDigit, let low = rest.next()?.hexadecimalDigit else { return nil }
       bytes.append(high << 4 | low)
     }
-    return String(bytes: bytes, encoding: .utf8)
+    return bytes
+  }
+}
+
+extension UInt8 {
+  /// A percent sign and two hexadecimal digits (RFC 3986 §2.1).
+  var percentEncoded: [UInt8] {
+    func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10 }
+    return [UInt8(ascii: "%"), digit(self >> 4), digit(self & 15)]
   }
 }
 

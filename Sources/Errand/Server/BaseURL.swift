@@ -44,7 +44,13 @@ struct BaseURL: Sendable {
     }
     // Or a path would become the host of a remote without one.
     guard isWhole || isSound else { throw malformed(base) }
-    var text = base + (path.hasPrefix("/") ? path.dropFirst() : path[...]).escapedForURI()
+    let below = path.hasPrefix("/") ? path.dropFirst() : path[...]
+    if PathSegments.hasEscapedDots(below) {
+      throw TaskError(
+        .badURL, "the path '\(redaction(address: path).shortened)' has a segment of dots: it would name another folder",
+        phase: .preparing, isSurelyNotSent: true)
+    }
+    var text = base + below.escapedForURI()
     if !isWhole, let ownQuery { text = Self.inserting(ownQuery, in: text) }
     if !query.isEmpty { text += (text.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + query.encoded }
     // What begins with a sound base has its scheme and host.

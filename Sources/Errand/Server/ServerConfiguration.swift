@@ -44,8 +44,14 @@ public struct ServerConfiguration: Sendable {
   public var defaultEncoder: any BodyEncoder = JSONEncoder()
   /// Decodes payloads.
   public var defaultDecoder: any PayloadDecoder = JSONDecoder()
+  /// The payload of refused responses, which ``TaskError/payload(as:)`` gives and the error's line shows; a task's own
+  /// `ErrorPayload` overrides it, and nil is none.
+  public var errorPayload: (any (Decodable & Sendable).Type)?
   /// True when requests accept compressed bodies, which are decoded on arrival, where the transport can.
   public var enableGZipDownloads = true
+  /// The size in bytes from which bodies of requests are sent packed by gzip, for servers that take them; nil is never. A body of unknown
+  /// size counts as large, and one with a `Content-Encoding` is left as it is. Where zlib is not there, none is packed.
+  public var gzipUploadThreshold: Int?
   /// True when a status that is not accepted is thrown as an error. Otherwise the response is returned once there is no
   /// further attempt, and a file that was to be replaced stays as it is.
   public var reportBadHTTPStatusAsError = true

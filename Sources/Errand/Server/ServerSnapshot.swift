@@ -106,9 +106,13 @@ package final class ServerSnapshot: Sendable {
 
   /// The URL for a plan: its task's, with the plan's additions.
   package func url(of plan: TaskPlan) async throws -> URL {
+    if let url = plan.pageURL { return url }
     let url = try await statedURL(of: plan.task)
     return plan.addedQuery.isEmpty ? url : try base.adding(plan.addedQuery, to: url)
   }
+
+  /// A URL with more in its query.
+  func adding(_ query: HTTPQuery, to url: URL) throws -> URL { try base.adding(query, to: url) }
 
   /// The URL that a task states, or that its server makes of this snapshot.
   private func statedURL(of task: any ServerTask) async throws -> URL {

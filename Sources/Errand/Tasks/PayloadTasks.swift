@@ -27,6 +27,17 @@ extension PayloadUploadingTask {
   }
 }
 
+/// A task that sends a payload as a form, `application/x-www-form-urlencoded`.
+///
+/// The payload is a dictionary or any other value with keys. State ``ServerTask/encoder`` as a ``FormEncoder`` with another
+/// ``FormStyle`` where the server names nested values in another way.
+public protocol FormUploadingTask: PayloadUploadingTask {}
+
+extension FormUploadingTask {
+  /// ``FormEncoder``.
+  public var encoder: FormEncoder { FormEncoder() }
+}
+
 /// A task that sends bytes as they are.
 public protocol DataUploadingTask: UploadingTask {
   /// The bytes to send.
@@ -55,4 +66,16 @@ extension FileUploadingTask {
   public var uploadType: MediaType { .octetStream }
   /// The file, opened anew for every attempt.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { .file(uploadFile, type: uploadType) }
+}
+
+/// A task that sends a form with files, `multipart/form-data`.
+public protocol MultipartUploadingTask: UploadingTask {
+  /// The form; asked for anew for every attempt.
+  var uploadForm: MultipartForm { get async throws }
+}
+
+extension MultipartUploadingTask {
+  /// The form, its files opened for every attempt.
+  /// Throws what ``uploadForm`` throws, and where a file cannot be read; nothing is sent then.
+  public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { try await uploadForm.body() }
 }

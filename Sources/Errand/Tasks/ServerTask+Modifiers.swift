@@ -30,6 +30,9 @@ extension ServerTask {
     modified { $0.addedQuery.add(name, value) }
   }
 
+  /// The task with more items in its query.
+  public func query(_ query: HTTPQuery) -> Modified<Unmodified> { modified { $0.addedQuery.items += query.items } }
+
   /// The task with another retry policy.
   public func retry(_ policy: RetryPolicy) -> Modified<Unmodified> { modified { $0.retryPolicy = policy } }
 
@@ -93,6 +96,25 @@ extension ServerTask {
 
   /// The task with less, or nothing, of its exchange recorded.
   public func recording(_ style: RecordingStyle) -> Modified<Unmodified> { modified { $0.recordingStyle = style } }
+
+  /// The task with its progress told: of the body that goes up, then of the one that comes down, at most 20 times a second and at the
+  /// end of each. An attempt that follows a failed one begins anew. `tell` is called by whatever reads the body, which waits for it.
+  ///
+  ///     try await Export().progress { bar.show($0.fraction) }.download(to: file)
+  public func progress(_ tell: @escaping @Sendable (TransferProgress) -> Void) -> Modified<Unmodified> {
+    modified { $0.progress = tell }
+  }
+
+  /// The task with another type for the payload of refused responses, which ``TaskError/payload(as:)`` gives.
+  public func errorPayload(_ type: (some Decodable & Sendable).Type) -> Modified<Unmodified> {
+    modified { $0.errorPayload = type }
+  }
+
+  /// The task with another encoder.
+  public func encoder(_ encoder: any BodyEncoder) -> Modified<Unmodified> { modified { $0.encoder = encoder } }
+
+  /// The task with its body sent packed by gzip where it has at least `size` bytes, or an unknown number. The server must know it.
+  public func gzipped(above size: Int = 0) -> Modified<Unmodified> { modified { $0.gzipUploadThreshold = size } }
 
   /// The task with another decoder.
   public func decoder(_ decoder: any PayloadDecoder) -> Modified<Unmodified> { modified { $0.decoder = decoder } }

@@ -24,6 +24,12 @@ extension ServerTask {
     try await Call.perform(plan, .file(file)) { TaskResponse(file, $0) }
   }
 
+  /// Runs the task and writes the body to a file, its progress told.
+  @discardableResult
+  public func download(
+    to file: URL, progress: @escaping @Sendable (TransferProgress) -> Void
+  ) async throws -> TaskResponse<URL> { try await self.progress(progress).download(to: file) }
+
   /// Runs the task and returns the head of the response, its body as it comes.
   ///
   ///     let response = try await Export().stream()

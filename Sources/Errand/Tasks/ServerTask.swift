@@ -15,15 +15,34 @@ public import ErrandFoundation
 public protocol ServerTask: Sendable {
   /// The task that modifiers wrap: the task itself, or for a modified task the one it was made of.
   associatedtype Unmodified: ServerTask = Self
+  /// The type of ``path``: text or segments. Found by the compiler, as those of the other aspects that have several spellings.
+  associatedtype TaskPath: Sendable = String
+  /// The type of ``query``: ``HTTPQuery``, pairs, or anything `Encodable` with keys.
+  associatedtype TaskQuery: Sendable = HTTPQuery
+  /// The type of ``headers``: ``HTTPHeaders``, pairs, or anything `Encodable` with keys.
+  associatedtype TaskHeaders: Sendable = HTTPHeaders
+  /// The type of ``parameters``: anything `Encodable` with keys.
+  associatedtype TaskParameters: Sendable = Never?
+  /// The type of ``timeout``: a duration or an optional one.
+  associatedtype TaskTimeout: Sendable = Duration
+  /// The type of ``encoder``: any ``BodyEncoder``.
+  associatedtype TaskEncoder: Sendable = any BodyEncoder
+  /// The type of ``decoder``: any ``PayloadDecoder``.
+  associatedtype TaskDecoder: Sendable = any PayloadDecoder
+  /// The payload of refused responses, which ``TaskError/payload(as:)`` gives; the server's
+  /// ``ServerConfiguration/errorPayload`` unless stated.
+  associatedtype ErrorPayload: Decodable & Sendable = Never
 
   // MARK: Where
 
   /// The server to talk to; ``Server/default`` unless stated.
   var server: Server { get }
-  /// The path below the server's remote, `widgets/7`; a whole URL is taken as it is. Empty unless stated.
-  var path: String { get }
-  /// The items that are added to the URL's query. Empty unless stated.
-  var query: HTTPQuery { get }
+  /// The path below the server's remote, `widgets/7`; a whole URL is taken as it is. Empty unless stated. Segments,
+  /// `["widgets", name]`, are escaped, so that a value is never more than one of them.
+  var path: TaskPath { get }
+  /// The items that are added to the URL's query: ``HTTPQuery``, a dictionary, pairs, or anything `Encodable` with keys. Empty
+  /// unless stated.
+  var query: TaskQuery { get }
   /// The whole URL; the server's remote with ``path`` and ``query`` unless stated.
   var url: URL { get async throws }
 
@@ -31,20 +50,24 @@ public protocol ServerTask: Sendable {
 
   /// The method; `.automatic` unless stated: GET without a body, POST with one.
   var httpMethod: HTTPMethod { get }
-  /// Header fields that override those of the server. Empty unless stated.
-  var headers: HTTPHeaders { get }
+  /// Header fields that override those of the server: ``HTTPHeaders``, a dictionary, pairs, or anything `Encodable` with keys.
+  /// Empty unless stated.
+  var headers: TaskHeaders { get }
+  /// Names and values that go into the query or the body, by the method: into the body for POST, PUT and PATCH, encoded as
+  /// payloads are, unless the task has a body of its own; else into the query. None unless stated.
+  var parameters: TaskParameters { get }
   /// The body of the request, made anew for every attempt. Empty unless stated.
   func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody
   /// Encodes payloads; the server's ``ServerConfiguration/defaultEncoder`` unless stated.
-  var encoder: any BodyEncoder { get }
+  var encoder: TaskEncoder { get }
   /// Decodes payloads; the server's ``ServerConfiguration/defaultDecoder`` unless stated.
-  var decoder: any PayloadDecoder { get }
+  var decoder: TaskDecoder { get }
 
   // MARK: How
 
   /// The time limit for one attempt; with a body to or from a file or a stream, for the head of the response and for
-  /// the idle time of that body. The server's ``ServerConfiguration/defaultTimeout`` unless stated.
-  var timeout: Duration { get }
+  /// the idle time of that body. The server's ``ServerConfiguration/defaultTimeout`` unless stated, and where it is nil.
+  var timeout: TaskTimeout { get }
   /// Limits for the other parts of the call; where one is nil, the server's counts.
   var timeouts: Timeouts { get }
   /// The policy for failed attempts; the server's ``ServerConfiguration/retryPolicy`` unless stated.
@@ -116,6 +139,22 @@ public protocol ServerTask: Sendable {
   /// follows where nothing does. Not for a stream, whose caller sees the end itself.
   func postflight(response: HTTPResponse) async throws
 
+  // MARK: Not to be implemented
+
+  /// ``path`` as text. Not to be implemented.
+  var plannedPath: String { get throws(TaskError) }
+  /// ``query`` as items. Not to be implemented.
+  var plannedQuery: HTTPQuery { get throws(TaskError) }
+  /// ``headers`` as fields. Not to be implemented.
+  var plannedHeaders: HTTPHeaders { get throws(TaskError) }
+  /// ``parameters`` as a value of any type. Not to be implemented.
+  var plannedParameters: (any Encodable & Sendable)? { get }
+  /// ``timeout`` as a duration. Not to be implemented.
+  var plannedTimeout: Duration { get }
+  /// ``encoder`` as one of any type. Not to be implemented.
+  var plannedEncoder: any BodyEncoder { get }
+  /// ``decoder`` as one of any type. Not to be implemented.
+  var plannedDecoder: any PayloadDecoder { get }
   /// The task as it was declared, without its modifiers. Not to be implemented.
   var unmodified: Unmodified { get }
   /// All aspects as one value, which is read once a call. Not to be implemented.
@@ -127,25 +166,15 @@ public protocol ServerTask: Sendable {
 extension ServerTask {
   /// ``Server/default``.
   public var server: Server { .default }
-  /// Empty.
-  public var path: String { "" }
-  /// Empty.
-  public var query: HTTPQuery { HTTPQuery() }
   /// The server's remote with ``path`` and ``query``.
-  /// Throws ``TaskError`` when there is no remote or the result is no URL.
-  public var url: URL { get async throws { try ServerSnapshot.url(below: server, path: path, query: query) } }
+  /// Throws ``TaskError`` when there is no remote or the result is no URL, and what encoding the query throws.
+  public var url: URL {
+    get async throws { try ServerSnapshot.url(below: server, path: plannedPath, query: plannedQuery) }
+  }
   /// `.automatic`.
   public var httpMethod: HTTPMethod { .automatic }
   /// Empty.
-  public var headers: HTTPHeaders { HTTPHeaders() }
-  /// Empty.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { .empty }
-  /// The server's.
-  public var encoder: any BodyEncoder { InheritedCoding() }
-  /// The server's.
-  public var decoder: any PayloadDecoder { InheritedCoding() }
-  /// `.inherited`.
-  public var timeout: Duration { .inherited }
   /// None.
   public var timeouts: Timeouts { Timeouts() }
   /// `.inherited`.

@@ -61,6 +61,16 @@ public struct TaskPlan: Sendable {
   var keepsCurrentFile = false
   /// The file with the response that is used where the cache has none.
   var preloaded: URL?
+  /// The size in bytes from which the body is sent packed; nil where the server's counts.
+  public var gzipUploadThreshold: Int?
+  /// Is told of the bytes that go up and come down; nil where nobody is.
+  var progress: (@Sendable (TransferProgress) -> Void)?
+  /// The URL in place of the task's, whole with its query; nil for the first page.
+  var pageURL: URL?
+  /// The payload of refused responses; nil where the server's counts.
+  var errorPayload: (any (Decodable & Sendable).Type)?
+  /// The mistake that fails the call; nil where there is none.
+  var problem: TaskError?
   /// The changes that modifiers made.
   var changes: [@Sendable (inout TaskPlan) -> Void] = []
   /// The control that holds the call from outside.
@@ -71,10 +81,15 @@ public struct TaskPlan: Sendable {
     self.task = task
     server = task.server
     httpMethod = task.httpMethod
-    headers = task.headers
-    encoder = task.encoder
-    decoder = task.decoder
-    timeout = task.timeout
+    do {
+      headers = try task.plannedHeaders
+    } catch {
+      headers = HTTPHeaders()
+      problem = error
+    }
+    encoder = task.plannedEncoder
+    decoder = task.plannedDecoder
+    timeout = task.plannedTimeout
     timeouts = task.timeouts
     retryPolicy = task.retryPolicy
     idempotency = task.idempotency
@@ -91,15 +106,24 @@ public struct TaskPlan: Sendable {
     context = task.context
     echoStyle = task.echoStyle
     recordingStyle = task.recordingStyle
+    if Described.ErrorPayload.self != Never.self { errorPayload = Described.ErrorPayload.self }
   }
 
   /// The header fields as the task and its modifiers state them now; ``headers`` has them as they were when planned.
   var presentHeaders: HTTPHeaders {
-    guard !changes.isEmpty else { return task.headers }
-    var plan = self
-    plan.headers = task.headers
-    for change in changes { change(&plan) }
-    return plan.headers
+    get throws(TaskError) {
+      guard !changes.isEmpty else { return try task.plannedHeaders }
+      var plan = self
+      plan.headers = try task.plannedHeaders
+      for change in changes { change(&plan) }
+      return plan.headers
+    }
+  }
+
+  /// Makes one more change, which also holds for the fields that are computed anew.
+  mutating func change(_ change: @escaping @Sendable (inout TaskPlan) -> Void) {
+    changes.append(change)
+    change(&self)
   }
 
   /// True when the task states time limits of its own.

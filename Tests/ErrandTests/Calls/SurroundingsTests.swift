@@ -40,6 +40,7 @@ import Testing
     for (name, surroundings) in each { #expect(surroundings != nil, "\(name)") }
     #expect(surroundings(configure: { $0.hedging = .after(.seconds(1)) }) != nil, "of the server")
     #expect(surroundings(plan: { $0.authentication = .bearer("a") }) != nil, "of the task")
+    #expect(surroundings(plan: { $0.progress = { _ in } }) != nil, "of a call whose progress is told")
     let all = try #require(surroundings(plan: { $0.serialQueue = .named("a") }))
     #expect(Set(Mirror(reflecting: all).children.compactMap(\.label)) == Set(each.keys), "a new part is tried here too")
   }
@@ -55,12 +56,14 @@ import Testing
   private static let awaited: [String: String] = [
     "send": "the exchange ends, or the task of a call with steps or another transport",
     "next": "the exchange ends, and its body with it",
+    "forEachChunk": "the exchange ends, and its body with it", "sink": "the exchange ends, and its body with it",
     "gather": "the exchange ends, and its body with it",
     "wait": "interruptible: a slot is waited for in a task of its own",
     "sleep": "interruptible: a delay is waited for in a task of its own",
     "verdict": "interruptible: an app's policy runs in a task of its own",
     "decision": "interruptible: an app's policy runs in a task of its own",
-    "preflight": "interruptible", "uploadBody": "interruptible", "url": "interruptible", "headers": "interruptible",
+    "preflight": "interruptible", "encode": "interruptible", "uploadBody": "interruptible", "url": "interruptible",
+    "headers": "interruptible",
     "provider": "interruptible", "didStart": "interruptible",
     "willRetry": "interruptible", "postProcess": "interruptible", "postflight": "interruptible",
     "finish": "interruptible", "pass": "the task of a call with a control",

@@ -79,7 +79,7 @@ final class TokenService: Sendable {
   static func form(_ body: Data) -> [String: String] {
     let pairs = String(decoding: body, as: UTF8.self).split(separator: "&").map { pair in
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        .map { String($0).removingPercentEncoding ?? "" }
+        .map { $0.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? "" }
       return (parts[0], parts.count == 2 ? parts[1] : "")
     }
     return Dictionary(pairs) { first, _ in first + " twice" }

@@ -9,7 +9,7 @@ import Testing
     "Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "X-Goog-Api-Key", "X-Session-Token", "X-Auth-Token",
     "X-Amz-Signature", "X-Amz-Security-Token", "X-Client-Secret", "X-CSRF-Token", "Private-Token",
   ]
-  private static let parameters = [
+  private static let fieldNames = [
     "access_token", "accessToken", "refresh-token", "client_secret", "clientSecret", "newPassword", "api_key", "sig",
     "X-Amz-Credential", "code", "session_id", "id_token",
   ]
@@ -22,14 +22,14 @@ import Testing
     typealias DownloadPayload = Widget
     let server: Server
     var path: String { "login;jsessionid=planted50" }
-    var query: HTTPQuery { HTTPQuery(parameters.enumerated().map { .init($1, "planted\($0 + 12)") }) }
+    var query: HTTPQuery { HTTPQuery(fieldNames.enumerated().map { .init($1, "planted\($0 + 12)") }) }
     var headers: HTTPHeaders {
       var headers = HTTPHeaders(names.enumerated().map { .init(HTTPHeaderName($1), "planted\($0)") })
       for url in urls { headers.add(url, for: "Referer") }
       return headers
     }
     func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
-      let pairs = parameters.enumerated().map { "\($1)=planted\($0 + 24)" }
+      let pairs = fieldNames.enumerated().map { "\($1)=planted\($0 + 24)" }
       return .bytes(Data(pairs.joined(separator: "&").utf8), type: .form)
     }
   }

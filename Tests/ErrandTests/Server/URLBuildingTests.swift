@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test func `a query is added to one that is there`() async throws {
-    #expect(try await url("a", query: ["b": "1", "c": nil]) == "https://shop.test/v1/a?b=1&c")
+    #expect(try await url("a", query: ["b": "1", "c": nil]) == "https://shop.test/v1/a?b=1")
     #expect(try await url("a?x=1", query: ["b": "1"]) == "https://shop.test/v1/a?x=1&b=1")
   }
 
@@ -57,7 +57,7 @@ import Testing
     let stub = StubServer(.status(.ok))
     try await PlainTask(path: "a", query: ["b": "1"]).query("c", "ü&").query("d", nil).on(stub.server).run()
     try await URLTask(.known("https://other.test/x#part")).query("q", "1").on(stub.server).run()
-    #expect(stub.urls.first == "https://shop.test/a?b=1&c=%C3%BC%26&d")
+    #expect(stub.urls.first == "https://shop.test/a?b=1&c=%C3%BC%26")
     #expect(stub.urls.last == "https://other.test/x?q=1#part", "a query stands before the fragment")
   }
 

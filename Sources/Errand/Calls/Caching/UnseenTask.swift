@@ -5,10 +5,11 @@ struct UnseenTask: ServerTask {
   let base: any ServerTask
 
   var server: Server { base.server }
-  var path: String { base.path }
-  var query: HTTPQuery { base.query }
+  var plannedPath: String { get throws(TaskError) { try base.plannedPath } }
+  var plannedQuery: HTTPQuery { get throws(TaskError) { try base.plannedQuery } }
+  var plannedParameters: (any Encodable & Sendable)? { base.plannedParameters }
   var url: URL { get async throws { try await base.url } }
-  var headers: HTTPHeaders { base.headers }
+  var plannedHeaders: HTTPHeaders { get throws(TaskError) { try base.plannedHeaders } }
   var taskTag: String { base.taskTag }
 
   func preflight(_ request: inout HTTPRequest) async throws { try await base.preflight(&request) }
@@ -22,6 +23,7 @@ extension TaskPlan {
     plan.task = UnseenTask(base: task)
     plan.serialQueue = .none
     plan.control = nil
+    plan.progress = nil
     return plan
   }
 }

@@ -52,6 +52,35 @@ struct FieldScanner {
     return String(decoding: Self.trimmed(bytes[start..<index]), as: UTF8.self)
   }
 
+  /// The parameters that come next, `; name=value`, by their names in lower case; values are tokens or quoted strings, or what stands
+  /// before the next `;` or `,`. Ends before a comma that divides list members, and skips it.
+  mutating func parameters() -> [(String, String?)] {
+    var parameters: [(String, String?)] = []
+    while true {
+      skipBlanks()
+      guard skip(UInt8(ascii: ";")) else { break }
+      skipBlanks()
+      guard let name = token() else { continue }
+      skipBlanks()
+      guard skip(UInt8(ascii: "=")) else {
+        parameters.append((name.lowercased(), nil))
+        continue
+      }
+      skipBlanks()
+      parameters.append((name.lowercased(), quotedString() ?? bareValue()))
+    }
+    while let byte = next, byte != UInt8(ascii: ",") { index += 1 }
+    _ = skip(UInt8(ascii: ","))
+    return parameters
+  }
+
+  /// The text before the next `;` or `,`.
+  private mutating func bareValue() -> String {
+    let start = index
+    while let byte = next, byte != UInt8(ascii: ";"), byte != UInt8(ascii: ",") { index += 1 }
+    return String(decoding: Self.trimmed(bytes[start..<index]), as: UTF8.self)
+  }
+
   private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 
   private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

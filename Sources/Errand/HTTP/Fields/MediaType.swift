@@ -20,14 +20,10 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
 
   /// The value of a parameter, unquoted: `charset`, `boundary`. Names are compared without regard to case.
   public func parameter(_ name: String) -> String? {
-    for parameter in rawValue.split(separator: ";").dropFirst() {
-      let parts = parameter.split(separator: "=", maxSplits: 1)
-      guard parts.count == 2, parts[0].trimmingSpaces().lowercased() == name.lowercased() else { continue }
-      let value = parts[1].trimmingSpaces()
-      return value.count > 1 && value.hasPrefix("\"") && value.hasSuffix("\"")
-        ? String(value.dropFirst().dropLast()) : String(value)
-    }
-    return nil
+    var scanner = FieldScanner(rawValue)
+    _ = scanner.text(before: UInt8(ascii: ";"))
+    let name = name.lowercased()
+    return scanner.parameters().first { $0.0 == name }?.1
   }
 
   /// True where people can read a body of this type: text, JSON, XML or a form.
@@ -45,6 +41,8 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
   public static let octetStream: MediaType = "application/octet-stream"
   /// `application/problem+json` (RFC 9457).
   public static let problem: MediaType = "application/problem+json"
+  /// `application/x-plist`, as Apple's servers and apps call a property list.
+  public static let propertyList: MediaType = "application/x-plist"
   /// `text/plain; charset=utf-8`.
   public static let plainText: MediaType = "text/plain; charset=utf-8"
 }

@@ -1,0 +1,66 @@
+import Errand
+import Foundation
+
+struct LabelValues: ServerGETTask {
+  let label: String
+  var path: [String] { ["label", label, "values"] }  // escaped: a value is never more than one segment
+  let query = ["match": "up", "limit": "20"]  // a dictionary, pairs, or any Encodable with keys
+  let headers = ["Accept-Language": "en"]
+  let timeout: Duration? = .seconds(5)  // nil is the server's
+  let decoder = JSONDecoder()
+}
+
+struct Rename: ServerGETTask {
+  let label: String
+  var path: String { "label/\(segment: label)/name" }  // the same for a part of a text
+}
+
+struct ShopProblem: Decodable, Sendable { let code: String }
+
+struct PlaceOrder: ServerPOSTTask, PayloadUploadingTask {
+  typealias ErrorPayload = ShopProblem
+  let uploadPayload: Widget
+  let path = "orders"
+}
+
+func order(_ widget: Widget, from shop: Server) async throws -> Bool? {
+  var soldOut: Bool?
+  do {
+    try await PlaceOrder(uploadPayload: widget).on(shop).upload()
+  } catch let error as TaskError where error.status == 422 {
+    soldOut = error.payload(as: ShopProblem.self)?.code == "sold-out"
+  } catch TaskError.Code.timedOut {
+    // nothing is known of the order
+  }
+  return soldOut
+}
+
+struct Search: ServerGETTask {
+  struct Terms: Encodable, Sendable {
+    var text: String
+    var page: Int?
+  }
+  let query: Terms  // text=a%20b&page=2
+  let path = "search"
+}
+
+func pageThree() throws -> HTTPQuery {
+  var query = try HTTPQuery(encoding: Search.Terms(text: "a b", page: 2))
+  query["page"] = "3"
+  return query
+}
+
+struct Find: ServerTask {
+  let httpMethod: HTTPMethod
+  let parameters = ["text": "cog"]
+  let path = "find"
+}
+
+struct AddWidgets: ServerPOSTTask, PayloadUploadingTask {
+  let uploadPayload: [Widget]
+  let path = "widgets"
+}
+
+func add(_ widgets: [Widget], to shop: Server) async throws {
+  try await AddWidgets(uploadPayload: widgets).gzipped(above: 1024).on(shop).upload()
+}

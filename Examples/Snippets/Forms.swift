@@ -1,0 +1,57 @@
+import Errand
+import Foundation
+
+struct SignUp: ServerPOSTTask, FormUploadingTask {
+  struct Account: Encodable, Sendable {
+    var name: String
+    var tags: [String]
+    var referrer: String?
+  }
+  let uploadPayload: Account  // name=Ada+L&tags=a&tags=b
+  let path = "accounts"
+}
+
+struct SignOut: ServerPOSTTask {
+  let path = "logout"
+  func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { .form(["everywhere": "true"]) }
+}
+
+struct Filter: ServerPOSTTask, FormUploadingTask {
+  let uploadPayload: [String: [String]]
+  let encoder = FormEncoder(FormStyle(lists: .brackets))
+}
+
+struct AddPhoto: ServerPOSTTask, MultipartUploadingTask {
+  let title: String
+  let photo: URL
+  var uploadForm: MultipartForm { MultipartForm([.text("title", title), .file("photo", photo)]) }
+  let path = "photos"
+}
+
+func values(in response: HTTPResponse) async throws -> [String: Data] {
+  var values: [String: Data] = [:]
+  for try await part in try response.parts() {
+    guard let name = part.disposition?.name else { continue }
+    values[name] = try await part.body.collect()
+  }
+  return values
+}
+
+func names(_ response: HTTPResponse) -> [String?] {
+  let name = response.suggestedFileName  // from Content-Disposition, safe in any folder
+  let type = MediaType(fileExtension: "png")  // image/png
+  let ending = response.mediaType?.preferredExtension  // "pdf"
+  return [name, type?.rawValue, ending]
+}
+
+struct Export: ServerGETTask { let path = "export" }
+
+func exchange(_ title: String, _ photo: URL, _ file: URL, _ shop: Server, show: @escaping @Sendable (Double?) -> Void)
+  async throws
+{
+  try await AddPhoto(title: title, photo: photo).progress { show($0.fraction) }.on(shop).upload()
+  try await Export().on(shop).download(to: file) { progress in
+    show(progress.fraction)
+    print(progress.completed, progress.rate ?? 0, progress.remaining ?? .zero)
+  }
+}

@@ -1,0 +1,66 @@
+import Errand
+import ErrandTesting
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension EmbeddedShops {
+  var streamSteps: [TourStep] { [multipart, events] }
+
+  private var multipart: TourStep {
+    TourStep(
+      "A form with a file goes up, and tells how far it is",
+      #"""
+      let form = MultipartForm([.text("title", "Widget 7"), .data("photo", photo, fileName: "7.png")])
+      let answer = try await AddPhoto(uploadForm: form).progress { meter.yield($0) }.on(studio).upload()
+      """#
+    ) { page in
+      let mock = try MockServer()
+      mock.route(.post, "/photos") { request in .status(.created, headers: ["X-Received": "\(request.body.count)"]) }
+      let studio = Server(remote: Remote(mock.url))
+      let photo = Data(repeating: 7, count: 4 << 20)
+      let (told, meter) = AsyncStream.makeStream(of: TransferProgress.self)
+      let form = MultipartForm([.text("title", "Widget 7"), .data("photo", photo, fileName: "7.png")])
+      let answer = try await AddPhoto(uploadForm: form).progress { meter.yield($0) }.on(studio).upload()
+      meter.finish()
+      var parts: [Int] = []
+      for await progress in told where progress.direction == .up {
+        parts.append(Int((progress.fraction ?? 0) * 100))
+        page.progress(parts.last ?? 0, of: 100, " % of \((progress.total ?? 0) >> 20) MiB")
+      }
+      page.say("\(answer.status), \(answer.headers["X-Received"] ?? "no") bytes have arrived")
+      try check(parts == parts.sorted() && parts.last == 100, "the progress was \(parts)")
+      try check(Int(answer.headers["X-Received"] ?? "").map { $0 > photo.count } == true, "not all has arrived")
+    }
+  }
+
+  private var events: TourStep {
+    TourStep(
+      "Events go on where they were when the connection was cut",
+      #"""
+      for try await event in WatchPrices().on(ticker).events() {
+        page.say("\(event.id): \(event.data)")
+      }
+      """#
+    ) { page in
+      let mock = try MockServer()
+      let first = "retry: 20\n\nid: 1\ndata: widget 7 costs 7\n\nid: 2\ndata: widget 7 co"
+      mock.enqueue(
+        .truncated(body: Data((first + "sts 6\n\n").utf8), after: first.utf8.count, type: "text/event-stream"))
+      mock.enqueue(.chunked([Data("id: 2\ndata: widget 7 costs 6\n\n".utf8)], type: "text/event-stream"))
+      mock.enqueue(.status(.noContent))
+      let ticker = Server(remote: Remote(mock.url))
+      var count = 0
+      for try await event in WatchPrices().on(ticker).events() {
+        page.say("\(event.id): \(event.data)")
+        count += 1
+      }
+      let asked = mock.requests.map { $0.headers["Last-Event-ID"] ?? "the first" }
+      page.say("\(asked.count) connections asked for what comes after: \(asked.joined(separator: ", "))")
+      try check(count == 2 && asked == ["the first", "1", "2"], "\(count) events, asked for \(asked)")
+    }
+  }
+}

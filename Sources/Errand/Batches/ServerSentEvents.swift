@@ -1,0 +1,164 @@
+public import ErrandFoundation
+
+/// The events of a stream, over as many connections as it takes; what ``ServerTask/events(until:upTo:)`` gives.
+///
+/// Where a connection ends, another is made after the time that the server has stated, three seconds unless it has, with
+/// `Last-Event-ID` (HTML Standard §9.2.3). Each is a call of its own, with the task's retries, limits and hooks.
+public struct ServerSentEvents: AsyncSequence, Sendable {
+  /// An event.
+  public typealias Element = ServerSentEvent
+
+  private let plan: TaskPlan
+  private let terminator: String?
+  private let limit: Int
+
+  init(_ plan: TaskPlan, until terminator: String?, upTo limit: Int) {
+    self.plan = plan
+    self.terminator = terminator
+    self.limit = limit
+  }
+
+  /// Begins with the first connection.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(plan, until: terminator, upTo: limit) }
+
+  /// Reads events, and connects again where that is due. Ends the transfer when it is released.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    private let plan: TaskPlan
+    private let terminator: String?
+    private var parser: EventStreamParser
+    private var events: ArraySlice<ServerSentEvent> = []
+    private var chunks: HTTPResponseBody.AsyncIterator?
+    /// True where the request may be sent again whatever was received.
+    private var mayRepeat = false
+    private var hasEnded = false
+    /// The connections in a row without an event.
+    private var idleConnections = 0
+    /// True once the present connection has brought one.
+    private var hasEvent = false
+
+    init(_ plan: TaskPlan, until terminator: String?, upTo limit: Int) {
+      self.plan = plan
+      self.terminator = terminator
+      parser = EventStreamParser(limit: limit)
+    }
+
+    /// The next event; nil where the server has ended the stream: by 204, by the terminator, or by an end that no other
+    /// connection may follow.
+    ///
+    /// - Throws: ``TaskError`` where a connection fails for good or is no event stream, ``HTTPBodyLimitError`` for an event that
+    ///   is too long, or `CancellationError` when the surrounding task is cancelled.
+    public mutating func next() async throws -> ServerSentEvent? {
+      while !hasEnded {
+        if let event = events.popFirst() {
+          guard event.data != terminator else { break }
+          hasEvent = true
+          return event
+        }
+        if let chunks {
+          try await read(chunks)
+        } else {
+          try await connect()
+        }
+      }
+      end()
+      return nil
+    }
+
+    private mutating func end() {
+      hasEnded = true
+      chunks = nil
+      events = []
+    }
+
+    private mutating func read(_ chunks: HTTPResponseBody.AsyncIterator) async throws {
+      do {
+        if let chunk = try await chunks.next() {
+          events = try parser.events(endingIn: chunk)[...]
+        } else {
+          try await disconnected(nil)
+        }
+      } catch let error as TaskError where error.isRetryable {
+        try await disconnected(error)
+      } catch {
+        end()
+        throw error
+      }
+    }
+
+    /// Waits until the next connection is due; ends the stream where there will be none.
+    private mutating func disconnected(_ error: TaskError?) async throws {
+      chunks = nil
+      parser.restart()
+      idleConnections = hasEvent ? 0 : idleConnections + 1
+      hasEvent = false
+      let policy = plan.retryPolicy.isInherited ? plan.server.configuration.retryPolicy : plan.retryPolicy
+      let most = policy.mostAttempts ?? .max
+      guard mayRepeat || !parser.lastID.isEmpty, most > 1, idleConnections < most else {
+        end()
+        if let error { throw error }
+        return
+      }
+      try await plan.server.manager.clock.sleep(for: parser.retry ?? .seconds(3))
+    }
+
+    private mutating func connect() async throws {
+      var plan = plan
+      let id = parser.lastID
+      plan.headers = try plan.presentHeaders  // hours may have passed since the last one
+      plan.change {
+        $0.headers.setDefault("text/event-stream", for: .accept)
+        $0.cachePolicy = .none
+        if !id.isEmpty { $0.headers[.lastEventID] = id }
+      }
+      do {
+        let (response, mayRepeat) = try await Call.perform(plan, .stream) { outcome in
+          outcome.call.handOver(outcome.response)
+          return (outcome.response, outcome.call.mayBeRepeated)
+        }
+        guard response.status != .noContent else { return end() }
+        try Self.check(response)
+        self.mayRepeat = mayRepeat
+        chunks = response.body.makeAsyncIterator()
+      } catch {
+        end()
+        throw error
+      }
+    }
+
+    /// §9.2.3: what is of another type is no event stream, and no reason to connect again.
+    private static func check(_ response: HTTPResponse) throws {
+      guard response.mediaType?.essence != "text/event-stream" else { return }
+      response.body.cancel()
+      let type = response.mediaType.map { "\($0.rawValue.shortened)" } ?? "no content type"
+      throw TaskError(
+        .badResponse, "\(response.status): no event stream, but \(type)", phase: .finishing)
+    }
+  }
+}
+
+extension ServerTask {
+  /// Runs the task and gives the events that the server sends, as they come.
+  ///
+  ///     for try await event in Prices().events() { show(try event.decoded(Price.self)) }
+  ///
+  /// Where a connection ends or breaks, another is made, with `Last-Event-ID`, after the time that the server has stated, three
+  /// seconds unless it has. That is done where the request may be sent twice, or the server has numbered its events; and as long
+  /// as not all attempts of the retry policy in a row bring no event: with ``RetryPolicy/never`` there is one connection.
+  /// A connection that is silent for as long as ``Timeouts/idle`` counts as broken; comments are no silence.
+  /// A slow reader makes the server wait; leaving the loop early ends the transfer.
+  ///
+  /// - Parameters:
+  ///   - terminator: The data of an event that ends the stream, such as `[DONE]`; it is not given.
+  ///   - limit: The most bytes of a line, and of an event's data.
+  public func events(until terminator: String? = nil, upTo limit: Int = 1 << 20) -> ServerSentEvents {
+    ServerSentEvents(plan, until: terminator, upTo: limit)
+  }
+
+  /// The same with the data of each event decoded, from JSON unless another decoder is given.
+  public func events<Value: Decodable & Sendable>(
+    of type: Value.Type, decoder: any PayloadDecoder = JSONDecoder(), until terminator: String? = nil,
+    upTo limit: Int = 1 << 20
+  ) -> AsyncThrowingMapSequence<ServerSentEvents, Value> {
+    events(until: terminator, upTo: limit).map { try $0.decoded(type, decoder: decoder) }
+  }
+}

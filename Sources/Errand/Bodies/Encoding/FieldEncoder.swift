@@ -1,0 +1,176 @@
+import ErrandFoundation
+
+/// Writes an `Encodable` value as names and values.
+///
+/// They come in the order in which the value writes them. A dictionary has none: its entries are sorted by name, so that the
+/// same value gives the same request. Nil is left out.
+struct FieldEncoder {
+  let style: FormStyle
+
+  /// The fields of a value.
+  /// Throws `EncodingError` for a value that is neither keyed nor nil: it has no names.
+  func fields<Value: Encodable>(of value: Value) throws -> [HTTPQuery.Item] {
+    let scope = FieldScope(sink: FieldSink(), style: style, name: nil, codingPath: [])
+    try scope.encode(value)
+    return scope.sink.items
+  }
+}
+
+/// The fields so far.
+private final class FieldSink {
+  var items: [HTTPQuery.Item] = []
+}
+
+/// The place of one value: its name, and the way that leads to it.
+private struct FieldScope: Encoder, SingleValueEncodingContainer {
+  let sink: FieldSink
+  let style: FormStyle
+  /// Nil for the whole value.
+  let name: String?
+  let codingPath: [any CodingKey]
+  /// True for an element that is written behind those before it, after a comma.
+  var isJoined = false
+
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    KeyedEncodingContainer(FieldTable<Key>(scope: self))
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer { FieldList(scope: self) }
+
+  func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+  func encodeNil() {}
+
+  func encode<Value: Encodable>(_ value: Value) throws {
+    if let text = try text(of: value) { return try write(text) }
+    guard value is any Unordered else { return try value.encode(to: self) }
+    let inner = FieldScope(sink: FieldSink(), style: style, name: name, codingPath: codingPath, isJoined: isJoined)
+    try value.encode(to: inner)
+    let sorted = inner.sink.items.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
+    sink.items += sorted.map(\.element)
+  }
+
+  func scope(of key: any CodingKey) -> FieldScope {
+    FieldScope(
+      sink: sink, style: style, name: style.name(of: key.stringValue, in: name), codingPath: codingPath + [key])
+  }
+
+  func scope(ofElement index: Int) -> FieldScope {
+    FieldScope(
+      sink: sink, style: style, name: name.map { style.name(ofElement: index, in: $0) },
+      codingPath: codingPath + [FieldIndex(index)], isJoined: style.lists == .commas && index > 0)
+  }
+
+  private func write(_ text: String) throws {
+    guard let name else { throw problem(text, "a single value has no name: write it as the value of a key") }
+    if isJoined, let last = sink.items.last, last.name == name {
+      sink.items[sink.items.count - 1].value = (last.value ?? "") + "," + text
+    } else {
+      sink.items.append(HTTPQuery.Item(name, text))
+    }
+  }
+
+  /// The text of a single value; nil for any other.
+  private func text<Value: Encodable>(of value: Value) throws -> String? {
+    switch value {
+    case let text as String: return text
+    case let flag as Bool: return style.booleans == .words ? "\(flag)" : flag ? "1" : "0"
+    case let number as any BinaryInteger: return "\(number)"
+    case let number as Double: return try words(for: number)
+    case let number as Float: return try words(for: number)
+    case let date as Date: return words(for: date)
+    case let data as Data: return data.base64EncodedString()
+    case let url as URL: return url.absoluteString
+    case let decimal as Decimal: return "\(decimal)"
+    default: return nil
+    }
+  }
+
+  private func words<Number: BinaryFloatingPoint & CustomStringConvertible>(for number: Number) throws -> String {
+    guard number.isFinite else { throw problem(number, "\(number) is no number that can be written") }
+    return Int64(exactly: number).map { "\($0)" } ?? "\(number)"
+  }
+
+  private func words(for date: Date) -> String {
+    let seconds = date.timeIntervalSince1970
+    switch style.dates {
+    case .iso8601: return date.formatted(.iso8601)
+    case .secondsSince1970: return Int64(exactly: seconds).map { "\($0)" } ?? "\(seconds)"
+    case .millisecondsSince1970:
+      return Int64(exactly: (seconds * 1000).rounded()).map { "\($0)" } ?? "\(seconds * 1000)"
+    }
+  }
+
+  func problem(_ value: Any, _ words: String) -> EncodingError {
+    .invalidValue(value, EncodingError.Context(codingPath: codingPath, debugDescription: words))
+  }
+}
+
+/// Marks what writes its values in no order.
+private protocol Unordered {}
+
+extension Dictionary: Unordered {}
+
+/// The values of one that has keys.
+private struct FieldTable<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  let scope: FieldScope
+  var codingPath: [any CodingKey] { scope.codingPath }
+
+  func encodeNil(forKey key: Key) {}
+
+  func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try scope.scope(of: key).encode(value) }
+
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<Nested> { scope.scope(of: key).container(keyedBy: type) }
+
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    scope.scope(of: key).unkeyedContainer()
+  }
+
+  func superEncoder() -> any Encoder { scope }
+
+  func superEncoder(forKey key: Key) -> any Encoder { scope.scope(of: key) }
+}
+
+/// The elements of a list.
+private struct FieldList: UnkeyedEncodingContainer {
+  let scope: FieldScope
+  private(set) var count = 0
+
+  init(scope: FieldScope) { self.scope = scope }
+
+  var codingPath: [any CodingKey] { scope.codingPath }
+
+  mutating func encodeNil() { count += 1 }
+
+  mutating func encode<Value: Encodable>(_ value: Value) throws {
+    guard scope.name != nil else { throw scope.problem(value, "a list has no names: write it as the value of a key") }
+    try next().encode(value)
+  }
+
+  mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
+    next().container(keyedBy: type)
+  }
+
+  mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { next().unkeyedContainer() }
+
+  mutating func superEncoder() -> any Encoder { next() }
+
+  private mutating func next() -> FieldScope {
+    defer { count += 1 }
+    return scope.scope(ofElement: count)
+  }
+}
+
+/// The place of an element, in errors.
+private struct FieldIndex: CodingKey {
+  let intValue: Int?
+  var stringValue: String { intValue.map { "\($0)" } ?? "" }
+
+  init(_ index: Int) { intValue = index }
+  init?(intValue: Int) { self.intValue = intValue }
+  init?(stringValue: String) { nil }
+}

@@ -1,0 +1,121 @@
+public import ErrandFoundation
+
+/// A form with files, `multipart/form-data` (RFC 7578).
+///
+///     struct AddPhoto: ServerPOSTTask, MultipartUploadingTask {
+///       let title: String
+///       let photo: URL
+///       var uploadForm: MultipartForm { MultipartForm([.text("title", title), .file("photo", photo)]) }
+///     }
+///
+/// It is never in memory as a whole: files are read as they are sent. Its length is known where that of every part is, and it
+/// can be sent again where every part can.
+public struct MultipartForm: Sendable {
+  /// A part: a value under a name.
+  public struct Part: Sendable {
+    let name: String
+    let fileName: String?
+    let type: MediaType?
+    let body: HTTPBody
+
+    private init(_ name: String, _ body: HTTPBody, fileName: String?, type: MediaType?) {
+      self.name = name
+      self.fileName = fileName
+      self.type = type
+      self.body = body
+    }
+
+    /// A text in UTF-8.
+    public static func text(_ name: String, _ value: String) -> Part {
+      Part(name, .bytes(Data(value.utf8)), fileName: nil, type: nil)
+    }
+
+    /// Bytes; with a file name, servers take them for a file.
+    public static func data(
+      _ name: String, _ data: Data, fileName: String? = nil, type: MediaType = .octetStream
+    ) -> Part { Part(name, .bytes(data), fileName: fileName, type: type) }
+
+    /// A file, read as it is sent.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the part.
+    ///   - file: The file; opened for every attempt.
+    ///   - fileName: The name that is sent; the file's own unless given.
+    ///   - type: The media type; by the file's extension unless given.
+    public static func file(_ name: String, _ file: URL, fileName: String? = nil, type: MediaType? = nil) -> Part {
+      Part(
+        name, .file(file), fileName: fileName ?? file.lastPathComponent,
+        type: type ?? MediaType(fileExtension: file.pathExtension) ?? .octetStream)
+    }
+
+    /// Any body, such as a stream, under its own media type.
+    public static func body(_ name: String, _ body: HTTPBody, fileName: String? = nil) -> Part {
+      Part(name, body, fileName: fileName, type: body.mediaType ?? .octetStream)
+    }
+
+    /// The header of the part. RFC 7578 §4.2, escaped as browsers do (HTML Standard, "multipart/form-data encoding algorithm").
+    func head(after boundary: String) -> Data {
+      var text = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(Self.escaped(name))\""
+      if let fileName { text += "; filename=\"\(Self.escaped(fileName))\"" }
+      if let type { text += "\r\nContent-Type: \(Self.escaped(type.rawValue, quotes: false))" }
+      return Data((text + "\r\n\r\n").utf8)
+    }
+
+    private static func escaped(_ text: String, quotes: Bool = true) -> String {
+      var bytes: [UInt8] = []
+      for byte in text.utf8 {
+        switch byte {
+        case UInt8(ascii: "\r"), UInt8(ascii: "\n"): bytes += byte.percentEncoded
+        case UInt8(ascii: "\"") where quotes: bytes += byte.percentEncoded
+        default: bytes.append(byte)
+        }
+      }
+      return String(decoding: bytes, as: UTF8.self)
+    }
+  }
+
+  /// The parts in order. Names may repeat.
+  public var parts: [Part]
+  /// The text that divides the parts: 128 random bits, which no part has by chance.
+  public let boundary: String
+
+  /// A form of parts in order.
+  public init(_ parts: [Part] = []) {
+    self.init(parts, boundary: "errand-\(UInt64.random(in: 0 ... .max))-\(UInt64.random(in: 0 ... .max))")
+  }
+
+  init(_ parts: [Part], boundary: String) {
+    self.parts = parts
+    self.boundary = boundary
+  }
+
+  /// `multipart/form-data` with the boundary.
+  public var mediaType: MediaType { MediaType("multipart/form-data; boundary=\(boundary)") }
+
+  /// The form as a body.
+  /// Throws ``TaskError`` with code `.unreadableBody` where a file cannot be read.
+  public func body() throws -> HTTPBody {
+    let parts = parts.map { (head: $0.head(after: boundary), body: $0.body) }
+    let end = Data("--\(boundary)--\r\n".utf8)
+    var length: Int64? = Int64(end.count)
+    for part in parts {
+      let own = try Self.length(of: part.body)
+      length = length.flatMap { length in own.map { length + $0 + Int64(part.head.count) + 2 } }
+    }
+    return .composed(length: length, isReplayable: parts.allSatisfy { $0.body.isReplayable }, type: mediaType) { sink in
+      for part in parts {
+        try await sink(part.head)
+        try await part.body.forEachChunk(sink)
+        try await sink(Data("\r\n".utf8))
+      }
+      try await sink(end)
+    }
+  }
+  private static func length(of body: HTTPBody) throws -> Int64? {
+    do {
+      return try body.length()
+    } catch {
+      throw TaskError.ofTransfer(error)
+    }
+  }
+}

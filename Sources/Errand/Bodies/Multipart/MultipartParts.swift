@@ -1,0 +1,155 @@
+public import ErrandFoundation
+
+/// The limits for reading a multipart body.
+public struct MultipartLimits: Sendable, Hashable {
+  /// The most parts.
+  public var parts: Int
+  /// The most bytes of a part's header.
+  public var headerSize: Int
+
+  /// Limits; 10,000 parts and 16 KiB of header unless stated. A part's body may be of any size: it is not held.
+  public init(parts: Int = 10_000, headerSize: Int = 16 << 10) {
+    self.parts = parts
+    self.headerSize = headerSize
+  }
+}
+
+/// A part of a multipart body: its header, and its body as it comes.
+public struct MultipartPart: Sendable {
+  /// The header fields, in order.
+  public let headers: HTTPHeaders
+  /// The body. It is to be read before the next part is asked for; what is left of it then is passed over.
+  public let body: MultipartPartBody
+
+  /// The media type; `text/plain` where the header has none (RFC 2046 §5.1).
+  public var mediaType: MediaType { headers[.contentType].map { MediaType($0) } ?? "text/plain" }
+  /// What `Content-Disposition` says, as in a form.
+  public var disposition: ContentDisposition? { headers[.contentDisposition].flatMap { ContentDisposition($0) } }
+}
+
+/// The parts of a multipart body, as they come; what ``HTTPResponse/parts(limits:)`` gives.
+public struct MultipartParts: AsyncSequence, Sendable {
+  /// A part.
+  public typealias Element = MultipartPart
+
+  private let body: HTTPResponseBody
+  private let parser: MultipartParser
+
+  init(_ body: HTTPResponseBody, _ parser: MultipartParser) {
+    self.body = body
+    self.parser = parser
+  }
+
+  /// Begins to read.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: MultipartBodyReader(body, parser)) }
+
+  /// Gives part after part; ends the transfer when it is released before the end.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let reader: MultipartBodyReader
+
+    /// The next part; nil after the last. What was not read of the one before is passed over.
+    /// Throws ``TaskError`` with code `.badResponse` for a malformed body, `.truncatedBody` where it ends before its last
+    /// delimiter, and the error of the transfer.
+    public mutating func next() async throws -> MultipartPart? { try await reader.nextPart() }
+  }
+}
+
+/// The body of a part: chunks as they come, read once.
+public struct MultipartPartBody: AsyncSequence, Sendable {
+  /// A chunk, never empty.
+  public typealias Element = Data
+
+  let reader: MultipartBodyReader
+  let number: Int
+
+  /// All that is left of the body.
+  /// Throws ``HTTPBodyLimitError`` past `limit` bytes, and what reading throws.
+  public func collect(upTo limit: Int = 16 << 20) async throws -> Data {
+    var all = Data()
+    for try await chunk in self {
+      all += chunk
+      if all.count > limit { throw HTTPBodyLimitError(limit: limit) }
+    }
+    return all
+  }
+
+  /// Begins, or goes on, to read.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body: self) }
+
+  /// Reads the body of a part.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let body: MultipartPartBody
+
+    /// The next chunk; nil at the end of the part, and once the next part was asked for.
+    /// Throws what ``MultipartParts/AsyncIterator/next()`` throws.
+    public mutating func next() async throws -> Data? { try await body.reader.nextChunk(of: body.number) }
+  }
+}
+
+/// Reads a multipart body for whoever holds its parts.
+actor MultipartBodyReader {
+  private let chunks: HTTPResponseBody.AsyncIterator
+  private var parser: MultipartParser
+  /// The part whose body comes next, counted from 1.
+  private var number = 0
+  private var isInPart = false
+
+  init(_ body: HTTPResponseBody, _ parser: MultipartParser) {
+    chunks = body.makeAsyncIterator()
+    self.parser = parser
+  }
+
+  func nextPart() async throws -> MultipartPart? {
+    while let event = try await nextEvent() {
+      switch event {
+      case .part(let headers):
+        number += 1
+        isInPart = true
+        return MultipartPart(headers: headers, body: MultipartPartBody(reader: self, number: number))
+      case .endOfPart: isInPart = false
+      case .data: break  // what nobody has read
+      case .end: return nil
+      }
+    }
+    return nil
+  }
+
+  func nextChunk(of number: Int) async throws -> Data? {
+    guard number == self.number, isInPart else { return nil }
+    guard case .data(let chunk) = try await nextEvent() else {
+      isInPart = false
+      return nil
+    }
+    return chunk
+  }
+
+  /// The next event; nil once all is read.
+  private func nextEvent() async throws -> MultipartParser.Event? {
+    while true {
+      if let event = try parser.next() { return event }
+      if parser.isComplete { return nil }
+      guard let chunk = try await chunks.next() else {
+        throw TaskError(
+          .truncatedBody, "the multipart body ends before its last delimiter", phase: .receiving)
+      }
+      parser.append(chunk)
+    }
+  }
+}
+
+extension HTTPResponse {
+  /// The parts of a multipart body, as they come.
+  ///
+  ///     for try await part in try response.parts() { try await save(part.headers, part.body.collect()) }
+  ///
+  /// - Throws: ``TaskError`` with code `.badResponse` where the media type is no multipart, or names no boundary of up to 70
+  ///   characters (RFC 2046 §5.1.1).
+  public func parts(limits: MultipartLimits = MultipartLimits()) throws -> MultipartParts {
+    let boundary = mediaType?.parameter("boundary") ?? ""
+    guard mediaType?.essence.hasPrefix("multipart/") == true, (1...70).contains(boundary.utf8.count) else {
+      throw MultipartParser.refusal(
+        "its media type, '\(mediaType?.rawValue.shortened ?? "")', is no multipart with a boundary")
+    }
+    return MultipartParts(body, MultipartParser(boundary: boundary, limits: limits))
+  }
+}

@@ -1,0 +1,71 @@
+import ErrandFoundation
+
+#if os(Linux)
+  import CCurl
+
+  /// Packs one body as gzip (RFC 1952), piece by piece.
+  final class GzipPacker: Sendable {
+    private let packer: Lock<OpaquePointer>
+
+    /// A packer at its beginning; nil where zlib is not there.
+    init?() {
+      guard let packer = cpacker_create() else { return nil }
+      self.packer = Lock(packer)
+    }
+
+    deinit { packer.withLock { cpacker_free($0) } }
+
+    /// The packed bytes that are ready after `data`; with `isLast`, all that are left.
+    func pack(_ data: Data, isLast: Bool = false) throws -> Data {
+      try packer.withLock { try Self.pack(data, isLast, with: $0) }
+    }
+
+    private static func pack(_ data: Data, _ isLast: Bool, with packer: OpaquePointer) throws(TaskError) -> Data {
+      var packed = Data()
+      var rest = data[...]
+      var room = [UInt8](repeating: 0, count: 32 << 10)
+      while true {
+        var (taken, given) = (0, 0)
+        let code = rest.withUnsafeBytes { input in
+          room.withUnsafeMutableBytes { output in
+            output.baseAddress.map {
+              cpacker_run(packer, input.baseAddress, input.count, isLast ? 1 : 0, $0, output.count, &taken, &given)
+            }
+          }
+        }
+        guard let code, code != CDECODER_DAMAGED else {
+          throw TaskError(.internal, "zlib can't pack the body", phase: .preparing)
+        }
+        packed += room[..<given]
+        rest = rest.dropFirst(taken)
+        if code == CDECODER_ENDED || (!isLast && rest.isEmpty && given < room.count) { return packed }
+      }
+    }
+  }
+#else
+  /// Apple's platforms have no zlib that is found by name: bodies go as they are.
+  final class GzipPacker: Sendable {
+    init?() { nil }
+
+    func pack(_ data: Data, isLast: Bool = false) throws -> Data { data }
+  }
+#endif
+
+extension HTTPBody {
+  /// The same body packed by gzip: in memory where it is in memory, else as it is read, without a known length. Nil where zlib is
+  /// not there.
+  func gzipped() throws -> HTTPBody? {
+    guard let packer = GzipPacker() else { return self }
+    if let data { return .bytes(try packer.pack(data, isLast: true), type: mediaType) }
+    return .composed(length: nil, isReplayable: isReplayable, type: mediaType) { [self] sink in
+      guard let packer = GzipPacker() else {
+        throw TaskError(.internal, "no memory to pack the body with", phase: .preparing)
+      }
+      try await forEachChunk { chunk in
+        let packed = try packer.pack(chunk)
+        if !packed.isEmpty { try await sink(packed) }
+      }
+      try await sink(packer.pack(Data(), isLast: true))
+    }
+  }
+}

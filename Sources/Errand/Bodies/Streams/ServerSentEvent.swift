@@ -1,0 +1,108 @@
+public import ErrandFoundation
+
+/// An event that a server has sent (HTML Standard §9.2).
+public struct ServerSentEvent: Sendable, Hashable {
+  /// The type of the event; `message` where the server states none.
+  public var name: String
+  /// The data, lines divided by LF.
+  public var data: String
+  /// The last identifier that the server has stated, with this event or before it; empty without one. A connection that is made
+  /// again sends it as `Last-Event-ID`.
+  public var id: String
+
+  /// An event by its parts.
+  public init(name: String = "message", data: String, id: String = "") {
+    self.name = name
+    self.data = data
+    self.id = id
+  }
+
+  /// The data as a value, decoded from JSON unless another decoder is given.
+  /// Throws ``TaskError`` with code `.decodingFailed` where it does not fit.
+  public func decoded<Value: Decodable & Sendable>(
+    _ type: Value.Type = Value.self, decoder: any PayloadDecoder = JSONDecoder()
+  ) throws -> Value {
+    try PayloadCoding.decode(type, from: Data(data.utf8), mediaType: .json, with: decoder, redaction: .standard)
+  }
+}
+
+/// Makes events of a stream's bytes (HTML Standard §9.2.6); pure.
+struct EventStreamParser {
+  private var splitter: LineSplitter
+  private let limit: Int
+  private var isAtStart = true
+  private var name = ""
+  private var data: [UInt8] = []
+  private var hasData = false
+  /// The identifier of the event that is being read.
+  private var id = ""
+  /// The identifier of the last event that was whole.
+  private(set) var lastID = ""
+  /// The wait before a connection is made again, as the server has stated it last; nil where it has not.
+  private(set) var retry: Duration?
+
+  /// - Parameter limit: The most bytes of a line, and of an event's data.
+  init(limit: Int) {
+    splitter = LineSplitter(.any, limit: limit)
+    self.limit = limit
+  }
+
+  /// The events that end in `chunk`.
+  /// Throws ``HTTPBodyLimitError`` for a line or data above the limit.
+  mutating func events(endingIn chunk: Data) throws -> [ServerSentEvent] {
+    var events: [ServerSentEvent] = []
+    for line in try splitter.lines(endingIn: chunk) {
+      if let event = try event(after: line[...]) { events.append(event) }
+    }
+    return events
+  }
+
+  /// Forgets what was begun: §9.2.6, an event that is not ended by an empty line is discarded with the connection.
+  mutating func restart() {
+    splitter = LineSplitter(.any, limit: limit)
+    isAtStart = true
+    id = lastID
+    clear()
+  }
+
+  private mutating func clear() {
+    name = ""
+    data = []
+    hasData = false
+  }
+
+  private mutating func event(after line: ArraySlice<UInt8>) throws -> ServerSentEvent? {
+    var line = line
+    if isAtStart, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }  // one byte order mark
+    isAtStart = false
+    guard !line.isEmpty else { return dispatch() }
+    let colon = line.firstIndex(of: UInt8(ascii: ":"))
+    guard colon != line.startIndex else { return nil }  // a comment
+    var value = colon.map { line[($0 + 1)...] } ?? []
+    if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
+    try take(String(decoding: line[..<(colon ?? line.endIndex)], as: UTF8.self), value)
+    return nil
+  }
+
+  private mutating func take(_ field: String, _ value: ArraySlice<UInt8>) throws {
+    switch field {
+    case "event": name = String(decoding: value, as: UTF8.self)
+    case "data":
+      guard data.count + value.count + 1 <= limit + 1 else { throw HTTPBodyLimitError(limit: limit) }
+      if hasData { data.append(UInt8(ascii: "\n")) }
+      data += value
+      hasData = true
+    case "id": if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
+    case "retry": retry = DeltaSeconds.parse(String(decoding: value, as: UTF8.self)).map { .milliseconds($0) } ?? retry
+    default: break
+    }
+  }
+
+  private mutating func dispatch() -> ServerSentEvent? {
+    lastID = id
+    defer { clear() }
+    guard hasData else { return nil }
+    return ServerSentEvent(
+      name: name.isEmpty ? "message" : name, data: String(decoding: data, as: UTF8.self), id: lastID)
+  }
+}

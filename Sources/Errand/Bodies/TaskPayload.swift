@@ -1,0 +1,33 @@
+public import ErrandFoundation
+
+/// The payload of a request or response: a value that can be encoded, decoded and passed between isolation domains.
+///
+/// In an app whose default isolation is the main actor, conform to this instead of `Codable`: the conformance is then
+/// usable from everywhere. Arrays, sets, dictionaries by name and optionals of payloads are payloads, and so are the basic types.
+public protocol TaskPayload: Codable, Sendable {}
+
+extension Array: TaskPayload where Element: TaskPayload {}
+extension Set: TaskPayload where Element: TaskPayload {}
+extension Optional: TaskPayload where Wrapped: TaskPayload {}
+extension Dictionary: TaskPayload where Key == String, Value: TaskPayload {}
+
+extension String: TaskPayload {}
+extension Bool: TaskPayload {}
+extension Int: TaskPayload {}
+extension Int8: TaskPayload {}
+extension Int16: TaskPayload {}
+extension Int32: TaskPayload {}
+extension Int64: TaskPayload {}
+extension UInt: TaskPayload {}
+extension UInt8: TaskPayload {}
+extension UInt16: TaskPayload {}
+extension UInt32: TaskPayload {}
+extension UInt64: TaskPayload {}
+extension Double: TaskPayload {}
+extension Float: TaskPayload {}
+
+extension Data: TaskPayload {}
+extension Date: TaskPayload {}
+extension Decimal: TaskPayload {}
+extension URL: TaskPayload {}
+extension UUID: TaskPayload {}

@@ -1,0 +1,42 @@
+import ErrandFoundation
+
+/// The segments of a path as values, which are escaped so that none of them is more than one segment.
+///
+///     let path = ["label", label, "values"]                     // a task's whole path
+///     var path: String { "label/\(segment: label)/values" }     // or a part of it
+enum PathSegments {
+  /// The path of these segments.
+  /// Throws ``TaskError`` for a segment that would not be one: `.`, `..`, and an empty one anywhere but at the end, where it
+  /// stands for a slash.
+  static func path(of segments: [String]) throws(TaskError) -> String {
+    for (index, segment) in segments.enumerated() {
+      if segment.isEmpty, index < segments.count - 1 { throw refusal(index, "is empty, and would be skipped") }
+      if segment == "." || segment == ".." { throw refusal(index, "is '\(segment)', and would name another folder") }
+    }
+    return segments.map(HTTPQuery.escaped).joined(separator: "/")
+  }
+
+  /// True when a segment means a folder above or itself only once it is unescaped, as most servers do (RFC 3986 §6.2.2.2
+  /// and §5.2.4): it was given as a value.
+  static func hasEscapedDots(_ path: Substring) -> Bool {
+    guard path.utf8.contains(UInt8(ascii: "%")) else { return false }
+    return path.prefix { $0 != "?" }.split(separator: "/").contains { segment in
+      guard segment.utf8.contains(UInt8(ascii: "%")) else { return false }
+      let dots = segment.lowercased().replacing("%2e", with: ".")
+      return dots == "." || dots == ".."
+    }
+  }
+
+  private static func refusal(_ index: Int, _ words: String) -> TaskError {
+    TaskError(.badURL, "segment \(index + 1) of the path \(words)", phase: .preparing, isSurelyNotSent: true)
+  }
+}
+
+extension DefaultStringInterpolation {
+  /// A value as one segment of a path: `"label/\(segment: label)/values"`. Everything but the unreserved characters of RFC 3986
+  /// §2.3 is escaped; a value that is `.` or `..` fails the call, for it would name another folder.
+  public mutating func appendInterpolation(segment value: some CustomStringConvertible) {
+    let text = value.description
+    appendLiteral(text == "." ? "%2E" : text == ".." ? "%2E%2E" : HTTPQuery.escaped(text))
+  }
+}

@@ -1,0 +1,216 @@
+public import ErrandFoundation
+
+// The aspects that have several spellings. Each has a type of its own, which the compiler finds from what a task declares, and
+// one requirement that makes of it what is sent. The compiler chooses among these implementations when it compiles the
+// task: nothing is looked up while it runs, and a type that fits none of them is an error with words for it.
+
+// MARK: Path
+
+extension ServerTask where TaskPath == String {
+  /// Empty.
+  public var path: String { "" }
+  /// The path.
+  public var plannedPath: String { path }
+}
+
+extension ServerTask where TaskPath == [String] {
+  /// The segments, escaped, with slashes between them.
+  public var plannedPath: String { get throws(TaskError) { try PathSegments.path(of: path) } }
+}
+
+extension ServerTask {
+  /// Not a spelling of a path.
+  @available(*, unavailable, message: "a path is a String, or segments as [String]")
+  public var plannedPath: String { "" }
+}
+
+// MARK: Query
+
+extension ServerTask where TaskQuery == HTTPQuery {
+  /// Empty.
+  public var query: HTTPQuery { HTTPQuery() }
+  /// The query.
+  public var plannedQuery: HTTPQuery { query }
+}
+
+extension ServerTask where TaskQuery == HTTPQuery? {
+  /// The query, empty where it is nil.
+  public var plannedQuery: HTTPQuery { query ?? HTTPQuery() }
+}
+
+extension ServerTask where TaskQuery: Encodable {
+  /// The items of the value, as ``HTTPQuery/init(encoding:_:)`` makes them.
+  public var plannedQuery: HTTPQuery {
+    get throws(TaskError) { try TaskError.encoding("the query", of: Self.self) { try HTTPQuery(encoding: query) } }
+  }
+}
+
+extension ServerTask where TaskQuery == [(String, String)] {
+  /// The pairs in order.
+  public var plannedQuery: HTTPQuery { HTTPQuery(query.map { ($0.0, $0.1) }) }
+}
+
+extension ServerTask where TaskQuery == [(String, String?)] {
+  /// The pairs in order, but for those without a value.
+  public var plannedQuery: HTTPQuery { HTTPQuery(query) }
+}
+
+extension ServerTask where TaskQuery == KeyValuePairs<String, String> {
+  /// The pairs in order.
+  public var plannedQuery: HTTPQuery { HTTPQuery(query.map { ($0.key, $0.value) }) }
+}
+
+extension ServerTask where TaskQuery == KeyValuePairs<String, String?> {
+  /// The pairs in order, but for those without a value.
+  public var plannedQuery: HTTPQuery { HTTPQuery(query.map { ($0.key, $0.value) }) }
+}
+
+extension ServerTask where TaskQuery == [URLQueryItem] {
+  /// The items in order.
+  public var plannedQuery: HTTPQuery { HTTPQuery(query.map { HTTPQuery.Item($0.name, $0.value) }) }
+}
+
+extension ServerTask {
+  /// Not a spelling of a query.
+  @available(*, unavailable, message: "a query is an HTTPQuery, a dictionary, pairs of String, or Encodable with keys")
+  public var plannedQuery: HTTPQuery { HTTPQuery() }
+}
+
+// MARK: Headers
+
+extension ServerTask where TaskHeaders == HTTPHeaders {
+  /// Empty.
+  public var headers: HTTPHeaders { HTTPHeaders() }
+  /// The fields.
+  public var plannedHeaders: HTTPHeaders { headers }
+}
+
+extension ServerTask where TaskHeaders == HTTPHeaders? {
+  /// The fields, none where they are nil.
+  public var plannedHeaders: HTTPHeaders { headers ?? HTTPHeaders() }
+}
+
+extension ServerTask where TaskHeaders: Encodable {
+  /// The fields of the value, as ``HTTPHeaders/init(encoding:)`` makes them.
+  public var plannedHeaders: HTTPHeaders {
+    get throws(TaskError) {
+      try TaskError.encoding("the headers", of: Self.self) { try HTTPHeaders(encoding: headers) }
+    }
+  }
+}
+
+extension ServerTask where TaskHeaders == [HTTPHeaderName: String] {
+  /// The fields, sorted by name.
+  public var plannedHeaders: HTTPHeaders {
+    HTTPHeaders(headers.map { .init($0.key, $0.value) }.sorted { $0.name.rawName < $1.name.rawName })
+  }
+}
+
+extension ServerTask where TaskHeaders == [(String, String)] {
+  /// The pairs in order.
+  public var plannedHeaders: HTTPHeaders { HTTPHeaders(headers.map { .init(HTTPHeaderName($0.0), $0.1) }) }
+}
+
+extension ServerTask where TaskHeaders == KeyValuePairs<String, String> {
+  /// The pairs in order.
+  public var plannedHeaders: HTTPHeaders { HTTPHeaders(headers.map { .init(HTTPHeaderName($0.key), $0.value) }) }
+}
+
+extension ServerTask {
+  /// Not a spelling of header fields.
+  @available(*, unavailable, message: "headers are HTTPHeaders, a dictionary, pairs of String, or Encodable with keys")
+  public var plannedHeaders: HTTPHeaders { HTTPHeaders() }
+}
+
+// MARK: Timeout
+
+extension ServerTask where TaskTimeout == Duration {
+  /// `.inherited`.
+  public var timeout: Duration { .inherited }
+  /// The time limit.
+  public var plannedTimeout: Duration { timeout }
+}
+
+extension ServerTask where TaskTimeout == Duration? {
+  /// The time limit, the server's where it is nil.
+  public var plannedTimeout: Duration { timeout ?? .inherited }
+}
+
+extension ServerTask {
+  /// Not a spelling of a time limit.
+  @available(*, unavailable, message: "a timeout is a Duration, such as .seconds(5)")
+  public var plannedTimeout: Duration { .inherited }
+}
+
+// MARK: Encoder and decoder
+
+extension ServerTask where TaskEncoder == any BodyEncoder {
+  /// The server's.
+  public var encoder: any BodyEncoder { InheritedCoding() }
+  /// The encoder.
+  public var plannedEncoder: any BodyEncoder { encoder }
+}
+
+extension ServerTask where TaskEncoder: BodyEncoder {
+  /// The encoder.
+  public var plannedEncoder: any BodyEncoder { encoder }
+}
+
+extension ServerTask {
+  /// Not an encoder.
+  @available(*, unavailable, message: "an encoder is a BodyEncoder, such as JSONEncoder or FormEncoder")
+  public var plannedEncoder: any BodyEncoder { InheritedCoding() }
+}
+
+extension ServerTask where TaskDecoder == any PayloadDecoder {
+  /// The server's.
+  public var decoder: any PayloadDecoder { InheritedCoding() }
+  /// The decoder.
+  public var plannedDecoder: any PayloadDecoder { decoder }
+}
+
+extension ServerTask where TaskDecoder: PayloadDecoder {
+  /// The decoder.
+  public var plannedDecoder: any PayloadDecoder { decoder }
+}
+
+extension ServerTask {
+  /// Not a decoder.
+  @available(*, unavailable, message: "a decoder is a PayloadDecoder, such as JSONDecoder")
+  public var plannedDecoder: any PayloadDecoder { InheritedCoding() }
+}
+
+// MARK: Parameters
+
+extension ServerTask where TaskParameters == Never? {
+  /// None.
+  public var parameters: Never? { nil }
+  /// None.
+  public var plannedParameters: (any Encodable & Sendable)? { nil }
+}
+
+extension ServerTask where TaskParameters: Encodable {
+  /// The parameters.
+  public var plannedParameters: (any Encodable & Sendable)? { parameters }
+}
+
+extension ServerTask {
+  /// Not a spelling of parameters.
+  @available(*, unavailable, message: "parameters are a dictionary, or Encodable with keys")
+  public var plannedParameters: (any Encodable & Sendable)? { nil }
+}
+
+extension TaskError {
+  /// What `encode` makes. Its error says which aspect of which task it was; nothing was sent.
+  static func encoding<Value>(
+    _ aspect: String, of task: any ServerTask.Type, _ encode: () throws -> Value
+  ) throws(TaskError) -> Value {
+    do {
+      return try encode()
+    } catch {
+      throw TaskError(
+        .encodingFailed, "can't encode \(aspect) of \(task): \(PayloadCoding.explain(error))", phase: .preparing,
+        underlying: error, isSurelyNotSent: true)
+    }
+  }
+}

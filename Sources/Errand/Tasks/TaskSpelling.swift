@@ -1,0 +1,84 @@
+import ErrandFoundation
+
+/// Finds stored properties that look like aspects of a task and are none: they compile, and count for nothing.
+///
+/// A property of another type than the requirement's is no witness of it, nor is a lazy one, nor one with another name; the
+/// default is used in its place, and the compiler is silent. Debug builds say so once for every type of task.
+package enum TaskSpelling {
+  /// The aspects with one type each. Those with several spellings do not compile where they are of another.
+  private static let types: [String: Any.Type] = [
+    "server": Server.self, "httpMethod": HTTPMethod.self, "timeouts": Timeouts.self, "retryPolicy": RetryPolicy.self,
+    "idempotency": Idempotency.self, "priority": CallPriority.self, "serialQueue": SerialQueue.self,
+    "hedging": Hedging.self, "redirectPolicy": RedirectPolicy.self, "addressPolicy": AddressPolicy.self,
+    "authentication": Authentication.self, "cookiePolicy": CookiePolicy.self, "cachePolicy": CachePolicy.self,
+    "acceptedStatuses": AcceptedStatuses.self, "taskTag": String.self, "comment": String.self,
+    "context": TaskContext.self, "echoStyle": EchoStyle.self, "recordingStyle": RecordingStyle.self,
+  ]
+  private static let spelled = ["path", "query", "headers", "timeout", "encoder", "decoder", "url"]
+
+  private static let told = Lock<Set<ObjectIdentifier>>([])
+
+  /// Writes what is wrong with a task to the log, the first time that one of its type is seen.
+  static func tell(_ task: any ServerTask, log: TextSink) {
+    let type = ObjectIdentifier(type(of: task))
+    guard told.withLock({ $0.insert(type).inserted }) else { return }
+    for problem in problems(of: task) { log.write(problem) }
+  }
+
+  /// The stored properties that count for nothing, in words.
+  package static func problems(of task: any ServerTask) -> [String] {
+    Mirror(reflecting: task).children.compactMap { property in
+      guard let label = property.label else { return nil }
+      return problem(label, property.value, of: task).map { "\(Swift.type(of: task)).\($0)" }
+    }
+  }
+
+  private static func problem(_ label: String, _ value: Any, of task: any ServerTask) -> String? {
+    let lazyMark = "$__lazy_storage_$_"
+    if label.hasPrefix(lazyMark) {
+      let name = String(label.dropFirst(lazyMark.count))
+      guard types[name] != nil || spelled.contains(name) else { return nil }
+      return "\(name) counts for nothing, for it is lazy: make it a computed property"
+    }
+    let type = Swift.type(of: value)
+    if let expected = expected(label, of: task) {
+      return type == expected ? nil : "\(label) counts for nothing, for its type is \(type), not \(expected)"
+    }
+    guard !spelled.contains(label), let aspect = neighbour(of: label, type) else { return nil }
+    return "\(label) counts for nothing, for no aspect of a task has that name: \(aspect) has"
+  }
+
+  private static func expected(_ label: String, of task: any ServerTask) -> Any.Type? {
+    switch label {
+    case "url": URL.self
+    case "uploadType" where task is any UploadingTask: MediaType.self
+    default: types[label]
+    }
+  }
+
+  /// The aspect of nearly that name, where the property could be meant for it.
+  private static func neighbour(of label: String, _ type: Any.Type) -> String? {
+    guard label.utf8.count >= 4 else { return nil }
+    if let near = types.first(where: { $0.value == type && isOneOff(label, $0.key) }) { return near.key }
+    let likely: [String: [Any.Type]] = [
+      "path": [String.self, [String].self],
+      "query": [HTTPQuery.self, [String: String].self, [String: String?].self, [(String, String)].self],
+      "headers": [HTTPHeaders.self, [String: String].self, [(String, String)].self, [HTTPHeaderName: String].self],
+      "timeout": [Duration.self, Duration?.self],
+    ]
+    return likely.first { aspect in aspect.value.contains { $0 == type } && isOneOff(label, aspect.key) }?.key
+  }
+
+  /// True where one letter more, less, other or swapped with the next makes one name of another.
+  static func isOneOff(_ left: String, _ right: String) -> Bool {
+    let (left, right) = (Array(left), Array(right))
+    let (short, long) = left.count <= right.count ? (left, right) : (right, left)
+    guard long.count - short.count <= 1, short != long else { return false }
+    let same = zip(short, long).prefix { $0 == $1 }.count
+    let (rest, other) = (short[same...], long[same...])
+    if short.count < long.count { return rest.elementsEqual(other.dropFirst()) }
+    if rest.dropFirst().elementsEqual(other.dropFirst()) { return true }
+    return rest.count > 1 && rest.first == other.dropFirst().first && rest.dropFirst().first == other.first
+      && rest.dropFirst(2).elementsEqual(other.dropFirst(2))
+  }
+}

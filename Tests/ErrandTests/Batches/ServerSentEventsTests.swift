@@ -1,0 +1,95 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct ServerSentEventsTests {
+  private struct Prices: ServerGETTask { let path = "prices" }
+  private struct Ask: ServerPOSTTask, DataUploadingTask {
+    let uploadData = Data("?".utf8)
+    var idempotency = Idempotency.automatic
+  }
+
+  private func stream(_ text: String) -> StubLog.Answer { .data(Data(text.utf8), "text/event-stream; charset=utf-8") }
+
+  private func all(_ events: ServerSentEvents) async throws -> [String] {
+    var all: [String] = []
+    for try await event in events { all.append(event.data) }
+    return all
+  }
+
+  @Test func `events come over as many connections as it takes, and 204 ends them`() async throws {
+    let stub = StubServer(
+      stream("id: 1\ndata: a\n\ndata: half"), stream("retry: 100\n\nid: 2\ndata: b\n\n"), stream("data: c\n\n"),
+      .status(204))
+    #expect(try await all(Prices().on(stub.server).events()) == ["a", "b", "c"])
+    #expect(stub.requests.map { $0.headers["Last-Event-ID"] } == [nil, "1", "2", "2"])
+    #expect(stub.requests.allSatisfy { $0.headers[.accept] == "text/event-stream" })
+    // HTML Standard §9.2.3: the time that was stated.
+    #expect(stub.clock.now.offset == .seconds(3) + .milliseconds(200))
+  }
+
+  @Test func `a terminator ends them, and is not given`() async throws {
+    let stub = StubServer(stream("data: a\n\ndata: [DONE]\n\ndata: b\n\n"))
+    #expect(try await all(Prices().on(stub.server).events(until: "[DONE]")) == ["a"])
+    #expect(stub.requests.count == 1)
+  }
+
+  @Test func `connections without an event come to an end with the attempts of the policy`() async throws {
+    let stub = StubServer(stream("data: a\n\n"), stream(": hello\n"))
+    #expect(try await all(Prices().on(stub.server).events()) == ["a"])
+    #expect(stub.requests.count == 4)
+    let once = StubServer(stream("data: a\n\n"))
+    #expect(try await all(Prices().on(once.server).retry(.never).events()) == ["a"])
+    #expect(once.requests.count == 1)
+  }
+
+  @Test func `a POST is sent again only where it may be, or its events are numbered`() async throws {
+    let plain = StubServer(stream("data: a\n\n"), .status(204))
+    #expect(try await all(Ask().on(plain.server).events()) == ["a"])
+    #expect(plain.requests.count == 1)
+    let numbered = StubServer(stream("id: 1\ndata: a\n\n"), .status(204))
+    #expect(try await all(Ask().on(numbered.server).events()) == ["a"])
+    #expect(numbered.requests.map { $0.headers["Last-Event-ID"] } == [nil, "1"])
+    #expect(numbered.requests.allSatisfy { $0.body.data == Data("?".utf8) })
+    let harmless = StubServer(stream("data: a\n\n"), .status(204))
+    #expect(try await all(Ask(idempotency: .safeToRepeat).on(harmless.server).events()) == ["a"])
+    #expect(harmless.requests.count == 2)
+  }
+
+  @Test(arguments: [StubLog.Answer.json("{}"), .status(200), .data(Data("data: a\n\n".utf8), "text/plain")])
+  func `what is no event stream is an error`(answer: StubLog.Answer) async {
+    let stub = StubServer(answer)
+    let error = await #expect(throws: TaskError.self) { try await all(Prices().on(stub.server).events()) }
+    #expect(error?.code == .badResponse && stub.requests.count == 1)
+  }
+
+  @Test func `a refusal is an error, after the call's own attempts`() async {
+    let stub = StubServer(.status(503))
+    let error = await #expect(throws: TaskError.self) { try await all(Prices().on(stub.server).events()) }
+    #expect(error?.code == .badStatus && stub.requests.count == 3)
+  }
+
+  private struct Price: Decodable, Equatable { let n: Int }
+
+  @Test func `events may be values, and one that does not fit ends them`() async throws {
+    let stub = StubServer(stream("data: {\"n\":1}\n\ndata: [DONE]\n\n"))
+    var prices: [Price] = []
+    for try await price in Prices().on(stub.server).events(of: Price.self, until: "[DONE]") { prices.append(price) }
+    #expect(prices == [Price(n: 1)])
+    let odd = StubServer(stream("data: {\"m\":1}\n\n"))
+    let error = await #expect(throws: TaskError.self) {
+      for try await _ in Prices().on(odd.server).events(of: Price.self) {}
+    }
+    #expect(error?.code == .decodingFailed && odd.requests.count == 1)
+  }
+
+  @Test func `a wait between connections ends with the reader's task`() async throws {
+    let stub = StubServer(stream("data: a\n\n"), clock: .manual)
+    let reader = Task { try await all(Prices().on(stub.server).events()) }
+    await stub.clock.sleepers(count: 1)
+    reader.cancel()
+    await #expect(throws: CancellationError.self) { try await reader.value }
+    #expect(stub.server.manager.callCount == 0)
+  }
+}

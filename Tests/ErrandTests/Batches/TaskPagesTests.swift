@@ -1,0 +1,74 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct TaskPagesTests {
+  private struct List: ServerGETTask, PayloadDownloadingTask {
+    typealias DownloadPayload = [Int]
+    let path = "list"
+    let query = ["size": "2"]
+    let headers = ["X-Key": "k"]
+  }
+
+  /// A remote whose pages are answered by number; each names the next by `link`.
+  private func shop(_ log: Shared<[HTTPRequest]>, link: @escaping @Sendable (Int) -> String?) -> Server {
+    var configuration = ServerConfiguration()
+    configuration.log = .discard
+    return Server(
+      remote: "https://shop.test", configuration: configuration,
+      transport: StubTransport { request in
+        log.withLock { $0.append(request) }
+        let page = URLComponents(url: request.url, resolvingAgainstBaseURL: false)?.queryItems?.first {
+          $0.name == "page"
+        }
+        let number = page?.value.flatMap { Int($0) } ?? 1
+        let headers = link(number).map { HTTPHeaders([.init(.link, $0)]) } ?? [:]
+        return HTTPResponse(url: request.url, headers: headers, body: HTTPResponseBody(Data("[\(number)]".utf8)))
+      })
+  }
+
+  private func all(_ pages: TaskPages<Modified<List>>) async throws -> [Int] {
+    var all: [Int] = []
+    for try await page in pages { all += page.payload }
+    return all
+  }
+
+  @Test func `pages follow the link to the next, as it stands, with the task's header`() async throws {
+    let log = Shared<[HTTPRequest]>([])
+    let server = shop(log) {
+      $0 < 4 ? "<https://other.test/>; rel=prev, </list?page=\($0 + 1)&q=a%2Cb>; rel=\"last next\"" : nil
+    }
+    #expect(try await all(List().on(server).pages()) == [1, 2, 3, 4])
+    let requests = log.withLock { $0 }
+    #expect(requests.map { $0.url.query() } == ["size=2", "page=2&q=a%2Cb", "page=3&q=a%2Cb", "page=4&q=a%2Cb"])
+    #expect(requests.allSatisfy { $0.headers["X-Key"] == "k" })
+  }
+
+  @Test func `no page is asked for before it is wanted`() async throws {
+    let log = Shared<[HTTPRequest]>([])
+    for try await _ in List().on(shop(log) { "</list?page=\($0 + 1)>; rel=next" }).pages() { break }
+    #expect(log.withLock { $0.count } == 1)
+  }
+
+  @Test func `a closure says where the next one is, by a whole or a relative URL`() async throws {
+    let log = Shared<[HTTPRequest]>([])
+    let pages = List().on(shop(log) { _ in nil }).pages { page in
+      page.payload[0] < 3 ? URL(string: "?page=\(page.payload[0] + 1)") : nil
+    }
+    #expect(try await all(pages) == [1, 2, 3])
+    #expect(log.withLock { $0.map(\.url.absoluteString).last } == "https://shop.test/list?page=3")
+  }
+
+  @Test(arguments: [
+    "<https://evil.test/list?page=2>; rel=next", "<//evil.test/list?page=2>; rel=next",
+    "<http://shop.test/?page=2>; rel=next",
+    "<?size=2>; rel=next",
+  ]) func `a page at another origin, or one that was given already, is an error and is not asked for`(link: String)
+    async
+  {
+    let log = Shared<[HTTPRequest]>([])
+    let error = await #expect(throws: TaskError.self) { try await all(List().on(shop(log) { _ in link }).pages()) }
+    #expect(error?.code == .badResponse && log.withLock { $0.count } == 1)
+  }
+}

@@ -1,0 +1,161 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// RFC 7578.
+@Suite struct MultipartFormTests {
+  private func bytes(_ body: HTTPBody) async throws -> Data {
+    let all = Shared(Data())
+    try await body.forEachChunk { chunk in all.withLock { $0 += chunk } }
+    return all.withLock { $0 }
+  }
+
+  @Test func `parts are written one after the other, byte for byte`() async throws {
+    let form = MultipartForm(
+      [
+        .text("title", "Sun\r\nset é"), .data("raw", Data([0, 255]), fileName: "a.bin"),
+        .body("meta", .bytes(Data("{}".utf8), type: .json)),
+      ],
+      boundary: "B")
+    let expected =
+      Data("--B\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nSun\r\nset é\r\n".utf8)
+      + Data(
+        "--B\r\nContent-Disposition: form-data; name=\"raw\"; filename=\"a.bin\"\r\nContent-Type: application/octet-stream\r\n\r\n"
+          .utf8)
+      + Data([0, 255])
+      + Data(
+        "\r\n--B\r\nContent-Disposition: form-data; name=\"meta\"\r\nContent-Type: application/json\r\n\r\n{}\r\n--B--\r\n"
+          .utf8)
+    let body = try form.body()
+    #expect(try await bytes(body) == expected)
+    #expect(
+      try body.length() == Int64(expected.count) && body.isReplayable
+        && body.mediaType == "multipart/form-data; boundary=B")
+    #expect(try await bytes(MultipartForm([], boundary: "B").body()) == Data("--B--\r\n".utf8))
+  }
+
+  // HTML Standard, "multipart/form-data encoding algorithm": 0x0A, 0x0D and 0x22 become %0A, %0D and %22.
+  @Test func `names cannot end their line, nor their quotes`() async throws {
+    let evil = "a\"\r\nX: y\r\n\r\nb%22"
+    let form = MultipartForm([.data(evil, Data(), fileName: evil, type: MediaType("x/y\r\nX: y"))], boundary: "B")
+    let text = String(decoding: try await bytes(form.body()), as: UTF8.self)
+    let escaped = "a%22%0D%0AX: y%0D%0A%0D%0Ab%22"
+    #expect(
+      text
+        == "--B\r\nContent-Disposition: form-data; name=\"\(escaped)\"; filename=\"\(escaped)\"\r\nContent-Type: x/y%0D%0AX: y\r\n\r\n\r\n--B--\r\n"
+    )
+  }
+
+  @Test func `a file is read as it is sent, under its name and type`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("a b.png")
+      try Data("png".utf8).write(to: file)
+      let body = try MultipartForm([.file("photo", file)], boundary: "B").body()
+      let text = String(decoding: try await bytes(body), as: UTF8.self)
+      #expect(text.contains("name=\"photo\"; filename=\"a b.png\"\r\nContent-Type: image/png\r\n\r\npng\r\n"))
+      #expect(try body.length() == Int64(text.utf8.count))
+      #expect(throws: (any Error).self) {
+        try MultipartForm([.file("x", folder.appendingPathComponent("none"))]).body()
+      }
+    }
+  }
+
+  @Test func `a stream makes it of unknown length, and one that comes once makes it come once`() throws {
+    let stream = HTTPBody.stream { AsyncStream<Data> { $0.finish() } }
+    let once = HTTPBody.once(AsyncStream<Data> { $0.finish() }, length: 0)
+    #expect(try MultipartForm([.body("a", stream)]).body().length() == nil)
+    #expect(try MultipartForm([.body("a", stream)]).body().isReplayable)
+    #expect(try MultipartForm([.body("a", once)]).body().length() != nil)
+    #expect(try !MultipartForm([.text("b", ""), .body("a", once)]).body().isReplayable)
+  }
+
+  @Test func `boundaries differ, and fit into the header as they are`() {
+    let boundaries = Set((0..<100).map { _ in MultipartForm().boundary })
+    #expect(boundaries.count == 100)
+    #expect(
+      boundaries.allSatisfy {
+        $0.utf8.count <= 70 && $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
+      })
+    #expect(MultipartForm([], boundary: "x").mediaType.parameter("boundary") == "x")
+  }
+
+  private struct AddPhoto: ServerPOSTTask, MultipartUploadingTask {
+    let uploadForm = MultipartForm([.text("title", "x")], boundary: "B")
+  }
+
+  @Test func `a task sends it, with its type and length`() async throws {
+    let stub = StubServer(.status(.created))
+    try await AddPhoto().on(stub.server).upload()
+    let request = try #require(stub.requests.first)
+    #expect(request.headers[.contentType] == "multipart/form-data; boundary=B")
+    let length = try request.body.length()
+    #expect(try await bytes(request.body).count == length.map(Int.init))
+  }
+
+  @Test func `a file that cannot be read fails the call, and nothing is sent`() async {
+    struct Broken: ServerPOSTTask, MultipartUploadingTask {
+      let uploadForm = MultipartForm([.file("x", URL(fileURLWithPath: "/nowhere/at/all"))])
+    }
+    let stub = StubServer(.status(.created))
+    let error = await #expect(throws: TaskError.self) { try await Broken().on(stub.server).upload() }
+    #expect(error?.code == .unreadableBody && stub.requests.isEmpty)
+  }
+
+  // MARK: Reading
+
+  private func response(_ text: String, _ type: String = "multipart/mixed; boundary=\"a;b\"") -> HTTPResponse {
+    HTTPResponse(url: .known("https://a.test"), headers: [.contentType: type], body: HTTPResponseBody(Data(text.utf8)))
+  }
+
+  @Test func `the parts of a response come one by one, and what is not read is passed over`() async throws {
+    let text =
+      "--a;b\r\nContent-Type: text/html\r\n\r\none\r\n--a;b\r\n\r\nskipped\r\n--a;b\r\nContent-Disposition: form-data; name=n; filename=\"f\"\r\n\r\nthree\r\n--a;b--"
+    var (bodies, types, names) = ([String](), [MediaType](), [String?]())
+    var skipped: MultipartPart?
+    for try await part in try response(text).parts() {
+      types.append(part.mediaType)
+      names.append(part.disposition?.fileName)
+      if types.count == 2 {
+        skipped = part
+      } else {
+        bodies.append(String(decoding: try await part.body.collect(), as: UTF8.self))
+      }
+    }
+    #expect(
+      bodies == ["one", "three"] && types == ["text/html", "text/plain", "text/plain"] && names == [nil, nil, "f"])
+    #expect(try await skipped?.body.collect() == Data())
+  }
+
+  @Test func `a body that ends too early is an error, and so is a part above the limit of its reader`() async throws {
+    let cut = await #expect(throws: TaskError.self) {
+      for try await part in try response("--a;b\r\n\r\none\r\n--a;b\r\n").parts() { _ = try await part.body.collect() }
+    }
+    #expect(cut?.code == .truncatedBody)
+    await #expect(throws: HTTPBodyLimitError.self) {
+      for try await part in try response("--a;b\r\n\r\none\r\n--a;b--").parts() {
+        _ = try await part.body.collect(upTo: 2)
+      }
+    }
+  }
+
+  @Test(arguments: [
+    "text/plain; boundary=b", "multipart/mixed", "multipart/mixed; boundary=\(String(repeating: "b", count: 71))",
+    "multipart/mixed; boundary=\"\"",
+  ])
+  func `a media type without a boundary is refused`(type: String) {
+    #expect(throws: TaskError.self) { try response("", type).parts() }
+  }
+
+  @Test func `what is written is read again`() async throws {
+    let form = MultipartForm([.text("a", "--\r\n--"), .text("é", ""), .data("b", Data("\r\n".utf8), fileName: "x")])
+    let body = try form.body()
+    let answer = HTTPResponse(
+      url: .known("https://a.test"), headers: [.contentType: form.mediaType.rawValue],
+      body: HTTPResponseBody(try await bytes(body)))
+    var all: [String: Data] = [:]
+    for try await part in try answer.parts() { all[part.disposition?.name ?? ""] = try await part.body.collect() }
+    #expect(all == ["a": Data("--\r\n--".utf8), "é": Data(), "b": Data("\r\n".utf8)])
+  }
+}

@@ -1,0 +1,100 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// RFC 2046 §5.1.
+@Suite struct MultipartParserTests {
+  struct Part: Equatable {
+    var headers: HTTPHeaders = [:]
+    var body = ""
+  }
+
+  private static func parts(
+    _ pieces: [Data], boundary: String = "b", limits: MultipartLimits = MultipartLimits()
+  ) throws -> (parts: [Part], isComplete: Bool) {
+    var parser = MultipartParser(boundary: boundary, limits: limits)
+    var (parts, isOpen, hasEnded) = ([Part](), false, false)
+    for piece in pieces {
+      parser.append(piece)
+      while let event = try parser.next() {
+        switch event {
+        case .part(let headers):
+          #expect(!isOpen && !hasEnded)
+          parts.append(Part(headers: headers))
+          isOpen = true
+        case .data(let data):
+          #expect(isOpen && !data.isEmpty)
+          parts[parts.count - 1].body += String(decoding: data, as: UTF8.self)
+        case .endOfPart: isOpen = false
+        case .end: hasEnded = true
+        }
+      }
+    }
+    return (parts, parser.isComplete)
+  }
+
+  private static let bodies: [(String, [Part])] = [
+    ("--b\r\n\r\none\r\n--b--\r\n", [Part(body: "one")]),
+    (
+      "preamble\r\n--b\r\nA: 1\r\n\r\none\r\n--b\r\n\r\ntwo\r\n--b--\r\nepilogue\r\n--b\r\n",
+      [Part(headers: ["A": "1"], body: "one"), Part(body: "two")]
+    ),
+    ("--b\r\n\r\n\r\n--b\r\n\r\n--b--", [Part(), Part()]),  // a part may be empty, with and without its line
+    (
+      "--b \t\r\n\r\n--bb\r\n--b-\r\n --b\r\nx--b\r\n-b--b--\r\n--b--",
+      [Part(body: "--bb\r\n--b-\r\n --b\r\nx--b\r\n-b--b--")]
+    ),
+    ("--b\r\n\r\na\r\n\r\n--b--", [Part(body: "a\r\n")]), ("--b\r\n\r\na\r\r\n--b--", [Part(body: "a\r")]),
+    ("--b\n\na\nb\n--b\n\nc\n--b--\n", [Part(body: "a\nb"), Part(body: "c")]),  // LF alone, as some write it
+    (
+      "--b\r\nA: 1\r\n  folded\r\nB:\r\nA: 2\r\n\r\nx\r\n--b--",
+      [Part(headers: HTTPHeaders([.init("A", "1 folded"), .init("B", ""), .init("A", "2")]), body: "x")]
+    ),
+    ("--b--", []), ("text only\r\n--b--\r\n", []), ("--b\r\n\r\n\r\r\r\n\n\r\n--b--", [Part(body: "\r\r\r\n\n")]),
+  ]
+
+  @Test(arguments: bodies) func `a body is divided where its delimiters are, in whatever pieces it comes`(
+    body: (text: String, parts: [Part])
+  ) throws {
+    let bytes = Data(body.text.utf8)
+    let whole = try Self.parts([bytes])
+    #expect(whole.parts == body.parts && whole.isComplete)
+    #expect(try Self.parts(bytes.map { Data([$0]) }).parts == body.parts)
+    for cut in 0..<bytes.count {
+      #expect(try Self.parts([bytes.prefix(cut), bytes.dropFirst(cut)]).parts == body.parts, "cut at \(cut)")
+    }
+  }
+
+  @Test func `a body that is cut is not complete, wherever that is`() throws {
+    let bytes = Data("--b\r\nA: 1\r\n\r\none\r\n--b\r\n\r\ntwo\r\n--b--".utf8)
+    for cut in 0..<bytes.count { #expect(try !Self.parts([bytes.prefix(cut)]).isComplete) }
+  }
+
+  @Test(arguments: ["no colon", " folded first", "a b: c", ": empty", "\u{1}: x"])
+  func `a header that is none is refused`(line: String) {
+    #expect(throws: TaskError.self) { try Self.parts([Data("--b\r\n\(line)\r\n\r\nx\r\n--b--".utf8)]) }
+  }
+
+  @Test func `more parts or header than the limits allow is refused`() throws {
+    let parts = String(repeating: "--b\r\n\r\nx\r\n", count: 3) + "--b--"
+    #expect(try Self.parts([Data(parts.utf8)], limits: MultipartLimits(parts: 3)).parts.count == 3)
+    #expect(throws: TaskError.self) { try Self.parts([Data(parts.utf8)], limits: MultipartLimits(parts: 2)) }
+    let header = "--b\r\nA: \(String(repeating: "a", count: 50))\r\n\r\nx\r\n--b--"
+    #expect(try Self.parts([Data(header.utf8)], limits: MultipartLimits(headerSize: 60)).parts.count == 1)
+    #expect(throws: TaskError.self) { try Self.parts([Data(header.utf8)], limits: MultipartLimits(headerSize: 50)) }
+    #expect(throws: TaskError.self) {
+      try Self.parts([Data(header.utf8.prefix(58))], limits: MultipartLimits(headerSize: 50))
+    }
+  }
+
+  @Test func `every byte value goes through`() throws {
+    let all = Data((0...255).map { UInt8($0) } + [13, 10, 45, 45, 13, 10, 45, 45, 97])
+    var parser = MultipartParser(boundary: "b", limits: MultipartLimits())
+    parser.append(Data("--b\r\n\r\n".utf8) + all + Data("\r\n--b--".utf8))
+    var body = Data()
+    while let event = try parser.next() { if case .data(let data) = event { body += data } }
+    #expect(body == all && parser.isComplete)
+  }
+}

@@ -1,0 +1,57 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct LineSplitterTests {
+  private func lines(_ pieces: [String], _ ends: LineSplitter.Ends = .lineFeeds) throws -> [String] {
+    var splitter = LineSplitter(ends, limit: 100)
+    var lines = try pieces.flatMap { try splitter.lines(endingIn: Data($0.utf8)) }
+    if let rest = splitter.rest() { lines.append(rest) }
+    return lines.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  @Test(arguments: [
+    ("a\nb\r\n\nc", ["a", "b", "", "c"], ["a", "b", "", "c"]), ("a\rb\n", ["a\rb"], ["a", "b"]),
+    ("\r\r\n\n", ["\r", ""], ["", "", ""]), ("é\r🧵\r", ["é\r🧵\r"], ["é", "🧵"]), ("", [], []), ("\n", [""], [""]),
+  ]) func `lines end where they should, in whatever pieces the bytes come`(
+    text: String, byLineFeeds: [String], byAny: [String]
+  ) throws {
+    #expect(try lines([text]) == byLineFeeds && lines([text], .any) == byAny)
+    let bytes = Array(text.utf8)
+    for cut in bytes.indices {
+      var splitter = LineSplitter(.any, limit: 100)
+      var parts = try splitter.lines(endingIn: Data(bytes[..<cut])) + splitter.lines(endingIn: Data(bytes[cut...]))
+      if let rest = splitter.rest() { parts.append(rest) }
+      #expect(parts.map { String(decoding: $0, as: UTF8.self) } == byAny)
+    }
+  }
+
+  @Test func `a line may have as many bytes as the limit, and not one more`() throws {
+    var splitter = LineSplitter(.lineFeeds, limit: 3)
+    #expect(try splitter.lines(endingIn: Data("abc\nabc".utf8)).count == 1)
+    #expect(throws: HTTPBodyLimitError.self) { try splitter.lines(endingIn: Data("d".utf8)) }
+  }
+
+  private struct Entry: Codable, Equatable { let n: Int }
+
+  @Test func `a body's lines and JSON lines come one by one`() async throws {
+    var lines: [String] = []
+    for try await line in HTTPResponseBody(Data("a\r\n\nb".utf8)).lines() { lines.append(line) }
+    #expect(lines == ["a", "", "b"])
+    var entries: [Entry] = []
+    for try await entry in HTTPResponseBody(Data("{\"n\":1}\n\n \r\n{\"n\":2}".utf8)).jsonLines(of: Entry.self) {
+      entries.append(entry)
+    }
+    #expect(entries == [Entry(n: 1), Entry(n: 2)])
+  }
+
+  @Test func `a line that is no value ends the loop with an error`() async throws {
+    var count = 0
+    let error = await #expect(throws: TaskError.self) {
+      for try await _ in HTTPResponseBody(Data("{\"n\":1}\nx\n{\"n\":3}".utf8)).jsonLines(of: Entry.self) { count += 1 }
+    }
+    #expect(count == 1 && error?.code == .decodingFailed)
+  }
+}

@@ -1,0 +1,39 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct PackedUploadTests {
+  private struct Send: ServerPOSTTask, DataUploadingTask {
+    var uploadData = Data(repeating: 65, count: 1000)
+    var headers: HTTPHeaders = [:]
+  }
+
+  private func sent(_ task: some ServerTask, threshold: Int? = nil) async throws -> HTTPRequest {
+    let stub = StubServer(.status(.ok)) { $0.gzipUploadThreshold = threshold }
+    try await task.on(stub.server).run()
+    return try #require(stub.requests.first)
+  }
+
+  #if os(Linux)
+    @Test func `a body as large as the server says is sent packed, and a smaller one as it is`() async throws {
+      let packed = try await sent(Send(), threshold: 1000)
+      #expect(packed.headers.values(for: .contentEncoding) == ["gzip"])
+      #expect(packed.body.data?.prefix(2) == Data([0x1F, 0x8B]) && (packed.body.data?.count ?? 1000) < 100)
+      let plain = try await sent(Send(), threshold: 1001)
+      #expect(!plain.headers.contains(.contentEncoding) && plain.body.data?.count == 1000)
+    }
+
+    @Test func `a task says so for itself, and its word counts before the server's`() async throws {
+      #expect(try await sent(Send().gzipped()).headers[.contentEncoding] == "gzip")
+      #expect(try await sent(Send().gzipped(above: .max), threshold: 0).headers[.contentEncoding] == nil)
+    }
+  #endif
+
+  @Test func `nothing is packed unless it was asked for, nor twice, nor where there is no body`() async throws {
+    #expect(try await sent(Send()).headers[.contentEncoding] == nil)
+    let coded = try await sent(Send(headers: [.contentEncoding: "br"]), threshold: 0)
+    #expect(coded.headers.values(for: .contentEncoding) == ["br"] && coded.body.data?.count == 1000)
+    #expect(try await sent(PlainTask(), threshold: 0).headers[.contentEncoding] == nil)
+  }
+}

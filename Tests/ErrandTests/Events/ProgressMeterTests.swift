@@ -1,0 +1,37 @@
+import ErrandTesting
+import Testing
+
+@testable import Errand
+
+@Suite struct ProgressMeterTests {
+  @Test func `it tells at once, then at most 20 times a second, and at the end`() {
+    var meter = ProgressMeter(.down, attempt: 1, total: 1000, at: .zero)
+    var told = 0
+    for step in 0..<1000 where meter.add(1, at: .milliseconds(step)) != nil { told += 1 }
+    #expect(told == 20)
+    let end = meter.finish(at: .seconds(1))
+    #expect(end.isFinished && end.completed == 1000 && end.fraction == 1 && end.remaining == .zero)
+  }
+
+  @Test func `part, rate and the time that is left follow from bytes and time`() throws {
+    var meter = ProgressMeter(.up, attempt: 2, total: 10_000, at: .seconds(5))
+    let firstTold = meter.add(1000, at: .seconds(6))
+    let first = try #require(firstTold)
+    #expect(first.fraction == 0.1 && first.rate == 1000 && first.remaining == .seconds(9) && first.attempt == 2)
+    // One second of three weighs a quarter.
+    let secondTold = meter.add(3000, at: .seconds(7))
+    let second = try #require(secondTold)
+    #expect(second.rate == 1500 && second.completed == 4000 && second.remaining == .seconds(4))
+  }
+
+  @Test func `what is not known is nil, and more than was stated is no more than all`() throws {
+    var unknown = ProgressMeter(.down, attempt: 1, total: nil, at: .zero)
+    let progressTold = unknown.add(5, at: .zero)
+    let progress = try #require(progressTold)
+    #expect(progress.fraction == nil && progress.rate == nil && progress.remaining == nil && progress.completed == 5)
+    var short = ProgressMeter(.down, attempt: 1, total: 2, at: .zero)
+    let moreTold = short.add(5, at: .seconds(1))
+    let more = try #require(moreTold)
+    #expect(more.fraction == 1 && more.remaining == nil)
+  }
+}

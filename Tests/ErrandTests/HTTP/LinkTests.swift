@@ -1,0 +1,51 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// RFC 8288.
+@Suite struct LinkTests {
+  private func links(_ lines: String...) -> [Link] {
+    Link.links(in: HTTPHeaders(lines.map { .init(.link, $0) }), of: .known("https://a.test/b/c?d#e"))
+  }
+
+  @Test(arguments: [
+    // §3.5 and §3.1.
+    (
+      "<http://example.com/TheBook/chapter2>; rel=\"previous\"; title=\"previous chapter\"",
+      "http://example.com/TheBook/chapter2"
+    ),
+    ("</>; rel=\"http://example.net/foo\"", "https://a.test/"), ("<?page=2>;rel=next", "https://a.test/b/c?page=2"),
+    ("<>; rel=self", "https://a.test/b/c?d"), ("  <x>  ;  rel = next  ", "https://a.test/b/x"),
+    ("<x,y;z>; rel=next", "https://a.test/b/x,y;z"), (",,<x>; rel=next,", "https://a.test/b/x"),
+  ]) func `a target is resolved against the response's URL`(line: String, target: String) {
+    #expect(links(line).map(\.url.absoluteString) == [target])
+  }
+
+  @Test func `relations are many, in any case, and only the first parameter of them counts`() {
+    #expect(links("<x>; rel=\"Next  LAST next\"; rel=first").map(\.relations) == [["next", "last"]])
+    #expect(links("<x>; title=none").map(\.relations) == [[]])
+  }
+
+  @Test func `lines and members are one list`() {
+    let all = links("<a>; rel=next; title=\"x, <y>; rel=no\", <b>; rel=last", "<c>")
+    #expect(all.map(\.url.lastPathComponent) == ["a", "b", "c"] && all[0].parameters["title"] == "x, <y>; rel=no")
+  }
+
+  @Test func `parameters are unquoted, and those with a charset decoded`() {
+    // RFC 8187 §3.2.3.
+    let link = links("<x>; title*=UTF-8''%e2%82%ac%20rates; TITLE=\"a \\\"b\\\"\"; flag; type=text/html").first
+    #expect(link?.parameters == ["title*": "€ rates", "title": "a \"b\"", "flag": "", "type": "text/html"])
+    #expect(links("<x>; title*=iso-8859-1'en'%A3%20rates").first?.parameters["title*"] == "£ rates")
+  }
+
+  @Test(arguments: ["", "<x", "x>; rel=next", "rel=next", "<x>; anchor=\"#y\"; rel=next", "<http://[>; rel=next", "<"])
+  func `what is no link of the response is left out`(line: String) { #expect(links(line).isEmpty) }
+
+  @Test func `a hostile line is read in one pass`() {
+    #expect(links(String(repeating: "<", count: 20_000)).isEmpty)
+    #expect(links(String(repeating: "<a>;", count: 5_000)).count == 1)
+    #expect(links(String(repeating: "<a>,", count: 5_000)).count == 5_000)
+  }
+}

@@ -1,0 +1,31 @@
+import Errand
+import Testing
+
+@Suite struct MediaTypeExtensionTests {
+  @Test(arguments: [
+    ("mp3", "audio/mpeg", "public.mp3"), ("jpg", "image/jpeg", "public.jpeg"), ("html", "text/html", "public.html"),
+    ("json", "application/json", "public.json"), ("pdf", "application/pdf", "com.adobe.pdf"),
+    ("png", "image/png", "public.png"),
+    ("zip", "application/zip", "public.zip-archive"), ("mp4", "video/mp4", "public.mpeg-4"),
+  ]) func `extension, media type and identifier are found from each other`(
+    ending: String, type: String, identifier: String
+  ) {
+    let media = MediaType(type)
+    #expect(MediaType(fileExtension: ending) == media && MediaType(uniformTypeIdentifier: identifier) == media)
+    #expect(media.preferredExtension == ending && media.uniformTypeIdentifier == identifier)
+  }
+
+  @Test func `dots, capitals, parameters and old names do not matter`() {
+    #expect(
+      MediaType(fileExtension: ".JPEG") == "image/jpeg"
+        && MediaType("TEXT/HTML; charset=utf-8").preferredExtension == "html")
+    #expect(
+      MediaType("application/x-javascript").preferredExtension == "js"
+        && MediaType("image/jpg").preferredExtension == "jpg")
+  }
+
+  @Test func `what is not known is nil`() {
+    #expect(MediaType(fileExtension: "") == nil && MediaType(fileExtension: "nope") == nil)
+    #expect(MediaType(uniformTypeIdentifier: "nope") == nil && MediaType("x/y").preferredExtension == nil)
+  }
+}

@@ -1,0 +1,66 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// The payload of a refused response, as the task, the server or whoever catches the error says.
+@Suite struct ErrorPayloadTests {
+  private struct Problem: Codable, Equatable {
+    var code = "E7"
+    var hint = "try later"
+  }
+
+  private struct Other: Codable { let code: String }
+
+  private struct Order: ServerTask { typealias ErrorPayload = Problem }
+
+  private struct Words: Decodable, CustomStringConvertible {
+    let code: String
+    var description: String { "shop error \(code)" }
+  }
+
+  private func error(
+    _ task: some ServerTask, _ body: String = #"{"code":"E7","hint":"try later"}"#,
+    configure: (inout ServerConfiguration) -> Void = { _ in }
+  ) async throws -> TaskError {
+    let stub = StubServer(.status(422)) { configure(&$0) }
+    let server = Server(
+      remote: "https://shop.test", configuration: stub.server.configuration,
+      transport: StubTransport { .json(body, status: 422, for: $0) })
+    return try #require(await #expect(throws: TaskError.self) { try await task.on(server).run() })
+  }
+
+  @Test func `a task states it, and the error has it`() async throws {
+    let error = try await error(Order())
+    #expect(error.payload(as: Problem.self) == Problem())
+    #expect(error.reason.contains(#"Problem(code: "E7", hint: "try later")"#))
+  }
+
+  @Test func `a server states it, a task's own counts first, and a modifier's before that`() async throws {
+    #expect(try await error(PlainTask()) { $0.errorPayload = Words.self }.reason.hasSuffix("shop error E7"))
+    #expect(try await error(Order()) { $0.errorPayload = Words.self }.reason.contains("Problem("))
+    #expect(try await error(Order().errorPayload(Words.self)).reason.hasSuffix("shop error E7"))
+  }
+
+  @Test func `where nobody states it, the body is read as the type that is asked for`() async throws {
+    let error = try await error(PlainTask())
+    #expect(error.payload(as: Other.self)?.code == "E7" && error.payload(as: [Int].self) == nil)
+  }
+
+  @Test func `a body that is no such payload leaves the error as it was`() async throws {
+    let error = try await error(Order(), "<html>sorry</html>")
+    #expect(error.code == .badStatus && error.payload(as: Problem.self) == nil && error.reason.contains("sorry"))
+  }
+
+  @Test func `secrets in it are hidden in the line`() async throws {
+    let error = try await error(Order(), #"{"code":"E7","hint":"https://a.test/?token=hunter2"}"#)
+    #expect(!error.description.contains("hunter2") && error.payload(as: Problem.self)?.hint.contains("hunter2") == true)
+  }
+
+  @Test func `a kind of failure is a pattern`() async throws {
+    let failure: any Error = try await error(Order())
+    do { throw failure } catch TaskError.Code.badStatus {} catch { Issue.record("not matched") }
+    do { throw failure } catch TaskError.Code.timedOut { Issue.record("matched") } catch {}
+    do { throw CancellationError() } catch TaskError.Code.badStatus { Issue.record("matched") } catch {}
+  }
+}

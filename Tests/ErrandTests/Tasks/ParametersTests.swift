@@ -1,0 +1,72 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Parameters go where the method has them.
+@Suite struct ParametersTests {
+  private struct Search: ServerTask {
+    var httpMethod = HTTPMethod.automatic
+    let path = "search?a=1"
+    let parameters = ["q": "a b"]
+  }
+
+  private struct WithBody: ServerPOSTTask, DataUploadingTask {
+    let uploadData = Data("x".utf8)
+    let parameters = ["q": "a b"]
+  }
+
+  private struct AsForm: ServerPUTTask {
+    struct Values: Encodable {
+      let b = 1
+      let a = 2
+    }
+    let parameters = Values()
+    let encoder = FormEncoder()
+  }
+
+  @Test(arguments: [HTTPMethod.automatic, .get, .head, .delete, .options])
+  func `a method without content has them in the query, after its own`(method: HTTPMethod) async throws {
+    let stub = StubServer()
+    try await Search(httpMethod: method).on(stub.server).run()
+    #expect(stub.requests.first?.url.absoluteString == "https://shop.test/search?a=1&q=a%20b")
+    #expect(stub.requests.first?.body.isEmpty == true)
+  }
+
+  @Test(arguments: [HTTPMethod.post, .put, .patch, "REPORT"])
+  func `one with content has them in the body, encoded as payloads are`(method: HTTPMethod) async throws {
+    let stub = StubServer()
+    try await Search(httpMethod: method).on(stub.server).run()
+    #expect(stub.requests.first?.url.absoluteString == "https://shop.test/search?a=1")
+    #expect(stub.requests.first?.body.data == Data(#"{"q":"a b"}"#.utf8))
+    #expect(stub.requests.first?.headers[.contentType] == "application/json")
+  }
+
+  @Test func `the task's encoder makes a form of them`() async throws {
+    let stub = StubServer()
+    try await AsForm().on(stub.server).run()
+    #expect(stub.requests.first?.body.data == Data("b=1&a=2".utf8))
+    #expect(stub.requests.first?.headers[.contentType] == "application/x-www-form-urlencoded")
+  }
+
+  @Test func `a task with a body of its own has them in the query`() async throws {
+    let stub = StubServer()
+    try await WithBody().on(stub.server).run()
+    #expect(stub.requests.first?.url.query() == "q=a%20b" && stub.requests.first?.body.data == Data("x".utf8))
+  }
+
+  @Test func `head asks with them in the query, whatever the task's method is`() async throws {
+    let stub = StubServer()
+    _ = try await Search(httpMethod: .post).on(stub.server).head()
+    #expect(stub.requests.first?.url.query() == "a=1&q=a%20b" && stub.requests.first?.method == .head)
+  }
+
+  private struct Odd: ServerTask { let parameters = [1, 2] }
+
+  @Test func `what has no names fails the call, and nothing is sent`() async {
+    let stub = StubServer()
+    let error = await #expect(throws: TaskError.self) { try await Odd().on(stub.server).run() }
+    #expect(error?.code == .encodingFailed && error?.reason.contains("the parameters of Odd") == true)
+    #expect(stub.requests.isEmpty)
+  }
+}

@@ -1,0 +1,184 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// What a task declares is sent, however it is spelled.
+@Suite struct SpellingTests {
+  private struct Page: Encodable {
+    var q = "a b"
+    var page: Int? = 2
+    var next: String?
+  }
+
+  private func run(_ task: some ServerTask, on stub: StubServer) async throws {
+    try await task.on(stub.server).run()
+  }
+
+  // MARK: Path
+
+  private struct Segments: ServerTask {
+    let label: String
+    var path: [String] { ["label", label, "values"] }
+  }
+
+  private struct Interpolated: ServerTask {
+    let label: String
+    var path: String { "label/\(segment: label)/values" }
+  }
+
+  private func address(_ task: some ServerTask) async throws -> String {
+    try await task.on(StubServer().server).url.absoluteString
+  }
+
+  @Test(arguments: ["a", "a/b", "a?b=c", "a#b", "50%", "%2F", "é", "a b", ";:@", "...", ".a"])
+  func `a value is one segment of the path, whatever is in it`(label: String) async throws {
+    for address in [try await address(Segments(label: label)), try await address(Interpolated(label: label))] {
+      let parts = address.split(separator: "/", omittingEmptySubsequences: false)
+      #expect(parts.count == 6 && parts[3] == "label" && parts[5] == "values", "\(address)")
+      #expect(parts[4].removingPercentEncoding == label && !parts[4].contains { "?#;:@ ".contains($0) })
+    }
+  }
+
+  @Test(arguments: [".", ".."]) func `a value of dots names no other folder, but fails the call`(label: String) async {
+    await #expect(throws: TaskError.self) { try await address(Segments(label: label)) }
+    await #expect(throws: TaskError.self) { try await address(Interpolated(label: label)) }
+  }
+
+  @Test func `an empty segment stands for a slash at the end, and fails the call anywhere else`() async throws {
+    struct Folder: ServerTask { let path = ["a", ""] }
+    #expect(try await address(Folder()) == "https://shop.test/a/")
+    await #expect(throws: TaskError.self) { try await address(Segments(label: "")) }
+  }
+
+  @Test(arguments: ["a/%2e%2E/b", "%2e", "a/.%2E"]) func `dots that are escaped are refused as well`(path: String) async
+  {
+    struct Plain: ServerTask { let path: String }
+    await #expect(throws: TaskError.self) { try await address(Plain(path: path)) }
+  }
+
+  // MARK: Query
+
+  private struct Q1: ServerTask { let query = ["q": "a b", "page": "2"] }
+  private struct Q2: ServerTask { let query: [String: String?] = ["q": "a b", "page": nil] }
+  private struct Q3: ServerTask { let query = [("q", "a b"), ("page", "2")] }
+  private struct Q4: ServerTask { let query: [(String, String?)] = [("page", "2"), ("next", nil), ("q", "a b")] }
+  private struct Q5: ServerTask { let query: KeyValuePairs = ["q": "a b", "page": "2"] }
+  private struct Q6: ServerTask { let query = Page() }
+  private struct Q7: ServerTask { let query: HTTPQuery = ["q": "a b", "none": nil] }
+  private struct Q8: ServerTask { let query: [String: Int] = ["page": 2] }
+  private struct Q9: ServerTask { let query: [String: String]? = nil }
+  private struct Q10: ServerTask { let query: HTTPQuery? = ["page": "2"] }
+  private struct Q11: ServerTask { var query: [URLQueryItem] { [URLQueryItem(name: "page", value: "2")] } }
+  private struct Q12<Value: Encodable & Sendable>: ServerTask {
+    let value: Value
+    var query: [String: Value] { ["v": value] }
+  }
+  private enum Q13: String, ServerTask {
+    case hot, new
+    var query: [String: String] { ["sort": rawValue] }
+  }
+
+  @Test(
+    arguments: [
+      (Q1(), "page=2&q=a%20b"), (Q2(), "q=a%20b"), (Q3(), "q=a%20b&page=2"), (Q4(), "page=2&q=a%20b"),
+      (Q5(), "q=a%20b&page=2"), (Q6(), "q=a%20b&page=2"), (Q7(), "q=a%20b"), (Q8(), "page=2"), (Q9(), nil),
+      (Q10(), "page=2"),
+      (Q11(), "page=2"), (Q12(value: true), "v=true"), (Q12(value: [1, 2]), "v=1&v=2"), (Q13.hot, "sort=hot"),
+    ] as [(any ServerTask, String?)])
+  func `a query is sent, however it is spelled`(task: any ServerTask, query: String?) async throws {
+    let stub = StubServer()
+    try await run(task, on: stub)
+    #expect(
+      stub.requests.first.flatMap { URLComponents(url: $0.url, resolvingAgainstBaseURL: false)?.percentEncodedQuery }
+        == query)
+  }
+
+  // MARK: Header
+
+  private struct H1: ServerTask { let headers = ["X-Key": "v"] }
+  private struct H2: ServerTask { let headers = [("X-Key", "v")] }
+  private struct H3: ServerTask { let headers: KeyValuePairs = ["X-Key": "v"] }
+  private struct H4: ServerTask { let headers: [HTTPHeaderName: String] = ["X-Key": "v"] }
+  private struct H5: ServerTask { let headers: HTTPHeaders = ["X-Key": "v"] }
+  private struct H6: ServerTask { let headers: HTTPHeaders? = ["X-Key": "v"] }
+  private struct H7: ServerTask { let headers: [String: String]? = ["X-Key": "v"] }
+  private struct H8: ServerTask {
+    struct Fields: Encodable {
+      enum CodingKeys: String, CodingKey { case key = "X-Key" }
+      let key = "v"
+    }
+    let headers = Fields()
+  }
+  private struct H9: Keyed { let key = "v" }
+  private struct H10: Keyed, ServerGETTask, PayloadDownloadingTask {
+    typealias DownloadPayload = Data
+    let key = "v"
+  }
+
+  @Test(arguments: [H1(), H2(), H3(), H4(), H5(), H6(), H7(), H8(), H9(), H10()] as [any ServerTask])
+  func `header fields are sent, however they are spelled`(task: any ServerTask) async throws {
+    let stub = StubServer()
+    try await run(task, on: stub)
+    #expect(stub.requests.first?.headers["X-Key"] == "v")
+    try await expectTask(task, sends: ExpectedRequest(.get, "/", headers: ["X-Key": "v", "Accept": "*/*"]))
+  }
+
+  private struct Stale: ServerTask {
+    let counter = Counter()
+    var headers: [String: String] {
+      counter.add()
+      return ["X-Count": "\(counter.count)"]
+    }
+  }
+
+  @Test func `a dictionary of fields is computed anew for every attempt`() async throws {
+    let stub = StubServer(.status(503), .status(.ok))
+    try await Stale().on(stub.server).run()
+    let sent = stub.requests.map { $0.headers["X-Count"] }
+    #expect(sent.count == 2 && sent[0] != sent[1])
+  }
+
+  // MARK: Other aspects
+
+  private struct Quick: ServerTask { let timeout: Duration? }
+  private struct Coded: PayloadUploadingTask, PayloadDownloadingTask {
+    typealias DownloadPayload = [String: Int]
+    let uploadPayload = ["b": 1, "a": 2]
+    let encoder = FormEncoder()
+    let decoder = PropertyListDecoder()
+  }
+
+  @Test func `a time limit that is nil is the server's`() {
+    #expect(Quick(timeout: nil).plan.timeout == .inherited && Quick(timeout: .seconds(3)).plan.timeout == .seconds(3))
+  }
+
+  @Test func `an encoder and a decoder may be of their own types`() async throws {
+    let list = try PropertyListEncoder().encode(["c": 3])
+    let stub = StubServer(.data(list, .propertyList))
+    #expect(try await Coded().on(stub.server).download() == ["c": 3])
+    #expect(stub.requests.first?.body.data == Data("a=2&b=1".utf8))
+    #expect(stub.requests.first?.headers[.contentType] == "application/x-www-form-urlencoded")
+  }
+
+  @Test(arguments: [7, "x", [1], true] as [any Encodable & Sendable])
+  func `a query or header without names fails the call with words for it`(value: any Encodable & Sendable) async {
+    struct Odd<Value: Encodable & Sendable>: ServerTask {
+      let query: Value
+      var headers: [String: String] { [:] }
+    }
+    struct Header<Value: Encodable & Sendable>: ServerTask { let headers: Value }
+    func tasks(_ value: some Encodable & Sendable) -> [any ServerTask] { [Odd(query: value), Header(headers: value)] }
+    for task in tasks(value) {
+      let stub = StubServer()
+      let error = await #expect(throws: TaskError.self) { try await run(task, on: stub) }
+      #expect(error?.code == .encodingFailed && error?.reason.contains("name") == true && stub.requests.isEmpty)
+    }
+  }
+}
+
+private protocol Keyed: ServerTask { var key: String { get } }
+
+extension Keyed {
+  fileprivate var headers: [String: String] { ["X-Key": key] }
+}

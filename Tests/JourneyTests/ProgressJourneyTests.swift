@@ -1,0 +1,68 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct ProgressJourneyTests {
+  private struct Send: ServerPOSTTask, DataUploadingTask {
+    let uploadData: Data
+    let path = "echo/x"
+  }
+
+  private func told(_ all: Shared<[TransferProgress]>, _ direction: TransferProgress.Direction) -> [TransferProgress] {
+    all.withLock { $0.filter { $0.direction == direction } }
+  }
+
+  @Test func `bytes up and down are told in order, to the last`() async throws {
+    let shop = try Shop()
+    let all = Shared<[TransferProgress]>([])
+    let data = Data(repeating: 7, count: 1 << 20)
+    let back = try await Send(uploadData: data).progress { progress in all.withLock { $0.append(progress) } }
+      .on(shop.server).downloadData()
+    #expect(back == data)
+    for direction in [TransferProgress.Direction.up, .down] {
+      let told = told(all, direction)
+      #expect(told.last?.isFinished == true && told.last?.completed == 1 << 20 && told.last?.total == 1 << 20)
+      #expect(told.map(\.completed) == told.map(\.completed).sorted() && told.filter(\.isFinished).count == 1)
+    }
+    let directions = all.withLock { $0.map(\.direction) }
+    #expect(directions.lastIndex(of: .up) ?? 0 < directions.firstIndex(of: .down) ?? 0)
+    #expect(await eventually { shop.isQuiet })
+  }
+
+  @Test func `a file is told of as it comes, and an attempt after a failed one begins anew`() async throws {
+    try await withFolder { folder in
+      let shop = try Shop { $0.retryPolicy = .fixed(retries: 1, delay: .zero) }
+      let body = Data(repeating: 1, count: 200_000)
+      shop.mock.enqueue(.truncated(body: body, after: 50_000))
+      shop.mock.enqueue(.data(body))
+      let all = Shared<[TransferProgress]>([])
+      let file = folder.appendingPathComponent("file")
+      try await PlainTask().on(shop.server).download(to: file) { progress in all.withLock { $0.append(progress) } }
+      #expect(try Data(contentsOf: file) == body)
+      let told = told(all, .down)
+      #expect(told.last?.attempt == 2 && told.last?.fraction == 1)
+      #expect(told.filter { $0.attempt == 1 }.allSatisfy { !$0.isFinished && $0.completed <= 50_000 })
+      #expect(self.told(all, .up).isEmpty)
+    }
+  }
+
+  @Test func `a stream of unknown length is told of on its way up`() async throws {
+    let shop = try Shop()
+    let all = Shared<[TransferProgress]>([])
+    struct Stream: ServerPOSTTask, UploadingTask {
+      let path = "echo/x"
+      func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
+        .stream {
+          AsyncStream { chunks in
+            for _ in 0..<5 { chunks.yield(Data(count: 1000)) }
+            chunks.finish()
+          }
+        }
+      }
+    }
+    try await Stream().progress { progress in all.withLock { $0.append(progress) } }.on(shop.server).upload()
+    let last = told(all, .up).last
+    #expect(last?.completed == 5000 && last?.total == nil && last?.isFinished == true)
+  }
+}
