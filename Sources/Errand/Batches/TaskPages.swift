@@ -43,7 +43,7 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
       var plan = plan
       if let page {
         guard let url = try next(page) else { return nil }
-        try check(url, after: page.response.url)
+        try check(url, after: page.response)
         plan.pageURL = url
         plan.headers = try plan.presentHeaders
       }
@@ -57,9 +57,11 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
     }
 
     /// What the task sends, its credentials included, is for the origin that it names.
-    private mutating func check(_ url: URL, after page: URL) throws {
+    /// A page that a redirect gave is at another origin if any of its hops was: what it points to is no more the task's.
+    private mutating func check(_ url: URL, after page: HTTPResponse) throws {
       let redaction = plan.server.configuration.redaction
-      guard let origin = Origin(url), origin == Origin(page) else {
+      let origins = (page.redirects.map(\.url) + [page.url]).map { Origin($0) }
+      guard let origin = Origin(url), origins.allSatisfy({ $0 == origin }) else {
         throw Self.refusal("the next page is at another origin, '\(redaction(url).shortened)'")
       }
       guard known.insert(url.absoluteString).inserted else {

@@ -71,4 +71,22 @@ import Testing
     let error = await #expect(throws: TaskError.self) { try await all(List().on(shop(log) { _ in link }).pages()) }
     #expect(error?.code == .badResponse && log.withLock { $0.count } == 1)
   }
+
+  @Test func `the page after one that a redirect has led to another origin is not asked for with the task's header`()
+    async
+  {
+    let log = Shared<[HTTPRequest]>([])
+    let server = Server(
+      remote: "https://shop.test",
+      transport: StubTransport { request in
+        log.withLock { $0.append(request) }
+        guard request.url.host() == "shop.test" else {
+          let headers: HTTPHeaders = [.link: "<https://evil.test/list?page=2>; rel=next"]
+          return HTTPResponse(url: request.url, headers: headers, body: HTTPResponseBody(Data("[1]".utf8)))
+        }
+        return .status(307, headers: [.location: "https://evil.test/list"], for: request)
+      })
+    let error = await #expect(throws: TaskError.self) { try await all(List().on(server).pages()) }
+    #expect(error?.code == .badResponse && log.withLock { $0.count } == 2)
+  }
 }
