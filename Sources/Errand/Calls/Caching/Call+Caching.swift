@@ -19,7 +19,8 @@ extension Call {
   // What is stored came from an address that the rule of the call was not asked about, and a hit would get past it.
   private func judgesAddresses(_ request: HTTPRequest) -> Bool {
     if !plan.addressPolicy.isInherited { return true }
-    return !request.options.addressPolicy.allowsAll && snapshot.configuration.addressPolicy.allowsAll
+    let policy = request.options.addressPolicy
+    return !policy.allowsAll && policy.identity != snapshot.configuration.addressPolicy.identity
   }
 
   /// The response of an attempt as it is read: stored meanwhile, where it may be.

@@ -49,7 +49,7 @@ struct FlightKey: Hashable, Sendable {
   private let unpacks: Bool
   private let account: String?
   private let digest: Credential?
-  private let choosesAddresses: Bool
+  private let addresses: AddressPolicy.Identity
   private let timeouts: Timeouts
   private let policy: CachePolicy
 
@@ -61,7 +61,7 @@ struct FlightKey: Hashable, Sendable {
     unpacks = request.options.decodesBody
     account = request.options.account
     digest = request.options.digest
-    choosesAddresses = !request.options.addressPolicy.allowsAll
+    addresses = request.options.addressPolicy.identity
     var timeouts = request.options.timeouts
     timeouts.call = nil  // a deadline is each call's own
     self.timeouts = timeouts

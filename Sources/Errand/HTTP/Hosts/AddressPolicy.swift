@@ -14,12 +14,33 @@ public struct AddressPolicy: Sendable {
     case inherited, any, publicOnly, decided
   }
 
-  private let kind: Kind
-  private let decision: (@Sendable (PeerAddress, Origin) -> Bool)?
+  /// A rule of the app's. Two closures cannot be compared; the rules that hold them can.
+  private final class Rule: Sendable {
+    let decision: @Sendable (PeerAddress, Origin) -> Bool
 
-  private init(_ kind: Kind, _ decision: (@Sendable (PeerAddress, Origin) -> Bool)? = nil) {
+    init(_ decision: @escaping @Sendable (PeerAddress, Origin) -> Bool) { self.decision = decision }
+  }
+
+  /// The identity of a policy: two that have the same one allow the same addresses.
+  struct Identity: Hashable, Sendable {
+    fileprivate let policy: AddressPolicy
+
+    static func == (left: Identity, right: Identity) -> Bool {
+      left.policy.kind == right.policy.kind && left.policy.rule === right.policy.rule
+    }
+
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(policy.kind)
+      hasher.combine(policy.rule.map { ObjectIdentifier($0) })
+    }
+  }
+
+  private let kind: Kind
+  private let rule: Rule?
+
+  private init(_ kind: Kind, _ rule: Rule? = nil) {
     self.kind = kind
-    self.decision = decision
+    self.rule = rule
   }
 
   /// As the server says.
@@ -38,10 +59,12 @@ public struct AddressPolicy: Sendable {
   public static func allowing(
     _ decision: @escaping @Sendable (_ address: PeerAddress, _ origin: Origin) -> Bool
   ) -> AddressPolicy {
-    AddressPolicy(.decided, decision)
+    AddressPolicy(.decided, Rule(decision))
   }
 
   var isInherited: Bool { kind == .inherited }
+
+  var identity: Identity { Identity(policy: self) }
 
   /// True where every address is allowed, so that none has to be looked at.
   public var allowsAll: Bool { kind == .any || kind == .inherited }
@@ -51,7 +74,7 @@ public struct AddressPolicy: Sendable {
     switch kind {
     case .inherited, .any: true
     case .publicOnly: address.isPublic
-    case .decided: decision?(address, origin) ?? false
+    case .decided: rule?.decision(address, origin) ?? false
     }
   }
 }

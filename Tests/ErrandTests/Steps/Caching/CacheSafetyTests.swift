@@ -109,6 +109,19 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
+  @Test func `a rule of the server's is not another one that a preflight puts in its place`() async throws {
+    let rules = [AddressPolicy.allowing { _, _ in true }, .allowing { _, _ in true }]
+    let isOther = Shared(false)
+    let shop = CachedShop(configure: {
+      $0.addressPolicy = rules[0]
+      $0.preflight = { _, request in if isOther.withLock({ $0 }) { request.options.addressPolicy = rules[1] } }
+    }) { number, request in .text("\(number)", Self.fresh, for: request) }
+    #expect(try await shop.get().text == "1")
+    #expect(try await shop.get().text == "1", "the server's own rule, which the stored response met")
+    isOther.withLock { $0 = true }
+    #expect(try await shop.get().text == "2")
+  }
+
   @Test func `what such a call changes is removed all the same`() async throws {
     let shop = CachedShop(Self.fresh)
     #expect(try await shop.get().text == "1")

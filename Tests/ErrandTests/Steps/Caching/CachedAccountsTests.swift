@@ -135,4 +135,28 @@ import Testing
     for call in calls { _ = await call.result }
     #expect(shop.sentCount == tasks.count)
   }
+
+  @Test func `requests whose preflight gives them rules for addresses of their own share none`() async throws {
+    let gate = Gate()
+    let rules = (AddressPolicy.allowing { _, _ in true }, AddressPolicy.allowing { _, _ in true })
+    let shop = CachedShop(configure: {
+      $0.coalescesRequests = true
+      $0.preflight = { task, request in
+        request.options.addressPolicy = request.headers["Accept-Language"] == "de" ? rules.0 : rules.1
+        request.headers["Accept-Language"] = nil
+      }
+    }) { number, request in
+      await gate.wait()
+      return .text("\(number)", for: request)
+    }
+    let calls = ["de", "fr", "fr"].map { language in
+      Task { try await shop.task().header("Accept-Language", language).download() }
+    }
+    #expect(await eventually { shop.events.moments().count { $0.hasPrefix("joined") } == 3 })
+    #expect(await eventually { shop.sentCount == 2 })
+    gate.open()
+    var texts: [String] = []
+    for call in calls { texts.append(try await call.value) }
+    #expect(texts[0] != texts[1] && texts[1] == texts[2])
+  }
 }

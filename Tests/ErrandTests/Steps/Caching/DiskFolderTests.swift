@@ -35,4 +35,20 @@ import Testing
       #expect(await eventually { hasEnded.withLock { $0 } })
     }
   }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can give away a link"))
+  func `a folder that another user chose by a link is refused and left as it is`() async throws {
+    try await withFolder { url in
+      let target = url.appendingPathComponent("target")
+      let link = url.appendingPathComponent("link")
+      try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
+      #expect(chmod(target.path, 0o755) == 0 && symlink(target.path, link.path) == 0)
+      _ = try DiskFolder(link)  // a link of our own
+      #expect(chmod(target.path, 0o755) == 0 && lchown(link.path, 12345, 12345) == 0)
+      let error = #expect(throws: TaskError.self) { try DiskFolder(link) }
+      #expect(error?.reason.contains("another user") == true)
+      var status = stat()
+      #expect(stat(target.path, &status) == 0 && status.st_mode & 0o777 == 0o755)
+    }
+  }
 }

@@ -17,22 +17,22 @@ final class DiskFolder: Sendable {
   /// Opens a folder, which is made where it is missing, with its parents.
   /// Throws ``TaskError`` with code `.fileNotWritable` where it cannot be made, or is another user's.
   init(_ url: URL) throws {
-    var missing: [String] = []
-    var next = url.standardizedFileURL
-    while access(next.path, F_OK) != 0, errno == ENOENT, next.pathComponents.count > 1 {
-      missing.append(next.path)
-      next.deleteLastPathComponent()
-    }
-    for path in missing.reversed() where mkdir(path, 0o700) != 0 && errno != EEXIST {
-      throw Self.failure("the folder of a cache, \(path), cannot be made: \(Self.reason)")
+    do {
+      try PrivateFolder.make(url)
+    } catch {
+      throw Self.failure("the folder of a cache, \(url.path), cannot be made: \(Self.reason)")
     }
     let opened = open(url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard opened >= 0 else {
       throw Self.failure("the folder of a cache, \(url.path), cannot be opened: \(Self.reason)")
     }
     var status = stat()
-    // Responses are secret: no other user may read them, or put others in their place.
-    guard fstat(opened, &status) == 0, status.st_uid == geteuid(), fchmod(opened, 0o700) == 0 else {
+    var link = stat()
+    // Responses are secret: no other user may read them, or put others in their place, or choose the folder by a link.
+    guard
+      fstat(opened, &status) == 0, lstat(url.path, &link) == 0, status.st_uid == geteuid(), link.st_uid == geteuid(),
+      fchmod(opened, 0o700) == 0
+    else {
       close(opened)
       throw Self.failure("the folder of a cache, \(url.path), belongs to another user: give the cache one of its own")
     }
