@@ -49,12 +49,12 @@ static struct {
 SYMBOLS(DECLARE)
 #undef DECLARE
 // Null where libcurl was linked with another library than OpenSSL.
-extern int SSL_pending(const void *) __attribute__((weak));
+extern int SSL_has_pending(const void *) __attribute__((weak));
 extern int SSL_get_shutdown(const void *) __attribute__((weak));
 #endif
 
 // OpenSSL's, by way of libcurl; null where that uses another library.
-static int (*ssl_pending)(const void *);
+static int (*ssl_has_pending)(const void *);
 static int (*ssl_get_shutdown)(const void *);
 
 static const struct ccurl_version_data *version_data;
@@ -69,7 +69,7 @@ static int32_t resolve(void) {
 #define RESOLVE(result, name, parameters) curl.name = curl_##name;
   SYMBOLS(RESOLVE)
 #undef RESOLVE
-  ssl_pending = SSL_pending;
+  ssl_has_pending = SSL_has_pending;
   ssl_get_shutdown = SSL_get_shutdown;
   return CCURL_LOADED;
 }
@@ -90,7 +90,7 @@ static int32_t resolve(void) {
   // threads and exit handlers (OpenSSL's) that unloading would pull the ground from under.
   void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) return CCURL_MISSING_LIBRARY;
-  ssl_pending = (__typeof__(ssl_pending))dlsym(library, "SSL_pending");
+  ssl_has_pending = (__typeof__(ssl_has_pending))dlsym(library, "SSL_has_pending");
   ssl_get_shutdown = (__typeof__(ssl_get_shutdown))dlsym(library, "SSL_get_shutdown");
   return resolve_symbols(library);
 }
@@ -195,21 +195,24 @@ int32_t ccurl_easy_get_certinfo(ccurl_easy *easy, const ccurl_certinfo **value) 
   return curl.easy_getinfo(easy, CCINFO_CERTINFO, value);
 }
 
-// OpenSSL's session of a transfer's connection; null where there is none.
-static const void *tls_session(ccurl_easy *easy) {
+// The TLS session of a transfer's connection; null where there is none.
+static const struct ccurl_tls_session *tls_session(ccurl_easy *easy) {
   struct ccurl_tls_session *session = NULL;
   if (curl.easy_getinfo(easy, CCINFO_TLS_SSL_PTR, &session) != CCE_OK || session == NULL) return NULL;
-  return session->backend == CCSSLBACKEND_OPENSSL ? session->internals : NULL;
+  return session->internals == NULL ? NULL : session;
 }
 
 int ccurl_easy_tls_pending(ccurl_easy *easy) {
-  const void *session = ssl_pending == NULL ? NULL : tls_session(easy);
-  return session == NULL ? 0 : ssl_pending(session);
+  const struct ccurl_tls_session *session = tls_session(easy);
+  if (session == NULL) return 0;
+  if (ssl_has_pending == NULL || session->backend != CCSSLBACKEND_OPENSSL) return -1;
+  return ssl_has_pending(session->internals);
 }
 
 int ccurl_easy_tls_lacks_end(ccurl_easy *easy) {
-  const void *session = ssl_get_shutdown == NULL ? NULL : tls_session(easy);
-  return session != NULL && (ssl_get_shutdown(session) & 2) == 0;  // SSL_RECEIVED_SHUTDOWN
+  const struct ccurl_tls_session *session = ssl_get_shutdown == NULL ? NULL : tls_session(easy);
+  if (session == NULL || session->backend != CCSSLBACKEND_OPENSSL) return 0;
+  return (ssl_get_shutdown(session->internals) & 2) == 0;  // SSL_RECEIVED_SHUTDOWN
 }
 
 // MARK: Multi handles

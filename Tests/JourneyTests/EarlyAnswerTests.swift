@@ -254,8 +254,13 @@
         }
         connection.waitForHangUp()
       }
-      let response = try await transport.send(request(peer.url(), .bytes(Data(count: 32 << 20))))
-      #expect(try await response.body.collect() == Data("okay!".utf8))
+      do {
+        let response = try await transport.send(request(peer.url(), .bytes(Data(count: 32 << 20))))
+        #expect(try await response.body.collect() == Data("okay!".utf8))
+      } catch let error as TaskError {
+        // libcurl 8.12 does not read chunks whose length is said to be 0.
+        #expect(error.code == .badResponse && length == 0, "\(error)")
+      }
     }
 
     @Test func `a 417 that closes the connection is the answer`() async throws {

@@ -55,7 +55,9 @@
           while try await body.next() != nil { try await hello() }
         }
         // Where the peer is the slower side, libcurl returns in between, and the limit comes first.
-        #expect(error?.code == .timedOut || error?.code == .badResponse, "\(error.map { "\($0)" } ?? "")")
+        // nghttp2 has a limit of its own in newer libcurls, and closes the connection.
+        let codes: [TaskError.Code] = [.timedOut, .badResponse, .connectionLost, .truncatedBody]
+        #expect(error.map { codes.contains($0.code) } ?? false, "\(error.map { "\($0)" } ?? "")")
       }
       #expect(duration < .seconds(15))
     }

@@ -21,12 +21,20 @@
       try await transport.send(HTTPRequest(.get, peer.url.appendingPathComponent(path))).body.collect()
     }
 
+    /// Newer libcurls close it instead.
     @Test func `a connection whose only stream had no answer may speak unasked`() async throws {
       await #expect(throws: TaskError.self) { try await get("reset/INTERNAL_ERROR") }
       _ = try await peer.transport().send(HTTPRequest(.get, peer.url.appendingPathComponent("nudge"))).body.collect()
-      #expect(try await eventually { try await peer.noted().contains("PONG") }, "a PING is answered")
+      var isAnswered = false
+      let isOver = try await eventually {
+        isAnswered = try await peer.noted().contains("PONG")
+        let isClosed = await transport.connections().values.allSatisfy { $0.open == 0 }
+        return isAnswered || isClosed
+      }
+      #expect(isOver, "a PING is answered")
       #expect(try await get("hello") == Data("hello".utf8))
-      #expect(try await peer.seen() == ["GET /reset/INTERNAL_ERROR 1", "GET /hello 3"], "on one connection")
+      let stream = isAnswered ? 3 : 1
+      #expect(try await peer.seen() == ["GET /reset/INTERNAL_ERROR 1", "GET /hello \(stream)"])
     }
 
     @Test(arguments: [1, 3])

@@ -40,6 +40,7 @@
         (CCE_OUT_OF_MEMORY, "", Self.waiting), (CCE_TOO_LARGE, "", Self.waiting),
         (CCE_RECV_ERROR, "Illegal or missing hexadecimal sequence in chunked-encoding", Self.receiving),
         (CCE_HTTP2_STREAM, "HTTP/2 stream 1 was not closed cleanly: PROTOCOL_ERROR (err 1)", Self.receiving),
+        (CCE_RECV_ERROR, "nghttp2 recv error -904: Flooding was detected in this HTTP/2 session", Self.receiving),
       ] as [(Int32, String, Circumstances)])
     private func `what another try does not mend is a bad response`(
       code: Int32, remark: String, circumstances: Circumstances
@@ -53,7 +54,7 @@
         (CCE_RECV_ERROR, "", Self.receiving, .truncatedBody), (CCE_PARTIAL_FILE, "", Self.receiving, .truncatedBody),
         (CCE_HTTP2_STREAM, "(err 2)", Self.waiting, .connectionLost),
         (CCE_HTTP2_STREAM, "(err 2)", Self.receiving, .truncatedBody),
-        (CCE_SEND_ERROR, "", Self.waiting, .connectionLost),
+        (CCE_SEND_ERROR, "", Self.waiting, .connectionLost), (CCE_SEND_ERROR, "", Self.receiving, .truncatedBody),
         (CCE_COULDNT_CONNECT, "", Self.connecting, .cannotConnect),
         (CCE_COULDNT_RESOLVE_HOST, "", Self.connecting, .cannotResolveHost),
         (CCE_UNSUPPORTED_PROTOCOL, "", Self.connecting, .badURL), (CCE_OUT_OF_MEMORY, "", Self.connecting, .internal),
@@ -65,6 +66,11 @@
       code: Int32, remark: String, circumstances: Circumstances, expected: TaskError.Code
     ) {
       #expect(failure(code, remark, circumstances).code == expected)
+    }
+
+    @Test func `a trailer without a colon is told from a line of the head`() {
+      #expect(failure(CCE_WEIRD_SERVER_REPLY, "Header without colon", Self.receiving).reason.contains("trailer"))
+      #expect(!failure(CCE_WEIRD_SERVER_REPLY, "Header without colon", Self.waiting).reason.contains("trailer"))
     }
 
     @Test func `a head that is cut says so, whatever the code`() {

@@ -30,10 +30,14 @@
         (self.code, reason) = (.connectionLost, "the server refused the stream, and did nothing with it")
       case CCE_PEER_FAILED_VERIFICATION, CCE_SSL_ISSUER_ERROR, CCE_SSL_INVALIDCERTSTATUS:
         (self.code, reason) = (.untrustedServer, Self.distrust(remark))
+      case CCE_WEIRD_SERVER_REPLY where circumstances.phase == .receiving && remark.contains("without colon"):
+        (self.code, reason) = (.badResponse, "the response cannot be read: a line of its trailer fields is no field")
       case CCE_UNSUPPORTED_PROTOCOL where circumstances.isSent, CCE_WEIRD_SERVER_REPLY, CCE_BAD_CONTENT_ENCODING:
         (self.code, reason) = (.badResponse, "the response cannot be read: \(remark)")
       case CCE_OUT_OF_MEMORY where circumstances.isSent, CCE_TOO_LARGE:
-        (self.code, reason) = (.badResponse, "the response cannot be read: a line of its head is larger than 100 KiB")
+        // Newer libcurls count interim responses, as we do, and may be the first to refuse.
+        let limit = "a line of its head is larger than 100 KiB, or all of it than 256 KiB"
+        (self.code, reason) = (.badResponse, "the response cannot be read: \(limit)")
       case CCE_BAD_FUNCTION_ARGUMENT where circumstances.isSent && circumstances.phase != .receiving:
         (self.code, reason) = (.badResponse, "the response cannot be read: a line of its head is no field")
       case CCE_BAD_FUNCTION_ARGUMENT where circumstances.isSent && remark.contains("chunk"):
@@ -43,6 +47,11 @@
       case CCE_HTTP2_STREAM where isSilent && circumstances.phase == .receiving:
         // Of a reset that is no error libcurl says nothing, and 7.88 loses what came right before it.
         (self.code, reason) = (.truncatedBody, Self.resetAmidRequest)
+      case _ where remark.contains("Flooding was detected"):
+        // nghttp2's own limit, in libcurl 8.23
+        (self.code, reason) = (
+          .badResponse, "the server kept its connection busy with frames that are no part of an answer"
+        )
       case CCE_HTTP2, CCE_HTTP2_STREAM:
         let isMalformed = Self.isMalformed(remark)
         self.code = isMalformed ? .badResponse : Self.lost(circumstances)
@@ -87,8 +96,9 @@
         CCE_USE_SSL_FAILED, CCE_SSL_ENGINE_INITFAILED, CCE_SSL_CRL_BADFILE:
         .secureConnectionFailed
       case CCE_OPERATION_TIMEDOUT: .timedOut
-      case CCE_GOT_NOTHING, CCE_SEND_ERROR, CCE_SEND_FAIL_REWIND, CCE_OK: .connectionLost
-      case CCE_RECV_ERROR, CCE_PARTIAL_FILE: lost(circumstances)
+      case CCE_GOT_NOTHING, CCE_SEND_FAIL_REWIND, CCE_OK: .connectionLost
+      // What it sends while it receives are frames of its own.
+      case CCE_RECV_ERROR, CCE_PARTIAL_FILE, CCE_SEND_ERROR: lost(circumstances)
       default: .internal
       }
     }

@@ -1,5 +1,6 @@
 #if os(Linux)
   import CCurl
+  import ErrandFoundation
 
   /// The libcurl of the machine, loaded when it is first asked for.
   enum CurlLibrary {
@@ -41,6 +42,24 @@
 
     /// True where it begins HTTP/2 anew on a connection without TLS that speaks it already, which ends that: 7.88.
     static let restartsHTTP2 = (0x075800..<0x080000).contains(ccurl_version_number())
+
+    /// The file of this machine's authorities, where the library was built to look for them elsewhere; nil where it finds them.
+    static let authorities: String? = {
+      guard problem == nil, let easy = ccurl_easy_init() else { return nil }
+      defer { ccurl_easy_cleanup(easy) }
+      let isFound = [CCINFO_CAINFO, CCINFO_CAPATH].contains { info in
+        var path: UnsafePointer<CChar>?
+        guard ccurl_easy_get_string(easy, info, &path) == CCE_OK, let path else { return false }
+        return access(path, R_OK) == 0
+      }
+      return isFound ? nil : authorityFiles.first { access($0, R_OK) == 0 }
+    }()
+
+    /// Debian's, Red Hat's, SUSE's, and that of Alpine and others.
+    private static let authorityFiles = [
+      "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+      "/etc/ssl/cert.pem",
+    ]
 
     static func offers(_ feature: Int32) -> Bool { ccurl_features() & feature != 0 }
 

@@ -11,7 +11,8 @@
       // Or the authorities that the library was built to find in a folder would be trusted besides.
       if tls.authorities != .system { ccurl_easy_set_string(easy, CCOPT_CAPATH, nil) }
       switch tls.authorities {
-      case .system: break
+      case .system:
+        if let file = CurlLibrary.authorities { ccurl_easy_set_string(easy, CCOPT_CAINFO, file) }
       case .file(let url): try require(ccurl_easy_set_string(easy, CCOPT_CAINFO, url.path), "read authorities")
       case .pem(let data): try setBlob(easy, CCOPT_CAINFO_BLOB, data, "take authorities as data")
       }
@@ -40,7 +41,8 @@
       let tls = configuration.tls
       if tls.authorities != .system { ccurl_easy_set_string(easy, CCOPT_PROXY_CAPATH, nil) }
       switch tls.authorities {
-      case .system: break
+      case .system:
+        if let file = CurlLibrary.authorities { ccurl_easy_set_string(easy, CCOPT_PROXY_CAINFO, file) }
       case .file(let url):
         try require(ccurl_easy_set_string(easy, CCOPT_PROXY_CAINFO, url.path), "read authorities for a proxy")
       case .pem(let data): try setBlob(easy, CCOPT_PROXY_CAINFO_BLOB, data, "take authorities for a proxy as data")

@@ -24,6 +24,7 @@
     func opened(_ descriptor: Int32, by transfer: CurlTransfer) {
       sockets.opened(descriptor, of: transfer.multi?.id ?? 0)
       pulse.opened(descriptor)
+      dying[descriptor] = nil
       let group = groups[transfer.group]
       let isUnix = group?.isUnix ?? false
       // Over a Unix socket libcurl uses no proxy.
@@ -60,10 +61,11 @@
         name(port, of: transfer)
         return true
       }
+      if !dying.isEmpty, dying[descriptor]?.isCondemned ?? false { return false }
       if descriptor == transfer.socket.descriptor, sockets.isOpen(transfer.socket) { return true }
       // A connection that may carry others may have something to say to them.
       let isShared = transfer.mayMultiplex && !sockets.awaitsNothing(descriptor)
-      guard isShared || Self.isSilent(descriptor) else { return false }
+      guard isShared || Self.isSilent(descriptor) && !transfer.hasUnread else { return false }
       // From now on, not from when libcurl wants to hear of the socket: it may read an answer, and pause, before it does.
       transfer.socket = sockets.join(descriptor, after: transfer.socket)
       return true
@@ -129,12 +131,12 @@
     }
 
     /// True where an idle connection may be the one of an exchange that libcurl has not placed yet.
-    private func mayBeTaken(_ owner: Owner) -> Bool {
+    func mayBeTaken(_ owner: Owner) -> Bool {
       guard groups[owner.group]?.isUnix ?? false else { return false }
       return timers.elements.contains { $0.group == owner.group && $0.sendCount > 0 && !sockets.isOpen($0.socket) }
     }
 
-    private static func isSilent(_ descriptor: Int32) -> Bool {
+    static func isSilent(_ descriptor: Int32) -> Bool {
       var byte: UInt8 = 0
       return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0
     }
@@ -149,6 +151,7 @@
     func close(_ descriptor: Int32) -> Int32 {
       sockets.closing(descriptor)
       pulse.closing(descriptor)
+      dying[descriptor] = nil
       if let owner = owners.removeValue(forKey: descriptor) {
         if owner.localPort == nil, CurlLibrary.stallsAtNextAddress, let maker = owner.maker { stalled.append(maker) }
         groups[owner.group]?.sockets[descriptor] = nil
@@ -177,70 +180,6 @@
       restEnd = .max
       for descriptor in resting { sockets.endRest(of: descriptor) }
       resting.removeAll(keepingCapacity: true)
-    }
-
-    /// Closes idle connections that have said something, were closed by the server, or have waited too long.
-    ///
-    /// An unsolicited response would answer the next request (RFC 9112 §9.2). Unsolicited frames of HTTP/2 are read
-    /// by libcurl, which finds out whether the connection still stands.
-    func closeIdle() {
-      if now >= idleCheck { expireIdle() }
-      guard !spoken.isEmpty else { return }
-      var routes: [UInt32: Set<CurlSweeper.Route>] = [:]
-      for descriptor in spoken {
-        guard let owner = owners[descriptor], case .idle = sockets.report(descriptor) else { continue }
-        guard !mayBeTaken(owner) else {
-          sockets.disregard(descriptor)
-          continue
-        }
-        let (multi, isInOrder) = sockets.hear(descriptor)
-        if !isInOrder { sockets.condemn(descriptor, dead) }
-        routes[multi, default: []].insert(owner.route)
-      }
-      spoken.removeAll(keepingCapacity: true)
-      sweep(routes)
-    }
-
-    private func expireIdle() {
-      idleCheck = .max
-      var routes: [UInt32: Set<CurlSweeper.Route>] = [:]
-      for group in groups.values {
-        let (descriptors, next) = sockets.expired(at: now, lifetime: group.idleLifetime)
-        for descriptor in descriptors {
-          guard let owner = owners[descriptor], owner.group == group.id, !mayBeTaken(owner) else { continue }
-          routes[sockets.hear(descriptor).multi, default: []].insert(owner.route)
-          sockets.condemn(descriptor, dead)
-        }
-        idleCheck = min(idleCheck, next)
-      }
-      sweep(routes)
-    }
-
-    /// A stream was given up: tells the server, or closes the connection where no other stream uses it.
-    ///
-    /// libcurl 7.88 keeps the RST_STREAM in its buffer until it has something else to send or to read there; a server that
-    /// thinks would go on until the idle connection is closed. (`send_callback` in its http2.c keeps what is below 1 KiB,
-    /// `http2_data_done` does not flush it.)
-    func reset(_ socket: SocketWatch.Key) {
-      guard let users = sockets.users(of: socket), let owner = owners[socket.descriptor] else { return }
-      guard users == 0 else { return flush(socket) }
-      let (multi, _) = sockets.hear(socket.descriptor)
-      sockets.condemn(socket.descriptor, dead)
-      sweep([multi: [owner.route]])
-    }
-
-    /// Has libcurl write what it keeps in the buffer of a connection, as it does for a stream that goes on after a pause.
-    private func flush(_ socket: SocketWatch.Key) {
-      let other = timers.elements.first { $0.socket == socket && $0.stream != nil && $0.pauses == 0 && !$0.isOver }
-      guard let other else { return }
-      other.rouse()
-    }
-
-    private func sweep(_ routes: [UInt32: Set<CurlSweeper.Route>]) {
-      for (id, routes) in routes {
-        guard let multi = multis[id] else { continue }
-        for route in routes { sweeper?.sweep(multi, route) }
-      }
     }
 
     /// A server will do nothing with the streams of a connection that are later than `last`.

@@ -21,7 +21,7 @@
     func timeout() -> Int32 {
       guard settled.isEmpty, !hasCommands else { return 0 }
       var deadline = timers.first?.deadline ?? .max
-      deadline = min(deadline, idleCheck, restEnd)
+      deadline = min(deadline, idleCheck, restEnd, sweepCheck)
       for multi in multis.values where multi.deadline < deadline { deadline = multi.deadline }
       guard deadline != .max else { return -1 }
       guard deadline > now else { return 0 }

@@ -61,6 +61,10 @@
     var restEnd = UInt64.max
     /// The instant at which the next idle connection may have expired.
     var idleCheck = UInt64.max
+    /// Idle connections that libcurl has yet to close, or to listen to.
+    @exclusivity(unchecked) var dying: [Int32: Dying] = [:]
+    /// The instant at which it is asked to once more.
+    var sweepCheck = UInt64.max
     let sweeper = CurlSweeper()
     let pulse = CurlWatchdog.Pulse()
     /// A socket whose other end is closed.

@@ -160,6 +160,16 @@
     /// Nothing more is reported of the socket until its next exchange.
     mutating func disregard(_ descriptor: Int32) { disarm(descriptor) }
 
+    /// An idle socket is listened to again.
+    mutating func regard(_ descriptor: Int32) {
+      guard isKnown(descriptor) else { return }
+      let entry = entries[Int(descriptor)]
+      guard entry.isConnection, entry.users <= 0, entry.wanted == 0, entry.armed == 0, entry.idleSince != .max else {
+        return
+      }
+      arm(descriptor, EPOLLIN.rawValue, of: entry.multi)
+    }
+
     // MARK: Writing for nothing
 
     /// A socket was reported writable, and nothing else; true where it rests from now on.

@@ -60,6 +60,12 @@
             TaskError(
               .truncatedBody, "the connection ended before the stream did, while receiving the body", phase: .receiving)
           ))
+      } else if code == CCE_OK, head.framing.isAmbiguous, head.framing.contentLength == 0, received == 0, mayHaveBody {
+        finish(
+          .failure(
+            TaskError(
+              .badResponse, "the response cannot be read: Content-Length is 0, and Transfer-Encoding is 'chunked'",
+              phase: .receiving)))
       } else if code == CCE_OK, mayLackItsEnd {
         finish(.failure(CurlFailure.cutByReset))
       } else if code == CCE_OK, head.isComplete, lacksAlert {

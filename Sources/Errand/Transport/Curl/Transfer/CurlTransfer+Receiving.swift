@@ -141,9 +141,12 @@
     private func receivedAll() {
       // libcurl reads no further than the stated length. What came behind it in the same record of TLS lies in the TLS
       // library, where no socket tells of it, and would answer the next request.
-      if origin.isSecure, stream == nil, ccurl_easy_tls_pending(handle.pointer) > 0 { forbidReuse() }
+      if stream == nil, hasUnread { forbidReuse() }
       answered()
     }
+
+    /// Bytes of its connection lie in the TLS library, or that cannot be told.
+    var hasUnread: Bool { origin.isSecure && ccurl_easy_tls_pending(handle.pointer) != 0 }
 
     private func forbidReuse() {
       forbidsReuse = true
