@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// 7.85.0, the first with PROTOCOLS_STR; the other functions and options used are older.
-static const unsigned int oldest_version = 0x075500;
+// 7.80.0, the first with PREREQFUNCTION. What is newer has another in its place, or is not needed.
+static const unsigned int oldest_version = 0x075000;
 
 // Every function taken from the library. The variadic ones keep their dots: where variadic arguments travel otherwise
 // than named ones, calling them by a narrower type would misplace the value.

@@ -27,7 +27,7 @@ enum : int32_t {
   CCURL_LOADED = 0,
   CCURL_MISSING_LIBRARY = 1,
   CCURL_MISSING_SYMBOL = 2,
-  CCURL_TOO_OLD = 3,  // Before 7.85: no PROTOCOLS_STR, and a file: URL would be read.
+  CCURL_TOO_OLD = 3,  // Before 7.80: no PREREQFUNCTION, and a request that may go once could go twice.
   CCURL_INIT_FAILED = 4,
 };
 

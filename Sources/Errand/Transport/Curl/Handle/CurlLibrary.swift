@@ -9,7 +9,7 @@
       switch ccurl_load() {
       case Int32(CCURL_LOADED): nil
       case Int32(CCURL_MISSING_LIBRARY): missing
-      case Int32(CCURL_TOO_OLD): "libcurl \(version) is older than 7.85: install a newer one"
+      case Int32(CCURL_TOO_OLD): "libcurl \(version) is older than 7.80: install a newer one"
       case Int32(CCURL_MISSING_SYMBOL): "libcurl \(version) lacks a function that is needed"
       default: "libcurl \(version) could not be initialised"
       }
@@ -23,6 +23,9 @@
 
     /// `7.88.1`, or `unknown`.
     static var version: String { ccurl_version().map { String(cString: $0) } ?? "unknown" }
+
+    /// True where protocols are limited by their names: from 7.85 on.
+    static let namesProtocols = ccurl_version_number() >= 0x075500
 
     /// True where it joins a folded line that begins a head to a field of the handle's last response, which is freed: from
     /// 7.83 until 8.1.2 (curl#11101).

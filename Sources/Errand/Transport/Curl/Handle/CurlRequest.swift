@@ -57,7 +57,11 @@
     private func setRules(_ easy: OpaquePointer, _ transfer: CurlTransfer) throws {
       ccurl_easy_set_long(easy, CCOPT_NOSIGNAL, 1)
       // Or file:///etc/passwd would be read.
-      try require(ccurl_easy_set_string(easy, CCOPT_PROTOCOLS_STR, "http,https"), "limit what a URL may name")
+      let limit =
+        CurlLibrary.namesProtocols
+        ? ccurl_easy_set_string(easy, CCOPT_PROTOCOLS_STR, "http,https")
+        : ccurl_easy_set_long(easy, CCOPT_PROTOCOLS, Int(CCPROTO_HTTP | CCPROTO_HTTPS))
+      try require(limit, "limit what a URL may name")
       ccurl_easy_set_long(easy, CCOPT_FOLLOWLOCATION, 0)
       // Or libcurl reads the environment.
       ccurl_easy_set_string(easy, CCOPT_PROXY, "")
