@@ -16,6 +16,7 @@
       isRejected = false
       guard sendsLeft > 0, isWhole else { return false }
       hasStartedAfresh = true
+      forbidReuse(false)
       // The next pooled one may be as dead. Streams share a connection, and theirs is gone.
       if stream == nil { ccurl_easy_set_long(handle.pointer, CCOPT_FRESH_CONNECT, 1) }
       handle.clearRemark()

@@ -148,9 +148,12 @@
     /// Bytes of its connection lie in the TLS library, or that cannot be told.
     var hasUnread: Bool { origin.isSecure && ccurl_easy_tls_pending(handle.pointer) != 0 }
 
-    private func forbidReuse() {
-      forbidsReuse = true
-      ccurl_easy_set_long(handle.pointer, CCOPT_FORBID_REUSE, 1)
+    /// Has libcurl close the connection behind this exchange. One that carried no request would hold up those that follow:
+    /// newer libcurls wait until they know what it speaks.
+    func forbidReuse(_ isForbidden: Bool = true) {
+      guard forbidsReuse != isForbidden else { return }
+      forbidsReuse = isForbidden
+      ccurl_easy_set_long(handle.pointer, CCOPT_FORBID_REUSE, isForbidden ? 1 : 0)
     }
 
     /// The whole answer is there. What is left of the request is not sent: no server has to read it (RFC 9113 §8.1), and

@@ -147,10 +147,12 @@
       guard sendsLeft > 0, !head.isComplete else {
         // libcurl keeps a connection that may carry streams.
         loop.stands(self, connectionFrom: port)
+        forbidReuse()
         return refuseSend()
       }
       if !loop.takes(self, connectionFrom: port), !hasStartedAfresh {
         isRejected = true
+        forbidReuse()
         return false
       }
       sendsLeft -= 1
