@@ -8,14 +8,17 @@ import ErrandFoundation
 ///       sends: ExpectedRequest(.post, "/widgets", headers: ["Accept": "*/*"], body: .json(#"{"id":7}"#)))
 ///
 /// It catches a requirement that was mistyped, and so is not overridden: `var paht`, `let priority = 3`. Stored properties that
-/// look like an aspect of the task and count for nothing are differences, too. The settings of the task's server count, its remote and its transport do not. Hooks after the response are not called.
+/// look like an aspect of the task and count for nothing are differences, too, unless they are among `otherProperties`. The settings of the task's server count, its remote and its transport do not. Hooks after the response are not called.
 ///
 /// - Parameters:
 ///   - task: The task.
 ///   - expected: The request.
+///   - otherProperties: The names of properties that are meant for nothing else, though they look like an aspect.
 /// - Throws: ``TaskExpectationError`` that lists the differences, one a line; what the call throws where it sends
 ///   nothing at all.
-public func expectTask(_ task: some ServerTask, sends expected: ExpectedRequest) async throws {
+public func expectTask(
+  _ task: some ServerTask, sends expected: ExpectedRequest, otherProperties: Set<String> = []
+) async throws {
   let sent = Lock<(request: HTTPRequest, body: Data)?>(nil)
   let transport = StubTransport { request in
     let body = Lock(Data())
@@ -38,7 +41,9 @@ public func expectTask(_ task: some ServerTask, sends expected: ExpectedRequest)
   guard let (request, body) = sent.withLock({ $0 }) else {
     throw TaskExpectationError(description: "\(task.plan.taskName) sent nothing: a step of its server answered")
   }
-  let differences = TaskSpelling.problems(of: task.unmodified) + expected.differences(from: request, body: body)
+  let differences =
+    TaskSpelling.problems(of: task.unmodified, ignoring: otherProperties)
+    + expected.differences(from: request, body: body)
   guard differences.isEmpty else {
     let lines = ["\(task.plan.taskName) sends another request than expected:"] + differences.map { "  \($0)" }
     throw TaskExpectationError(description: lines.joined(separator: "\n"))

@@ -55,6 +55,12 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
           return event
         }
         if let chunks {
+          do {
+            try parser.check()
+          } catch {
+            end()
+            throw error
+          }
           try await read(chunks)
         } else {
           try await connect()
@@ -85,6 +91,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       }
     }
 
+    /// The bounds of the wait that a server may ask for.
+    private static let (shortestWait, longestWait) = (Duration.milliseconds(100), Duration.seconds(600))
+
     /// Waits until the next connection is due; ends the stream where there will be none.
     private mutating func disconnected(_ error: TaskError?) async throws {
       chunks = nil
@@ -96,9 +105,12 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       guard mayRepeat || !parser.lastID.isEmpty, most > 1, idleConnections < most else {
         end()
         if let error { throw error }
-        return
+        guard let terminator else { return }
+        throw TaskError(
+          .truncatedBody, "the stream of events ended without '\(terminator.shortened)'", phase: .receiving)
       }
-      try await plan.server.manager.clock.sleep(for: parser.retry ?? .seconds(3))
+      let wait = min(max(parser.retry ?? .seconds(3), Self.shortestWait), Self.longestWait)
+      try await plan.server.manager.clock.sleep(for: wait)
     }
 
     private mutating func connect() async throws {
@@ -141,14 +153,15 @@ extension ServerTask {
   ///
   ///     for try await event in Prices().events() { show(try event.decoded(Price.self)) }
   ///
-  /// Where a connection ends or breaks, another is made, with `Last-Event-ID`, after the time that the server has stated, three
-  /// seconds unless it has. That is done where the request may be sent twice, or the server has numbered its events; and as long
+  /// Where a connection ends or breaks, another is made, with `Last-Event-ID`, after the time that the server has stated, from 0.1
+  /// seconds to ten minutes, three seconds unless it has. That is done where the request may be sent twice, or the server has numbered its events; and as long
   /// as not all attempts of the retry policy in a row bring no event: with ``RetryPolicy/never`` there is one connection.
   /// A connection that is silent for as long as ``Timeouts/idle`` counts as broken; comments are no silence.
   /// A slow reader makes the server wait; leaving the loop early ends the transfer.
   ///
   /// - Parameters:
-  ///   - terminator: The data of an event that ends the stream, such as `[DONE]`; it is not given.
+  ///   - terminator: The data of an event that ends the stream, such as `[DONE]`; it is not given. A stream that ends for good
+  ///     without it throws ``TaskError`` with code `.truncatedBody`.
   ///   - limit: The most bytes of a line, and of an event's data.
   public func events(until terminator: String? = nil, upTo limit: Int = 1 << 20) -> ServerSentEvents {
     ServerSentEvents(plan, until: terminator, upTo: limit)

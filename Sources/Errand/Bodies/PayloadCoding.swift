@@ -9,8 +9,11 @@ enum PayloadCoding {
   @concurrent static func encode<Payload: Encodable & Sendable>(
     _ payload: Payload, with encoder: any BodyEncoder
   ) async throws -> HTTPBody {
-    if let data = payload as? Data { return .bytes(data, type: .octetStream) }
-    if let text = payload as? String { return .text(text) }
+    // A form has names: its encoder refuses what has none.
+    if !(encoder is FormEncoder) {
+      if let data = payload as? Data { return .bytes(data, type: .octetStream) }
+      if let text = payload as? String { return .text(text) }
+    }
     do {
       return .bytes(try encoder.encode(payload), type: encoder.mediaType)
     } catch {

@@ -18,9 +18,7 @@ extension Call {
     var url = try await snapshot.url(of: plan)
     let encoder = plan.encoder is InheritedCoding ? snapshot.configuration.defaultEncoder : plan.encoder
     var body = plan.omitsBody ? .empty : try await plan.task.uploadBody(encoder: encoder)
-    if plan.pageURL == nil, let parameters = plan.task.plannedParameters {
-      try await place(parameters, in: &url, or: &body, encoder)
-    }
+    if let parameters = plan.task.plannedParameters { try await place(parameters, in: &url, or: &body, encoder) }
     var method = plan.httpMethod
     if method == .automatic { method = body.isEmpty ? .get : .post }
     var headers = try await headers(at: url, body, again: isAgain)
@@ -52,7 +50,7 @@ extension Call {
   ) async throws {
     if body.isEmpty, !plan.omitsBody, plan.httpMethod.sendsParametersInBody {
       body = try await PayloadCoding.encode(parameters, with: encoder)
-    } else {
+    } else if plan.pageURL == nil {  // that of a page has its query
       let query = try TaskError.encoding("the parameters", of: type(of: plan.task)) {
         try HTTPQuery(encoding: parameters)
       }

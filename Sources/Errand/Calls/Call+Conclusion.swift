@@ -79,12 +79,20 @@ extension Call {
     let body = outcome.isRead ? outcome.data : await excerpt(of: response.body)
     let payload = errorPayload(body, response.mediaType)
     let summary =
-      payload.map { shownRedaction?(text: "\($0)").shortened }
+      payload.flatMap { Self.words(of: $0) }.map { shownRedaction?(text: $0).shortened }
       ?? shownRedaction?.summary(of: body, type: response.mediaType)
     var error = TaskError.badStatus(response, redaction: configuration.redaction, summary: summary ?? "")
       .with(response, body, configuration)
     error.payload = payload
     return error
+  }
+
+  /// What a payload says of itself; nil for one that Swift would describe by its parts, where no secret is known by its name.
+  private static func words(of payload: any Sendable) -> String? {
+    switch Mirror(reflecting: payload).displayStyle {
+    case .collection, .dictionary, .set, .optional, .tuple: nil
+    default: (payload as? any CustomStringConvertible)?.description
+    }
   }
 
   /// The payload of a refused response; nil where none is stated, or the body is none.

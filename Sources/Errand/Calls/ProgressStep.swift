@@ -30,6 +30,7 @@ struct ProgressStep: PerAttemptStep {
     var request = request
     request.body = counted(request.body, attempt)
     var response = try await next(request)
+    if request.method == .head { return response }  // of what its length says nothing comes
     // RFC 9110 §8.6: the length is that of the packed body, and what comes here is unpacked.
     let isPacked = response.headers.contains(.contentEncoding)
     let total = isPacked ? nil : response.headers[.contentLength].flatMap { Int64($0) }

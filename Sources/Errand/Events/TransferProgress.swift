@@ -14,9 +14,10 @@ public struct TransferProgress: Sendable, Hashable {
 
   /// The way that the body takes.
   public let direction: Direction
-  /// The number of the attempt, counted from 1. Each begins anew.
+  /// The number of the attempt, counted from 1. Each begins anew, as does a redirect that sends the body once more.
   public let attempt: Int
-  /// The bytes so far, as they are before they are packed or once they are unpacked.
+  /// The bytes so far: those of a body that goes up as it is sent, packed where it is; those of one that comes down once they
+  /// are unpacked.
   public let completed: Int64
   /// The bytes in all; nil where that is not known.
   public let total: Int64?

@@ -50,6 +50,11 @@ struct BaseURL: Sendable {
         .badURL, "the path '\(redaction(address: path).shortened)' has a segment of dots: it would name another folder",
         phase: .preparing, isSurelyNotSent: true)
     }
+    if PathSegments.hasEmptySegment(below) {
+      throw TaskError(
+        .badURL, "the path '\(redaction(address: path).shortened)' has an empty segment: it would name something else",
+        phase: .preparing, isSurelyNotSent: true)
+    }
     var text = base + below.escapedForURI()
     if !isWhole, let ownQuery { text = Self.inserting(ownQuery, in: text) }
     if !query.isEmpty { text += (text.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + query.encoded }

@@ -6,11 +6,13 @@ import ErrandFoundation
 ///     var path: String { "label/\(segment: label)/values" }     // or a part of it
 enum PathSegments {
   /// The path of these segments.
-  /// Throws ``TaskError`` for a segment that would not be one: `.`, `..`, and an empty one anywhere but at the end, where it
-  /// stands for a slash.
+  /// Throws ``TaskError`` for a segment that would not be one: `.`, `..`, and an empty one, which would make the path of one thing that
+  /// of all.
   static func path(of segments: [String]) throws(TaskError) -> String {
     for (index, segment) in segments.enumerated() {
-      if segment.isEmpty, index < segments.count - 1 { throw refusal(index, "is empty, and would be skipped") }
+      if segment.isEmpty {
+        throw refusal(index, "is empty, and would be skipped: for a slash at the end, write the path as text")
+      }
       if segment == "." || segment == ".." { throw refusal(index, "is '\(segment)', and would name another folder") }
     }
     return segments.map(HTTPQuery.escaped).joined(separator: "/")
@@ -27,6 +29,16 @@ enum PathSegments {
     }
   }
 
+  /// Stands for an empty segment, which fails the call: an escaped NUL, which no path needs.
+  static let emptySegment = "%00"
+
+  /// True when a segment was given as a value that is empty.
+  static func hasEmptySegment(_ path: Substring) -> Bool {
+    guard path.utf8.contains(UInt8(ascii: "%")) else { return false }
+    let segments = path.utf8.prefix { $0 != UInt8(ascii: "?") }.split(separator: UInt8(ascii: "/"))
+    return segments.contains { $0.elementsEqual(emptySegment.utf8) }
+  }
+
   private static func refusal(_ index: Int, _ words: String) -> TaskError {
     TaskError(.badURL, "segment \(index + 1) of the path \(words)", phase: .preparing, isSurelyNotSent: true)
   }
@@ -34,9 +46,13 @@ enum PathSegments {
 
 extension DefaultStringInterpolation {
   /// A value as one segment of a path: `"label/\(segment: label)/values"`. Everything but the unreserved characters of RFC 3986
-  /// §2.3 is escaped; a value that is `.` or `..` fails the call, for it would name another folder.
+  /// §2.3 is escaped; a value that is empty, `.` or `..` fails the call, for it would name another folder.
   public mutating func appendInterpolation(segment value: some CustomStringConvertible) {
     let text = value.description
-    appendLiteral(text == "." ? "%2E" : text == ".." ? "%2E%2E" : HTTPQuery.escaped(text))
+    switch text {
+    case "": appendLiteral(PathSegments.emptySegment)
+    case ".", "..": appendLiteral(text.replacing(".", with: "%2E"))
+    default: appendLiteral(HTTPQuery.escaped(text))
+    }
   }
 }

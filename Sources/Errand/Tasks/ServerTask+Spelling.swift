@@ -190,14 +190,27 @@ extension ServerTask where TaskParameters == Never? {
 }
 
 extension ServerTask where TaskParameters: Encodable {
-  /// The parameters.
-  public var plannedParameters: (any Encodable & Sendable)? { parameters }
+  /// The parameters; none where they are an optional that is nil.
+  public var plannedParameters: (any Encodable & Sendable)? {
+    let parameters = parameters
+    if let optional = parameters as? any OptionalParameters, optional.isNil { return nil }
+    return parameters
+  }
 }
 
 extension ServerTask {
   /// Not a spelling of parameters.
   @available(*, unavailable, message: "parameters are a dictionary, or Encodable with keys")
   public var plannedParameters: (any Encodable & Sendable)? { nil }
+}
+
+/// Parameters that there may be.
+private protocol OptionalParameters {
+  var isNil: Bool { get }
+}
+
+extension Optional: OptionalParameters {
+  fileprivate var isNil: Bool { self == nil }
 }
 
 extension TaskError {

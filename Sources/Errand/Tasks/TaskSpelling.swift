@@ -16,6 +16,12 @@ package enum TaskSpelling {
   ]
   private static let spelled = ["path", "query", "headers", "timeout", "encoder", "decoder", "url"]
 
+  /// The bodies that count where the task says by its protocol that it sends one.
+  private static let bodies = [
+    "uploadPayload": "PayloadUploadingTask", "uploadData": "DataUploadingTask", "uploadFile": "FileUploadingTask",
+    "uploadForm": "MultipartUploadingTask",
+  ]
+
   private static let told = Lock<Set<ObjectIdentifier>>([])
 
   /// Writes what is wrong with a task to the log, the first time that one of its type is seen.
@@ -26,11 +32,19 @@ package enum TaskSpelling {
   }
 
   /// The stored properties that count for nothing, in words.
-  package static func problems(of task: any ServerTask) -> [String] {
-    Mirror(reflecting: task).children.compactMap { property in
-      guard let label = property.label else { return nil }
-      return problem(label, property.value, of: task).map { "\(Swift.type(of: task)).\($0)" }
+  package static func problems(of task: any ServerTask, ignoring others: Set<String> = []) -> [String] {
+    var mirror: Mirror? = Mirror(reflecting: task)
+    // The children of an enumeration are the values of its case.
+    guard mirror?.displayStyle != .enum else { return [] }
+    var problems: [String] = []
+    while let properties = mirror?.children {
+      problems += properties.compactMap { property in
+        guard let label = property.label, !others.contains(label) else { return nil }
+        return problem(label, property.value, of: task).map { "\(Swift.type(of: task)).\($0)" }
+      }
+      mirror = mirror?.superclassMirror
     }
+    return problems
   }
 
   private static func problem(_ label: String, _ value: Any, of task: any ServerTask) -> String? {
@@ -44,7 +58,13 @@ package enum TaskSpelling {
     if let expected = expected(label, of: task) {
       return type == expected ? nil : "\(label) counts for nothing, for its type is \(type), not \(expected)"
     }
-    guard !spelled.contains(label), let aspect = neighbour(of: label, type) else { return nil }
+    if let marker = bodies[label], !(task is any UploadingTask) {
+      return "\(label) counts for nothing, for the task is no \(marker)"
+    }
+    // With an underscore before its name it is the storage of something that the type computes.
+    guard !spelled.contains(label), !label.hasPrefix("_"), let aspect = neighbour(of: label, value),
+      !isStated(aspect, by: task)
+    else { return nil }
     return "\(label) counts for nothing, for no aspect of a task has that name: \(aspect) has"
   }
 
@@ -56,15 +76,34 @@ package enum TaskSpelling {
     }
   }
 
+  /// True where the task says something by an aspect, so that no other property is meant for it.
+  private static func isStated(_ aspect: String, by task: any ServerTask) -> Bool {
+    switch aspect {
+    case "path": (try? task.plannedPath.isEmpty) != true
+    case "query": (try? task.plannedQuery.isEmpty) != true
+    case "headers": (try? task.plannedHeaders.isEmpty) != true
+    case "timeout": task.plannedTimeout != .inherited
+    case "comment": !task.comment.isEmpty
+    case "parameters": task.plannedParameters != nil
+    case "encoder": !(task.plannedEncoder is InheritedCoding)
+    case "decoder": !(task.plannedDecoder is InheritedCoding)
+    default: false
+    }
+  }
+
   /// The aspect of nearly that name, where the property could be meant for it.
-  private static func neighbour(of label: String, _ type: Any.Type) -> String? {
+  private static func neighbour(of label: String, _ value: Any) -> String? {
     guard label.utf8.count >= 4 else { return nil }
+    if value is any BodyEncoder, isOneOff(label, "encoder") { return "encoder" }
+    if value is any PayloadDecoder, isOneOff(label, "decoder") { return "decoder" }
+    let type = Swift.type(of: value)
     if let near = types.first(where: { $0.value == type && isOneOff(label, $0.key) }) { return near.key }
     let likely: [String: [Any.Type]] = [
       "path": [String.self, [String].self],
       "query": [HTTPQuery.self, [String: String].self, [String: String?].self, [(String, String)].self],
       "headers": [HTTPHeaders.self, [String: String].self, [(String, String)].self, [HTTPHeaderName: String].self],
       "timeout": [Duration.self, Duration?.self],
+      "parameters": [HTTPQuery.self, [String: String].self, [String: Int].self, [String: String?].self],
     ]
     return likely.first { aspect in aspect.value.contains { $0 == type } && isOneOff(label, aspect.key) }?.key
   }

@@ -35,6 +35,33 @@ import Testing
     #expect(stub.requests.count == 1)
   }
 
+  @Test func `a stream that ends for good without its terminator is cut`() async throws {
+    let stub = StubServer(stream("data: a\n\ndata: b"))
+    var seen: [String] = []
+    let error = await #expect(throws: TaskError.self) {
+      for try await event in Ask().on(stub.server).events(until: "[DONE]") { seen.append(event.data) }
+    }
+    #expect(error?.code == .truncatedBody && seen == ["a"] && stub.requests.count == 1)
+  }
+
+  @Test func `events before one that is too long are given`() async throws {
+    let stub = StubServer(stream("data: a\n\ndata: far too long\n\n"))
+    var seen: [String] = []
+    await #expect(throws: HTTPBodyLimitError.self) {
+      for try await event in Prices().on(stub.server).events(upTo: 10) { seen.append(event.data) }
+    }
+    #expect(seen == ["a"])
+  }
+
+  @Test(arguments: [
+    ("0", Duration.milliseconds(100)), ("99999999999999999999", .seconds(600)), ("250", .milliseconds(250)),
+  ])
+  func `the wait that a server asks for has bounds`(stated: String, wait: Duration) async throws {
+    let stub = StubServer(stream("retry: \(stated)\nid: 1\ndata: a\n\n"), .status(204))
+    #expect(try await all(Prices().on(stub.server).events()) == ["a"])
+    #expect(stub.clock.now.offset == wait)
+  }
+
   @Test func `connections without an event come to an end with the attempts of the policy`() async throws {
     let stub = StubServer(stream("data: a\n\n"), stream(": hello\n"))
     #expect(try await all(Prices().on(stub.server).events()) == ["a"])

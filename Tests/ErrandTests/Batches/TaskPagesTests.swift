@@ -45,6 +45,21 @@ import Testing
     #expect(requests.allSatisfy { $0.headers["X-Key"] == "k" })
   }
 
+  private struct Search: ServerPOSTTask, PayloadDownloadingTask {
+    typealias DownloadPayload = [Int]
+    let path = "list"
+    let parameters = ["q": "a"]
+  }
+
+  @Test func `parameters in the body go with every page, those in the query are the link's`() async throws {
+    let log = Shared<[HTTPRequest]>([])
+    let server = shop(log) { $0 < 3 ? "</list?page=\($0 + 1)>; rel=next" : nil }
+    for try await _ in Search().on(server).pages() {}
+    let requests = log.withLock { $0 }
+    #expect(requests.count == 3 && requests.allSatisfy { $0.body.data == Data(#"{"q":"a"}"#.utf8) })
+    #expect(requests.map { $0.url.query() } == [nil, "page=2", "page=3"])
+  }
+
   @Test func `no page is asked for before it is wanted`() async throws {
     let log = Shared<[HTTPRequest]>([])
     for try await _ in List().on(shop(log) { "</list?page=\($0 + 1)>; rel=next" }).pages() { break }

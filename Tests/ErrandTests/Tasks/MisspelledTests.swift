@@ -29,11 +29,20 @@ import Testing
   private struct M18: ServerTask { let cachePolicys = CachePolicy.standard }
   private struct M19: ServerTask { let pathh = ["a", "b"] }
 
+  private struct M20: ServerTask { let uploadPayload = ["a": 1] }
+  private struct M21: ServerTask { let uploadForm = MultipartForm() }
+  private struct M22: ServerTask { let encodr = JSONEncoder() }
+  private struct M23: ServerTask { let parameter = ["a": "b"] }
+  private class Base: @unchecked Sendable { let priority = 3 }
+  private final class M24: Base, ServerTask, @unchecked Sendable {}
+
   private static let misspelled: [(any ServerTask, String)] = [
     (M1(), "priority"), (M2(), "httpMethod"), (M3(), "retryPolicy"), (M4(), "acceptedStatuses"), (M5(), "taskTag"),
     (M6(), "comment"), (M7(), "idempotency"), (M8(), "url"), (M9(), "url"), (M10(), "path"), (M11(), "headers"),
     (M12(), "query"), (M13(), "timeout"), (M14(), "uploadType"), (M15(), "headers"), (M16(), "redirectPolicy"),
     (M17(), "authentication"), (M18(), "cachePolicy"), (M19(), "path"),
+    (M20(), "PayloadUploadingTask"), (M21(), "MultipartUploadingTask"), (M22(), "encoder"), (M23(), "parameters"),
+    (M24(), "priority"),
   ]
 
   @Test(arguments: misspelled) func `what counts for nothing is told of, by the aspect that was meant`(
@@ -69,6 +78,41 @@ import Testing
   }
 
   @Test func `other properties are nobody's business`() { #expect(TaskSpelling.problems(of: Fine()).isEmpty) }
+
+  private enum Choice: ServerTask {
+    case priority(Int)
+    case comment(id: Int)
+  }
+
+  private struct Stored: ServerTask {
+    private let _path = "a"
+    private let _headers = ["a": "b"]
+    private let _timeout: Duration? = .seconds(1)
+    var path: String { _path }
+    var headers: [String: String] { _headers }
+    var timeout: Duration? { _timeout }
+  }
+
+  private struct Batch: ServerPOSTTask {
+    let paths: [String]
+    let patch: String
+    let path = "batch"
+  }
+
+  @Test func `nor what an aspect is made of, the values of cases, or names like that of one that is stated`() {
+    #expect(TaskSpelling.problems(of: Choice.priority(3)).isEmpty)
+    #expect(TaskSpelling.problems(of: Choice.comment(id: 3)).isEmpty)
+    #expect(TaskSpelling.problems(of: Stored()).isEmpty)
+    #expect(TaskSpelling.problems(of: Batch(paths: ["a"], patch: "b")).isEmpty)
+  }
+
+  private struct Ranked: ServerTask { let priority: Int }
+
+  @Test func `an expectation may name the properties that are meant for nothing else`() async throws {
+    let expected = ExpectedRequest(.get, "/", headers: ["Accept": "*/*"])
+    await #expect(throws: TaskExpectationError.self) { try await expectTask(Ranked(priority: 1), sends: expected) }
+    try await expectTask(Ranked(priority: 1), sends: expected, otherProperties: ["priority"])
+  }
 
   @Test(arguments: [
     ("path", "paht", true), ("path", "pat", true), ("path", "paths", true), ("path", "bath", true),

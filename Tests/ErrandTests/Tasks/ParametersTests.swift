@@ -49,6 +49,19 @@ import Testing
     #expect(stub.requests.first?.headers[.contentType] == "application/x-www-form-urlencoded")
   }
 
+  private struct Maybe: ServerPOSTTask {
+    let parameters: [String: String]?
+    let path = "search"
+  }
+
+  @Test func `optional ones that are nil are none`() async throws {
+    let stub = StubServer()
+    try await Maybe(parameters: nil).on(stub.server).run()
+    try await Maybe(parameters: ["q": "a"]).on(stub.server).run()
+    #expect(stub.requests.map { $0.body.isEmpty } == [true, false])
+    #expect(stub.requests.map { $0.headers.contains(.contentType) } == [false, true])
+  }
+
   @Test func `a task with a body of its own has them in the query`() async throws {
     let stub = StubServer()
     try await WithBody().on(stub.server).run()

@@ -45,9 +45,21 @@ import Testing
     await #expect(throws: TaskError.self) { try await address(Interpolated(label: label)) }
   }
 
-  @Test func `an empty segment stands for a slash at the end, and fails the call anywhere else`() async throws {
-    struct Folder: ServerTask { let path = ["a", ""] }
-    #expect(try await address(Folder()) == "https://shop.test/a/")
+  @Test func `an empty segment fails the call, for it would name all things in the place of one`() async throws {
+    struct User: ServerTask {
+      let id: String
+      var path: [String] { ["users", id] }
+    }
+    struct Keys: ServerTask {
+      let id: String
+      var path: String { "users/\(segment: id)/keys" }
+    }
+    #expect(try await address(User(id: "7")) == "https://shop.test/users/7")
+    #expect(try await address(Keys(id: "7")) == "https://shop.test/users/7/keys")
+    for id in ["", "\0"] where id.isEmpty {
+      await #expect(throws: TaskError.self) { try await address(User(id: id)) }
+    }
+    for id in ["", "\0"] { await #expect(throws: TaskError.self) { try await address(Keys(id: id)) } }
     await #expect(throws: TaskError.self) { try await address(Segments(label: "")) }
   }
 

@@ -45,11 +45,15 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
 
   func encode<Value: Encodable>(_ value: Value) throws {
     if let text = try text(of: value) { return try write(text) }
-    guard value is any Unordered else { return try value.encode(to: self) }
+    guard let unordered = value as? any Unordered else { return try value.encode(to: self) }
+    try unordered.encodeInOrder(to: self)
+  }
+
+  /// The fields that `encode` writes, and this does not.
+  func fields(_ encode: (FieldScope) throws -> Void) rethrows -> [HTTPQuery.Item] {
     let inner = FieldScope(sink: FieldSink(), style: style, name: name, codingPath: codingPath, isJoined: isJoined)
-    try value.encode(to: inner)
-    let sorted = inner.sink.items.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
-    sink.items += sorted.map(\.element)
+    try encode(inner)
+    return inner.sink.items
   }
 
   func scope(of key: any CodingKey) -> FieldScope {
@@ -80,10 +84,12 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
     case let number as any BinaryInteger: return "\(number)"
     case let number as Double: return try words(for: number)
     case let number as Float: return try words(for: number)
-    case let date as Date: return words(for: date)
+    case let date as Date: return try words(for: date)
     case let data as Data: return data.base64EncodedString()
     case let url as URL: return url.absoluteString
-    case let decimal as Decimal: return "\(decimal)"
+    case let decimal as Decimal:
+      guard !decimal.isNaN else { throw problem(decimal, "NaN is no number that can be written") }
+      return "\(decimal)"
     default: return nil
     }
   }
@@ -93,8 +99,12 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
     return Int64(exactly: number).map { "\($0)" } ?? "\(number)"
   }
 
-  private func words(for date: Date) -> String {
+  private func words(for date: Date) throws -> String {
     let seconds = date.timeIntervalSince1970
+    // RFC 3339 §1: years have four digits.
+    guard seconds >= Self.years.lowerBound, seconds < Self.years.upperBound else {
+      throw problem(date, "a date is one of the years 1 to 9999")
+    }
     switch style.dates {
     case .iso8601: return date.formatted(.iso8601)
     case .secondsSince1970: return Int64(exactly: seconds).map { "\($0)" } ?? "\(seconds)"
@@ -103,15 +113,40 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
     }
   }
 
+  /// The years 1 to 9999, in seconds since 1970.
+  private static let years = -62_135_596_800.0..<253_402_300_800.0
+
   func problem(_ value: Any, _ words: String) -> EncodingError {
     .invalidValue(value, EncodingError.Context(codingPath: codingPath, debugDescription: words))
   }
 }
 
-/// Marks what writes its values in no order.
-private protocol Unordered {}
+/// What writes its values in another order each time.
+private protocol Unordered {
+  func encodeInOrder(to scope: FieldScope) throws
+}
 
-extension Dictionary: Unordered {}
+extension Dictionary: Unordered where Key: Encodable, Value: Encodable {
+  /// By name.
+  fileprivate func encodeInOrder(to scope: FieldScope) throws {
+    // Others write their keys and values in turn, as one list.
+    guard Key.self == String.self || Key.self == Int.self || Key.self is any CodingKeyRepresentable.Type else {
+      throw scope.problem(self, "a key of type \(Key.self) is no name: conform it to CodingKeyRepresentable")
+    }
+    let fields = try scope.fields { try encode(to: $0) }.enumerated()
+    scope.sink.items += fields.sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }.map(\.element)
+  }
+}
+
+extension Set: Unordered where Element: Encodable {
+  /// By what is written of each element.
+  fileprivate func encodeInOrder(to scope: FieldScope) throws {
+    let keyed = try map { element in
+      (try scope.fields { try $0.encode(element) }.map { "\($0.name)=\($0.value ?? "")" }, element)
+    }
+    try keyed.sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1).encode(to: scope)
+  }
+}
 
 /// The values of one that has keys.
 private struct FieldTable<Key: CodingKey>: KeyedEncodingContainerProtocol {

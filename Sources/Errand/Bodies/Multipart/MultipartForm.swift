@@ -105,7 +105,7 @@ public struct MultipartForm: Sendable {
     return .composed(length: length, isReplayable: parts.allSatisfy { $0.body.isReplayable }, type: mediaType) { sink in
       for part in parts {
         try await sink(part.head)
-        try await part.body.forEachChunk(sink)
+        try await part.body.forEachCountedChunk(sink)
         try await sink(Data("\r\n".utf8))
       }
       try await sink(end)

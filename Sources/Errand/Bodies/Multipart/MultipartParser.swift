@@ -38,11 +38,15 @@ struct MultipartParser {
   /// How much of that header was looked at, from ``start``, and where its present line begins.
   private var headSeen = 0
   private var lineBegin = 0
+  private var hasEnded = false
 
   init(boundary: String, limits: MultipartLimits) {
     delimiter = Array("--\(boundary)".utf8)
     self.limits = limits
   }
+
+  /// There are no more bytes: the last delimiter needs no line end behind it.
+  mutating func finish() { hasEnded = true }
 
   mutating func append(_ data: Data) {
     if place == .epilogue { return }
@@ -79,19 +83,24 @@ struct MultipartParser {
       guard buffer[index] == byte else { return .none }
       index += 1
     }
+    var isLast = false
     if index < buffer.count, buffer[index] == UInt8(ascii: "-") {
       guard index + 1 < buffer.count else { return .unknown }
-      return buffer[index + 1] == UInt8(ascii: "-") ? .delimiter(end: index + 2, isLast: true) : .none
+      guard buffer[index + 1] == UInt8(ascii: "-") else { return .none }
+      isLast = true
+      index += 2
     }
     // §5.1.1: blanks may stand behind it.
     let padding = index
     while index < buffer.count, buffer[index] == UInt8(ascii: " ") || buffer[index] == UInt8(ascii: "\t") { index += 1 }
     guard index - padding <= 256 else { return .none }
-    guard index < buffer.count else { return .unknown }
-    if buffer[index] == UInt8(ascii: "\n") { return .delimiter(end: index + 1, isLast: false) }
+    guard index < buffer.count else { return isLast && hasEnded ? .delimiter(end: index, isLast: true) : .unknown }
+    if buffer[index] == UInt8(ascii: "\n") { return .delimiter(end: index + 1, isLast: isLast) }
     guard buffer[index] == UInt8(ascii: "\r") else { return .none }
-    guard index + 1 < buffer.count else { return .unknown }
-    return buffer[index + 1] == UInt8(ascii: "\n") ? .delimiter(end: index + 2, isLast: false) : .none
+    guard index + 1 < buffer.count else {
+      return isLast && hasEnded ? .delimiter(end: index + 1, isLast: true) : .unknown
+    }
+    return buffer[index + 1] == UInt8(ascii: "\n") ? .delimiter(end: index + 2, isLast: isLast) : .none
   }
 
   /// The end of what stands before the next delimiter, and the delimiter; nil where none is there yet.

@@ -128,11 +128,14 @@ actor MultipartBodyReader {
     while true {
       if let event = try parser.next() { return event }
       if parser.isComplete { return nil }
-      guard let chunk = try await chunks.next() else {
-        throw TaskError(
-          .truncatedBody, "the multipart body ends before its last delimiter", phase: .receiving)
+      if let chunk = try await chunks.next() {
+        parser.append(chunk)
+        continue
       }
-      parser.append(chunk)
+      parser.finish()
+      if let event = try parser.next() { return event }
+      if parser.isComplete { return nil }
+      throw TaskError(.truncatedBody, "the multipart body ends before its last delimiter", phase: .receiving)
     }
   }
 }

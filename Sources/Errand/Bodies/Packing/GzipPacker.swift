@@ -54,14 +54,16 @@ import ErrandFoundation
 extension HTTPBody {
   /// The same body packed by gzip: in memory where it is in memory, else as it is read, without a known length. Nil where zlib is
   /// not there.
-  func gzipped() throws -> HTTPBody? {
-    guard let packer = GzipPacker() else { return self }
+  ///
+  /// - Parameter make: Makes a packer; for tests.
+  func gzipped(by make: () -> GzipPacker? = { GzipPacker() }) throws -> HTTPBody? {
+    guard let packer = make() else { return nil }
     if let data { return .bytes(try packer.pack(data, isLast: true), type: mediaType) }
     return .composed(length: nil, isReplayable: isReplayable, type: mediaType) { [self] sink in
       guard let packer = GzipPacker() else {
         throw TaskError(.internal, "no memory to pack the body with", phase: .preparing)
       }
-      try await forEachChunk { chunk in
+      try await forEachCountedChunk { chunk in
         let packed = try packer.pack(chunk)
         if !packed.isEmpty { try await sink(packed) }
       }

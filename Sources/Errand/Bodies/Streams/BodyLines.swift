@@ -7,36 +7,47 @@ public struct BodyLines: AsyncSequence, Sendable {
 
   private let body: HTTPResponseBody
   private let limit: Int
+  /// False where bytes that are no UTF-8 are an error.
+  private let repairs: Bool
 
-  init(_ body: HTTPResponseBody, limit: Int) {
+  init(_ body: HTTPResponseBody, limit: Int, repairs: Bool = true) {
     self.body = body
     self.limit = limit
+    self.repairs = repairs
   }
 
   /// Begins to read.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body, limit: limit) }
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body, limit, repairs) }
 
   /// Reads lines; ends the transfer when it is released before the end.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let chunks: HTTPResponseBody.AsyncIterator
     private var splitter: LineSplitter
     private var lines: ArraySlice<[UInt8]> = []
+    private let repairs: Bool
 
-    init(_ body: HTTPResponseBody, limit: Int) {
+    init(_ body: HTTPResponseBody, _ limit: Int, _ repairs: Bool) {
       chunks = body.makeAsyncIterator()
       splitter = LineSplitter(.lineFeeds, limit: limit)
+      self.repairs = repairs
     }
 
     /// The next line; nil at the end.
     /// Throws ``HTTPBodyLimitError`` for a line that is too long, and the error of the transfer.
     public mutating func next() async throws -> String? {
       while lines.isEmpty {
-        guard let chunk = try await chunks.next() else {
-          return splitter.rest().map { String(decoding: $0, as: UTF8.self) }
-        }
+        try splitter.check()
+        guard let chunk = try await chunks.next() else { return try splitter.rest().map { try text($0) } }
         lines = try splitter.lines(endingIn: chunk)[...]
       }
-      return lines.popFirst().map { String(decoding: $0, as: UTF8.self) }
+      return try lines.popFirst().map { try text($0) }
+    }
+
+    private func text(_ line: [UInt8]) throws -> String {
+      if repairs { return String(decoding: line, as: UTF8.self) }
+      if let text = String(bytes: line, encoding: .utf8) { return text }
+      throw TaskError(
+        .decodingFailed, "a line of \(line.count) bytes is not in UTF-8, as JSON is (RFC 8259 §8.1)", phase: .receiving)
     }
   }
 }
@@ -61,7 +72,7 @@ extension HTTPResponseBody {
   public func jsonLines<Value: Decodable & Sendable>(
     of type: Value.Type = Value.self, decoder: any PayloadDecoder = JSONDecoder(), upTo limit: Int = 1 << 20
   ) -> AsyncThrowingCompactMapSequence<BodyLines, Value> {
-    lines(upTo: limit).compactMap { line in
+    BodyLines(self, limit: limit, repairs: false).compactMap { line in
       guard line.utf8.contains(where: { !" \t\r".utf8.contains($0) }) else { return nil }
       return try PayloadCoding.decode(
         type, from: Data(line.utf8), mediaType: .json, with: decoder, redaction: .standard)

@@ -15,6 +15,8 @@ struct LineSplitter {
   private var line: [UInt8] = []
   /// True when the last byte was a CR that has ended a line: an LF behind it belongs to it.
   private var hasEndedWithReturn = false
+  /// A line was longer than the limit, behind lines that were handed over.
+  private var isTooLong = false
 
   /// - Parameter limit: The most bytes of a line.
   init(_ ends: Ends, limit: Int) {
@@ -23,8 +25,9 @@ struct LineSplitter {
   }
 
   /// The lines that end in `data`, without their ends.
-  /// Throws ``HTTPBodyLimitError`` for a line that is longer than the limit.
+  /// Throws ``HTTPBodyLimitError`` for a line that is longer than the limit, once those before it were handed over.
   mutating func lines(endingIn data: Data) throws -> [[UInt8]] {
+    try check()
     var lines: [[UInt8]] = []
     for byte in data {
       defer { hasEndedWithReturn = ends == .any && byte == Self.carriageReturn }
@@ -35,12 +38,20 @@ struct LineSplitter {
         lines.append(take())
       case Self.carriageReturn where ends == .any: lines.append(take())
       default:
-        guard line.count < limit else { throw HTTPBodyLimitError(limit: limit) }
+        // A CR may be the beginning of the line's end.
+        guard line.count < limit || (byte == Self.carriageReturn && line.count == limit) else {
+          isTooLong = true
+          if lines.isEmpty { try check() }
+          return lines
+        }
         line.append(byte)
       }
     }
     return lines
   }
+
+  /// Throws ``HTTPBodyLimitError`` where a line was too long.
+  func check() throws { if isTooLong { throw HTTPBodyLimitError(limit: limit) } }
 
   /// What stands behind the last end; nil where nothing does.
   mutating func rest() -> [UInt8]? { line.isEmpty ? nil : take() }

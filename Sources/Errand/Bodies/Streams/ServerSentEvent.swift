@@ -40,6 +40,8 @@ struct EventStreamParser {
   private(set) var lastID = ""
   /// The wait before a connection is made again, as the server has stated it last; nil where it has not.
   private(set) var retry: Duration?
+  /// The error of a line behind events that were handed over.
+  private var problem: (any Error)?
 
   /// - Parameter limit: The most bytes of a line, and of an event's data.
   init(limit: Int) {
@@ -48,13 +50,25 @@ struct EventStreamParser {
   }
 
   /// The events that end in `chunk`.
-  /// Throws ``HTTPBodyLimitError`` for a line or data above the limit.
+  /// Throws ``HTTPBodyLimitError`` for a line or data above the limit, once the events before it were handed over.
   mutating func events(endingIn chunk: Data) throws -> [ServerSentEvent] {
+    try check()
     var events: [ServerSentEvent] = []
-    for line in try splitter.lines(endingIn: chunk) {
-      if let event = try event(after: line[...]) { events.append(event) }
+    do {
+      for line in try splitter.lines(endingIn: chunk) {
+        if let event = try event(after: line[...]) { events.append(event) }
+      }
+    } catch {
+      problem = error
+      if events.isEmpty { throw error }
     }
     return events
+  }
+
+  /// Throws the error that ``events(endingIn:)`` has still to throw.
+  func check() throws {
+    if let problem { throw problem }
+    try splitter.check()
   }
 
   /// Forgets what was begun: §9.2.6, an event that is not ended by an empty line is discarded with the connection.

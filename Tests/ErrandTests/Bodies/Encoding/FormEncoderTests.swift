@@ -118,4 +118,36 @@ import Testing
     #expect(HTTPBody.form(["b": "1 2", "a": nil]).mediaType == .form)
     #expect(HTTPBody.form(["b": "1 2", "a": nil, "c": ""]).data == Data("b=1+2&c=".utf8))
   }
+
+  private enum Color: String, Codable { case red, green }
+  private enum Named: String, Codable, CodingKeyRepresentable { case red, green }
+
+  @Test func `a set is written by what its elements are written as, the same each time`() throws {
+    let set = Set((0..<40).map { "s\($0)" })
+    #expect(try HTTPQuery(encoding: ["s": set]).items.map(\.value) == set.sorted())
+    #expect(try text(["s": Set([2, 10, 1])], FormStyle(lists: .indices)) == "s%5B0%5D=1&s%5B1%5D=10&s%5B2%5D=2")
+    #expect(try text(["s": Set(["b", "a"])], FormStyle(lists: .commas)) == "s=a%2Cb")
+  }
+
+  @Test func `a dictionary by keys that are no names is refused, for its order would be another each time`() throws {
+    #expect(throws: EncodingError.self) { try text(["v": [Color.red: 1, .green: 2]]) }
+    #expect(try text(["v": [Named.red: 1, .green: 2]]) == "v%5Bgreen%5D=2&v%5Bred%5D=1")
+    #expect(try text([2: "b", 1: "a"]) == "1=a&2=b")
+  }
+
+  @Test(arguments: [FormStyle(), FormStyle(dates: .secondsSince1970), FormStyle(dates: .millisecondsSince1970)])
+  func `what is no number and no date is refused`(style: FormStyle) throws {
+    for seconds in [Double.nan, .infinity, -.infinity, 1e300, 253_402_300_800] {
+      #expect(throws: EncodingError.self) { try text(["d": Date(timeIntervalSince1970: seconds)], style) }
+    }
+    #expect(throws: EncodingError.self) { try text(["d": Decimal.nan], style) }
+    #expect(throws: EncodingError.self) { try text(["d": Double.nan], style) }
+  }
+
+  @Test func `a text is no form`() async throws {
+    struct Login: FormUploadingTask { let uploadPayload = "a=b&c d" }
+    let stub = StubServer()
+    let error = await #expect(throws: TaskError.self) { try await Login().on(stub.server).upload() }
+    #expect(error?.code == .encodingFailed && stub.requests.isEmpty)
+  }
 }

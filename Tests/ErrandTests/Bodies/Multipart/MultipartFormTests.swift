@@ -158,4 +158,40 @@ import Testing
     for try await part in try answer.parts() { all[part.disposition?.name ?? ""] = try await part.body.collect() }
     #expect(all == ["a": Data("--\r\n--".utf8), "é": Data(), "b": Data("\r\n".utf8)])
   }
+
+  private func stream(_ count: Int, stated: Int64?) -> HTTPBody {
+    .stream(length: stated) {
+      AsyncStream { chunks in
+        chunks.yield(Data(count: count))
+        chunks.finish()
+      }
+    }
+  }
+
+  @Test(arguments: [50, 2] as [Int64])
+  func `a part of another length than was stated is an error, beside one of unknown length as well`(stated: Int64)
+    async throws
+  {
+    let form = MultipartForm([.body("s", stream(5, stated: stated)), .body("u", stream(3, stated: nil))])
+    let body = try form.body()
+    #expect(try body.length() == nil)
+    let error = await #expect(throws: TaskError.self) { try await bytes(body) }
+    #expect(error?.code == .bodyLengthMismatch)
+  }
+
+  #if os(Linux)
+    @Test(arguments: [50, 2] as [Int64])
+    func `so is a stream that is packed`(stated: Int64) async throws {
+      let packed = try #require(try stream(5, stated: stated).gzipped())
+      let error = await #expect(throws: TaskError.self) { try await bytes(packed) }
+      #expect(error?.code == .bodyLengthMismatch)
+      let right = try #require(try stream(5, stated: 5).gzipped())
+      #expect(try await bytes(right).prefix(2) == Data([0x1F, 0x8B]))
+    }
+  #endif
+
+  @Test func `without zlib nothing is packed, nor said to be`() throws {
+    let packed = try HTTPBody.bytes(Data("x".utf8), type: nil).gzipped(by: { nil })
+    #expect(packed.map(\.isEmpty) == nil)
+  }
 }

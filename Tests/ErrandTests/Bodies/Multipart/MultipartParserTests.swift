@@ -16,8 +16,8 @@ import Testing
   ) throws -> (parts: [Part], isComplete: Bool) {
     var parser = MultipartParser(boundary: boundary, limits: limits)
     var (parts, isOpen, hasEnded) = ([Part](), false, false)
-    for piece in pieces {
-      parser.append(piece)
+    for piece in pieces + [nil] {
+      if let piece { parser.append(piece) } else { parser.finish() }
       while let event = try parser.next() {
         switch event {
         case .part(let headers):
@@ -36,6 +36,9 @@ import Testing
   }
 
   private static let bodies: [(String, [Part])] = [
+    // The beginning of a longer line is none.
+    ("--b\r\n\r\na\r\n--b--c\r\nd\r\n--b-- \t\r\ne", [Part(body: "a\r\n--b--c\r\nd")]),
+    ("--b\r\n\r\na\r\n--b--\t", [Part(body: "a")]), ("--b\r\n\r\na\r\n--b--\r", [Part(body: "a")]),
     ("--b\r\n\r\none\r\n--b--\r\n", [Part(body: "one")]),
     (
       "preamble\r\n--b\r\nA: 1\r\n\r\none\r\n--b\r\n\r\ntwo\r\n--b--\r\nepilogue\r\n--b\r\n",

@@ -34,6 +34,41 @@ import Testing
     #expect(throws: HTTPBodyLimitError.self) { try splitter.lines(endingIn: Data("d".utf8)) }
   }
 
+  @Test func `the CR before its LF is none of them`() throws {
+    var splitter = LineSplitter(.lineFeeds, limit: 3)
+    #expect(try splitter.lines(endingIn: Data("abc\r\nabc\r".utf8)).count == 1)
+    #expect(throws: HTTPBodyLimitError.self) { try splitter.lines(endingIn: Data("d".utf8)) }
+  }
+
+  @Test(arguments: [["a\nb\nlonger\nc\n"], ["a\n", "b\nlonger\n", "c\n"], ["a\nb\nlonger"]])
+  func `lines before one that is too long are given, in whatever pieces they come`(pieces: [String]) async throws {
+    let body = HTTPResponseBody(PiecesBody(pieces.map { Data($0.utf8) }))
+    var lines: [String] = []
+    await #expect(throws: HTTPBodyLimitError.self) { for try await line in body.lines(upTo: 3) { lines.append(line) } }
+    #expect(lines == ["a", "b"])
+  }
+
+  /// A body that comes in these pieces.
+  private struct PiecesBody: HTTPBodySource {
+    private let pieces: Shared<[Data]>
+
+    init(_ pieces: [Data]) { self.pieces = Shared(pieces) }
+
+    func next() async throws -> Data? { pieces.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+
+    func cancel() {}
+  }
+
+  @Test func `JSON that is not in UTF-8 is an error, and not repaired`() async throws {
+    let body = HTTPResponseBody(
+      Data([UInt8]("{\"n\":1}\n{\"n\":2,\"a\":\"".utf8) + [0xFF, 0xFE] + [UInt8]("\"}\n".utf8)))
+    var count = 0
+    let error = await #expect(throws: TaskError.self) {
+      for try await _ in body.jsonLines(of: Entry.self) { count += 1 }
+    }
+    #expect(error?.code == .decodingFailed && error?.reason.contains("UTF-8") == true && count == 1)
+  }
+
   private struct Entry: Codable, Equatable { let n: Int }
 
   @Test func `a body's lines and JSON lines come one by one`() async throws {
