@@ -115,11 +115,9 @@ public struct HTTPHeaders: Sendable, Hashable {
   package mutating func reserve(_ count: Int) { fields.reserveCapacity(count) }
 
   private mutating func removeDuplicates(of name: HTTPHeaderName, after first: Int) {
-    var index = fields.count - 1
-    while index > first {
-      if fields[index].name == name { fields.remove(at: index) }
-      index -= 1
-    }
+    let rest = fields[(first + 1)...]
+    guard rest.contains(where: { $0.name == name }) else { return }
+    fields.replaceSubrange((first + 1)..., with: rest.filter { $0.name != name })
   }
 }
 

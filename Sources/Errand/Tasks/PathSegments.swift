@@ -22,9 +22,10 @@ enum PathSegments {
   /// and §5.2.4): it was given as a value.
   static func hasEscapedDots(_ path: Substring) -> Bool {
     guard path.utf8.contains(UInt8(ascii: "%")) else { return false }
-    return path.prefix { $0 != "?" }.split(separator: "/").contains { segment in
-      guard segment.utf8.contains(UInt8(ascii: "%")) else { return false }
-      let dots = segment.lowercased().replacing("%2e", with: ".")
+    let segments = path.utf8.prefix { $0 != UInt8(ascii: "?") }.split(separator: UInt8(ascii: "/"))
+    return segments.contains { segment in
+      guard segment.contains(UInt8(ascii: "%")) else { return false }
+      let dots = Substring(segment).lowercased().replacing("%2e", with: ".")
       return dots == "." || dots == ".."
     }
   }

@@ -72,6 +72,16 @@ import Testing
     #expect(challenges(String(repeating: "a ", count: 100_000)).count <= 1)
   }
 
+  @Test func `written again, a challenge is the same`() {
+    let odd = challenges("Basic realm=\"a\\\"\u{301}b\\\\\", charset=utf-8")
+    #expect(odd.first?.realm == "a\"\u{301}b\\" && challenges(odd.map(\.description).joined()) == odd)
+  }
+
+  // RFC 9110 §11.3: a token68, or parameters.
+  @Test func `a challenge with a token has no parameters`() {
+    #expect(words("Negotiate abc==, realm=x, Basic realm=y") == ["Negotiate abc==", #"Basic realm="y""#])
+  }
+
   @Test func `the challenges of a proxy are of another field`() {
     let headers: HTTPHeaders = [.proxyAuthenticate: "Basic realm=p", .wwwAuthenticate: "Bearer"]
     #expect(headers.challenges(in: .proxyAuthenticate).map(\.realm) == ["p"])

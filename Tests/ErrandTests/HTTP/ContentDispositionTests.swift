@@ -41,6 +41,18 @@ import Testing
     #expect(name(sent) == safe)
   }
 
+  @Test(arguments: [
+    // An accent, or what is not seen, joins a slash to one character.
+    ("..%2F%E2%80%8D..%2F%E2%80%8Dpasswd", "passwd"), ("a%2F%CC%81b", "\u{301}b"), ("a%5C%E2%80%8Db", "b"),
+    // A dot is the first byte of a hidden file whatever comes after it.
+    (".%CC%81bashrc", "\u{301}bashrc"), ("a.txt.%E2%80%8D", "a.txt"), ("%20%CC%81a", "\u{301}a"),
+  ]) func `a name is read by scalars, not by characters`(sent: String, safe: String) {
+    let name = HTTPResponse(
+      url: .known("https://a.test/report"), headers: [.contentDisposition: "attachment; filename*=UTF-8''\(sent)"]
+    ).suggestedFileName
+    #expect(Array(name.unicodeScalars) == Array(safe.unicodeScalars))
+  }
+
   @Test func `where nothing is sent the URL's path names it, and the media type its extension`() {
     #expect(name(nil) == "report" && name(nil, "https://a.test/") == "download")
     #expect(name(nil, "https://a.test/a%2F..%2Fb?x=y", "image/png; q=1") == "b.png")
@@ -52,5 +64,12 @@ import Testing
   @Test func `a long name is cut, and keeps its extension`() {
     let cut = name(String(repeating: "é", count: 300) + ".tar")
     #expect(cut.utf8.count <= 200 && cut.hasSuffix("é.tar"))
+    let typed = name(String(repeating: "a", count: 300), "https://a.test/", "application/json")
+    #expect(typed == String(repeating: "a", count: 195) + ".json")
+    let blank = name(String(repeating: "a", count: 199) + " b")
+    #expect(blank == String(repeating: "a", count: 199), "no blank or dot is left at the end")
+    // One character of 1,001 scalars.
+    let accents = name("a" + String(repeating: "\u{301}", count: 1000) + ".txt")
+    #expect(accents.utf8.count <= 200 && accents.unicodeScalars.first == "a" && accents.hasSuffix(".txt"))
   }
 }

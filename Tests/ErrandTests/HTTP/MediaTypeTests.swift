@@ -2,6 +2,11 @@ import Errand
 import Testing
 
 @Suite struct MediaTypeTests {
+  @Test func `a semicolon ends the type, whatever comes after it`() {
+    let type = MediaType("Text/HTML ;\u{301}x; charset=utf-8")
+    #expect(type.essence == "text/html" && type.parameter("charset") == "utf-8")
+  }
+
   @Test(arguments: [
     ("Application/JSON; charset=utf-8", "application/json"), (" text/html ;x=y", "text/html"), ("", ""), (";", ""),
   ])

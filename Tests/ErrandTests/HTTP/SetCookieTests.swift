@@ -5,6 +5,12 @@ import Testing
 @testable import Errand
 
 @Suite struct SetCookieTests {
+  @Test func `a dot and a slash count as bytes, whatever comes after them`() {
+    let cookie = SetCookie("a=b; domain=.\u{301}x.test; path=/\u{301}")
+    #expect(cookie.map { Array($0.domain.utf8) } == Array("\u{301}x.test".utf8))
+    #expect(cookie?.path.map { Array($0.utf8) } == Array("/\u{301}".utf8))
+  }
+
   private func pair(_ line: String) -> String? { SetCookie(line).map { "\($0.name)|\($0.value)" } }
 
   // RFC 6265bis §5.6: "If the name-value-pair string lacks a %x3D ("=") character, then the name string is empty, and the

@@ -69,8 +69,9 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
 
   private func write(_ text: String) throws {
     guard let name else { throw problem(text, "a single value has no name: write it as the value of a key") }
-    if isJoined, let last = sink.items.last, last.name == name {
-      sink.items[sink.items.count - 1].value = (last.value ?? "") + "," + text
+    if isJoined, let last = sink.items.indices.last, sink.items[last].name == name {
+      // In its place: a copy for each element takes the square of their number.
+      sink.items[last].value?.append(",\(text)")
     } else {
       sink.items.append(HTTPQuery.Item(name, text))
     }

@@ -33,8 +33,11 @@ public struct AuthenticationChallenge: Sendable, Hashable, CustomStringConvertib
   /// Scheme and parameters, as they stand in a header.
   public var description: String {
     let list = parameters.map { parameter in
-      let value = parameter.value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-      return "\(parameter.name)=\"\(value)\""
+      // RFC 9110 §5.6.4: only a quotation mark and a backslash need one before them.
+      let value = parameter.value.utf8.flatMap { byte in
+        byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? [UInt8(ascii: "\\"), byte] : [byte]
+      }
+      return "\(parameter.name)=\"\(String(decoding: value, as: UTF8.self))\""
     }
     return ([scheme] + (token68.map { [$0] } ?? [list.joined(separator: ", ")])).filter { !$0.isEmpty }
       .joined(separator: " ")
@@ -73,7 +76,8 @@ private struct ChallengeParser {
     var isTorn = false
     while skipToMember() {
       if let (name, value) = parameter() {
-        if !isTorn, !result.isEmpty { add(name, value, to: &result[result.count - 1]) }
+        // §11.3: a challenge with a token68 has no parameters.
+        if !isTorn, result.last?.token68 == nil, !result.isEmpty { add(name, value, to: &result[result.count - 1]) }
       } else if let challenge = challenge() {
         result.append(challenge)
         isTorn = false

@@ -26,7 +26,7 @@ enum ByteRange: Sendable, Equatable {
   func positions(of length: Int) -> Range<Int>? {
     switch self {
     case .from(let first, let last):
-      first < length ? first..<min(length, (last ?? length).addingReportingOverflow(1).partialValue) : nil
+      first < length ? first..<(min(length - 1, last ?? .max) + 1) : nil
     case .suffix(let count): count > 0 && length > 0 ? max(0, length - count)..<length : nil
     }
   }

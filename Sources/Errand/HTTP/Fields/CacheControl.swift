@@ -37,7 +37,7 @@ struct CacheControl: Sendable, Equatable {
   /// The directives that forbid, in a member that is malformed: a quote that does not end, a blank or a semicolon in the place of
   /// a comma is not to hide them.
   private static func hidden(in member: String) -> [Directive] {
-    let words = member.split { ",;\" \t".contains($0) }.map { $0.lowercased() }
+    let words = member.utf8.split { ",;\" \t".utf8.contains($0) }.map { Substring($0).lowercased() }
     return words.filter { $0 == "no-store" || $0 == "no-cache" || $0 == "must-revalidate" }.map {
       Directive(name: $0, argument: nil)
     }

@@ -36,22 +36,50 @@ extension HTTPResponse {
     let stated = headers[.contentDisposition].flatMap { ContentDisposition($0)?.fileName }
     let name =
       [stated, url.path(percentEncoded: false)].compactMap { $0.flatMap(SafeFileName.make) }.first ?? "download"
-    guard !name.dropFirst().contains("."), let fileExtension = mediaType?.preferredExtension else { return name }
-    return "\(name).\(fileExtension)"
+    guard !name.unicodeScalars.dropFirst().contains("."), let ending = mediaType?.preferredExtension else {
+      return name
+    }
+    return SafeFileName.joined(name.unicodeScalars[...], ".\(ending)".unicodeScalars[...])
   }
 }
 
-/// Makes names of files from what others send.
+/// Makes names of files from what others send. By scalars: to Swift a slash is one character with an accent behind it, or with
+/// something that is not seen.
 enum SafeFileName {
+  typealias Scalars = Substring.UnicodeScalarView
+
+  /// The most bytes of a name.
+  private static let maximumSize = 200
+
   /// The last part of a path as a name; nil where nothing of it can be one.
   static func make(_ path: String) -> String? {
-    let last = path.split(whereSeparator: { $0 == "/" || $0 == "\\" || $0 == "\0" }).last ?? ""
-    var name = String(
-      String.UnicodeScalarView(last.unicodeScalars.filter { !isHidden($0) && !"<>:\"|?*".unicodeScalars.contains($0) }))
-    name = String(name.drop { " .".contains($0) })
-    while let end = name.last, " .".contains(end) { name.removeLast() }
-    return name.isEmpty ? nil : shortened(name)
+    let last = path.unicodeScalars.split { $0 == "/" || $0 == "\\" || $0 == "\0" }.last ?? Scalars()
+    let seen = last.filter { !isHidden($0) && !"<>:\"|?*".unicodeScalars.contains($0) }.drop(while: isEdge)
+    let name = trimmed(seen)
+    guard !name.isEmpty else { return nil }
+    // An extension stays, where it is one.
+    let dot = name.lastIndex(of: ".").flatMap { String(name[$0...]).utf8.count <= 20 ? $0 : nil }
+    return joined(name[..<(dot ?? name.endIndex)], name[(dot ?? name.endIndex)...])
   }
+
+  /// A name and its extension, the name cut where both are too long.
+  static func joined(_ stem: Scalars, _ ending: Scalars) -> String {
+    var left = maximumSize - String(ending).utf8.count
+    guard String(stem).utf8.count > left else { return String(stem) + String(ending) }
+    let cut = stem.prefix { scalar in
+      left -= UTF8.width(scalar)
+      return left >= 0
+    }
+    return String(trimmed(cut)) + String(ending)
+  }
+
+  /// Without the dots and blanks at its end.
+  private static func trimmed(_ name: Scalars) -> Scalars {
+    guard let last = name.lastIndex(where: { !isEdge($0) }) else { return Scalars() }
+    return name[...last]
+  }
+
+  private static func isEdge(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "." }
 
   /// Characters that are not seen, or turn the order of those that are: they make one name look like another.
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
@@ -59,14 +87,5 @@ enum SafeFileName {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
     default: false
     }
-  }
-
-  private static func shortened(_ name: String) -> String {
-    guard name.utf8.count > 200 else { return name }
-    let dot = name.lastIndex(of: ".")
-    let ending = dot.map { name[$0...] }.flatMap { $0.utf8.count <= 20 ? $0 : nil } ?? ""
-    var stem = name.dropLast(ending.count)
-    while stem.utf8.count + ending.utf8.count > 200 { stem.removeLast() }
-    return String(stem + ending)
   }
 }

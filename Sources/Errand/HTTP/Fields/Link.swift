@@ -30,12 +30,10 @@ public struct Link: Sendable, Hashable {
     guard let url = URL(string: resolved, encodingInvalidCharacters: false),
       !all.contains(where: { $0.name == "anchor" })
     else { return nil }
-    var relations: [String] = []
     // §3.3: only the first counts.
-    for relation in (all.first { $0.name == "rel" }?.value ?? "").lowercased().split(separator: " ")
-    where !relations.contains(String(relation)) {
-      relations.append(String(relation))
-    }
+    let stated = (all.first { $0.name == "rel" }?.value ?? "").lowercased().utf8.split(separator: UInt8(ascii: " "))
+    var known: Set<String> = []
+    let relations = stated.map { String(Substring($0)) }.filter { known.insert($0).inserted }
     var parameters: [String: String] = [:]
     for (name, value) in all where name != "rel" && parameters[name] == nil {
       parameters[name] = name.hasSuffix("*") ? ExtendedValue.text(of: value) ?? value : value

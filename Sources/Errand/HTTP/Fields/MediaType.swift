@@ -14,8 +14,8 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
 
   /// Type and subtype in lower case, without parameters: `application/json`.
   public var essence: String {
-    (rawValue.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false).first ?? "")
-      .trimmingSpaces().lowercased()
+    // By bytes: to Swift a semicolon and an accent behind it are one character.
+    Substring(rawValue.utf8.prefix { $0 != UInt8(ascii: ";") }).trimmingSpaces().lowercased()
   }
 
   /// The value of a parameter, unquoted: `charset`, `boundary`. Names are compared without regard to case.
@@ -50,9 +50,9 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
 extension Substring {
   /// The text without the blanks and tabs around it (RFC 9110 §5.6.3: optional white space).
   package func trimmingSpaces() -> Substring {
-    var text = self
-    while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
-    while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-    return text
+    let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+    guard let first = utf8.firstIndex(where: { !isBlank($0) }), let last = utf8.lastIndex(where: { !isBlank($0) })
+    else { return self[endIndex...] }
+    return self[first...last]
   }
 }

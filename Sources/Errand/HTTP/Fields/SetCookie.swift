@@ -60,11 +60,13 @@ struct SetCookie: Sendable, Equatable {
       if let date = CookieDate.parse(value) { expires = date }
     case "max-age":
       if let seconds = Self.seconds(value) { maxAge = seconds }
-    case "domain": domain = (value.hasPrefix(".") ? String(value.dropFirst()) : value).lowercased()
+    case "domain":
+      let bytes = value.utf8
+      domain = Substring(bytes.first == UInt8(ascii: ".") ? bytes.dropFirst() : bytes[...]).lowercased()
     case "path":
       statesPath = true
       // §5.6.4: a path that is none is that of the request.
-      path = value.hasPrefix("/") ? value : nil
+      path = value.utf8.first == UInt8(ascii: "/") ? value : nil
     case "secure": isSecure = true
     case "httponly": isHTTPOnly = true
     case "samesite": sameSite = SameSite(rawValue: value.lowercased())

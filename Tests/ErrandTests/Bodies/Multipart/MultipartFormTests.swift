@@ -148,6 +148,22 @@ import Testing
     #expect(throws: TaskError.self) { try response("", type).parts() }
   }
 
+  @Test func `a large file is held a chunk at a time`() async throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-sparse-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: file) }  // what is left of it is of no use
+    try Data().write(to: file)
+    let size = 64 << 20
+    try #require(truncate(file.path, size) == 0)
+    let body = try MultipartForm([.text("a", "b"), .file("c", file)]).body()
+    let (sent, largest) = (Shared(0), Shared(0))
+    try await body.forEachChunk { chunk in
+      sent.withLock { $0 += chunk.count }
+      largest.withLock { $0 = max($0, chunk.count) }
+    }
+    #expect(try body.length() == Int64(sent.withLock { $0 }) && sent.withLock { $0 } > size)
+    #expect(largest.withLock { $0 } <= 256 << 10)
+  }
+
   @Test func `what is written is read again`() async throws {
     let form = MultipartForm([.text("a", "--\r\n--"), .text("é", ""), .data("b", Data("\r\n".utf8), fileName: "x")])
     let body = try form.body()

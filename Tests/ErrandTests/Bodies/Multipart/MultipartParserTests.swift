@@ -75,9 +75,14 @@ import Testing
     for cut in 0..<bytes.count { #expect(try !Self.parts([bytes.prefix(cut)]).isComplete) }
   }
 
-  @Test(arguments: ["no colon", " folded first", "a b: c", ": empty", "\u{1}: x"])
+  @Test(arguments: ["no colon", " folded first", "a b: c", ": empty", "\u{1}: x", "a: b\rc", "a: b\r", "a: \0"])
   func `a header that is none is refused`(line: String) {
     #expect(throws: TaskError.self) { try Self.parts([Data("--b\r\n\(line)\r\n\r\nx\r\n--b--".utf8)]) }
+  }
+
+  @Test func `a colon ends a name, whatever comes after it`() throws {
+    let parts = try Self.parts([Data("--b\r\nA:\u{301}1\r\n\r\n\r\n--b--".utf8)]).parts
+    #expect(parts == [Part(headers: ["A": "\u{301}1"])])
   }
 
   @Test func `more parts or header than the limits allow is refused`() throws {
