@@ -1,0 +1,32 @@
+import Foundation
+import Testing
+
+/// The fuzzer's inputs, without the fuzzer: what it was given to begin with, and what it has found.
+@Suite(.timeLimit(.minutes(10)))
+struct CorpusTests {
+  private static let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+    "Corpus")
+
+  @Test(arguments: FuzzTarget.all.map(\.name)) func `properties hold for the corpus`(name: String) throws {
+    let target = try #require(FuzzTarget.all.first { $0.name == name })
+    let folder = Self.corpus.appendingPathComponent(name)
+    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    #expect(files.count >= 3)
+    for file in files {
+      let bytes = Array(try Data(contentsOf: file))
+      #expect(throws: Never.self, "\(name)/\(file.lastPathComponent)") { try target.check(bytes) }
+    }
+  }
+
+  @Test(arguments: FuzzTarget.all.map(\.name)) func `properties hold for what is hostile`(name: String) throws {
+    let target = try #require(FuzzTarget.all.first { $0.name == name })
+    for (index, input) in target.hostile.enumerated() {
+      #expect(throws: Never.self, "\(name) \(index)") { try target.check(input(600)) }
+    }
+  }
+
+  @Test func `every target has a corpus, and every corpus a target`() throws {
+    let folders = try FileManager.default.contentsOfDirectory(atPath: Self.corpus.path)
+    #expect(Set(folders) == Set(FuzzTarget.all.map(\.name)))
+  }
+}

@@ -1,0 +1,18 @@
+// The program of the fuzzer, which `.ci/fuzz` builds: libFuzzer has its `main`, and calls this with bytes of its own making.
+// Which parser gets them is the word in ERRAND_FUZZ_TARGET.
+
+import ErrandFoundation
+
+private let target = FuzzTarget.all.first { $0.name == ProcessInfo.processInfo.environment["ERRAND_FUZZ_TARGET"] }
+
+/// Checks one input; ends the program where a property does not hold.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+  guard let target else { fatalError("ERRAND_FUZZ_TARGET names one of \(FuzzTarget.all.map(\.name))") }
+  do {
+    try target.check(Array(UnsafeBufferPointer(start: start, count: count)))
+  } catch {
+    fatalError("\(target.name): \(error)")
+  }
+  return 0
+}

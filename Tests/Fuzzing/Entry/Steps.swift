@@ -1,0 +1,44 @@
+// The program that `.ci/fuzz steps` builds. The library is compiled so that every branch it takes calls
+// `__sanitizer_cov_trace_pc_guard`: each call is a step. Time would depend on what else the machine does; steps are the same
+// on every machine. This file is not compiled so, nor are the targets.
+
+import ErrandFoundation
+
+nonisolated(unsafe) private let steps = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+
+/// Counts a branch.
+@_cdecl("__sanitizer_cov_trace_pc_guard")
+public func step(_ guardian: UnsafeMutableRawPointer?) { steps.pointee &+= 1 }
+
+/// Called before the first of them: there is nothing to be numbered.
+@_cdecl("__sanitizer_cov_trace_pc_guard_init")
+public func begin(_ start: UnsafeMutableRawPointer?, _ stop: UnsafeMutableRawPointer?) {}
+
+@main enum Steps {
+  /// Bytes of the smaller input.
+  private static let size = 8 << 10
+  /// The most that twice the bytes may take, in hundredths.
+  private static let most = 215
+
+  static func main() {
+    var quadratic = 0
+    for target in FuzzTarget.all {
+      for (index, input) in target.hostile.enumerated() {
+        // Once before, for what is made once.
+        target.parse(input(64))
+        let (once, twice) = (count(target, input(size)), count(target, input(size * 2)))
+        let isLinear = twice * 100 <= once * most
+        if !isLinear { quadratic += 1 }
+        let times = "\(Double(twice * 100 / max(once, 1)) / 100)"
+        print("\(isLinear ? "  " : "✘ ")\(target.name) \(index): \(once) → \(twice) steps, \(times) times")
+      }
+    }
+    exit(quadratic == 0 ? 0 : 1)
+  }
+
+  private static func count(_ target: FuzzTarget, _ bytes: [UInt8]) -> Int {
+    steps.pointee = 0
+    target.parse(bytes)
+    return steps.pointee
+  }
+}

@@ -1,0 +1,44 @@
+@testable import Errand
+import ErrandFoundation
+
+extension FuzzTarget {
+  /// `Content-Disposition`, and the names of files that come of it.
+  static let disposition = FuzzTarget(
+    "disposition",
+    hostile: [
+      repeating(";a=b", after: "attachment"), numbering({ ";a\($0)=b" }, between: "attachment"),
+      repeating("%2F", after: "attachment;filename*=UTF-8''"), repeating(" ", after: "a;filename=\""),
+      repeating("../", after: "attachment; filename=\"", and: "\""), repeating(".", after: "a;filename=\"", and: "\""),
+      repeating("\u{301}", after: "a;filename=\"a", and: "\""), repeating("a", after: "a;filename=\"", and: "\""),
+    ],
+    parse: { bytes in _ = name(of: String(bytes)) },
+    check: { bytes in
+      let text = String(bytes)
+      try checkName(name(of: text))
+      if let name = SafeFileName.make(text) {
+        try checkName(name)
+        try holds(SafeFileName.make(name) == name, "\(name.debugDescription) is not safe yet")
+      }
+      guard let read = ContentDisposition(text) else { return }
+      var written = read.type
+      for (name, value) in read.parameters { written += "; \(name)=\(value.quoted)" }
+      try holds(ContentDisposition(written) == read, "written again, \(read) becomes \(written.debugDescription)")
+      try holds(HTTPHeaderName(read.type).isValid, "\(read.type.debugDescription) is no type")
+    })
+
+  private static func name(of disposition: String) -> String {
+    guard let url = URL(string: "https://base.test/a/b") else { return "" }
+    return HTTPResponse(url: url, headers: [.contentDisposition: disposition, .contentType: "text/html"])
+      .suggestedFileName
+  }
+
+  /// By scalars: of characters, one may hold a slash and an accent.
+  private static func checkName(_ name: String) throws {
+    let scalars = Array(name.unicodeScalars)
+    try holds(!scalars.isEmpty && name.utf8.count <= 200, "\(name.debugDescription) has \(name.utf8.count) bytes")
+    try holds(!scalars.contains { $0 == "/" || $0 == "\\" || $0.value < 0x20 }, "\(name.debugDescription) is a path")
+    for end in [scalars.first, scalars.last] {
+      try holds(end != "." && end != " ", "\(name.debugDescription) is hidden, or ends in nothing")
+    }
+  }
+}

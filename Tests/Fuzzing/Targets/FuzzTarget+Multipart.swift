@@ -1,0 +1,127 @@
+@testable import Errand
+import ErrandFoundation
+
+extension FuzzTarget {
+  /// Multipart bodies, and forms as they are written. The boundary is what follows the first two dashes, else `b`.
+  static let multipart = FuzzTarget(
+    "multipart",
+    hostile: [
+      repeating("\r\n--b"), repeating("\r\n--b \t\r", after: "--b\r\n\r\n"), repeating("\n-", after: "--b\r\n\r\n"),
+      repeating("--b\r\nA: b\r\n\r\n"), repeating("A: b\r\n", after: "--b\r\n"),
+      repeating(" a\r\n", after: "--b\r\nA: b\r\n"),
+      repeating("\r", after: "--b\r\n\r\n"), repeating(" ", after: "--b\r\n\r\n\r\n--b"), repeating("x"),
+    ],
+    parse: { bytes in
+      // In pieces, for then it must not look again at what it keeps.
+      for size in [7, 1 << 16] {
+        let pieces = stride(from: 0, to: bytes.count, by: size).map { Data(bytes[$0..<min($0 + size, bytes.count)]) }
+        _ = reading(pieces, boundary: "b")
+      }
+    },
+    check: { bytes in
+      let boundary = boundary(of: bytes)
+      let all = Pieces.ways(bytes).map { reading($0, boundary: boundary) }
+      for other in all.dropFirst() {
+        try holds(other.isRefused == all[0].isRefused, "it is refused by where it is divided")
+        guard !other.isRefused else { continue }
+        try holds(other == all[0], "\(other) is not \(all[0])")
+      }
+      if !all[0].isRefused { try checkParts(all[0], boundary) }
+      try checkForm(bytes, boundary)
+    })
+
+  private struct Part: Equatable {
+    var headers: HTTPHeaders
+    var body: [UInt8] = []
+    var isWhole = false
+  }
+
+  private struct Reading: Equatable {
+    var parts: [Part] = []
+    var isComplete = false
+    var isRefused = false
+  }
+
+  private static func reading(_ pieces: [Data], boundary: String) -> Reading {
+    var parser = MultipartParser(boundary: boundary, limits: MultipartLimits(parts: 1_000_000, headerSize: 16 << 20))
+    var reading = Reading()
+    do {
+      for piece in pieces {
+        parser.append(piece)
+        while let event = try parser.next() { take(event, &reading) }
+      }
+    } catch {
+      reading.isRefused = true
+    }
+    return reading
+  }
+
+  private static func take(_ event: MultipartParser.Event, _ reading: inout Reading) {
+    let last = reading.parts.count - 1
+    switch event {
+    case .part(let headers): reading.parts.append(Part(headers: headers))
+    case .data(let data): reading.parts[last].body += data
+    case .endOfPart: reading.parts[last].isWhole = true
+    case .end: reading.isComplete = true
+    }
+  }
+
+  private static func boundary(of bytes: [UInt8]) -> String {
+    guard bytes.starts(with: "--".utf8) else { return "b" }
+    let line = bytes.dropFirst(2).prefix { $0 > 0x20 && $0 < 0x7F }
+    return (1...70).contains(line.count) ? String(Array(line)) : "b"
+  }
+
+  private static func checkParts(_ reading: Reading, _ boundary: String) throws {
+    var bytes: [UInt8] = []
+    for part in reading.parts {
+      for field in part.headers {
+        try holds(field.name.isValid && !field.value.breaksLine, "\(field.name): \(field.value.debugDescription)")
+      }
+      let fields = part.headers.map { "\($0.name): \($0.value)\r\n" }.joined()
+      bytes += Array("--\(boundary)\r\n\(fields)\r\n".utf8) + part.body + Array("\r\n".utf8)
+    }
+    guard reading.isComplete else { return }
+    try holds(reading.parts.allSatisfy(\.isWhole), "it has ended in a part")
+    let again = Self.reading([Data(bytes + Array("--\(boundary)--\r\n".utf8))], boundary: boundary)
+    try holds(again == reading, "written again, \(reading) becomes \(again)")
+  }
+
+  /// A form's part is read as it was written, whatever its names and its data.
+  private static func checkForm(_ bytes: [UInt8], _ boundary: String) throws {
+    let lines = bytes.split(separator: 0x0A, maxSplits: 2, omittingEmptySubsequences: false).map { String(Array($0)) }
+    guard lines.count == 3 else { return }
+    // A boundary that is in the data ends it; those of forms are random.
+    var own = "errand-0"
+    while bytes.firstRange(of: own.utf8) != nil { own += "0" }
+    let part = MultipartForm.Part.data(lines[0], Data(), fileName: lines[1], type: MediaType(lines[2]))
+    let head = part.head(after: own)
+    let read = reading([head + bytes + Data("\r\n--\(own)--\r\n".utf8)], boundary: own)
+    // A NUL in a name is refused by those who read it.
+    guard !lines[0].utf8.contains(0), !lines[1].utf8.contains(0), !lines[2].utf8.contains(0) else { return }
+    try holds(read.isComplete && read.parts.count == 1 && read.parts[0].body == bytes, "a form of one part is \(read)")
+    let headers = read.parts[0].headers
+    try holds(headers.count == 2, "a part has \(headers)")
+    // Browsers do not escape a backslash, and what they write is read as RFC 9110 has it.
+    guard !head.contains(UInt8(ascii: "\\")) else { return }
+    let disposition = headers[.contentDisposition].flatMap { ContentDisposition($0) }
+    try holds(disposition?.type == "form-data" && disposition?.parameters.count == 2, "\(headers)")
+    try holds(disposition?.name == lines[0].asInForm, "\(lines[0].debugDescription) is sent as \(headers)")
+    try holds(disposition?.parameters["filename"] == lines[1].asInForm, "\(lines[1].debugDescription) is \(headers)")
+  }
+}
+
+extension String {
+  /// As names stand in forms (HTML Standard, "multipart/form-data encoding algorithm").
+  fileprivate var asInForm: String {
+    String(
+      utf8.flatMap { byte -> [UInt8] in
+        switch byte {
+        case 0x0D: Array("%0D".utf8)
+        case 0x0A: Array("%0A".utf8)
+        case 0x22: Array("%22".utf8)
+        default: [byte]
+        }
+      })
+  }
+}

@@ -1,0 +1,80 @@
+/// A parser, and what holds for any bytes that it is given. The fuzzer's program and the tests share it.
+struct FuzzTarget: Sendable {
+  /// The name, which is also that of its folder in `Corpus`.
+  let name: String
+  /// Gives the parser bytes, and does no more: steps are counted.
+  let parse: @Sendable (_ bytes: [UInt8]) -> Void
+  /// Inputs that take a parser long which goes back over what it has seen, each of about so many bytes.
+  let hostile: [@Sendable (_ size: Int) -> [UInt8]]
+  /// Throws ``FuzzFinding`` for bytes with which a property does not hold.
+  let check: @Sendable (_ bytes: [UInt8]) throws -> Void
+
+  init(
+    _ name: String, hostile: [@Sendable (_ size: Int) -> [UInt8]], parse: @escaping @Sendable ([UInt8]) -> Void,
+    check: @escaping @Sendable ([UInt8]) throws -> Void
+  ) {
+    self.name = name
+    self.hostile = hostile
+    self.parse = parse
+    self.check = check
+  }
+
+  static let all: [FuzzTarget] = [
+    .heads, .fields, .mediaType, .multipart, .events, .lines, .link, .disposition, .setCookie, .dates, .query, .form,
+    .url,
+  ]
+}
+
+/// A property that does not hold.
+struct FuzzFinding: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// Throws where a property does not hold.
+func holds(_ property: Bool, _ words: @autoclosure () -> String) throws {
+  if !property { throw FuzzFinding(description: words()) }
+}
+
+/// Bytes of about `size`: a text as often as there is room, between two others.
+func repeating(
+  _ text: String, after begin: String = "", and end: String = ""
+) -> @Sendable (_ size: Int) -> [UInt8] {
+  { size in
+    let times = max(1, size / text.utf8.count)
+    return Array(begin.utf8) + Array(repeatElement(Array(text.utf8), count: times).joined()) + Array(end.utf8)
+  }
+}
+
+/// Bytes of about `size`: texts that differ by a number.
+func numbering(
+  _ text: @escaping @Sendable (_ number: Int) -> String, between begin: String = "", and end: String = ""
+) -> @Sendable (_ size: Int) -> [UInt8] {
+  { size in
+    var bytes = Array(begin.utf8)
+    var number = 0
+    while bytes.count < size {
+      // Of the same length, so that twice the bytes are twice the texts.
+      bytes += Array(text(1_000_000 + number).utf8)
+      number += 1
+    }
+    return bytes + Array(end.utf8)
+  }
+}
+
+extension String {
+  /// The bytes as UTF-8, those that are none replaced.
+  init(_ bytes: [UInt8]) { self.init(decoding: bytes, as: UTF8.self) }
+
+  /// A quoted string with this text (RFC 9110 §5.6.4).
+  var quoted: String {
+    var bytes: [UInt8] = [UInt8(ascii: "\"")]
+    for byte in utf8 {
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { bytes.append(UInt8(ascii: "\\")) }
+      bytes.append(byte)
+    }
+    return String(bytes + [UInt8(ascii: "\"")])
+  }
+
+  /// True where a CR, an LF or a NUL is in it: as the value of a field it would end there.
+  var breaksLine: Bool { utf8.contains { $0 == 0x0D || $0 == 0x0A || $0 == 0 } }
+}
