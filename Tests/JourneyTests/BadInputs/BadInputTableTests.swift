@@ -1,0 +1,56 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Bad inputs of every kind: each is one error that names its cause, and nothing stays behind.
+@Suite(.timeLimit(.minutes(10)))
+struct BadInputTableTests {
+  private static let all: [BadInput] = [
+    BadInput.heads, BadInput.framings, BadInput.packed, BadInput.statuses, BadInput.redirects, BadInput.payloads,
+    BadInput.multiparts, BadInput.streams, BadInput.addresses, BadInput.messages, BadInput.limits, BadInput.encodings,
+    BadInput.uploads, BadInput.downloads,
+  ].flatMap { $0 }
+
+  @Test func `there are two hundred of them, each under a name of its own`() {
+    #expect(Self.all.count >= 200 && Set(Self.all.map(\.name)).count == Self.all.count)
+  }
+
+  @Test(arguments: all) func `a bad input is an error that says so, and leaves nothing behind`(input: BadInput)
+    async throws
+  {
+    try await withFolder { folder in
+      let shop = try Shop {
+        $0.retryPolicy = .never
+        $0.maximumBodySize = 1 << 20
+      }
+      let world = BadInput.World(shop: shop, folder: folder)
+      try Data("old".utf8).write(to: world.old)
+      let error = try #require(await #expect(throws: TaskError.self) { try await input.run(world) })
+      #expect(error.code == input.code, "\(error.code): \(error)")
+      for word in input.words { #expect(error.description.contains(word), "\(error) does not say '\(word)'") }
+      #expect(error.description.utf8.count < 1000 && !error.description.contains { $0.isNewline }, "\(error)")
+      try await checkRemains(of: world)
+    }
+  }
+
+  /// What was there is there, and nothing else is.
+  private func checkRemains(of world: BadInput.World) async throws {
+    #expect(await eventually { world.shop.isQuiet }, "a slot is held")
+    #expect(try files(in: world.folder) == ["old"])
+    #expect(try Data(contentsOf: world.old) == Data("old".utf8))
+    #if os(Linux)
+      #expect(await eventually { openFiles(below: world.folder.path).isEmpty }, "a file is open")
+    #endif
+    // The server is as good as before, and has no more than the connection that this leaves.
+    #expect(try await GetWidget().on(world.shop.server).download() == Widget())
+    #expect(await eventually { world.shop.mock.openConnections <= 1 }, "a connection is left")
+  }
+
+  /// The files below a folder that this process has open.
+  private func openFiles(below folder: String) -> [String] {
+    let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    return numbers.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+      .filter { $0.hasPrefix(folder) }
+  }
+}
