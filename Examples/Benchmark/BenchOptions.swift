@@ -27,6 +27,7 @@ struct BenchOptions {
     "transport": TransportScenario(), "task": TaskScenario(), "stream": StreamScenario(), "file": FileScenario(),
     "upload": UploadScenario(), "storm": StormScenario(), "soak": SoakScenario(), "crowd": CrowdScenario(),
     "serve": ServeScenario(), "fuzz": FuzzScenario(), "soak-closing": ClosingSoakScenario(),
+    "large": LargeScenario(), "large-peer": LargePeerScenario(),
     "manager": ManagerScenario(), "record": RecordScenario(),
     "cache": CacheScenario(), "cache-open": CacheOpenScenario(), "cache-write": CacheWriteScenario(),
     "cache-kill": CacheKillScenario(), "addresses": AddressesScenario(), "addresses-inside": AddressCallsScenario(),
@@ -35,7 +36,7 @@ struct BenchOptions {
   static var usage: String {
     "errand-bench \(scenarios.keys.sorted().joined(separator: "|")) --url URL [--requests N] [--concurrency C] "
       + "[--file PATH] [--ca PEM] [--recordings N]; fuzz [--seed S] [--seconds N] [--exchanges N] [--first N] "
-      + "[--without KINDS] [--only KINDS]; storm, soak, soak-closing, crowd, fuzz, manager, record, "
+      + "[--without KINDS] [--only KINDS]; storm, soak, soak-closing, crowd, fuzz, large, manager, record, "
       + "addresses, cache-open, cache-write and cache-kill bring their own server and need no URL"
   }
 

@@ -5,8 +5,9 @@ final class RemoteProcess {
   let url: URL
   private let process: ChildProcess
 
-  init() throws {
-    process = try ChildProcess([URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path, "serve"])
+  /// Starts it with a scenario that serves.
+  init(_ scenario: String = "serve") throws {
+    process = try ChildProcess([URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path, scenario])
     let line = String(decoding: process.nextOutput(), as: UTF8.self).filter { !$0.isNewline }
     guard let url = URL(string: line), url.scheme == "http" else {
       process.terminate()

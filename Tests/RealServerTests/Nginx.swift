@@ -86,6 +86,15 @@ final class Nginx: Sendable {
     root \(folder)/root;
         location /upload { client_max_body_size 1k; proxy_pass http://127.0.0.1:\(port)/hello; }
         location /swallow { client_max_body_size 100m; return 204; }
+        location /stored {
+          client_max_body_size 100m;
+          client_body_in_file_only on;
+          add_header X-Stored $request_body_file;
+          proxy_pass http://127.0.0.1:\(port)/hello;
+          proxy_method GET;
+          proxy_pass_request_body off;
+          proxy_set_header Content-Length "";
+        }
         location /packed { gzip on; }
         location /fresh/ { alias \(folder)/root/; expires 1h; }
         location /packed/ { alias \(folder)/root/; gzip_static always; }

@@ -1,0 +1,75 @@
+import Errand
+import ErrandFoundation
+
+/// A sparse file of 4 GiB that goes up as a part of a form, and comes down to another; more or fewer with `--requests`, in MiB.
+/// What counts is the most memory that it takes, which no size may change.
+struct LargeScenario: Scenario {
+  let isEmbedded = true
+  let defaultRequests = 4096
+
+  /// The most megabytes that the process may ever have held.
+  private static let mostMegabytes = 40.0
+
+  private struct SendFile: ServerPOSTTask, MultipartUploadingTask, PayloadDownloadingTask {
+    typealias DownloadPayload = Int
+    let file: URL
+    let path = "swallow"
+    var uploadForm: MultipartForm { MultipartForm([.text("title", "large"), .file("file", file)]) }
+  }
+
+  private struct GetFile: ServerGETTask {
+    let path: String
+  }
+
+  func run(_ options: BenchOptions) async throws -> any BenchReport {
+    let size = options.requests << 20
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-large-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+    let file = folder.appendingPathComponent("sparse")
+    guard FileManager.default.createFile(atPath: file.path, contents: nil), truncate(file.path, size) == 0 else {
+      throw BenchError("\(file.path) cannot be made")
+    }
+    let peer = try RemoteProcess("large-peer")
+    defer { peer.stop() }
+    let server = Server(remote: Remote(peer.url), transport: try options.transport())
+    let start = ContinuousClock.now
+    let received = try await SendFile(file: file).on(server).download()
+    let sent = ContinuousClock.now
+    let copy = folder.appendingPathComponent("copy")
+    try await GetFile(path: "\(size)").on(server).download(to: copy)
+    let end = ContinuousClock.now
+    let copied = try FileManager.default.attributesOfItem(atPath: copy.path)[.size] as? Int ?? 0
+    return LargeReport(
+      size: size, received: received, copied: copied, upSeconds: (sent - start) / .seconds(1),
+      downSeconds: (end - sent) / .seconds(1), peakMegabytes: ProcessUsage.now.peakMegabytes,
+      mostMegabytes: Self.mostMegabytes)
+  }
+}
+
+/// What a large file has taken.
+private struct LargeReport: BenchReport {
+  let size: Int
+  /// The bytes of the body that the peer has counted: the file, and the rest of the form.
+  let received: Int
+  let copied: Int
+  let upSeconds: Double
+  let downSeconds: Double
+  let peakMegabytes: Double
+  let mostMegabytes: Double
+
+  var failures: [String] {
+    var failures: [String] = []
+    if !(size..<(size + 1000)).contains(received) { failures.append("\(received) bytes of \(size) were received") }
+    if copied != size { failures.append("\(copied) bytes of \(size) came down") }
+    if peakMegabytes > mostMegabytes { failures.append("the peak is above \(mostMegabytes) MB") }
+    return failures
+  }
+
+  var description: String {
+    """
+    {"client":"errand","scenario":"large","bytes":\(size),"upSeconds":\(upSeconds),"downSeconds":\(downSeconds),\
+    "peakResidentMegabytes":\(peakMegabytes)}
+    """
+  }
+}
