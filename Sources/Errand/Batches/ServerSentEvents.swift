@@ -109,7 +109,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         throw TaskError(
           .truncatedBody, "the stream of events ended without '\(terminator.shortened)'", phase: .receiving)
       }
-      let wait = min(max(parser.retry ?? .seconds(3), Self.shortestWait), Self.longestWait)
+      let wait = Swift.min(Swift.max(parser.retry ?? .seconds(3), Self.shortestWait), Self.longestWait)
       try await plan.server.manager.clock.sleep(for: wait)
     }
 

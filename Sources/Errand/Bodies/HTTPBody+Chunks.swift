@@ -17,7 +17,7 @@ extension HTTPBody {
 
   /// Hands every chunk to `sink`, in order.
   /// Throws ``TaskError`` with code `.bodyLengthMismatch` when they come to more or less than the stated length.
-  package func forEachCountedChunk(_ sink: @escaping @Sendable (Data) async throws -> Void) async throws {
+  package func forEachCountedChunk(_ sink: @Sendable (Data) async throws -> Void) async throws {
     guard let stated = try length() else { return try await forEachChunk(sink) }
     let count = Lock<Int64>(0)
     try await forEachChunk { chunk in

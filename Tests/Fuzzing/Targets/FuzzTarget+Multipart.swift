@@ -46,8 +46,8 @@ extension FuzzTarget {
     var parser = MultipartParser(boundary: boundary, limits: MultipartLimits(parts: 1_000_000, headerSize: 16 << 20))
     var reading = Reading()
     do {
-      for piece in pieces {
-        parser.append(piece)
+      for piece in pieces + [nil] {
+        if let piece { parser.append(piece) } else { parser.finish() }
         while let event = try parser.next() { take(event, &reading) }
       }
     } catch {

@@ -34,6 +34,7 @@ extension FuzzTarget {
     var result = Events()
     do {
       for piece in pieces { result.events += try parser.events(endingIn: piece) }
+      try parser.check()
     } catch {
       result.isRefused = true
     }
@@ -86,6 +87,7 @@ extension FuzzTarget {
     var lines: [[UInt8]] = []
     do {
       for piece in pieces { lines += try splitter.lines(endingIn: piece) }
+      try splitter.check()
     } catch {
       return nil
     }
