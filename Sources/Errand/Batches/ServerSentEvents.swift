@@ -102,7 +102,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       hasEvent = false
       let policy = plan.retryPolicy.isInherited ? plan.server.configuration.retryPolicy : plan.retryPolicy
       let most = policy.mostAttempts ?? .max
-      guard mayRepeat || !parser.lastID.isEmpty, most > 1, idleConnections < most else {
+      let mayGoOn = mayRepeat || (!parser.lastID.isEmpty && plan.idempotency != .neverRepeat)
+      guard mayGoOn, most > 1, idleConnections < most else {
         end()
         if let error { throw error }
         guard let terminator else { return }

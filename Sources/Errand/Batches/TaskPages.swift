@@ -50,7 +50,7 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
       let response = try await Call.perform(plan, .memory) {
         TaskResponse(try $0.decoded(Described.DownloadPayload.self), $0)
       }
-      known.insert(response.response.url.absoluteString)
+      known.insert(Self.mark(of: response.response.url))
       page = response
       hasEnded = false
       return response
@@ -64,10 +64,16 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
       guard let origin = Origin(url), origins.allSatisfy({ $0 == origin }) else {
         throw Self.refusal("the next page is at another origin, '\(redaction(url).shortened)'")
       }
-      guard known.insert(url.absoluteString).inserted else {
+      guard url.user(percentEncoded: true) == nil, url.password(percentEncoded: true) == nil else {
+        throw Self.refusal("the next page, '\(redaction(url).shortened)', comes with a user of its own")
+      }
+      guard known.insert(Self.mark(of: url)).inserted else {
         throw Self.refusal("the next page, '\(redaction(url).shortened)', was given already")
       }
     }
+
+    /// A URL without its fragment, of which the server is told nothing.
+    private static func mark(of url: URL) -> String { String(url.absoluteString.prefix { $0 != "#" }) }
 
     private static func refusal(_ words: String) -> TaskError {
       TaskError(.badResponse, words, phase: .finishing, isSurelyNotSent: true)

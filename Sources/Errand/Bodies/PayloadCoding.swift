@@ -44,6 +44,7 @@ enum PayloadCoding {
     do {
       // An empty body is nil for an optional payload, and not enough for any other.
       if data.isEmpty, let payload = try? Payload(from: NothingDecoder()) { return payload }
+      if decoder is PropertyListDecoder { try PropertyListDepth.check(data) }
       return try decoder.decode(type, from: data)
     } catch {
       let mediaType = mediaType()

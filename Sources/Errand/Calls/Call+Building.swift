@@ -17,7 +17,7 @@ extension Call {
   func build(again isAgain: Bool = false) async throws -> HTTPRequest {
     var url = try await snapshot.url(of: plan)
     let encoder = plan.encoder is InheritedCoding ? snapshot.configuration.defaultEncoder : plan.encoder
-    var body = plan.omitsBody ? .empty : try await plan.task.uploadBody(encoder: encoder)
+    var body = plan.omitsBody ? .empty : try await uploadBody(encoder)
     if let parameters = plan.task.plannedParameters { try await place(parameters, in: &url, or: &body, encoder) }
     var method = plan.httpMethod
     if method == .automatic { method = body.isEmpty ? .get : .post }
@@ -36,6 +36,14 @@ extension Call {
     return request
   }
 
+  private func uploadBody(_ encoder: any BodyEncoder) async throws -> HTTPBody {
+    guard plan.idempotency == .key else { return try await plan.task.uploadBody(encoder: encoder) }
+    // A server that knows the key expects the same bytes with it, the boundary of a form that is made anew included.
+    return try await MultipartForm.$boundaries.withValue(BoundarySequence(idempotencyKey)) {
+      try await plan.task.uploadBody(encoder: encoder)
+    }
+  }
+
   /// The body packed, where it is as large as the task or the server says, and not packed already.
   private func packed(_ body: HTTPBody, _ headers: HTTPHeaders) throws -> HTTPBody? {
     guard let threshold = plan.gzipUploadThreshold ?? snapshot.configuration.gzipUploadThreshold, !body.isEmpty,
@@ -48,11 +56,13 @@ extension Call {
   private func place(
     _ parameters: any Encodable & Sendable, in url: inout URL, or body: inout HTTPBody, _ encoder: any BodyEncoder
   ) async throws {
+    // What belongs into a body is not for the logs of addresses.
+    if plan.omitsBody, plan.task.httpMethod.sendsParametersInBody { return }
     if body.isEmpty, !plan.omitsBody, plan.httpMethod.sendsParametersInBody {
       body = try await PayloadCoding.encode(parameters, with: encoder)
     } else if plan.pageURL == nil {  // that of a page has its query
       let query = try TaskError.encoding("the parameters", of: type(of: plan.task)) {
-        try HTTPQuery(encoding: parameters)
+        try HTTPQuery(encoding: parameters, (encoder as? FormEncoder)?.style ?? FormStyle())
       }
       if !query.isEmpty { url = try snapshot.adding(query, to: url) }
     }
@@ -68,8 +78,10 @@ extension Call {
     if let provider = snapshot.configuration.userAgentProvider { headers[.userAgent] = await provider() }
     // A call that waited for its turn, or is held from outside, may have been planned long ago.
     let isStale = isAgain || plan.serialQueue.name != nil || plan.control != nil
-    headers.replace(with: isStale ? try plan.presentHeaders : plan.headers)
-    if let type = body.mediaType { headers.setDefault(type.rawValue, for: .contentType) }
+    let own = isStale ? try plan.presentHeaders : plan.headers
+    headers.replace(with: own)
+    // The body knows better than the server what it is, and the task better than both.
+    if let type = body.mediaType, !type.isStated(by: own) { headers[.contentType] = type.rawValue }
     if plan.idempotency == .key { headers.setDefault(idempotencyKey, for: .idempotencyKey) }
     return headers
   }
@@ -134,6 +146,15 @@ extension Call {
         phase: .preparing, isSurelyNotSent: true)
     }
     return origin
+  }
+}
+
+extension MediaType {
+  /// True where fields state a type that a body of this one can be read by: one of parts needs its boundary.
+  fileprivate func isStated(by headers: HTTPHeaders) -> Bool {
+    guard let stated = headers[.contentType].map({ MediaType($0) }) else { return false }
+    return !essence.hasPrefix("multipart/") || stated.parameter("boundary") != nil
+      || !stated.essence.hasPrefix("multipart/")
   }
 }
 

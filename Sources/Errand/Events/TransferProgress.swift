@@ -54,12 +54,14 @@ struct ProgressMeter {
   private var rate: Double?
   private var told: (time: Duration, completed: Int64)
   private var hasTold = false
+  private let start: Duration
 
   init(_ direction: TransferProgress.Direction, attempt: Int, total: Int64?, at now: Duration) {
     self.direction = direction
     self.attempt = attempt
     self.total = total
     told = (now, 0)
+    start = now
   }
 
   /// Counts bytes; returns the progress where it is time to tell.
@@ -73,11 +75,12 @@ struct ProgressMeter {
   mutating func finish(at now: Duration) -> TransferProgress { progress(at: now, isFinished: true) }
 
   private mutating func progress(at now: Duration, isFinished: Bool) -> TransferProgress {
-    let seconds = (now - told.time) / .seconds(1)
-    if seconds > 0 {
+    let (seconds, age) = ((now - told.time) / .seconds(1), (now - start) / .seconds(1))
+    if age >= Self.interval / .seconds(1), seconds > 0 {
+      // The mean from the start; later one whose weight falls with time, without a logarithm. What came at once says nothing.
       let present = Double(completed - told.completed) / seconds
-      // A mean whose weight falls with time, without a logarithm.
-      rate = rate.map { $0 + (present - $0) * seconds / (seconds + Self.window) } ?? present
+      let mean = Double(completed) / age
+      rate = age <= Self.window ? mean : rate.map { $0 + (present - $0) * seconds / (seconds + Self.window) } ?? mean
     }
     told = (now, completed)
     hasTold = true

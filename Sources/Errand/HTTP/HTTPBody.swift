@@ -156,6 +156,8 @@ public struct HTTPBody: Sendable {
   }
 
   private static func open(_ url: URL) throws -> Int32 {
+    // The path of any other URL is no place on this machine.
+    guard url.isFileURL else { throw Failure.unreadable(path: "the \(url.scheme ?? "") URL of '\(url.path)'") }
     guard let descriptor = Descriptor.opened(url.path) else { throw Failure.unreadable(path: url.path) }
     return descriptor
   }

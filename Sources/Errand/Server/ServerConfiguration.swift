@@ -40,8 +40,8 @@ public struct ServerConfiguration: Sendable {
   public var userAgentProvider: (@Sendable () async -> String)?
   /// The way in which requests are signed in, such as `.bearer(token)`; nothing does unless set.
   public var authentication = Authentication.none
-  /// Encodes payloads.
-  public var defaultEncoder: any BodyEncoder = JSONEncoder()
+  /// Encodes payloads: JSON unless set, its keys in order, so that the same value is the same bytes each time it is sent.
+  public var defaultEncoder: any BodyEncoder = ServerConfiguration.sortingEncoder
   /// Decodes payloads.
   public var defaultDecoder: any PayloadDecoder = JSONDecoder()
   /// The payload of refused responses, which ``TaskError/payload(as:)`` gives and the error's line shows; a task's own
@@ -158,6 +158,12 @@ public struct ServerConfiguration: Sendable {
   public mutating func register(publicKey: String, for host: String, until expiry: Date? = nil) {
     pins.register(publicKey, for: host, until: expiry)
   }
+
+  private static let sortingEncoder: JSONEncoder = {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    return encoder
+  }()
 
   /// `AppName/1.0 Errand/0.1 (Linux)`, from the main bundle or the process's name.
   public static let defaultUserAgent: String = {

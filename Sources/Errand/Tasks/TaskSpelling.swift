@@ -36,13 +36,25 @@ package enum TaskSpelling {
     var mirror: Mirror? = Mirror(reflecting: task)
     // The children of an enumeration are the values of its case.
     guard mirror?.displayStyle != .enum else { return [] }
-    var problems: [String] = []
+    var problems = overridden(in: mirror).map { "\(Swift.type(of: task)).\($0)" }
     while let properties = mirror?.children {
       problems += properties.compactMap { property in
         guard let label = property.label, !others.contains(label) else { return nil }
         return problem(label, property.value, of: task).map { "\(Swift.type(of: task)).\($0)" }
       }
       mirror = mirror?.superclassMirror
+    }
+    return problems
+  }
+
+  /// The aspects that a subclass states: those of the class that conforms count.
+  private static func overridden(in mirror: Mirror?) -> [String] {
+    var (mirror, problems) = (mirror, [String]())
+    while let subclass = mirror, let base = subclass.superclassMirror, base.subjectType is any ServerTask.Type {
+      problems += subclass.children.compactMap(\.label).filter { types[$0] != nil || spelled.contains($0) }.map {
+        "\($0) counts for nothing, for \(base.subjectType) is the task: override a property that it states"
+      }
+      mirror = base
     }
     return problems
   }

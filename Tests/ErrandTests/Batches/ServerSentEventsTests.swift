@@ -44,6 +44,20 @@ import Testing
     #expect(error?.code == .truncatedBody && seen == ["a"] && stub.requests.count == 1)
   }
 
+  private struct Account: Decodable { let name: String }
+
+  @Test func `the error of one that does not fit shows nothing of its data`() async throws {
+    let stub = StubServer(stream("data: {\"iban\":\"DE-SECRET\"} oops\n\n"))
+    let error = await #expect(throws: TaskError.self) {
+      for try await _ in Prices().on(stub.server).events(of: Account.self) {}
+    }
+    #expect(error?.code == .decodingFailed && error.map { "\($0)" }?.contains("SECRET") == false)
+    let lines = await #expect(throws: TaskError.self) {
+      for try await _ in HTTPResponseBody(Data("{\"iban\":\"DE-SECRET\"} oops\n".utf8)).jsonLines(of: Account.self) {}
+    }
+    #expect(lines?.code == .decodingFailed && lines.map { "\($0)" }?.contains("SECRET") == false)
+  }
+
   @Test func `events before one that is too long are given`() async throws {
     let stub = StubServer(stream("data: a\n\ndata: far too long\n\n"))
     var seen: [String] = []
@@ -79,6 +93,9 @@ import Testing
     #expect(try await all(Ask().on(numbered.server).events()) == ["a"])
     #expect(numbered.requests.map { $0.headers["Last-Event-ID"] } == [nil, "1"])
     #expect(numbered.requests.allSatisfy { $0.body.data == Data("?".utf8) })
+    let never = StubServer(stream("id: 1\ndata: a\n\n"), .status(204))
+    #expect(try await all(Ask(idempotency: .neverRepeat).on(never.server).events()) == ["a"])
+    #expect(never.requests.count == 1)
     let harmless = StubServer(stream("data: a\n\n"), .status(204))
     #expect(try await all(Ask(idempotency: .safeToRepeat).on(harmless.server).events()) == ["a"])
     #expect(harmless.requests.count == 2)

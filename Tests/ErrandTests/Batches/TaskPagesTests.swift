@@ -51,6 +51,21 @@ import Testing
     let parameters = ["q": "a"]
   }
 
+  @Test(arguments: ["</list#a>; rel=next", "<https://u:p@shop.test/list?page=2>; rel=next"])
+  func `a link that goes round by its fragment, or brings a user of its own, is refused`(link: String) async {
+    let log = Shared<[HTTPRequest]>([])
+    let server = shop(log) { _ in link }
+    let error = await #expect(throws: TaskError.self) {
+      for try await _ in Plain().on(server).pages() where log.withLock({ $0.count }) > 5 { break }
+    }
+    #expect(error?.code == .badResponse && log.withLock { $0.count } == 1)
+  }
+
+  private struct Plain: ServerGETTask, PayloadDownloadingTask {
+    typealias DownloadPayload = [Int]
+    let path = "list"
+  }
+
   @Test func `parameters in the body go with every page, those in the query are the link's`() async throws {
     let log = Shared<[HTTPRequest]>([])
     let server = shop(log) { $0 < 3 ? "</list?page=\($0 + 1)>; rel=next" : nil }

@@ -130,4 +130,23 @@ import Testing
     let error = await #expect(throws: TaskError.self) { try await task.download() }
     #expect(error?.description.contains("text/html") == true && error?.description.contains("hidden") == false)
   }
+
+  @Test func `a property list of any depth is read or refused, and ends no process`() throws {
+    indirect enum Nest: Decodable, Equatable {
+      case list([Nest])
+      init(from decoder: any Decoder) throws { self = .list(try decoder.singleValueContainer().decode([Nest].self)) }
+    }
+    func list(_ depth: Int) -> Data {
+      Data(
+        ("<plist version=\"1.0\">" + String(repeating: "<array>", count: depth)
+          + String(repeating: "</array>", count: depth) + "</plist>").utf8)
+    }
+    _ = try PayloadCoding.decode(
+      Nest.self, from: list(100), mediaType: .propertyList, with: PropertyListDecoder(), redaction: nil)
+    let error = #expect(throws: TaskError.self) {
+      try PayloadCoding.decode(
+        Nest.self, from: list(20_000), mediaType: .propertyList, with: PropertyListDecoder(), redaction: nil)
+    }
+    #expect(error?.code == .decodingFailed)
+  }
 }

@@ -18,10 +18,24 @@ import Testing
     let firstTold = meter.add(1000, at: .seconds(6))
     let first = try #require(firstTold)
     #expect(first.fraction == 0.1 && first.rate == 1000 && first.remaining == .seconds(9) && first.attempt == 2)
-    // One second of three weighs a quarter.
     let secondTold = meter.add(3000, at: .seconds(7))
     let second = try #require(secondTold)
-    #expect(second.rate == 1500 && second.completed == 4000 && second.remaining == .seconds(4))
+    #expect(
+      second.rate == 2000 && second.completed == 4000 && second.remaining == .seconds(3), "the mean from the start")
+    // Later, one second of three weighs a quarter.
+    _ = meter.add(2000, at: .seconds(8))
+    let fourthTold = meter.add(0, at: .seconds(9))
+    #expect(try #require(fourthTold).rate == 1500)
+  }
+
+  @Test func `what comes at once has no rate, and a steady flow its own from early on`() throws {
+    var meter = ProgressMeter(.down, attempt: 1, total: nil, at: .zero)
+    let atOnce = meter.add(100_000, at: .microseconds(300))
+    #expect(try #require(atOnce).rate == nil)
+    var steady = ProgressMeter(.down, attempt: 1, total: nil, at: .zero)
+    var rates: [Double] = []
+    for step in 1...1000 { if let told = steady.add(10_000, at: .milliseconds(8 * step))?.rate { rates.append(told) } }
+    #expect(rates.allSatisfy { abs($0 / 1_250_000 - 1) < 0.1 } && rates.count > 100)
   }
 
   @Test func `what is not known is nil, and more than was stated is no more than all`() throws {

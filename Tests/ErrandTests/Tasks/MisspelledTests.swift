@@ -35,6 +35,8 @@ import Testing
   private struct M23: ServerTask { let parameter = ["a": "b"] }
   private class Base: @unchecked Sendable { let priority = 3 }
   private final class M24: Base, ServerTask, @unchecked Sendable {}
+  private class Above: ServerTask, @unchecked Sendable {}
+  private final class M25: Above, @unchecked Sendable { let headers = ["a": "b"] }
 
   private static let misspelled: [(any ServerTask, String)] = [
     (M1(), "priority"), (M2(), "httpMethod"), (M3(), "retryPolicy"), (M4(), "acceptedStatuses"), (M5(), "taskTag"),
@@ -42,7 +44,7 @@ import Testing
     (M12(), "query"), (M13(), "timeout"), (M14(), "uploadType"), (M15(), "headers"), (M16(), "redirectPolicy"),
     (M17(), "authentication"), (M18(), "cachePolicy"), (M19(), "path"),
     (M20(), "PayloadUploadingTask"), (M21(), "MultipartUploadingTask"), (M22(), "encoder"), (M23(), "parameters"),
-    (M24(), "priority"),
+    (M24(), "priority"), (M25(), "headers"),
   ]
 
   @Test(arguments: misspelled) func `what counts for nothing is told of, by the aspect that was meant`(

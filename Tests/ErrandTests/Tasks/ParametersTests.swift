@@ -68,10 +68,25 @@ import Testing
     #expect(stub.requests.first?.url.query() == "q=a%20b" && stub.requests.first?.body.data == Data("x".utf8))
   }
 
-  @Test func `head asks with them in the query, whatever the task's method is`() async throws {
+  @Test func `head asks with those of a query, and without those that belong into a body`() async throws {
     let stub = StubServer()
+    _ = try await Search().on(stub.server).head()
     _ = try await Search(httpMethod: .post).on(stub.server).head()
-    #expect(stub.requests.first?.url.query() == "a=1&q=a%20b" && stub.requests.first?.method == .head)
+    #expect(stub.requests.map { $0.url.query() } == ["a=1&q=a%20b", "a=1"])
+    #expect(stub.requests.allSatisfy { $0.method == .head && $0.body.isEmpty })
+  }
+
+  private struct Listed: ServerTask {
+    var httpMethod = HTTPMethod.get
+    let parameters = ["tag": ["a", "b"]]
+    let encoder = FormEncoder(FormStyle(lists: .brackets))
+  }
+
+  @Test func `they are spelled in the same way by every method`() async throws {
+    let stub = StubServer()
+    for method in [HTTPMethod.get, .post] { try await Listed(httpMethod: method).on(stub.server).run() }
+    #expect(stub.requests.first?.url.query() == "tag%5B%5D=a&tag%5B%5D=b")
+    #expect(stub.requests.last?.body.data == Data("tag%5B%5D=a&tag%5B%5D=b".utf8))
   }
 
   private struct Odd: ServerTask { let parameters = [1, 2] }

@@ -30,14 +30,21 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
   let codingPath: [any CodingKey]
   /// True for an element that is written behind those before it, after a comma.
   var isJoined = false
+  /// The name of what an element has in it: by its place, or the elements of a list would be mixed up.
+  var innerName: String?
 
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    KeyedEncodingContainer(FieldTable<Key>(scope: self))
+    KeyedEncodingContainer(FieldTable<Key>(scope: inside))
   }
 
-  func unkeyedContainer() -> any UnkeyedEncodingContainer { FieldList(scope: self) }
+  func unkeyedContainer() -> any UnkeyedEncodingContainer { FieldList(scope: inside) }
+
+  private var inside: FieldScope {
+    guard innerName != nil else { return self }
+    return FieldScope(sink: sink, style: style, name: innerName, codingPath: codingPath)
+  }
 
   func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
@@ -64,7 +71,8 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
   func scope(ofElement index: Int) -> FieldScope {
     FieldScope(
       sink: sink, style: style, name: name.map { style.name(ofElement: index, in: $0) },
-      codingPath: codingPath + [FieldIndex(index)], isJoined: style.lists == .commas && index > 0)
+      codingPath: codingPath + [FieldIndex(index)], isJoined: style.lists == .commas && index > 0,
+      innerName: name.map { "\($0)[\(index)]" })
   }
 
   private func write(_ text: String) throws {
@@ -104,7 +112,8 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
     let seconds = date.timeIntervalSince1970
     // RFC 3339 §1: years have four digits.
     guard seconds >= Self.years.lowerBound, seconds < Self.years.upperBound else {
-      throw problem(date, "a date is one of the years 1 to 9999")
+      // Not the date itself: the description of one that is no number ends the process.
+      throw problem(seconds, "a date is one of the years 1 to 9999")
     }
     switch style.dates {
     case .iso8601: return date.formatted(.iso8601)

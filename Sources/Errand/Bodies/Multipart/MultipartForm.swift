@@ -81,8 +81,11 @@ public struct MultipartForm: Sendable {
 
   /// A form of parts in order.
   public init(_ parts: [Part] = []) {
-    self.init(parts, boundary: "errand-\(UInt64.random(in: 0 ... .max))-\(UInt64.random(in: 0 ... .max))")
+    self.init(parts, boundary: Self.boundaries?.next() ?? BoundarySequence.drawn())
   }
+
+  /// The boundaries of the forms that are made for the body of a request; nil where each is drawn.
+  @TaskLocal static var boundaries: BoundarySequence?
 
   init(_ parts: [Part], boundary: String) {
     self.parts = parts
@@ -100,7 +103,7 @@ public struct MultipartForm: Sendable {
     var length: Int64? = Int64(end.count)
     for part in parts {
       let own = try Self.length(of: part.body)
-      length = length.flatMap { length in own.map { length + $0 + Int64(part.head.count) + 2 } }
+      length = try length.flatMap { length in try own.map { try Self.sum(length, $0, Int64(part.head.count) + 2) } }
     }
     return .composed(length: length, isReplayable: parts.allSatisfy { $0.body.isReplayable }, type: mediaType) { sink in
       for part in parts {
@@ -111,6 +114,20 @@ public struct MultipartForm: Sendable {
       try await sink(end)
     }
   }
+
+  private static func sum(_ numbers: Int64...) throws -> Int64 {
+    try numbers.reduce(0) { sum, number in
+      let (sum, overflows) = sum.addingReportingOverflow(number)
+      guard number >= 0, !overflows else {
+        throw TaskError(
+          .bodyLengthMismatch, "a part of the form is stated to have \(number) bytes, which no body has",
+          phase: .preparing,
+          isSurelyNotSent: true)
+      }
+      return sum
+    }
+  }
+
   private static func length(of body: HTTPBody) throws -> Int64? {
     do {
       return try body.length()

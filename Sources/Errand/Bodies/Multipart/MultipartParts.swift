@@ -80,8 +80,9 @@ public struct MultipartPartBody: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     let body: MultipartPartBody
 
-    /// The next chunk; nil at the end of the part, and once the next part was asked for.
-    /// Throws what ``MultipartParts/AsyncIterator/next()`` throws.
+    /// The next chunk; nil at the end of the part.
+    /// Throws what ``MultipartParts/AsyncIterator/next()`` throws, and ``TaskError`` with code `.unreadableBody` where the next part
+    /// was asked for before this one was read.
     public mutating func next() async throws -> Data? { try await body.reader.nextChunk(of: body.number) }
   }
 }
@@ -93,6 +94,9 @@ actor MultipartBodyReader {
   /// The part whose body comes next, counted from 1.
   private var number = 0
   private var isInPart = false
+  /// Parts of which some was not read before the next was asked for.
+  private var passedOver: Set<Int> = []
+  private var isReading = false
 
   init(_ body: HTTPResponseBody, _ parser: MultipartParser) {
     chunks = body.makeAsyncIterator()
@@ -107,7 +111,7 @@ actor MultipartBodyReader {
         isInPart = true
         return MultipartPart(headers: headers, body: MultipartPartBody(reader: self, number: number))
       case .endOfPart: isInPart = false
-      case .data: break  // what nobody has read
+      case .data: passedOver.insert(number)
       case .end: return nil
       }
     }
@@ -115,6 +119,9 @@ actor MultipartBodyReader {
   }
 
   func nextChunk(of number: Int) async throws -> Data? {
+    guard !passedOver.contains(number) else {
+      throw Self.refusal("part \(number) was passed over: read it before the next one is asked for")
+    }
     guard number == self.number, isInPart else { return nil }
     guard case .data(let chunk) = try await nextEvent() else {
       isInPart = false
@@ -123,8 +130,15 @@ actor MultipartBodyReader {
     return chunk
   }
 
+  private static func refusal(_ words: String) -> TaskError {
+    TaskError(.unreadableBody, words, phase: .receiving)
+  }
+
   /// The next event; nil once all is read.
   private func nextEvent() async throws -> MultipartParser.Event? {
+    guard !isReading else { throw Self.refusal("two read the multipart body at once: read one part after the other") }
+    isReading = true
+    defer { isReading = false }
     while true {
       if let event = try parser.next() { return event }
       if parser.isComplete { return nil }

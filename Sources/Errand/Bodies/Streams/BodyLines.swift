@@ -67,7 +67,7 @@ extension HTTPResponseBody {
   ///
   /// - Parameters:
   ///   - type: The type of the values.
-  ///   - decoder: Decodes each of them. What it throws ends the loop, and the transfer.
+  ///   - decoder: Decodes each of them. What it throws ends the loop, and the transfer; the error shows nothing of the line.
   ///   - limit: The most bytes of a line: a longer one throws ``HTTPBodyLimitError``.
   public func jsonLines<Value: Decodable & Sendable>(
     of type: Value.Type = Value.self, decoder: any PayloadDecoder = JSONDecoder(), upTo limit: Int = 1 << 20
@@ -75,7 +75,7 @@ extension HTTPResponseBody {
     BodyLines(self, limit: limit, repairs: false).compactMap { line in
       guard line.utf8.contains(where: { !" \t\r".utf8.contains($0) }) else { return nil }
       return try PayloadCoding.decode(
-        type, from: Data(line.utf8), mediaType: .json, with: decoder, redaction: .standard)
+        type, from: Data(line.utf8), mediaType: .json, with: decoder, redaction: nil)
     }
   }
 }

@@ -18,11 +18,11 @@ public struct ServerSentEvent: Sendable, Hashable {
   }
 
   /// The data as a value, decoded from JSON unless another decoder is given.
-  /// Throws ``TaskError`` with code `.decodingFailed` where it does not fit.
+  /// Throws ``TaskError`` with code `.decodingFailed` where it does not fit; it shows nothing of the data.
   public func decoded<Value: Decodable & Sendable>(
     _ type: Value.Type = Value.self, decoder: any PayloadDecoder = JSONDecoder()
   ) throws -> Value {
-    try PayloadCoding.decode(type, from: Data(data.utf8), mediaType: .json, with: decoder, redaction: .standard)
+    try PayloadCoding.decode(type, from: Data(data.utf8), mediaType: .json, with: decoder, redaction: nil)
   }
 }
 

@@ -36,7 +36,7 @@ import Testing
       fields.items.map { "\($0.name)=\($0.value ?? "nil")" } == [
         "name=Ada", "address[city]=Ulm", "address[codes]=1", "address[codes]=2", "tags=a", "tags=b", "isNew=true",
         "since=1970-01-02T00:00:00Z", "score=1", "ratio=0.5", "data=AQID", "site=https://a.test/?b=c", "price=9.9",
-        "big=18446744073709551615", "more[a]=2", "more[z]=1", "people[x]=1", "people[x]=2",
+        "big=18446744073709551615", "more[a]=2", "more[z]=1", "people[0][x]=1", "people[1][x]=2",
       ])
   }
 

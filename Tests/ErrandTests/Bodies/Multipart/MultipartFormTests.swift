@@ -125,7 +125,8 @@ import Testing
     }
     #expect(
       bodies == ["one", "three"] && types == ["text/html", "text/plain", "text/plain"] && names == [nil, nil, "f"])
-    #expect(try await skipped?.body.collect() == Data())
+    let late = await #expect(throws: TaskError.self) { _ = try await skipped?.body.collect() }
+    #expect(late?.code == .unreadableBody, "what is left of it is not all of it")
   }
 
   @Test func `a body that ends too early is an error, and so is a part above the limit of its reader`() async throws {
@@ -209,5 +210,67 @@ import Testing
   @Test func `without zlib nothing is packed, nor said to be`() throws {
     let packed = try HTTPBody.bytes(Data("x".utf8), type: nil).gzipped(by: { nil })
     #expect(packed.map(\.isEmpty) == nil)
+  }
+
+  @Test(arguments: [Int64.max, -1]) func `a length that no body has is refused`(stated: Int64) throws {
+    let form = MultipartForm([.body("a", stream(1, stated: stated)), .body("b", stream(1, stated: 1))])
+    let error = #expect(throws: TaskError.self) { try form.body() }
+    #expect(error?.code == .bodyLengthMismatch)
+  }
+
+  @Test func `a file is one of this machine's, whatever the path of another URL is`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("secret.txt")
+      try Data("secret".utf8).write(to: file)
+      let remote = try #require(URL(string: "https://shop.test\(file.path)"))
+      #expect(throws: TaskError.self) { try MultipartForm([.file("f", remote)]).body() }
+      #expect(throws: (any Error).self) { try HTTPBody.file(remote).length() }
+      await #expect(throws: (any Error).self) { try await bytes(HTTPBody.file(remote)) }
+      #expect(try await bytes(HTTPBody.file(file)) == Data("secret".utf8))
+    }
+  }
+
+  private struct Photo: ServerPOSTTask, MultipartUploadingTask {
+    let path = "photos"
+    var uploadForm: MultipartForm {
+      get throws {
+        MultipartForm([.text("a", "1"), .body("b", try MultipartForm([.text("c", "2")]).body())])
+      }
+    }
+  }
+
+  @Test func `with an idempotency key, every attempt sends the same bytes; another call other ones`() async throws {
+    let stub = StubServer(.status(503), .status(503), .status(201), .status(201))
+    try await Photo().idempotency(.key).on(stub.server).upload()
+    try await Photo().idempotency(.key).on(stub.server).upload()
+    var bodies: [Data] = []
+    for request in stub.requests { bodies.append(try await bytes(request.body)) }
+    #expect(bodies.count == 4 && bodies[0] == bodies[1] && bodies[1] == bodies[2] && bodies[2] != bodies[3])
+    let boundaries = Set(String(decoding: bodies[0], as: UTF8.self).matches(of: /errand-[0-9-]+[0-9]/).map { $0.0 })
+    #expect(boundaries.count == 2, "a form within a form has another")
+  }
+
+  private struct Listed: ServerPOSTTask, PayloadUploadingTask {
+    let uploadPayload = Dictionary(uniqueKeysWithValues: (0..<20).map { ("k\($0)", $0) })
+  }
+
+  @Test func `a payload in JSON is the same bytes each time`() async throws {
+    let stub = StubServer(.status(200))
+    for _ in 0..<5 { try await Listed().on(stub.server).upload() }
+    #expect(Set(stub.requests.map(\.body.data)).count == 1)
+  }
+
+  @Test func `its type stands above the server's, which knows no boundary, and below the task's`() async throws {
+    let stub = StubServer(.status(200)) { $0.standardHeaders[.contentType] = "application/json" }
+    let form = Photo().on(stub.server)
+    try await form.upload()
+    try await form.header(.contentType, "multipart/form-data").upload()
+    try await form.header(.contentType, "multipart/mixed; boundary=x").upload()
+    try await form.header(.contentType, "text/plain").upload()
+    let types = stub.requests.compactMap { $0.headers[.contentType] }
+    #expect(
+      types[0].hasPrefix("multipart/form-data; boundary=errand-")
+        && types[1].hasPrefix("multipart/form-data; boundary=errand-"))
+    #expect(types[2...] == ["multipart/mixed; boundary=x", "text/plain"])
   }
 }
