@@ -171,6 +171,7 @@ CALLBACK_SETTER(resolver_start, ccurl_resolver_start_function, RESOLVER_START_)
 CALLBACK_SETTER(sockopt, ccurl_sockopt_function, SOCKOPT)
 CALLBACK_SETTER(opensocket, ccurl_opensocket_function, OPENSOCKET)
 CALLBACK_SETTER(closesocket, ccurl_closesocket_function, CLOSESOCKET)
+CALLBACK_SETTER(trailer, ccurl_trailer_function, TRAILER)
 CALLBACK_SETTER(debug, ccurl_debug_function, DEBUG)
 
 // MARK: Questions

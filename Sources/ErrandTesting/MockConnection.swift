@@ -62,6 +62,7 @@ struct MockConnection {
       case .body(let bytes): request.append(bytes)
       case .end:
         request.isBodyComplete = true
+        request.trailers = parser.trailers
         return true
       case .malformed(let reason):
         host.record(request)

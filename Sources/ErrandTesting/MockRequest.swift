@@ -16,6 +16,8 @@ public struct MockRequest: Sendable, Hashable {
   /// True when the body came to its end; false when the client went away before, and when the answer did not wait
   /// for it.
   public internal(set) var isBodyComplete = false
+  /// The fields that came after the chunks of the body (RFC 9112 §7.1.2).
+  public internal(set) var trailers = HTTPHeaders()
   /// The connection that carried it: 0 for the first that the server accepted.
   public let connectionIndex: Int
   /// Which request of its connection it is: 0 for the first.

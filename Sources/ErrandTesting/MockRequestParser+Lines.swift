@@ -10,6 +10,7 @@ extension MockRequestParser {
     position = end + 4
     searched = position
     var head = try Self.requestLine(lines.popFirst() ?? "")
+    trailers = HTTPHeaders()
     head.headers = HTTPHeaders(try lines.map { line throws(Malformed) in try Self.field(line) })
     stage = try Self.stage(afterHead: head.headers)
     return .head(head)
@@ -36,7 +37,11 @@ extension MockRequestParser {
       guard line.isEmpty else { throw Malformed("a chunk that is longer than its size") }
       stage = .chunkSize
     default:
-      guard line.isEmpty else { return false }
+      guard line.isEmpty else {
+        let field = try Self.field(line)
+        trailers.add(field.value, for: field.name)
+        return false
+      }
       stage = .head
       return true
     }

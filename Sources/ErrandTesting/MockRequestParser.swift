@@ -33,6 +33,8 @@ struct MockRequestParser {
   static let headLimit = 1 << 20
 
   var stage = Stage.head
+  /// The fields after the chunks of the body that was read last.
+  var trailers = HTTPHeaders()
   var buffer: [UInt8] = []
   /// The place in the buffer at which the unread bytes begin.
   var position = 0

@@ -47,6 +47,22 @@
       #expect(response.body.timings.map { $0.secureConnect > .zero } == true)
     }
 
+    @Test func `fields after a body go over HTTP/1.1, beside requests that go over HTTP/2`() async throws {
+      let nginx = try await start()
+      let transport = try trusting()
+      for version in [HTTPVersion.http2, .http1_1, .http2, .http1_1] {
+        var request = request(nginx)
+        if version == .http1_1 {
+          request.url = nginx.url.appendingPathComponent("swallow")
+          request.method = .post
+          request.body = .text("hi").trailers(["X-Sum"]) { ["X-Sum": "7"] }
+        }
+        let response = try await transport.send(request)
+        #expect(response.version == version && response.status.code < 300, "\(response.status)")
+        _ = try await response.body.collect()
+      }
+    }
+
     @Test func `authorities may be a file, and HTTP/1.1 asked for`() async throws {
       let nginx = try await start()
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-ca-\(UUID().uuidString).pem")

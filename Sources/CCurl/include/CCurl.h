@@ -86,6 +86,8 @@ typedef int (*ccurl_sockopt_function)(void *_Nullable data, int descriptor, int3
 /// Returns a descriptor, or CC_SOCKET_BAD. What it is given last is a ccurl_sockaddr.
 typedef int (*ccurl_opensocket_function)(void *_Nullable data, int32_t purpose, void *_Nullable address);
 typedef int (*ccurl_closesocket_function)(void *_Nullable data, int descriptor);
+/// Called when the body has ended; appends to the list, which libcurl frees.
+typedef int (*ccurl_trailer_function)(ccurl_slist *_Nullable *_Nonnull list, void *_Nullable data);
 /// `kind` is CCINFO_TEXT, CCINFO_HEADER_IN, …; the bytes do not end in NUL.
 typedef int (*ccurl_debug_function)(
     ccurl_easy *easy, int32_t kind, char *bytes, size_t size, void *_Nullable data);
@@ -133,6 +135,8 @@ int32_t ccurl_easy_set_opensocket(ccurl_easy *easy, ccurl_opensocket_function _N
 /// The pointer must outlive the connection, hence the multi: an idle connection is closed long after its transfer.
 int32_t ccurl_easy_set_closesocket(
     ccurl_easy *easy, ccurl_closesocket_function _Nullable function, void *_Nullable data);
+/// Called for bodies that go in chunks over HTTP/1.1, and for no others.
+int32_t ccurl_easy_set_trailer(ccurl_easy *easy, ccurl_trailer_function _Nullable function, void *_Nullable data);
 /// Called only while CCOPT_VERBOSE is 1.
 int32_t ccurl_easy_set_debug(ccurl_easy *easy, ccurl_debug_function _Nullable function, void *_Nullable data);
 

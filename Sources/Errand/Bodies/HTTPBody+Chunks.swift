@@ -32,6 +32,27 @@ extension HTTPBody {
     guard sum == stated else { throw Self.mismatch("\(sum) bytes, less than the stated \(stated)") }
   }
 
+  /// The fields that follow the body, made anew; empty for most. For transports, once they have sent all chunks.
+  ///
+  /// - Returns: The fields.
+  /// - Throws: What the maker of the fields throws; ``TaskError`` with code `.badRequest` for one that was not announced, or would
+  ///   break the message.
+  public func trailerFields() async throws -> HTTPHeaders {
+    guard let trailers else { return HTTPHeaders() }
+    let fields = try await trailers.make()
+    for field in fields where !trailers.names.contains(field.name) {
+      throw Self.refusal(of: field.name, "was not announced")
+    }
+    if let field = fields.firstInvalid { throw Self.refusal(of: field.name, "has a line break or a NUL in its value") }
+    return fields
+  }
+
+  private static func refusal(of name: HTTPHeaderName, _ fault: String) -> TaskError {
+    TaskError(
+      .badRequest, "the field \(name.rawName.shortened.debugDescription) after the body cannot be sent: it \(fault)",
+      phase: .sending)
+  }
+
   private static func mismatch(_ difference: String) -> TaskError {
     TaskError(.bodyLengthMismatch, "the body has \(difference)", phase: .sending)
   }

@@ -28,8 +28,10 @@ struct ProgressStep: PerAttemptStep {
   func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
     let attempt = attempts.next()
     var request = request
-    request.body = counted(request.body, attempt)
+    let isBrief = request.body.data.map { $0.count <= Self.pieceSize } ?? false
+    if !isBrief { request.body = counted(request.body, attempt) }
     var response = try await next(request)
+    if isBrief { tellWhole(of: request.body, attempt) }
     if request.method == .head { return response }  // of what its length says nothing comes
     // RFC 9110 §8.6: the length is that of the packed body, and what comes here is unpacked.
     let isPacked = response.headers.contains(.contentEncoding)
@@ -39,14 +41,23 @@ struct ProgressStep: PerAttemptStep {
     return response
   }
 
+  /// Tells of a body that went up in one piece.
+  private func tellWhole(of body: HTTPBody, _ attempt: Int) {
+    var meter = ProgressMeter(.up, attempt: attempt, total: body.data.map { Int64($0.count) }, at: clock.now)
+    _ = meter.add(body.data?.count ?? 0, at: clock.now)
+    tell(meter.finish(at: clock.now))
+  }
+
   /// The same body, counted as it is read, from its start each time.
   private func counted(_ body: HTTPBody, _ attempt: Int) -> HTTPBody {
     guard !body.isEmpty else { return body }
     let length: Int64?
     do { length = try body.length() } catch { return body }  // whoever sends it says why it cannot be read
-    return .composed(length: length, isReplayable: body.isReplayable, type: body.mediaType) { [self] sink in
+    return .composed(
+      length: length, isReplayable: body.isReplayable, type: body.mediaType, trailers: body.trailers
+    ) { [self] sink in
       let teller = ProgressTeller(ProgressMeter(.up, attempt: attempt, total: length, at: clock.now), self)
-      try await body.forEachChunk { chunk in
+      try await body.forEachCountedChunk { chunk in
         for start in stride(from: chunk.startIndex, to: chunk.endIndex, by: Self.pieceSize) {
           let piece = chunk[start..<min(start + Self.pieceSize, chunk.endIndex)]
           try await sink(piece)

@@ -16,7 +16,11 @@ public struct HTTPBody: Sendable {
   }
 
   /// The identity of a stream: two streams cannot be compared by their bytes.
-  private final class Identity: Sendable {}
+  private final class Identity: Sendable {
+    let trailers: Trailers?
+
+    init(_ trailers: Trailers?) { self.trailers = trailers }
+  }
 
   package let storage: Storage
   /// True where the body can be sent a second time.
@@ -27,12 +31,15 @@ public struct HTTPBody: Sendable {
   /// Nil for all but streams.
   private let identity: Identity?
 
-  private init(_ storage: Storage, isReplayable: Bool = true, length: Int64? = nil, type: MediaType? = nil) {
+  private init(
+    _ storage: Storage, isReplayable: Bool = true, length: Int64? = nil, type: MediaType? = nil,
+    trailers: Trailers? = nil
+  ) {
     self.storage = storage
     self.isReplayable = isReplayable
     mediaType = type
     statedLength = length
-    if case .stream = storage { identity = Identity() } else { identity = nil }
+    if case .stream = storage { identity = Identity(trailers) } else { identity = nil }
   }
 
   /// No body.
@@ -86,12 +93,16 @@ public struct HTTPBody: Sendable {
   ///   - length: The number of bytes in all, if it is known.
   ///   - isReplayable: Whether all of the sources can be read again.
   ///   - type: The media type.
+  ///   - trailers: The fields after the chunks; nil where there are none.
   ///   - source: Hands over the chunks.
   static func composed(
-    length: Int64?, isReplayable: Bool, type: MediaType?, _ source: @escaping Source
+    length: Int64?, isReplayable: Bool, type: MediaType?, trailers: Trailers? = nil, _ source: @escaping Source
   ) -> HTTPBody {
-    HTTPBody(.stream(source), isReplayable: isReplayable, length: length, type: type)
+    HTTPBody(.stream(source), isReplayable: isReplayable, length: length, type: type, trailers: trailers)
   }
+
+  /// The fields after the body; nil for most, which have none.
+  package var trailers: Trailers? { identity?.trailers }
 
   /// True where there is no body at all. A body of no bytes is still a body.
   public var isEmpty: Bool {

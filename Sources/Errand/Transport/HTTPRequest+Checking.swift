@@ -29,6 +29,9 @@ extension HTTPRequest {
       throw refusal("the header field \(field.name.rawName.shortened.debugDescription) \(fault)")
     }
     if let digest = options.digest { try digest.check(for: "Digest") }
+    if let name = body.trailers?.forbidden?.rawName.shortened {
+      throw refusal("the field \(name.debugDescription) cannot follow the body: put it into the header")
+    }
   }
 
   private func checkMethod() throws {

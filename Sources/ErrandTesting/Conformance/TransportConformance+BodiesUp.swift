@@ -42,6 +42,18 @@ extension TransportConformance {
       try trial.equal(request.body, bytes, "the body")
       try trial.equal(request.headers[.contentLength], "700000", "Content-Length")
     },
+    Check("fields after a body are sent, or refused before anything is", needs: [.requestFraming, .trailers]) { trial in
+      let body = HTTPBody.stream { chunks("abc") }.trailers(["X-Sum"]) { ["X-Sum": "7"] }
+      do {
+        try await trial.fetch(try trial.request(.put, body: body), answer: .status(200))
+      } catch let error as TaskError where error.isSurelyNotSent {
+        return
+      }
+      let request = try trial.received()
+      try trial.equal(request.body, Data("abc".utf8), "the body")
+      try trial.equal(request.headers["Trailer"], "X-Sum", "Trailer")
+      try trial.equal(request.trailers["X-Sum"], "7", "the field after the body")
+    },
     Check("a POST without a body says so") { trial in
       try await trial.fetch(try trial.request(.post), answer: .status(200))
       try trial.equal(try trial.received().headers[.contentLength], "0", "Content-Length")

@@ -130,7 +130,7 @@
 
     private func makeTransfer(_ request: HTTPRequest, to origin: Origin, by proxy: Proxy?) throws -> CurlTransfer {
       let outbox = try Self.outbox(for: request)
-      let mayMultiplex = mayMultiplex(origin)
+      let mayMultiplex = request.body.trailers == nil && mayMultiplex(origin)
       let shard = shards.next(for: origin, mayMultiplex: mayMultiplex)
       let transfer = CurlTransfer(
         request, rules, handle: try shard.pool.take(), shard: shard, origin: origin, mayMultiplex: mayMultiplex,

@@ -18,6 +18,11 @@
           .transportUnavailable, "URLSession sends no body with GET: use QUERY or POST", phase: .preparing,
           isSurelyNotSent: true)
       }
+      if request.body.trailers != nil {
+        throw TaskError(
+          .transportUnavailable, "URLSession sends no fields after a body: put them into the header", phase: .preparing,
+          isSurelyNotSent: true)
+      }
       let head = try head(of: request)
       switch request.body.storage {
       case .empty: return session.dataTask(with: head)

@@ -12,13 +12,15 @@
       var fields: [HTTPHeaders.Field]
       /// The codings of packed bodies, where the transport unpacks them.
       var acceptEncoding: String?
+      /// The names of the fields after the body.
+      var trailers: String?
       var sendsBody = false
       var expectsContinue = false
 
       /// True where both make the same list: names count as they are written.
       func matches(_ other: Content) -> Bool {
         sendsBody == other.sendsBody && expectsContinue == other.expectsContinue
-          && acceptEncoding == other.acceptEncoding
+          && acceptEncoding == other.acceptEncoding && trailers == other.trailers
           && (isCopy(of: other)
             || fields.elementsEqual(other.fields) { $0.name.rawName == $1.name.rawName && $0.value == $1.value })
       }
@@ -59,6 +61,7 @@
     init(_ request: HTTPRequest, sendsBody: Bool) {
       fields = request.headers.fields
       acceptEncoding = request.unpacksBody ? request.acceptEncoding : nil
+      trailers = request.body.trailers?.announcement
       self.sendsBody = sendsBody
       expectsContinue = sendsBody && request.options.continueTimeout != nil && !request.body.isEmpty
     }
@@ -70,6 +73,7 @@
       for field in fields {
         // Framing is the transport's business.
         if field.name == .contentLength || field.name == .transferEncoding { continue }
+        if field.name == "Trailer", trailers != nil { continue }
         block.append(contentsOf: field.name.rawName.utf8)
         // libcurl takes "Name:" for the wish to leave a header out; a semicolon sends it empty.
         let isBlank = field.value.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
@@ -80,6 +84,11 @@
       if let acceptEncoding {
         block.append(contentsOf: "Accept-Encoding: ".utf8)
         block.append(contentsOf: acceptEncoding.utf8)
+        block.append(0)
+      }
+      if let trailers {
+        block.append(contentsOf: "Trailer: ".utf8)
+        block.append(contentsOf: trailers.utf8)
         block.append(0)
       }
       if !has(.accept) { block.append(contentsOf: "Accept:\0".utf8) }

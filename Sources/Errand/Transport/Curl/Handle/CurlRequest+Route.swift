@@ -5,8 +5,16 @@
   extension CurlRequest {
     func setRoute(_ easy: OpaquePointer, _ transfer: CurlTransfer) throws {
       switch configuration.version {
+      // libcurl leaves the fields after a body out of HTTP/2 without a word.
+      case .automatic where request.body.trailers != nil:
+        ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_1_1))
       case .automatic: if origin.isSecure { ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_2TLS)) }
       case .http1: ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_1_1))
+      case .http2PriorKnowledge where request.body.trailers != nil:
+        throw TaskError(
+          .transportUnavailable,
+          "fields after a body go over HTTP/1.1 only, and the transport is to speak HTTP/2: put them into the header, or use another transport",
+          phase: .preparing, isSurelyNotSent: true)
       case .http2PriorKnowledge:
         ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
         if CurlLibrary.restartsHTTP2, !origin.isSecure {

@@ -154,6 +154,13 @@
         { data, offset, _ in
           offset == 0 && CurlTransfer.from(data)?.rewind() ?? false ? CC_SEEKFUNC_OK : CC_SEEKFUNC_FAIL
         }, data)
+      guard request.body.trailers != nil else { return }
+      ccurl_easy_set_trailer(
+        easy,
+        { list, data in
+          CurlTransfer.from(data)?.appendTrailers(to: &list.pointee) ?? false
+            ? CC_TRAILERFUNC_OK : CC_TRAILERFUNC_ABORT
+        }, data)
     }
   }
 

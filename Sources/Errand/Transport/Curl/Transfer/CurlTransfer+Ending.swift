@@ -124,7 +124,9 @@
       if mayMultiplex { ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, 0) }  // what it would tell is gone
       // libcurl keeps in the handle that a stream was refused, and would take the next lost connection for the same.
       // Or that it expects nothing any more.
-      if isPristine || !(mayMultiplex || hasDroppedExpectation) { shard.pool.giveBack(handle) }
+      // Or that it has sent fields after a body: it would write the next one's chunks outside of its buffer.
+      let mayServe = isPristine || !(mayMultiplex || hasDroppedExpectation)
+      if mayServe, !sendsTrailers { shard.pool.giveBack(handle) }
       guard let outgoing else { return }
       let (pump, reader) = outgoing.state.withLock { outgoing in
         var pump: Waiter<Void>?

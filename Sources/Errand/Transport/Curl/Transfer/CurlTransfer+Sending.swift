@@ -1,4 +1,5 @@
 #if os(Linux)
+  import CCurl
   import ErrandFoundation
 
   extension CurlTransfer {
@@ -8,6 +9,8 @@
         var outbox: TransferOutbox
         var pump: Waiter<Void>?
         var reader: Task<Void, Never>?
+        /// The fields after the body.
+        var trailers = HTTPHeaders()
       }
 
       let state: Lock<State>
@@ -24,6 +27,10 @@
       let reader = Task { [self] in
         do {
           try await body.forEachChunk { [self] in try await put($0) }
+          if body.trailers != nil {
+            let fields = try await body.trailerFields()
+            outgoing.state.withLock { $0.trailers = fields }
+          }
           unpauseIf(outgoing.state.withLock { $0.outbox.finish() })
         } catch {
           unpauseIf(outgoing.state.withLock { $0.outbox.fail(TaskError.ofUpload(error)) })
@@ -46,6 +53,17 @@
           return nil
         }
       }
+    }
+
+    /// Hands the fields after the body to libcurl, once it has ended; false where there is no memory. The handle must not send
+    /// another body: see ``release()``.
+    func appendTrailers(to list: inout UnsafeMutablePointer<ccurl_slist>?) -> Bool {
+      sendsLeft = 0
+      for field in outgoing?.state.withLock({ $0.trailers }) ?? HTTPHeaders() {
+        guard let longer = ccurl_slist_append(list, "\(field.name.rawName): \(field.value)") else { return false }
+        list = longer
+      }
+      return true
     }
 
     private func unpauseIf(_ isPaused: Bool) {

@@ -20,6 +20,8 @@
     /// An address was connected to that is allowed.
     var hasAllowedAddress = false
     let sendsBody: Bool
+    /// Fields follow its body.
+    let sendsTrailers: Bool
     /// No other stream shares its connection: see ``CurlLibrary/mixesStreams``.
     let isAlone: Bool
     /// Its response may have content, as that to a HEAD may not.
@@ -97,6 +99,7 @@
       self.rules = rules
       self.addresses = addresses
       sendsBody = outbox != nil
+      sendsTrailers = request.body.trailers != nil
       asksForBody = request.method != .head
       statedLength = outbox?.statedLength
       // A limit on connections holds within a multi, so that there is but one for them all.
