@@ -108,6 +108,18 @@
       #expect(seen.form == ["a \"b\"": .one("1\r\n--")] && seen.files == ["f": "--errand\r\n"])
     }
 
+    @Test func `an endpoint sends any body, to werkzeug's parsers too`() async throws {
+      let form = MultipartForm([.text("a", "1"), .data("f", Data("x".utf8), fileName: "f.txt", type: .plainText)])
+      let parts = try await Endpoint<HTTPBody, Told>.post("anything", form: form).on(server).download()
+      #expect(parts.form == ["a": .one("1")] && parts.files == ["f": "x"])
+      let fields = try await Endpoint<HTTPBody, Told>.put("anything", body: .form(["a": "b c&"])).on(server).download()
+      #expect(fields.form == ["a": .one("b c&")])
+      // What has no type of its own, and is in an envelope.
+      let seen = try await Endpoint<JSONValue, JSONValue>.post("anything", ["big": 9_007_199_254_740_993, "none": nil])
+        .payloadPath("json").on(server).download()
+      #expect(seen == ["big": 9_007_199_254_740_993, "none": nil])
+    }
+
     @Test func `a segment of a path arrives as the one that it is`() async throws {
       struct Find: ServerGETTask, PayloadDownloadingTask {
         typealias DownloadPayload = Seen
@@ -139,6 +151,31 @@
       let part = try await task.on(server).response()
       #expect(part.payload.count == 256 && part.status == 206)
       #expect(part.headers[.contentRange] == "bytes 256-511/1024")
+    }
+
+    @Test func `a range that is a value is the part, and a server without ranges is told of`() async throws {
+      let task = URLTask(try url("range/1024")).on(server)
+      let whole = try await task.downloadData()
+      for (range, part) in [
+        (ByteRange(256..<512), whole[256..<512]), (.last(24), whole[1000...]), (ByteRange(1000...), whole[1000...]),
+      ] {
+        #expect(try await task.range(range).downloadData() == Data(part))
+      }
+      let error = await #expect(throws: TaskError.self) {
+        try await URLTask(try url("bytes/1024")).on(server).range(.first(10)).downloadData()
+      }
+      #expect(error?.reason.contains("takes no Range") == true)
+    }
+
+    @Test func `a download has the name that is sent for it`() async throws {
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-into-\(UUID().uuidString)")
+      defer { try? FileManager.default.removeItem(at: folder) }  // what is left of it is of no use
+      let name = "attachment%3B%20filename%2A%3DUTF-8%27%27%25e2%2582%25ac%2520rates.txt"
+      let named = try url("response-headers?Content-Disposition=\(name)")
+      #expect(
+        try await URLTask(named).on(server).download(into: folder).payload.lastPathComponent == "€ rates.txt")
+      #expect(
+        try await URLTask(named).on(server).download(into: folder).payload.lastPathComponent == "€ rates (2).txt")
     }
 
     @Test(arguments: [400, 404, 418, 429, 500])

@@ -21,6 +21,8 @@
       ("let encoder = 5", "an encoder is a BodyEncoder"),
       ("let encoder = JSONDecoder()", "an encoder is a BodyEncoder"),
       ("let decoder = JSONEncoder()", "a decoder is a PayloadDecoder"),
+      ("let payloadPath = 5", "a payload path is a key as String"),
+      ("let payloadPath: String? = nil", "a payload path is a key as String"),
       ("struct Odd: Sendable {}; let parameters = Odd()", "parameters are a dictionary, or Encodable"),
       ("struct Odd: Sendable {}; typealias ErrorPayload = Odd", "does not conform to protocol 'ServerTask'"),
     ]
@@ -28,7 +30,7 @@
     /// What compiles, so that a folder without the library is not taken for a refusal.
     private static let accepted = [
       "let path = [\"a\"]", "let query = [\"a\": \"b\"]", "let headers = [(\"a\", \"b\")]",
-      "let timeout: Duration? = nil",
+      "let timeout: Duration? = nil", "let payloadPath = \"data\"", "let payloadPath = [\"data\", \"items\"]",
       "let encoder = FormEncoder()", "let decoder = JSONDecoder()", "let parameters = [\"a\": 1]",
     ]
 

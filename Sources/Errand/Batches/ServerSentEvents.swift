@@ -100,8 +100,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       parser.restart()
       idleConnections = hasEvent ? 0 : idleConnections + 1
       hasEvent = false
-      let policy = plan.retryPolicy.isInherited ? plan.server.configuration.retryPolicy : plan.retryPolicy
-      let most = policy.mostAttempts ?? .max
+      let most = plan.retryPolicy(under: plan.server.configuration).mostAttempts ?? .max
       let mayGoOn = mayRepeat || (!parser.lastID.isEmpty && plan.idempotency != .neverRepeat)
       guard mayGoOn, most > 1, idleConnections < most else {
         end()

@@ -30,22 +30,19 @@ enum PayloadCoding {
   ///   - data: The body.
   ///   - mediaType: The type that the header declares.
   ///   - decoder: Decodes all but bytes and text.
+  ///   - keys: The keys that lead to the payload; empty where the body is it.
   ///   - redaction: Hides secrets in what the error shows of the body; where it is nil, the error shows nothing of it.
   static func decode<Payload: Decodable & Sendable>(
     _ type: Payload.Type, from data: Data, mediaType: @autoclosure () -> MediaType?, with decoder: any PayloadDecoder,
-    redaction: @autoclosure () -> Redaction?
+    at keys: [String] = [], redaction: @autoclosure () -> Redaction?
   ) throws -> Payload {
-    if type == Data.self, let payload = data as? Payload { return payload }
-    if type == String.self, let payload = text(data, mediaType()) as? Payload { return payload }
-    if type == Data?.self, let payload = (data.isEmpty ? nil : data) as Data? as? Payload { return payload }
-    if type == String?.self, let payload = (data.isEmpty ? nil : text(data, mediaType())) as String? as? Payload {
-      return payload
-    }
+    if keys.isEmpty, let payload = try body(type, data, mediaType) { return payload }
     do {
       // An empty body is nil for an optional payload, and not enough for any other.
       if data.isEmpty, let payload = try? Payload(from: NothingDecoder()) { return payload }
       if decoder is PropertyListDecoder { try PropertyListDepth.check(data) }
-      return try decoder.decode(type, from: data)
+      guard !keys.isEmpty else { return try decoder.decode(type, from: data) }
+      return try Envelope.$keys.withValue(keys) { try decoder.decode(Enveloped<Payload>.self, from: data).payload }
     } catch {
       let mediaType = mediaType()
       let redaction = redaction()
@@ -57,9 +54,24 @@ enum PayloadCoding {
         : explain(error, excerpt, mediaType, redaction ?? .standard)
       throw TaskError(
         .decodingFailed,
-        "can't decode \(Payload.self) from \(data.count) bytes \(origin): \(why)",
+        "can't decode \(Payload.self)\(keys.isEmpty ? "" : " at '\(keys.joined(separator: "."))'") from \(data.count) bytes \(origin): \(why)",
         phase: .finishing, underlying: error)
     }
+  }
+
+  /// The payload that is the body itself; nil for one that is decoded.
+  @inline(__always)
+  private static func body<Payload>(_ type: Payload.Type, _ data: Data, _ mediaType: () -> MediaType?) throws
+    -> Payload?
+  {
+    if type == Data.self, let payload = data as? Payload { return payload }
+    if type == String.self, let payload = try payload(data, mediaType()) as? Payload { return payload }
+    if type == Data?.self, let payload = (data.isEmpty ? nil : data) as Data? as? Payload { return payload }
+    if type == String?.self, let payload = try (data.isEmpty ? nil : payload(data, mediaType())) as String? as? Payload
+    {
+      return payload
+    }
+    return nil
   }
 
   /// The place and reason of a decoding failure. Data in no such format is shown: a page says more than a parser.
@@ -75,21 +87,31 @@ enum PayloadCoding {
     return "\(explain(error)) It begins with: \(excerpt)"
   }
 
-  /// The body as text: in the charset that the header declares, else in UTF-8, unreadable bytes replaced.
-  static func text(_ data: Data, _ mediaType: MediaType?) -> String {
-    let declared = mediaType?.parameter("charset")?.lowercased()
-    if let encoding = declared.flatMap({ encodings[$0] }), let text = String(data: data, encoding: encoding) {
-      return text
+  /// The body as text: in the charset that the header declares, else in UTF-8. Where none is declared, unreadable bytes are
+  /// replaced.
+  private static func declaredText(_ data: Data, _ mediaType: MediaType?) throws(Charset.Problem) -> String {
+    guard let charset = mediaType?.parameter("charset"), !charset.isEmpty else {
+      return String(decoding: data, as: UTF8.self)
     }
-    return String(decoding: data, as: UTF8.self)
+    return try Charset.text(of: data, in: charset)
   }
 
-  private static let encodings: [String: String.Encoding] = [
-    "iso-8859-1": .isoLatin1, "latin1": .isoLatin1, "us-ascii": .ascii, "utf-16": .utf16,
-    "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian, "utf-32": .utf32, "windows-1252": .windowsCP1252,
-    "windows-1250": .windowsCP1250, "windows-1251": .windowsCP1251, "iso-8859-2": .isoLatin2,
-    "shift_jis": .shiftJIS, "euc-jp": .japaneseEUC, "iso-2022-jp": .iso2022JP,
-  ]
+  /// The body as text, as far as it can be read: in UTF-8, unreadable bytes replaced, where the declared charset will not do.
+  static func text(_ data: Data, _ mediaType: MediaType?) -> String {
+    (try? declaredText(data, mediaType)) ?? String(decoding: data, as: UTF8.self)
+  }
+
+  /// The body as a payload of text.
+  private static func payload(_ data: Data, _ mediaType: MediaType?) throws -> String {
+    do {
+      return try declaredText(data, mediaType)
+    } catch {
+      throw TaskError(
+        .decodingFailed,
+        "can't decode String from \(data.count) bytes of \(mediaType?.essence ?? "no type"): \(error.words)",
+        phase: .finishing, underlying: error)
+    }
+  }
 
   /// The place and reason of a failure, in words.
   static func explain(_ error: any Error) -> String {

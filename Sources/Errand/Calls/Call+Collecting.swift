@@ -5,16 +5,17 @@ extension Call {
   func collect(_ response: HTTPResponse) async throws -> (outcome: Outcome, timings: TransferTimings?) {
     var outcome = Outcome(self, response, isRead: true)
     switch delivery {
-    case .memory where outcome.isAccepted:
+    case .memory where outcome.isAccepted && !outcome.isUnaskedWhole:
       let gathered = try await gather(response.body)
+      try response.checkPart(size: gathered.data.count)
       outcome.data = gathered.data
       outcome.size = gathered.data.count
       return (outcome, gathered.timings)
     case .discarded where outcome.isAccepted:
       (outcome.size, outcome.shown) = try await drain(response.body)
-    case .file(let url) where outcome.isSuccess && outcome.isWhole:
+    case .file(let place) where outcome.isSuccess && outcome.isWhole:
       try verify(response)
-      outcome.size = try await write(response.body, to: url)
+      (outcome.file, outcome.size) = try await write(response, to: place)
       outcome.isVerified = true
     case .memory, .discarded, .file, .stream:
       outcome.data = await excerpt(of: response.body)
@@ -39,11 +40,14 @@ extension Call {
   /// The body of an outcome that was read, to be read once more. One that is in the call's file is read from there, where a
   /// step will see it.
   private func body(of outcome: Outcome) -> HTTPResponseBody {
-    guard case .file(let url) = delivery, outcome.isVerified, surroundings?.callSteps.isEmpty == false else {
+    guard let file = outcome.file, outcome.isVerified, surroundings?.callSteps.isEmpty == false else {
       return HTTPResponseBody(outcome.data, trailers: outcome.response.body.trailers)
     }
-    let stored = HTTPResponseBody(StoredBody(url))
-    state.withLock { $0.stored = stored }
+    let stored = HTTPResponseBody(StoredBody(file))
+    state.withLock { state in
+      state.stored = stored
+      state.file = file
+    }
     return stored
   }
 
@@ -53,6 +57,7 @@ extension Call {
     guard case .file = delivery, state.withLock({ $0.stored }) === response.body else { return outcome }
     outcome.response.body = HTTPResponseBody()
     (outcome.isRead, outcome.isVerified) = (true, true)
+    outcome.file = state.withLock { $0.file }
     return outcome
   }
 
@@ -60,8 +65,8 @@ extension Call {
   func read(_ outcome: Outcome) async throws -> Outcome {
     var outcome = outcome
     switch delivery {
-    case .file(let file) where outcome.isSuccess:
-      outcome.size = try await write(outcome.response.body, to: file)
+    case .file(let place) where outcome.isSuccess:
+      (outcome.file, outcome.size) = try await write(outcome.response, to: place)
       outcome.response.body = HTTPResponseBody()
     case .discarded:
       (outcome.size, outcome.shown) = try await drain(outcome.response.body)
@@ -107,22 +112,38 @@ extension Call {
     return (size, shown)
   }
 
-  /// Writes a body beside `url` and renames it once it is complete: what was there stays until then, and for good if
-  /// anything fails. Returns the number of bytes.
-  @concurrent private func write(_ body: HTTPResponseBody, to url: URL) async throws -> Int {
-    let file = try PartialFile(for: url)
+  /// Writes a body beside its place and renames it once it is complete: what was there stays until then, and for good if
+  /// anything fails. Returns the file and the number of bytes.
+  @concurrent private func write(_ response: HTTPResponse, to place: FilePlace) async throws -> (URL, Int) {
+    let file =
+      switch place {
+      case .exact(let url): try PartialFile(for: url)
+      case .named(let folder, let replacing):
+        try PartialFile(for: folder.appendingPathComponent(response.suggestedFileName), replacing: replacing)
+      }
     var size = 0
     do {
-      while let chunk = try await body.next() {
+      while let chunk = try await response.body.next() {
         size += chunk.count
         try file.write(chunk)
       }
+      try response.checkPart(size: size)
       try checkCancellation()
     } catch {
       file.discard()
       throw error
     }
-    try file.publish()
-    return size
+    return (try file.publish(), size)
+  }
+}
+
+extension HTTPResponse {
+  /// Throws where the body is not as long as its `Content-Range` says: with a length of its own, the transport has seen it.
+  @inline(__always)
+  fileprivate func checkPart(size: Int) throws {
+    guard status == .partialContent, let stated = sizeOfPart, stated != size else { return }
+    throw TaskError(
+      size < stated ? .truncatedBody : .badResponse,
+      "the part has \(size) bytes, and by its Content-Range \(stated)", phase: .receiving)
   }
 }

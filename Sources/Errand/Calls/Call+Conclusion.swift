@@ -60,6 +60,11 @@ extension Call {
       switch response.status {
       case .notModified: (.notModified, "there is no body, for the copy that the request names is still good")
       case .partialContent: (.badStatus, state.withLock { $0.unaskedPart } ?? "a part was sent")
+      case .ok:
+        (
+          .badStatus,
+          "the whole was sent in place of \(plan.range?.description ?? "a part"): the server takes no Range, so download all of it, or read its stream"
+        )
       default: (.badStatus, "there is no body for the file, which stays as it was")
       }
     var error = TaskError(code, "\(response.status): \(reason)", phase: .finishing)
@@ -99,7 +104,8 @@ extension Call {
   private func errorPayload(_ body: Data, _ mediaType: MediaType?) -> (any Sendable)? {
     guard let type = plan.errorPayload ?? snapshot.configuration.errorPayload, !body.isEmpty else { return nil }
     func decoded<Payload: Decodable & Sendable>(_ type: Payload.Type) -> (any Sendable)? {
-      try? PayloadCoding.decode(type, from: body, mediaType: mediaType, with: decoder, redaction: nil)
+      try? PayloadCoding.decode(
+        type, from: body, mediaType: mediaType, with: decoder(for: mediaType), redaction: nil)
     }
     return decoded(type)
   }

@@ -65,7 +65,7 @@ final class Call: Sendable {
   /// True when what goes over the wire is echoed or recorded.
   var isShown: Bool { exchange != nil }
 
-  var retryPolicy: RetryPolicy { plan.retryPolicy.isInherited ? snapshot.configuration.retryPolicy : plan.retryPolicy }
+  var retryPolicy: RetryPolicy { plan.retryPolicy(under: snapshot.configuration) }
 
   /// The limits of the call where a body goes to or comes from a file or a stream.
   var streamTimeouts: Timeouts { Timeouts.ofStreams(plan.timeout, plan.timeouts, snapshot.configuration) }

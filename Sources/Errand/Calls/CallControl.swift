@@ -1,11 +1,19 @@
 import ErrandFoundation
 
-/// The control of a call from outside: the call waits at the gate, and reports its events.
+/// The control of a call from outside: the call waits at the gate, and reports its events and its progress.
 final class CallControl: TaskObserver {
   let gate = PauseGate()
+  /// Is told of the bytes that go up and come down.
+  let onProgress: @Sendable (TransferProgress) -> Void
   private let onEvent: @Sendable (TaskEvent) -> Void
 
-  init(_ onEvent: @escaping @Sendable (TaskEvent) -> Void) { self.onEvent = onEvent }
+  init(
+    _ onEvent: @escaping @Sendable (TaskEvent) -> Void,
+    onProgress: @escaping @Sendable (TransferProgress) -> Void = { _ in }
+  ) {
+    self.onEvent = onEvent
+    self.onProgress = onProgress
+  }
 
   var delivery: ObserverDelivery { .inline }
 

@@ -35,6 +35,8 @@ struct CallState {
   var hasCurrentFile = false
   /// The use of the cache; nil where there is none.
   var cacheRun: CacheRun?
+  /// The call's file, where a step sees it.
+  var file: URL?
   /// The body that is read from the call's file.
   weak var stored: HTTPResponseBody?
 

@@ -16,6 +16,8 @@ struct Outcome: Sendable {
   var isRead = false
   /// True once the hooks of the task and the server have verified the head.
   var isVerified = false
+  /// The file that the body is in; nil where it is in none.
+  var file: URL?
 
   init(_ call: Call, _ response: HTTPResponse, isRead: Bool = false) {
     self.call = call
@@ -36,11 +38,18 @@ struct Outcome: Sendable {
     switch response.status {
     case .notModified: false
     case .partialContent: call.state.withLock { $0.unaskedPart } == nil
+    // RFC 9110 §14.2: a server may ignore Range; the caller asked for a part and would take the whole for it.
+    case .ok: call.plan.range?.isAll ?? true
     // RFC 9110 §15.3.5 and §15.3.6: there is none, which is not a file of no bytes.
     case .noContent, 205: !call.delivery.isFile
     default: true
     }
   }
+}
+
+extension Outcome {
+  /// True where a part was asked for and the whole is about to come, which may be any size.
+  var isUnaskedWhole: Bool { call.plan.range != nil && response.status == .ok && !isWhole }
 }
 
 /// The result of an attempt: a response with any status, or an error.
@@ -58,9 +67,14 @@ extension AttemptResult {
 }
 
 extension Call {
-  /// Decodes payloads: the task's, else the server's.
-  var decoder: any PayloadDecoder {
-    plan.decoder is InheritedCoding ? snapshot.configuration.defaultDecoder : plan.decoder
+  /// Decodes payloads: the task's, else the server's for the media type.
+  func decoder(for mediaType: @autoclosure () -> MediaType?) -> any PayloadDecoder {
+    guard plan.decoder is InheritedCoding else { return plan.decoder }
+    let configuration = snapshot.configuration
+    guard !configuration.decoders.isEmpty, let essence = mediaType()?.essence else {
+      return configuration.defaultDecoder
+    }
+    return configuration.decoders.first { $0.key.essence == essence }?.value ?? configuration.defaultDecoder
   }
 }
 
@@ -69,7 +83,8 @@ extension Outcome {
     do {
       let payload = try PayloadCoding.decode(
         type, from: data, mediaType: response.mediaType,
-        with: call.decoder,
+        with: call.decoder(for: response.mediaType),
+        at: call.plan.payloadPath.keys(for: type, under: call.snapshot.configuration.payloadPath),
         redaction: call.shownRedaction)
       call.trace.note(.decoded)
       return payload
@@ -79,14 +94,27 @@ extension Outcome {
   }
 }
 
+/// The place of a file that a body is written to.
+package enum FilePlace: Sendable {
+  /// This file, which is replaced.
+  case exact(URL)
+  /// A file in this folder, named by the response; others stay unless they are to be replaced.
+  case named(in: URL, replacing: Bool)
+
+  /// The file, where it is known beforehand.
+  var exact: URL? {
+    if case .exact(let file) = self { file } else { nil }
+  }
+}
+
 /// The destination of an accepted response's body.
 package enum Delivery: Sendable {
   /// Read and forgotten.
   case discarded
   /// Collected in memory.
   case memory
-  /// Written to a file, which is replaced once the body is complete.
-  case file(URL)
+  /// Written to a file, which is put in its place once the body is complete.
+  case file(FilePlace)
   /// Left to the caller, as it comes.
   case stream
 

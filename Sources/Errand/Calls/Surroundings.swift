@@ -90,11 +90,20 @@ final class Surroundings: Sendable {
   }
 
   private static func innerSteps(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> [any PerAttemptStep] {
-    let progress = plan.progress.map { ProgressStep(clock: plan.server.manager.clock, tell: $0) }
+    let progress = teller(plan).map { ProgressStep(clock: plan.server.manager.clock, tell: $0) }
     guard snapshot.configuration.waitsForConnectivity else { return progress.map { [$0] } ?? [] }
     let allowance = ConnectivityAllowance(snapshot.configuration.connectivityTimeout)
     let (reachability, clock) = (snapshot.configuration.reachability, plan.server.manager.clock)
     let wait = ConnectivityWait(reachability: reachability, allowance: allowance, clock: clock)
     return progress.map { [wait, $0] } ?? [wait]
+  }
+
+  /// Is told of the call's progress: by the task, by its handle, by both, or nobody.
+  private static func teller(_ plan: TaskPlan) -> (@Sendable (TransferProgress) -> Void)? {
+    guard let own = plan.progress, let control = plan.control else { return plan.progress ?? plan.control?.onProgress }
+    return { progress in
+      own(progress)
+      control.onProgress(progress)
+    }
   }
 }

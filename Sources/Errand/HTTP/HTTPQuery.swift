@@ -68,17 +68,6 @@ public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
   /// `text` with every byte but the unreserved ones (RFC 3986 §2.3) percent-encoded.
   static func escaped(_ text: String) -> String {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.utf8.count)
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-        UInt8(ascii: "~"):
-        bytes.append(byte)
-      default: bytes.append(contentsOf: byte.percentEncoded)
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    String(decoding: text.percentEncodedBytes(except: "-._~"), as: UTF8.self)
   }
 }

@@ -6,6 +6,27 @@ extension String {
   /// Its first 200 characters and how many bytes it has, where that is more: for errors, which are lines to read.
   var shortened: String { utf8.count <= 200 ? self : "\(prefix(200))… (\(utf8.count) bytes)" }
 
+  /// Its bytes as UTF-8, percent-encoded but for letters, digits and `marks`.
+  ///
+  /// - Parameters:
+  ///   - marks: Other characters of ASCII that stay as they are.
+  ///   - blank: The byte in the place of a blank; nil where that is encoded as any other.
+  func percentEncodedBytes(except marks: String, blank: UInt8? = nil) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(utf8.count)
+    for byte in utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        bytes.append(byte)
+      case UInt8(ascii: " ") where blank != nil: bytes.append(blank ?? byte)
+      case _ where marks.utf8.contains(byte): bytes.append(byte)
+      default: bytes.append(contentsOf: byte.percentEncoded)
+      }
+    }
+    return bytes
+  }
+
   /// True when all its bytes as UTF-8 are `allowed`.
   @inline(__always)
   func hasOnlyBytes(where allowed: (UInt8) -> Bool) -> Bool {

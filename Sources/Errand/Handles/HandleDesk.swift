@@ -2,6 +2,7 @@
 final class HandleDesk<Value: Sendable>: Sendable {
   typealias Operation = @Sendable (CallControl) async throws -> Value
   typealias Events = AsyncStream<TaskEvent>
+  typealias Transfers = AsyncStream<TransferProgress>
 
   /// A reader of the value of one round.
   private struct Reader {
@@ -22,6 +23,16 @@ final class HandleDesk<Value: Sendable>: Sendable {
     var waiters: [Int: Reader] = [:]
     var events: [TaskEvent] = []
     var readers: [Events.Continuation] = []
+    /// The last progress of the present round, and those who watch it.
+    var transfer: TransferProgress?
+    var watchers: [Transfers.Continuation] = []
+
+    /// Ends what is read of the present round.
+    mutating func finishReaders() {
+      for reader in readers { reader.finish() }
+      for watcher in watchers { watcher.finish() }
+      (readers, watchers) = ([], [])
+    }
   }
 
   /// More events than any call has unless it is retried for days.
@@ -44,7 +55,7 @@ final class HandleDesk<Value: Sendable>: Sendable {
   /// Runs the present round. The job holds this object until it is done, with or without the handle.
   func start() {
     let round = state.withLock { $0.progress.round }
-    let control = CallControl { [self] in note($0, round) }
+    let control = CallControl({ [self] in note($0, round) }, onProgress: { [self] in note($0, round) })
     state.withLock { state in
       state.gate = control.gate
       if state.progress.state == .paused { control.gate.close() }
@@ -89,9 +100,9 @@ final class HandleDesk<Value: Sendable>: Sendable {
   func retry() -> Bool {
     let isBegun = state.withLock { state in
       guard state.progress.retry() else { return false }
-      for reader in state.readers { reader.finish() }
+      state.finishReaders()
       (state.job, state.gate, state.result, state.isCancelled) = (nil, nil, nil, false)
-      (state.events, state.readers) = ([], [])
+      (state.events, state.transfer) = ([], nil)
       return true
     }
     if isBegun { start() }
@@ -150,8 +161,26 @@ final class HandleDesk<Value: Sendable>: Sendable {
       if state.events.count < Self.unreadEvents { state.events.append(event) }
       for reader in state.readers { reader.yield(event) }
       guard state.progress.state.isOver else { return }
-      for reader in state.readers { reader.finish() }
-      state.readers = []
+      state.finishReaders()
+    }
+  }
+
+  /// The progress of the present round, from the last that is known.
+  func transfers() -> Transfers {
+    // A slow reader gets the newest: the others are past.
+    let (stream, watcher) = Transfers.makeStream(bufferingPolicy: .bufferingNewest(1))
+    state.withLock { state in
+      if let transfer = state.transfer { watcher.yield(transfer) }
+      if state.progress.state.isOver { watcher.finish() } else { state.watchers.append(watcher) }
+    }
+    return stream
+  }
+
+  private func note(_ transfer: TransferProgress, _ round: Int) {
+    state.withLock { state in
+      guard state.progress.round == round else { return }
+      state.transfer = transfer
+      for watcher in state.watchers { watcher.yield(transfer) }
     }
   }
 

@@ -46,6 +46,14 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   /// handle: hold that as long as a ``scoped`` call is to live.
   public var events: AsyncStream<TaskEvent> { desk.events() }
 
+  /// The progress of the bodies that go up and come down, from the last that is known; ends with the call.
+  ///
+  ///     for await progress in export.progress { bar.show(progress.fraction) }
+  ///
+  /// It is told at most 20 times a second and at the end of each body; a slow reader gets the newest. Each use is a sequence of its
+  /// own, and does not keep the handle. A call that shares the request of another has no bodies of its own.
+  public var progress: AsyncStream<TransferProgress> { desk.transfers() }
+
   /// Ends the call with `CancellationError`; nothing when it is over.
   public func cancel() { desk.cancel() }
 

@@ -43,7 +43,7 @@ extension TaskManager {
   public nonisolated func start<Described: ServerTask>(
     _ task: Described, downloadingTo file: URL, lifetime: TaskHandleLifetime = .managed
   ) -> TaskHandle<TaskResponse<URL>> {
-    Self.begin(task, .file(file), lifetime) { TaskResponse(file, $0) }
+    Self.begin(task, .file(.exact(file)), lifetime) { TaskResponse(file, $0) }
   }
 
   private static func begin<Value: Sendable>(

@@ -44,6 +44,11 @@ public struct ServerConfiguration: Sendable {
   public var defaultEncoder: any BodyEncoder = ServerConfiguration.sortingEncoder
   /// Decodes payloads.
   public var defaultDecoder: any PayloadDecoder = JSONDecoder()
+  /// Decoders by the media type of the response; where none fits, ``defaultDecoder`` counts. A task's own decoder overrides them.
+  public var decoders: [MediaType: any PayloadDecoder] = [:]
+  /// The place of payloads in bodies that wrap them, such as `"data"`; the body itself unless stated. A task's own overrides it, and it
+  /// does not count for payloads of bytes and text, which are the body, nor for ``errorPayload``.
+  public var payloadPath = PayloadPath.whole
   /// The payload of refused responses, which ``TaskError/payload(as:)`` gives and the error's line shows; a task's own
   /// `ErrorPayload` overrides it, and nil is none.
   public var errorPayload: (any (Decodable & Sendable).Type)?

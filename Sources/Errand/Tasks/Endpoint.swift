@@ -38,6 +38,8 @@ public struct Endpoint<Upload: Sendable, Download: Sendable>: ServerTask {
   public var timeout: Duration { defaults.timeout }
   /// The retry policy of the defaults.
   public var retryPolicy: RetryPolicy { defaults.retryPolicy }
+  /// The place of payloads of the defaults.
+  public var payloadPath: PayloadPath { defaults.payloadPath }
   /// The payload, encoded.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { try await body(encoder) }
 }
@@ -106,6 +108,56 @@ extension Endpoint where Upload: Encodable {
   }
 }
 
+extension Endpoint where Upload == HTTPBody {
+  /// An endpoint of any method with any body: bytes, a text, a form, a file, a stream.
+  ///
+  ///     try await Endpoint<HTTPBody, Void>.put("notes/7", body: .file(notes)).upload()
+  public static func request(
+    _ method: HTTPMethod, _ path: String, body: HTTPBody, query: HTTPQuery = [:], defaults: Defaults = Defaults()
+  ) -> Self {
+    Endpoint(method, path, query, defaults) { _ in body }
+  }
+
+  /// An endpoint of any method with a form with files, which are opened for every attempt.
+  public static func request(
+    _ method: HTTPMethod, _ path: String, form: MultipartForm, query: HTTPQuery = [:], defaults: Defaults = Defaults()
+  ) -> Self {
+    Endpoint(method, path, query, defaults) { _ in try form.body() }
+  }
+
+  /// A POST endpoint with any body.
+  public static func post(
+    _ path: String, body: HTTPBody, query: HTTPQuery = [:], defaults: Defaults = Defaults()
+  ) -> Self {
+    request(.post, path, body: body, query: query, defaults: defaults)
+  }
+
+  /// A POST endpoint with a form with files.
+  public static func post(
+    _ path: String, form: MultipartForm, query: HTTPQuery = [:], defaults: Defaults = Defaults()
+  ) -> Self {
+    request(.post, path, form: form, query: query, defaults: defaults)
+  }
+
+  /// A PUT endpoint with any body.
+  public static func put(
+    _ path: String, body: HTTPBody, query: HTTPQuery = [:], defaults: Defaults = Defaults()
+  ) -> Self {
+    request(.put, path, body: body, query: query, defaults: defaults)
+  }
+
+  /// A PATCH endpoint with any body.
+  public static func patch(
+    _ path: String, body: HTTPBody, query: HTTPQuery = [:], defaults: Defaults = Defaults()
+  ) -> Self {
+    request(.patch, path, body: body, query: query, defaults: defaults)
+  }
+
+  /// Sends the body and returns the response, whose own body is read and dropped.
+  @discardableResult
+  public func upload() async throws -> HTTPResponse { try await run() }
+}
+
 extension Endpoint where Download == Void {
   /// Runs the task; reads and drops the body of the response.
   public func download() async throws { try await run() }
@@ -121,16 +173,19 @@ public struct EndpointDefaults: Sendable {
   public var timeout: Duration
   /// The policy for failed attempts.
   public var retryPolicy: RetryPolicy
+  /// The place of payloads in bodies that wrap them.
+  public var payloadPath: PayloadPath
 
   /// Nothing but what is given.
   public init(
     server: Server? = nil, headers: HTTPHeaders = [:], timeout: Duration = .inherited,
-    retryPolicy: RetryPolicy = .inherited
+    retryPolicy: RetryPolicy = .inherited, payloadPath: PayloadPath = .inherited
   ) {
     self.server = server
     self.headers = headers
     self.timeout = timeout
     self.retryPolicy = retryPolicy
+    self.payloadPath = payloadPath
   }
 }
 

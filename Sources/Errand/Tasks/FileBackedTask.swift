@@ -51,7 +51,7 @@ extension ServerTask {
   public func download(to file: URL, when condition: DownloadCondition) async throws -> TaskResponse<URL> {
     var plan = plan
     plan.keepsCurrentFile = condition == .changed
-    return try await Call.perform(plan, .file(file)) { TaskResponse(file, $0) }
+    return try await Call.perform(plan, .file(.exact(file))) { TaskResponse(file, $0) }
   }
 
   /// The task with a response that is used where the cache has none, such as one that comes with the app.

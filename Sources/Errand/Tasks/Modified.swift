@@ -49,4 +49,12 @@ extension Modified {
   public func download<Upload>() async throws where Base == Endpoint<Upload, Void> { try await run() }
 }
 
+extension Modified {
+  /// Sends the body and returns the response, whose own body is read and dropped.
+  @discardableResult
+  public func upload<Download>() async throws -> HTTPResponse where Base == Endpoint<HTTPBody, Download> {
+    try await run()
+  }
+}
+
 extension Modified: UploadingTask where Base: UploadingTask {}

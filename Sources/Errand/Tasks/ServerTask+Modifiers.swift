@@ -33,6 +33,21 @@ extension ServerTask {
   /// The task with more items in its query.
   public func query(_ query: HTTPQuery) -> Modified<Unmodified> { modified { $0.addedQuery.items += query.items } }
 
+  /// The task for a part of its body: `.range(.first(1024))`, `.range(ByteRange(0..<100))`.
+  ///
+  /// A response with another part fails the call, and so does one with the whole, but for a ``stream()``, whose reader sees
+  /// ``HTTPResponse/contentRange``.
+  public func range(_ range: ByteRange) -> Modified<Unmodified> {
+    modified {
+      $0.headers[.range] = range.description
+      $0.range = range
+      guard !range.isValid, $0.problem == nil else { return }
+      $0.problem = TaskError(
+        .badRequest, "a range has at least one byte, and begins at 0 or later: \(range)", phase: .preparing,
+        isSurelyNotSent: true)
+    }
+  }
+
   /// The task with another retry policy.
   public func retry(_ policy: RetryPolicy) -> Modified<Unmodified> { modified { $0.retryPolicy = policy } }
 
@@ -118,4 +133,7 @@ extension ServerTask {
 
   /// The task with another decoder.
   public func decoder(_ decoder: any PayloadDecoder) -> Modified<Unmodified> { modified { $0.decoder = decoder } }
+
+  /// The task with its payload at another place of the body: `.payloadPath("data")`, `.payloadPath(["data", "items"])`, `.whole`.
+  public func payloadPath(_ path: PayloadPath) -> Modified<Unmodified> { modified { $0.payloadPath = path } }
 }

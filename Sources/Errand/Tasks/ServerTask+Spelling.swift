@@ -180,6 +180,31 @@ extension ServerTask {
   public var plannedDecoder: any PayloadDecoder { InheritedCoding() }
 }
 
+// MARK: Payload path
+
+extension ServerTask where TaskPayloadPath == PayloadPath {
+  /// `.inherited`.
+  public var payloadPath: PayloadPath { .inherited }
+  /// The place.
+  public var plannedPayloadPath: PayloadPath { payloadPath }
+}
+
+extension ServerTask where TaskPayloadPath == String {
+  /// The place that one key leads to.
+  public var plannedPayloadPath: PayloadPath { PayloadPath([payloadPath]) }
+}
+
+extension ServerTask where TaskPayloadPath == [String] {
+  /// The place that the keys lead to.
+  public var plannedPayloadPath: PayloadPath { PayloadPath(payloadPath) }
+}
+
+extension ServerTask {
+  /// Not the place of a payload.
+  @available(*, unavailable, message: "a payload path is a key as String, keys as [String], or a PayloadPath")
+  public var plannedPayloadPath: PayloadPath { .inherited }
+}
+
 // MARK: Parameters
 
 extension ServerTask where TaskParameters == Never? {

@@ -21,7 +21,7 @@ extension ServerTask {
   /// fails before leaves the old one in place and nothing else behind.
   @discardableResult
   public func download(to file: URL) async throws -> TaskResponse<URL> {
-    try await Call.perform(plan, .file(file)) { TaskResponse(file, $0) }
+    try await Call.perform(plan, .file(.exact(file))) { TaskResponse(file, $0) }
   }
 
   /// Runs the task and writes the body to a file, its progress told.
@@ -29,6 +29,24 @@ extension ServerTask {
   public func download(
     to file: URL, progress: @escaping @Sendable (TransferProgress) -> Void
   ) async throws -> TaskResponse<URL> { try await self.progress(progress).download(to: file) }
+
+  /// Runs the task and writes the body to a file in a folder, named by the response: see ``HTTPResponse/suggestedFileName``.
+  ///
+  ///     let file = try await Export().download(into: downloads).payload    // downloads/report.pdf
+  ///
+  /// A file of that name stays, and the new one is `report (2).pdf`, unless it is to be replaced. Missing folders are made. Whatever
+  /// fails leaves nothing behind.
+  ///
+  /// - Parameters:
+  ///   - folder: The folder.
+  ///   - replacing: Whether a file of that name is replaced.
+  /// - Returns: The response, whose payload is the file.
+  @discardableResult
+  public func download(into folder: URL, replacing: Bool = false) async throws -> TaskResponse<URL> {
+    try await Call.perform(plan, .file(.named(in: folder, replacing: replacing))) {
+      TaskResponse($0.file ?? folder, $0)
+    }
+  }
 
   /// Runs the task and returns the head of the response, its body as it comes.
   ///

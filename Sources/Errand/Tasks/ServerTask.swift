@@ -29,6 +29,8 @@ public protocol ServerTask: Sendable {
   associatedtype TaskEncoder: Sendable = any BodyEncoder
   /// The type of ``decoder``: any ``PayloadDecoder``.
   associatedtype TaskDecoder: Sendable = any PayloadDecoder
+  /// The type of ``payloadPath``: ``PayloadPath``, a key or keys.
+  associatedtype TaskPayloadPath: Sendable = PayloadPath
   /// The payload of refused responses, which ``TaskError/payload(as:)`` gives; the server's
   /// ``ServerConfiguration/errorPayload`` unless stated.
   associatedtype ErrorPayload: Decodable & Sendable = Never
@@ -62,6 +64,9 @@ public protocol ServerTask: Sendable {
   var encoder: TaskEncoder { get }
   /// Decodes payloads; the server's ``ServerConfiguration/defaultDecoder`` unless stated.
   var decoder: TaskDecoder { get }
+  /// The place of the payload in a body that wraps it: a key, keys as `[String]`, or a ``PayloadPath``; the server's
+  /// ``ServerConfiguration/payloadPath`` unless stated.
+  var payloadPath: TaskPayloadPath { get }
 
   // MARK: How
 
@@ -155,6 +160,8 @@ public protocol ServerTask: Sendable {
   var plannedEncoder: any BodyEncoder { get }
   /// ``decoder`` as one of any type. Not to be implemented.
   var plannedDecoder: any PayloadDecoder { get }
+  /// ``payloadPath`` as one of its own type. Not to be implemented.
+  var plannedPayloadPath: PayloadPath { get }
   /// The task as it was declared, without its modifiers. Not to be implemented.
   var unmodified: Unmodified { get }
   /// All aspects as one value, which is read once a call. Not to be implemented.

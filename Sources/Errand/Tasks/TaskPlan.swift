@@ -19,6 +19,8 @@ public struct TaskPlan: Sendable {
   public var encoder: any BodyEncoder
   /// Decodes payloads.
   public var decoder: any PayloadDecoder
+  /// The place of the payload in a body that wraps it.
+  public var payloadPath: PayloadPath
   /// The time limit for one attempt, or with a body to or from a file or a stream, for the head and the idle time.
   public var timeout: Duration
   /// Limits; where one is nil, the server's counts.
@@ -65,6 +67,8 @@ public struct TaskPlan: Sendable {
   public var gzipUploadThreshold: Int?
   /// Is told of the bytes that go up and come down; nil where nobody is.
   var progress: (@Sendable (TransferProgress) -> Void)?
+  /// The part of the body that is asked for; nil for the whole, and where a header field alone says.
+  var range: ByteRange?
   /// The URL in place of the task's, whole with its query; nil for the first page.
   var pageURL: URL?
   /// The payload of refused responses; nil where the server's counts.
@@ -89,6 +93,7 @@ public struct TaskPlan: Sendable {
     }
     encoder = task.plannedEncoder
     decoder = task.plannedDecoder
+    payloadPath = task.plannedPayloadPath
     timeout = task.plannedTimeout
     timeouts = task.timeouts
     retryPolicy = task.retryPolicy
@@ -124,6 +129,11 @@ public struct TaskPlan: Sendable {
   mutating func change(_ change: @escaping @Sendable (inout TaskPlan) -> Void) {
     changes.append(change)
     change(&self)
+  }
+
+  /// The policy for failed attempts: the task's, or the one of its server.
+  func retryPolicy(under configuration: ServerConfiguration) -> RetryPolicy {
+    retryPolicy.isInherited ? configuration.retryPolicy : retryPolicy
   }
 
   /// True when the task states time limits of its own.

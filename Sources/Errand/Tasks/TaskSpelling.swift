@@ -14,7 +14,7 @@ package enum TaskSpelling {
     "acceptedStatuses": AcceptedStatuses.self, "taskTag": String.self, "comment": String.self,
     "context": TaskContext.self, "echoStyle": EchoStyle.self, "recordingStyle": RecordingStyle.self,
   ]
-  private static let spelled = ["path", "query", "headers", "timeout", "encoder", "decoder", "url"]
+  private static let spelled = ["path", "query", "headers", "timeout", "encoder", "decoder", "payloadPath", "url"]
 
   /// The bodies that count where the task says by its protocol that it sends one.
   private static let bodies = [

@@ -43,11 +43,44 @@ import Testing
     arguments: [
       ("text/plain; charset=iso-8859-1", [0x63, 0xE9], "cé"), ("text/plain;charset=\"UTF-8\"", [0xC3, 0xA9], "é"),
       ("text/plain", [0xC3, 0xA9], "é"), ("text/plain; charset=windows-1252", [0x80], "€"),
-      ("text/plain; charset=utf-16le", [0x41, 0x00], "A"), ("text/plain; charset=no-such", [0x41], "A"),
-      ("text/plain", [0x41, 0xFF], "A\u{FFFD}"),
+      ("text/plain; charset=utf-16le", [0x41, 0x00], "A"), ("text/plain; charset=shift_jis", [0x93, 0xFA], "日"),
+      ("text/plain", [0x41, 0xFF], "A\u{FFFD}"), ("text/plain; charset=\"\"", [0x41], "A"),
     ] as [(String, [UInt8], String)])
   func `text is read in the charset that the header declares`(type: String, bytes: [UInt8], text: String) async throws {
     #expect(try await download(String.self, Data(bytes), MediaType(type)) == text)
+  }
+
+  @Test(
+    arguments: [
+      ("no-such", [0x41], "the charset 'no-such' is not known"), ("utf-8", [0x41, 0xFF], "the bytes are no UTF-8"),
+      ("euc-kr", [0x41, 0xFF], "the bytes from 1 on are no text in 'euc-kr'"),
+    ] as [(String, [UInt8], String)])
+  func `a text that cannot be read in its declared charset is an error, and not another text`(
+    charset: String, bytes: [UInt8], words: String
+  ) async throws {
+    let type = MediaType("text/plain; charset=\(charset)")
+    let error = await #expect(throws: TaskError.self) { try await download(String.self, Data(bytes), type) }
+    #expect(error?.code == .decodingFailed)
+    #expect(error?.reason == "can't decode String from \(bytes.count) bytes of text/plain: \(words)")
+    await #expect(throws: TaskError.self) { try await download(String?.self, Data(bytes), type) }
+    // As much of it as can be read, where nothing may fail.
+    let stub = StubServer(.data(Data(bytes), type))
+    let shown = try await Endpoint<Void, Data>.get("x").on(stub.server).response().text
+    #expect(shown == (bytes.count == 1 ? "A" : "A\u{FFFD}"))
+  }
+
+  @Test
+  func `a response is decoded by its media type, where the server says so, and a task's own decoder overrides it`()
+    async throws
+  {
+    let list = try PropertyListEncoder().encode(Widget())
+    let stub = StubServer(.data(list, "Application/X-Plist; charset=utf-8"), .widget, .data(list, .propertyList))
+    await stub.server.update { $0.decoders = [.propertyList: PropertyListDecoder()] }
+    #expect(try await GetWidget().on(stub.server).download() == Widget())
+    #expect(try await GetWidget().on(stub.server).download() == Widget())
+    await #expect(throws: TaskError.self) {
+      try await GetWidget().decoder(JSONDecoder()).on(stub.server).download()
+    }
   }
 
   @Test func `a body that does not fit is an error that says where`() async {

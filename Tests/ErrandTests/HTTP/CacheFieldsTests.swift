@@ -68,6 +68,21 @@ import Testing
     #expect(ByteRange(["Range": text])?.positions(of: 10_000) == positions)
   }
 
+  @Test(arguments: [
+    (ByteRange(0..<100), "bytes=0-99"), (ByteRange(5...5), "bytes=5-5"), (ByteRange(100...), "bytes=100-"),
+    (.first(10), "bytes=0-9"), (.last(500), "bytes=-500"), (ByteRange(0...Int.max), "bytes=0-\(Int.max)"),
+  ]) func `a range is written as it is asked for`(range: ByteRange, text: String) {
+    #expect("\(range)" == text && range.isValid)
+    if text.utf8.count < 20 { #expect(ByteRange(["Range": text]) == range) }
+  }
+
+  @Test func `a range without a byte, or from before the first, is none to ask for`() {
+    for range in [ByteRange(7..<7), .first(0), .first(-1), .last(0), .last(-1), ByteRange((-1)...), ByteRange(-5...5)] {
+      #expect(!range.isValid)
+    }
+    #expect(!ByteRange(Int.min..<Int.min).isValid)
+  }
+
   @Test(arguments: ["bytes=10000-", "bytes=-0"]) func `a range of nothing cannot be satisfied`(text: String) {
     let range = ByteRange(["Range": text])
     #expect(range != nil && range?.positions(of: 10_000) == nil)

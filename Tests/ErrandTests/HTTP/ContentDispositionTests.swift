@@ -61,6 +61,13 @@ import Testing
     #expect(name("x", "https://a.test/", "application/x-unknown") == "x")
   }
 
+  @Test(arguments: [
+    ("a.txt", 1, "a.txt"), ("a.txt", 2, "a (2).txt"), ("a", 12, "a (12)"), ("a.tar.gz", 2, "a (2).tar.gz"),
+    ("a.b.c", 2, "a.b (2).c"), (".tar.gz", 2, ".tar (2).gz"), ("é.txt", 3, "é (3).txt"),
+  ]) func `a number stands before the extension`(name: String, number: Int, numbered: String) {
+    #expect(SafeFileName.numbered(name, number) == numbered)
+  }
+
   @Test func `a long name is cut, and keeps its extension`() {
     let cut = name(String(repeating: "é", count: 300) + ".tar")
     #expect(cut.utf8.count <= 200 && cut.hasSuffix("é.tar"))

@@ -1,5 +1,6 @@
-import Errand
 import Testing
+
+@testable import Errand
 
 @Suite struct MediaTypeExtensionTests {
   @Test(arguments: [
@@ -22,6 +23,14 @@ import Testing
     #expect(
       MediaType("application/x-javascript").preferredExtension == "js"
         && MediaType("image/jpg").preferredExtension == "jpg")
+  }
+
+  @Test func `what the system knows is read from its table`() {
+    let types = SystemMediaTypes("# comment\n\nText/X-Own own OWN2\ntext/x-second own third\nimage/none\n")
+    #expect(types.type(of: "own") == "text/x-own" && types.type(of: "own2") == "text/x-own")
+    #expect(types.type(of: "third") == "text/x-second" && types.type(of: "none") == nil)
+    #expect(types.fileExtension(of: "text/x-own") == "own" && types.fileExtension(of: "image/none") == nil)
+    #expect(types.type(of: "#") == nil && SystemMediaTypes("").type(of: "") == nil)
   }
 
   @Test func `what is not known is nil`() {

@@ -165,6 +165,80 @@ import Testing
     #expect(early.contains { $0.hasPrefix("waiting") })
   }
 
+  /// A server that answers 100,000 bytes in pieces of 100, as time stands still or goes on a millisecond with each.
+  private func slowServer(_ clock: ManualClock) -> Server {
+    struct Pieces: HTTPBodySource {
+      let clock: ManualClock
+      let left = Shared(1000)
+
+      func next() async throws -> Data? {
+        clock.advance(by: .milliseconds(1))
+        return left.withLock { left in
+          left -= 1
+          return left < 0 ? nil : Data(count: 100)
+        }
+      }
+    }
+    let transport = StubTransport { request in
+      HTTPResponse(
+        url: request.url, headers: [.contentLength: "100000"], body: HTTPResponseBody(Pieces(clock: clock)))
+    }
+    return Server(
+      remote: "https://shop.test", transport: transport, manager: TaskManager(clock: CallClock(clock)), environment: [:]
+    )
+  }
+
+  @Test func `progress is told at most 20 times a second, and at the end`() async throws {
+    let clock = ManualClock()
+    let server = slowServer(clock)
+    let told = Shared<[TransferProgress]>([])
+    let handle = server.manager.start(
+      PlainTask().on(server).progress { progress in told.withLock { $0.append(progress) } })
+    _ = try await handle.value
+    let all = told.withLock { $0 }
+    #expect(all.count <= 22 && all.count > 15 && all.map(\.completed) == all.map(\.completed).sorted())
+    let half = try #require(all.first { $0.fraction ?? 0 >= 0.5 })
+    // 100 bytes a millisecond.
+    #expect(abs((half.rate ?? 0) - 100_000) < 5_000 && half.remaining.map { $0 <= .seconds(0.6) } == true)
+    // Who comes late sees the end, and no more.
+    var late: [TransferProgress] = []
+    for await progress in handle.progress { late.append(progress) }
+    #expect(late == [all.last] && late.first?.isFinished == true && late.first?.completed == 100_000)
+  }
+
+  @Test func `progress of a started task comes to those who watch, and ends with the call, also where it fails`()
+    async throws
+  {
+    let shop = GatedShop()
+    let handle = shop.server.manager.start(AddWidget().on(shop.server))
+    let watched = Task {
+      var all: [TransferProgress] = []
+      for await progress in handle.progress { all.append(progress) }
+      return all
+    }
+    await shop.asked.reached(1)
+    shop.gate.open()
+    _ = try await handle.value
+    let all = await watched.value
+    #expect(all.last?.isFinished == true && all.last?.direction == .down && all.last?.attempt == 1)
+    let stub = StubServer(.refused)
+    let failing = stub.server.manager.start(GetWidget().retry(.never).on(stub.server))
+    var none = 0
+    for await _ in failing.progress { none += 1 }
+    #expect(none == 0 && failing.state == .failed)
+    #expect(failing.retry())
+    for await _ in failing.progress { none += 1 }
+    #expect(none == 0)
+  }
+
+  @Test func `a small body in memory goes up as it is, and a handle's task shares requests as any other`() async throws
+  {
+    let stub = StubServer(.widget)
+    let handle = stub.server.manager.start(AddWidget().on(stub.server))
+    _ = try await handle.value
+    #expect(stub.requests.first?.body.data != nil)
+  }
+
   @Test func `a task without a payload gives its response, and a download its file`() async throws {
     let stub = StubServer(.json("{}"))
     #expect(try await stub.server.manager.start(PlainTask().on(stub.server)).value.status == .ok)

@@ -26,6 +26,34 @@ import Testing
     }
   }
 
+  @Test func `an endpoint has any body, in its own media type`() async throws {
+    let form = MultipartForm([.text("a", "b")])
+    for (endpoint, method, type, text) in [
+      (Endpoint<HTTPBody, Widget>.post("x", body: .text("hi")), HTTPMethod.post, "text/plain; charset=utf-8", "hi"),
+      (.put("x", body: .form(["a": "b c"])), .put, "application/x-www-form-urlencoded", "a=b+c"),
+      (.patch("x", body: .bytes(Data([0x41]), type: "image/png")), .patch, "image/png", "A"),
+      (.request("MERGE", "x", body: .text("hi")), "MERGE", "text/plain; charset=utf-8", "hi"),
+    ] {
+      try await expectTask(
+        endpoint, sends: ExpectedRequest(method, "/x", headers: [.contentType: type], body: .data(Data(text.utf8))))
+    }
+    let stub = StubServer(.status(503), .widget)
+    let upload = Endpoint<HTTPBody, Widget>.request(.put, "x", form: form)
+    #expect(try await upload.on(stub.server).download() == Widget())
+    #expect(stub.requests.map { $0.headers[.contentType] } == [form.mediaType.rawValue, form.mediaType.rawValue])
+    try await Endpoint<HTTPBody, Void>.post("x", form: form).on(stub.server).timeout(.seconds(5)).upload()
+    #expect(stub.requests.last?.method == .post && stub.requests.last?.body.isStream == true)
+  }
+
+  @Test func `a body that comes once is sent once, also by an endpoint`() async throws {
+    let stub = StubServer(.status(503), .widget)
+    let body = HTTPBody.once(AsyncStream<Data> { $0.finish() })
+    let error = await #expect(throws: TaskError.self) {
+      try await Endpoint<HTTPBody, Widget>.put("x", body: body).on(stub.server).download()
+    }
+    #expect(error?.status == 503 && stub.requests.count == 1)
+  }
+
   @Test func `an endpoint that gives nothing reads the body and lets it go`() async throws {
     let stub = StubServer(.data(Data("ignored".utf8), .plainText))
     try await Endpoint<Void, Void>.delete("w", defaults: EndpointDefaults(server: stub.server)).download()

@@ -31,24 +31,15 @@ public struct FormEncoder: BodyEncoder {
     var data = Data()
     for (index, item) in fields.items.enumerated() {
       if index > 0 { data.append(UInt8(ascii: "&")) }
-      append(item.name, to: &data)
+      data.append(contentsOf: escaped(item.name))
       data.append(UInt8(ascii: "="))
-      append(item.value ?? "", to: &data)
+      data.append(contentsOf: escaped(item.value ?? ""))
     }
     return data
   }
 
-  private static func append(_ text: String, to data: inout Data) {
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."),
-        UInt8(ascii: "_"):
-        data.append(byte)
-      case UInt8(ascii: " "): data.append(UInt8(ascii: "+"))
-      default: data.append(contentsOf: byte.percentEncoded)
-      }
-    }
+  private static func escaped(_ text: String) -> [UInt8] {
+    text.percentEncodedBytes(except: "*-._", blank: UInt8(ascii: "+"))
   }
 }
 

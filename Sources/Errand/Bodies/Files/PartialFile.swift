@@ -4,24 +4,31 @@ import ErrandFoundation
 ///
 /// It has the mode of the file that it replaces. End it with ``publish()`` or ``discard()``.
 struct PartialFile: Sendable {
-  private let place: String
+  private let place: URL
+  /// False where what is in the place stays, and this file gets another name.
+  private let replaces: Bool
   private let path: String
   private let descriptor: Int32
   /// Folders that were made for it, the outermost first.
   private let madeFolders: [String]
 
   /// Makes the folders that are not there, and the file in the last of them.
-  /// Throws ``TaskError`` with code `.fileNotWritable` and leaves nothing behind when that fails.
-  init(for url: URL) throws {
+  ///
+  /// - Parameters:
+  ///   - url: The place.
+  ///   - replacing: Whether a file that is there is replaced; else this one gets a name with a number, `name (2).ext`.
+  /// - Throws: ``TaskError`` with code `.fileNotWritable`, with nothing left behind.
+  init(for url: URL, replacing: Bool = true) throws {
     guard url.isFileURL else {
       throw TaskError(
         .fileNotWritable, "'\(Redaction.standard(url).shortened)' is not the URL of a file: make one of its path",
         phase: .finishing)
     }
-    place = url.path
+    place = url
+    replaces = replacing
     let folder = url.deletingLastPathComponent().path
     var mode = stat()
-    let isThere = stat(url.path, &mode) == 0
+    let isThere = replacing && stat(url.path, &mode) == 0
     guard !isThere || mode.st_mode & S_IFMT == S_IFREG else {  // a folder, a pipe, a device
       throw TaskError(
         .fileNotWritable, "\(url.path) is not a plain file, and is not replaced by one", phase: .finishing)
@@ -61,17 +68,54 @@ struct PartialFile: Sendable {
 
   /// Adds bytes at the end.
   func write(_ data: Data) throws {
-    guard Descriptor.put(data, into: descriptor) else { throw Self.failure(at: place) }
+    guard Descriptor.put(data, into: descriptor) else { throw Self.failure(at: place.path) }
   }
 
-  /// Puts the file in its place, or leaves nothing behind where that throws.
-  func publish() throws {
+  /// Puts the file in its place, or leaves nothing behind where that throws. Returns the place.
+  @discardableResult
+  func publish() throws -> URL {
     // Some file systems say only now that a write failed.
-    guard close(descriptor) == 0, rename(path, place) == 0 else {  // a link in the place is replaced, not followed
-      let error = Self.failure(at: place)
+    let isWritten = close(descriptor) == 0
+    guard isWritten, !replaces else {
+      // A link in the place is replaced, not followed.
+      if isWritten, rename(path, place.path) == 0 { return place }
+      let error = Self.failure(at: place.path)
       remove()
       throw error
     }
+    return try publishBeside()
+  }
+
+  /// The most files of one name that are passed by.
+  private static let mostNumbers = 9_999
+
+  /// Gives the file the first name that is free, without replacing anything: another program may take a name at any time.
+  private func publishBeside() throws -> URL {
+    let (folder, name) = (place.deletingLastPathComponent(), place.lastPathComponent)
+    errno = EEXIST
+    var number = 1
+    while errno == EEXIST, number <= Self.mostNumbers {
+      let file = folder.appendingPathComponent(SafeFileName.numbered(name, number))
+      if link(path, file.path) == 0 {
+        unlink(path)
+        return file
+      }
+      // Not every file system has links; there the name is taken by an empty file, which is ours to replace.
+      if errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK, Self.claim(file.path) {
+        if rename(path, file.path) == 0 { return file }
+        unlink(file.path)
+        break
+      }
+      number += 1
+    }
+    let error = Self.failure(at: place.path)
+    remove()
+    throw error
+  }
+
+  private static func claim(_ path: String) -> Bool {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+    return descriptor >= 0 && close(descriptor) == 0
   }
 
   /// Removes the file, and the folders that were made for it unless they are in use.

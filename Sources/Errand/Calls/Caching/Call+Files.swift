@@ -3,7 +3,7 @@ import ErrandFoundation
 extension Call {
   /// The conditions under which the call's file is replaced; none unless the task asks for them.
   func addFileConditions(to request: inout HTTPRequest) {
-    guard case .file(let file) = delivery, request.method == .get, let known = FileValidators.of(file),
+    guard case .file(.exact(let file)) = delivery, request.method == .get, let known = FileValidators.of(file),
       known.url == Self.mark(of: request.url)
     else { return }
     known.add(to: &request.headers)
@@ -17,7 +17,7 @@ extension Call {
 
   /// Keeps what is known of the version of the call's file.
   func keepFileValidators(_ response: HTTPResponse) {
-    guard plan.keepsCurrentFile, case .file(let file) = delivery, response.status == .ok else { return }
+    guard plan.keepsCurrentFile, case .file(.exact(let file)) = delivery, response.status == .ok else { return }
     FileValidators.keep(FileValidators(response.headers, of: Self.mark(of: response.url)), for: file)
   }
 

@@ -1,9 +1,9 @@
-/// The part of a representation that a 206 carries (RFC 9110 §14.4).
-struct ContentRange: Sendable, Equatable {
-  /// The positions of its bytes.
-  let positions: ClosedRange<Int>
-  /// The length of the whole; nil where the sender does not know.
-  let length: Int?
+/// The part of a representation that a response carries (RFC 9110 §14.4).
+public struct ContentRange: Sendable, Hashable {
+  /// The positions of its bytes, counted from 0.
+  public let positions: ClosedRange<Int>
+  /// The length of the whole in bytes; nil where the sender does not know.
+  public let length: Int?
 
   /// The part in `Content-Range`; nil where there is none, or it is malformed or in another unit.
   init?(_ headers: HTTPHeaders) {
@@ -25,7 +25,7 @@ struct ContentRange: Sendable, Equatable {
 
   /// True where the part answers a range: it begins there, and does not go on behind it.
   func answers(_ range: ByteRange) -> Bool {
-    switch range {
+    switch range.bounds {
     case .from(let first, let last): positions.lowerBound == first && positions.upperBound <= last ?? .max
     case .suffix(let count): length.map { positions.upperBound == $0 - 1 && positions.count <= count } ?? true
     }
@@ -33,6 +33,12 @@ struct ContentRange: Sendable, Equatable {
 }
 
 extension HTTPResponse {
+  /// The part that the response carries; nil for one that has the whole, several parts, or a `Content-Range` that is none.
+  public var contentRange: ContentRange? { ContentRange(headers) }
+
+  /// The bytes that the body has by its `Content-Range`; nil where that does not say, or the body is packed.
+  var sizeOfPart: Int? { status == .partialContent && !isPacked ? contentRange?.positions.count : nil }
+
   /// The reason why this 206 is not the part that a request asks for; nil where it is (RFC 9110 §15.3.7).
   func refusedPart(of request: HTTPRequest) -> String? {
     guard let asked = request.headers[.range] else { return "a part was sent, though the request has no Range" }

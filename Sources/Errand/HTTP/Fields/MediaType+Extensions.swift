@@ -1,15 +1,19 @@
 extension MediaType {
   /// The media type of files with an extension, with or without its dot, in any case; nil for an unknown one.
   ///
-  /// A built-in table of the common ones: what a server sends in `Content-Type` counts before a name.
+  /// By a built-in table of the common ones, and then by what the system knows. What a server sends in `Content-Type` counts
+  /// before a name.
   public init?(fileExtension: String) {
     let name = fileExtension.drop { $0 == "." }.lowercased()
-    guard let entry = Self.table.first(where: { $0.extensions.contains(name) }) else { return nil }
-    self.init(entry.type)
+    let known = Self.table.first { $0.extensions.contains(name) }?.type
+    guard !name.isEmpty, let type = known ?? SystemMediaTypes.type(of: name) else { return nil }
+    self.init(type)
   }
 
   /// The usual extension of files of this type, without a dot; nil for an unknown one.
-  public var preferredExtension: String? { entry?.extensions.first }
+  public var preferredExtension: String? {
+    entry?.extensions.first ?? SystemMediaTypes.fileExtension(of: essence)
+  }
 
   /// The uniform type identifier of Apple's platforms, such as `public.mp3`; nil where the table has none.
   public var uniformTypeIdentifier: String? { entry?.identifier }

@@ -1,0 +1,37 @@
+import Errand
+import Foundation
+
+struct GetStock: ServerGETTask, PayloadDownloadingTask {
+  typealias DownloadPayload = [Widget]
+  let path = "stock"
+  let payloadPath = ["data", "items"]  // {"data": {"items": […]}, "took": 3}
+}
+
+func decoders(of shop: Server) async throws -> Widget {
+  await shop.update { $0.decoders = [.propertyList: PropertyListDecoder()] }
+
+  await shop.update { $0.payloadPath = "data" }
+  let plain = try await GetWidget(id: 7).payloadPath(.whole).download()
+  return plain
+}
+
+func untyped(_ shop: Server) async throws -> String? {
+  let answer = try await Endpoint<Void, JSONValue>.get("widgets/7").on(shop).download()
+  let first = answer["tags"]?[0]?.string
+  let body: JSONValue = ["name": "Cog", "tags": ["new"], "weight": nil]
+  try await Endpoint<JSONValue, Void>.post("widgets", body).on(shop).download()
+  return first
+}
+
+actor Checksum { var text = "" }
+
+func backUp(_ backup: URL, _ sum: Checksum, to shop: Server) async throws {
+  let summed = HTTPBody.file(backup).trailers(["X-Checksum"]) { ["X-Checksum": await sum.text] }
+  try await Endpoint<HTTPBody, Void>.put("backups/7", body: summed).on(shop).upload()
+}
+
+func notes(_ notes: URL, _ widget: Widget, _ shop: Server) async throws {
+  try await Endpoint<HTTPBody, Void>.put("notes/7", body: .file(notes)).on(shop).upload()
+  try await Endpoint<HTTPBody, Void>.post("notes", form: MultipartForm([.file("note", notes)])).on(shop).upload()
+  try await Endpoint<Widget, Void>.post("widgets", widget).encoder(FormEncoder()).on(shop).upload()
+}

@@ -1,0 +1,26 @@
+/// A payload in an envelope: what the present keys lead to. Decoders hand nothing but themselves over, so the keys come from around
+/// them.
+struct Enveloped<Payload: Decodable>: Decodable {
+  let payload: Payload
+
+  init(from decoder: any Decoder) throws {
+    var container = try decoder.container(keyedBy: EnvelopeKey.self)
+    var keys = Envelope.keys.map(EnvelopeKey.init)[...]
+    let last = keys.popLast() ?? EnvelopeKey(stringValue: "")
+    for key in keys { container = try container.nestedContainer(keyedBy: EnvelopeKey.self, forKey: key) }
+    payload = try container.decode(Payload.self, forKey: last)
+  }
+}
+
+/// The keys that lead to the payload of the body that is decoded.
+enum Envelope {
+  @TaskLocal static var keys: [String] = []
+}
+
+private struct EnvelopeKey: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(stringValue: String) { self.stringValue = stringValue }
+  init?(intValue: Int) { nil }
+}

@@ -1,0 +1,42 @@
+public import ErrandFoundation
+
+extension HTTPBody {
+  /// A part of a file, read as it is sent; opened again for every attempt.
+  ///
+  ///     .file(backup, bytes: ByteRange(1024...))
+  ///
+  /// Its length is that of the part as the file is now: one that is cut meanwhile fails the call.
+  ///
+  /// - Parameters:
+  ///   - url: The file.
+  ///   - range: The part; as much of it as there is.
+  ///   - type: The media type.
+  /// - Returns: The body.
+  /// - Throws: ``TaskError`` with code `.unreadableBody` for a file that cannot be read, or has none of the range.
+  public static func file(_ url: URL, bytes range: ByteRange, type: MediaType? = nil) throws -> HTTPBody {
+    let path = url.path
+    let length = try withFile(path) { Descriptor.length(of: $0) } ?? 0
+    guard range.isValid, let part = range.positions(of: Int(clamping: length)) else {
+      throw TaskError(
+        .unreadableBody, "\(path) has \(length) bytes, and none of \(range)", phase: .preparing, isSurelyNotSent: true)
+    }
+    return .composed(length: Int64(part.count), isReplayable: true, type: type) { sink in
+      guard let descriptor = Descriptor.opened(path) else { throw Failure.unreadable(path: path) }
+      defer { Descriptor.release(descriptor) }
+      guard lseek(descriptor, off_t(part.lowerBound), SEEK_SET) >= 0 else { throw Failure.unreadable(path: path) }
+      var left = part.count
+      while left > 0, let chunk = Descriptor.bytes(of: descriptor, atMost: min(left, 256 << 10)), !chunk.isEmpty {
+        left -= chunk.count
+        try await sink(chunk)
+      }
+    }
+  }
+
+  private static func withFile<Value>(_ path: String, _ body: (Int32) -> Value) throws -> Value {
+    guard let descriptor = Descriptor.opened(path) else {
+      throw TaskError.ofTransfer(Failure.unreadable(path: path))
+    }
+    defer { Descriptor.release(descriptor) }
+    return body(descriptor)
+  }
+}

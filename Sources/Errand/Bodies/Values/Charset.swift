@@ -1,0 +1,121 @@
+import ErrandFoundation
+
+/// The character encodings in which bodies of text may come (RFC 9110 §8.3.2): those of the WHATWG's Encoding Standard, which are
+/// what servers send. Others are not handed to the C library, for whom a peer would then choose which code to load.
+enum Charset {
+  /// A text that cannot be read, in words.
+  struct Problem: Error {
+    let words: String
+  }
+
+  /// The text of bytes in the charset of a label such as `iso-8859-1`.
+  /// Throws where the charset is unknown, here or to the machine, and where the bytes are none of its text.
+  static func text(of data: Data, in label: String) throws(Problem) -> String {
+    let shown = label.shortened
+    guard let name = names[label.lowercased()] else { throw Problem(words: "the charset '\(shown)' is not known") }
+    if name == "UTF-8" {
+      guard let text = String(data: data, encoding: .utf8) else { throw Problem(words: "the bytes are no UTF-8") }
+      return text
+    }
+    return try converted(data, from: name, shown)
+  }
+
+  #if canImport(Darwin)
+    private static func converted(_ data: Data, from name: String, _ label: String) throws(Problem) -> String {
+      let encoding = CFStringConvertIANACharSetNameToEncoding(label as CFString)
+      guard encoding != kCFStringEncodingInvalidId else {
+        throw Problem(words: "the machine does not know the charset '\(label)'")
+      }
+      let converted = String(
+        data: data, encoding: String.Encoding(rawValue: CFStringConvertEncodingToNSStringEncoding(encoding)))
+      guard let converted else { throw Problem(words: "the bytes are no text in '\(label)'") }
+      return converted
+    }
+  #else
+    private static func converted(_ data: Data, from name: String, _ label: String) throws(Problem) -> String {
+      let converter = iconv_open("UTF-8", name)
+      guard let converter, converter != iconv_t(bitPattern: -1) else {
+        throw Problem(words: "the machine's C library does not know the charset '\(label)'")
+      }
+      defer { iconv_close(converter) }
+      var input = [UInt8](data)
+      var text: [UInt8] = []
+      text.reserveCapacity(input.count + input.count / 2)
+      guard let failure = run(converter, &input, into: &text) else { return String(decoding: text, as: UTF8.self) }
+      throw Problem(words: "the bytes from \(failure) on are no text in '\(label)'")
+    }
+
+    /// Converts all of `input`; returns the place of the first bytes that are no text.
+    private static func run(_ converter: iconv_t, _ input: inout [UInt8], into text: inout [UInt8]) -> Int? {
+      var room = [UInt8](repeating: 0, count: 32 << 10)
+      return input.withUnsafeMutableBytes { input in
+        room.withUnsafeMutableBytes { room in
+          var next = input.bindMemory(to: CChar.self).baseAddress
+          var left = input.count
+          var isFlushing = left == 0
+          while true {
+            var free = room.bindMemory(to: CChar.self).baseAddress
+            var freeCount = room.count
+            // Some charsets keep their last character back, for another may follow that changes it.
+            let code =
+              isFlushing
+              ? iconv(converter, nil, nil, &free, &freeCount) : iconv(converter, &next, &left, &free, &freeCount)
+            let isFull = code == -1 && errno == E2BIG
+            text.append(contentsOf: room.prefix(room.count - freeCount))
+            if isFull, freeCount < room.count { continue }
+            if code == -1 { return input.count - left }
+            if isFlushing { return nil }
+            isFlushing = true
+          }
+        }
+      }
+    }
+  #endif
+
+  /// The C library's names by the labels of the Encoding Standard, in lower case.
+  private static let names: [String: String] = {
+    var names: [String: String] = [:]
+    for line in table.split(separator: "\n") {
+      let words = line.split(separator: " ").map(String.init)
+      for label in words { names[label.lowercased()] = words.first }
+    }
+    for number in [2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16] {
+      for label in ["iso-8859-\(number)", "iso8859-\(number)", "iso_8859-\(number)", "iso8859\(number)"] {
+        names[label] = "ISO-8859-\(number)"
+      }
+    }
+    for number in 1250...1258 {
+      for label in ["windows-\(number)", "cp\(number)", "x-cp\(number)"] { names[label] = "CP\(number)" }
+    }
+    return names
+  }()
+
+  /// A name of the C library's, and other labels for it.
+  private static let table = """
+    UTF-8 utf8 unicode-1-1-utf-8
+    US-ASCII ascii ansi_x3.4-1968
+    ISO-8859-1 iso8859-1 iso_8859-1 iso88591 latin1 l1
+    ISO-8859-2 latin2 l2
+    ISO-8859-9 iso8859-9 iso_8859-9 latin5 l5
+    ISO-8859-15 latin-9 latin9 l9
+    IBM866 866 cp866
+    KOI8-R koi8 koi koi8_r
+    KOI8-U koi8-ru
+    MACINTOSH mac x-mac-roman
+    MAC-CYRILLIC x-mac-cyrillic x-mac-ukrainian
+    CP874 windows-874 iso-8859-11 tis-620 dos-874
+    GBK gb2312 gb_2312-80 x-gbk chinese
+    GB18030
+    BIG5-HKSCS big5 big5-hkscs cn-big5 x-x-big5
+    EUC-JP x-euc-jp
+    ISO-2022-JP csiso2022jp
+    CP932 shift_jis shift-jis sjis x-sjis windows-31j ms932 ms_kanji
+    CP949 euc-kr korean ks_c_5601-1987 ksc5601 windows-949
+    UTF-16 unicode ucs-2 iso-10646-ucs-2
+    UTF-16LE
+    UTF-16BE
+    UTF-32
+    UTF-32LE
+    UTF-32BE
+    """
+}

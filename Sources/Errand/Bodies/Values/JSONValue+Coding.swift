@@ -1,0 +1,118 @@
+public import ErrandFoundation
+
+extension JSONValue {
+  /// A value of what a decoder has.
+  /// Throws `DecodingError` for a number that no `Double` holds, such as 1e400.
+  public init(from decoder: any Decoder) throws {
+    let value = try decoder.singleValueContainer()
+    if value.decodeNil() {
+      self = .null
+    } else if let text = try? value.decode(String.self) {
+      self = .string(text)
+    } else if let members = try Self.nested([String: JSONValue].self, value) {
+      self = .object(members)
+    } else if let elements = try Self.nested([JSONValue].self, value) {
+      self = .array(elements)
+    } else if let flag = try? value.decode(Bool.self) {
+      self = .bool(flag)
+    } else if let number = try? value.decode(Int64.self) {
+      self = .integer(number)
+    } else if let number = try? value.decode(UInt64.self) {
+      self = .unsigned(number)
+    } else {
+      self = .number(try value.decode(Double.self))
+    }
+  }
+
+  /// A list or an object; nil where the value is another. What is wrong inside of it is thrown: it is not tried as anything else.
+  private static func nested<Value: Decodable>(
+    _ type: Value.Type, _ value: any SingleValueDecodingContainer
+  ) throws -> Value? {
+    do {
+      return try value.decode(type)
+    } catch DecodingError.typeMismatch(_, let context) where context.codingPath.count <= value.codingPath.count {
+      return nil
+    }
+  }
+
+  /// Writes the value.
+  public func encode(to encoder: any Encoder) throws {
+    var value = encoder.singleValueContainer()
+    switch self {
+    case .null: try value.encodeNil()
+    case .bool(let flag): try value.encode(flag)
+    case .integer(let number): try value.encode(number)
+    case .unsigned(let number): try value.encode(number)
+    case .number(let number): try value.encode(number)
+    case .string(let text): try value.encode(text)
+    case .array(let elements): try value.encode(elements)
+    case .object(let members): try value.encode(members)
+    }
+  }
+
+  /// The value that a text of JSON describes.
+  /// Throws `DecodingError` for one that is none.
+  public init(json: some StringProtocol) throws {
+    self = try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8))
+  }
+
+  /// The value as one of another type.
+  ///
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - decoder: Decodes it from JSON.
+  /// - Returns: The value.
+  /// - Throws: ``TaskError`` with code `.decodingFailed` where it does not fit.
+  public func decoded<Value: Decodable & Sendable>(
+    _ type: Value.Type = Value.self, decoder: any PayloadDecoder = JSONDecoder()
+  ) throws -> Value {
+    let json: Data
+    do {
+      json = try JSONEncoder().encode(self)
+    } catch {
+      throw TaskError(
+        .decodingFailed, "can't decode \(type): \(PayloadCoding.explain(error))", phase: .finishing, underlying: error)
+    }
+    return try PayloadCoding.decode(type, from: json, mediaType: .json, with: decoder, redaction: .standard)
+  }
+}
+
+extension JSONValue: CustomStringConvertible {
+  /// The value as JSON on one line, keys sorted.
+  public var description: String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+    return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "null"
+  }
+}
+
+extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral {
+  /// `null`.
+  public init(nilLiteral: ()) { self = .null }
+
+  /// `true` or `false`.
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+
+  /// A whole number.
+  public init(integerLiteral value: Int64) { self = .integer(value) }
+}
+
+extension JSONValue: ExpressibleByFloatLiteral, ExpressibleByStringInterpolation {
+  /// A number.
+  public init(floatLiteral value: Double) { self = .number(value) }
+
+  /// A text.
+  public init(stringLiteral value: String) { self = .string(value) }
+}
+
+extension JSONValue: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
+  /// A list.
+  public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+
+  /// Names and values; of several with one name the last counts.
+  public init(dictionaryLiteral elements: (String, JSONValue)...) {
+    self = .object(Dictionary(elements, uniquingKeysWith: { _, last in last }))
+  }
+}

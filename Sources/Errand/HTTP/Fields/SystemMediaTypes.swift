@@ -1,0 +1,42 @@
+import ErrandFoundation
+
+#if canImport(UniformTypeIdentifiers)
+  import UniformTypeIdentifiers
+#endif
+
+/// Media types that the system knows beyond the built-in table, read once: `/etc/mime.types` on Linux, the declared types of
+/// apps on Apple platforms.
+struct SystemMediaTypes: Sendable {
+  /// The media types by extension, and the extensions by media type, in lower case.
+  private var types: [String: String] = [:]
+  private var extensions: [String: String] = [:]
+
+  /// The types of a text in the form of `mime.types`: a media type and its extensions on each line, the usual one first.
+  init(_ text: String) {
+    for line in text.split(whereSeparator: \.isNewline) where !line.hasPrefix("#") {
+      let words = line.split(whereSeparator: \.isWhitespace).map { $0.lowercased() }
+      guard let type = words.first, let usual = words.dropFirst().first else { continue }
+      if extensions[type] == nil { extensions[type] = usual }
+      for name in words.dropFirst() where types[name] == nil { types[name] = type }
+    }
+  }
+
+  func type(of name: String) -> String? { types[name] }
+
+  func fileExtension(of essence: String) -> String? { extensions[essence] }
+
+  #if canImport(UniformTypeIdentifiers)
+    static func type(of name: String) -> String? { UTType(filenameExtension: name)?.preferredMIMEType }
+
+    static func fileExtension(of essence: String) -> String? { UTType(mimeType: essence)?.preferredFilenameExtension }
+  #else
+    private static let present: SystemMediaTypes = {
+      let file = try? Data(contentsOf: URL(fileURLWithPath: "/etc/mime.types"))  // most small images have none
+      return SystemMediaTypes(file.map { String(decoding: $0, as: UTF8.self) } ?? "")
+    }()
+
+    static func type(of name: String) -> String? { present.type(of: name) }
+
+    static func fileExtension(of essence: String) -> String? { present.fileExtension(of: essence) }
+  #endif
+}

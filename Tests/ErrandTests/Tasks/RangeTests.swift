@@ -1,0 +1,101 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// A part of a body, asked for as a value (RFC 9110 §14).
+@Suite struct RangeTests {
+  private static let body = Data("0123456789".utf8)
+
+  /// A server that has the ten digits, and says of what it sends what it is told to.
+  private func server(_ status: HTTPStatus = .partialContent, _ contentRange: String?, _ sent: String) -> Server {
+    let transport = StubTransport { request in
+      var headers: HTTPHeaders = [:]
+      if let contentRange { headers[.contentRange] = contentRange }
+      return HTTPResponse(status, url: request.url, headers: headers, body: HTTPResponseBody(Data(sent.utf8)))
+    }
+    return Server(remote: "https://shop.test", transport: transport, environment: [:])
+  }
+
+  @Test(arguments: [
+    (ByteRange(2..<5), "bytes 2-4/10", "234"), (ByteRange(7...), "bytes 7-9/10", "789"),
+    (.last(2), "bytes 8-9/10", "89"), (ByteRange(8..<20), "bytes 8-9/10", "89"),
+    (ByteRange(2..<5), "bytes 2-4/*", "234"),
+  ]) func `a part that was asked for is what the verbs give`(range: ByteRange, contentRange: String, part: String)
+    async throws
+  {
+    let task = PlainTask().range(range).on(server(.partialContent, contentRange, part))
+    #expect(try await task.downloadData() == Data(part.utf8))
+    try await withFolder { folder in
+      let response = try await task.download(to: folder.appendingPathComponent("part"))
+      #expect(try Data(contentsOf: response.payload) == Data(part.utf8))
+      #expect(response.response.contentRange?.positions.count == part.utf8.count)
+    }
+  }
+
+  @Test func `the range is what the request says`() async throws {
+    try await expectTask(
+      PlainTask().range(.last(500)), sends: ExpectedRequest(.get, "/plain", headers: [.range: "bytes=-500"]))
+  }
+
+  @Test(
+    arguments: [
+      (HTTPStatus.partialContent, "bytes 3-5/10", "345", TaskError.Code.badStatus, "Content-Range is 'bytes 3-5/10'"),
+      (.partialContent, nil, "234", .badStatus, "Content-Range is missing"),
+      (.partialContent, "bytes 2-9/10", "23456789", .badStatus, "not the one asked for"),
+      (.partialContent, "bytes 2-4/10", "23", .truncatedBody, "the part has 2 bytes, and by its Content-Range 3"),
+      (.partialContent, "bytes 2-4/10", "2345", .badResponse, "the part has 4 bytes, and by its Content-Range 3"),
+      (.ok, nil, "0123456789", .badStatus, "the whole was sent in place of bytes=2-4"),
+      (416, "bytes */2", "", .badStatus, "416"),
+    ] as [(HTTPStatus, String?, String, TaskError.Code, String)])
+  func `anything else is an error, and no file`(
+    status: HTTPStatus, contentRange: String?, sent: String, code: TaskError.Code, words: String
+  ) async throws {
+    let task = PlainTask().range(ByteRange(2..<5)).retry(.never).on(server(status, contentRange, sent))
+    let error = await #expect(throws: TaskError.self) { try await task.downloadData() }
+    #expect(error?.code == code && error?.reason.contains(words) == true, "\(error?.reason ?? "")")
+    try await withFolder { folder in
+      await #expect(throws: TaskError.self) { try await task.download(to: folder.appendingPathComponent("part")) }
+      let left = try files(in: folder)
+      #expect(left.isEmpty)
+    }
+  }
+
+  @Test func `the whole answers a range of all, and a stream's reader sees what it got`() async throws {
+    let whole = server(.ok, nil, "0123456789")
+    #expect(try await PlainTask().range(ByteRange(0...)).on(whole).downloadData() == Self.body)
+    let streamed = try await PlainTask().range(.first(3)).on(whole).stream()
+    #expect(streamed.status == .ok && streamed.contentRange == nil)
+    // A field alone is the caller's own business.
+    #expect(try await PlainTask().header(.range, "bytes=0-2").on(whole).downloadData() == Self.body)
+  }
+
+  @Test func `of a whole that nobody asked for no more is read than an error keeps`() async throws {
+    let read = Counter()
+    let transport = StubTransport { request in
+      HTTPResponse(.ok, url: request.url, body: HTTPResponseBody(EndlessBody(read: read)))
+    }
+    let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+    await server.update { $0.maximumErrorBodySize = 10_000 }
+    let error = await #expect(throws: TaskError.self) {
+      try await PlainTask().range(.first(3)).on(server).downloadData()
+    }
+    #expect(error?.code == .badStatus && read.count < 20)
+  }
+
+  private struct EndlessBody: HTTPBodySource {
+    let read: Counter
+
+    func next() async throws -> Data? {
+      read.add()
+      return Data(count: 1000)
+    }
+  }
+
+  @Test(arguments: [ByteRange(3..<3), .first(0), .last(0), ByteRange((-2)...)])
+  func `a range that cannot be asked for fails the call before anything is sent`(range: ByteRange) async {
+    let stub = StubServer(.widget)
+    let error = await #expect(throws: TaskError.self) { try await PlainTask().range(range).on(stub.server).run() }
+    #expect(error?.code == .badRequest && error?.isSurelyNotSent == true && stub.requests.isEmpty)
+  }
+}
