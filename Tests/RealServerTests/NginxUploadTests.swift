@@ -109,6 +109,7 @@
       body, kind = open(sys.argv[1], "rb").read(), sys.argv[2]
       decoder = MultipartDecoder(parse_options_header(kind)[1]["boundary"].encode(), max_form_memory_size=None)
       decoder.receive_data(body)
+      decoder.receive_data(None)  # there is no more
       fields = []
       while not isinstance(event := decoder.next_event(), Epilogue):
           if isinstance(event, (Field, File)):

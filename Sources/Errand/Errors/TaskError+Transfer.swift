@@ -22,3 +22,15 @@ extension TaskError {
     return error
   }
 }
+
+extension HTTPBody {
+  /// The number of bytes; nil where it is not known.
+  /// Throws ``TaskError`` with code `.unreadableBody` for a file that cannot be read.
+  func checkedLength() throws -> Int64? {
+    do {
+      return try length()
+    } catch {
+      throw TaskError.ofTransfer(error)
+    }
+  }
+}

@@ -20,7 +20,7 @@ extension BadInput {
   }
 
   static let encodings: [BadInput] = [
-    encoding("a number that is none", Numbers(), JSONEncoder(), "value"),
+    encoding("a payload with no number", Numbers(), JSONEncoder(), "value"),
     encoding("a payload that throws", Thrower(), JSONEncoder(), "out of ink"),
     encoding("an encoder that throws", Numbers(value: 1), ThrowingEncoder(), "out of ink"),
     encoding("a form of a number", 7, FormEncoder(), "no name"),

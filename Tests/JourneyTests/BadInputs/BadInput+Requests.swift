@@ -32,7 +32,7 @@ extension BadInput {
     url("https://1.2.3.4.5/", .badURL, "number"),
     url("https://256.1.1.1/", .badURL, "number"),
     url("https://0x1ffffffff/", .badURL, "number"),
-    url("https://[::1%25lo]/", .badURL, "brackets"),
+    url("https://[::g]/", .badURL),
     url("https://a%00b.test/", .badURL, "control character"),
     url("https://a%zz.test/", .badURL),
     url("https://a%20b.test/", .badURL, "blank"),
@@ -77,7 +77,7 @@ extension BadInput {
       .task(
         "the value \(value.debugDescription)", PlainTask().header("X-Mine", value), .badRequest, "X-Mine", "line break")
     }
-    + ["", "GE T", "GET\r\nHost: evil", "gét", "CONNECT", "PRI"].map { name in
+    + ["GE T", "GET\r\nHost: evil", "gét", "CONNECT", "PRI"].map { name in
       BadInput("the method \(name.debugDescription)", .badRequest) { world in
         try await URLTask(world.shop.url("plain"), method: HTTPMethod(name)).on(world.shop.server).run()
       }
@@ -90,9 +90,11 @@ extension BadInput {
       },
       .task("a field of 70,000 bytes", PlainTask().header("X-Big", big("a", 70_000)), .badRequest, "X-Big", "61440"),
       BadInput("a field of the server with a line break", .badRequest, "X-Server") { world in
-        await world.shop.server.update { $0.standardHeaders["X-Server"] = "a\nb" }
-        defer { Task { await world.shop.server.update { $0.standardHeaders["X-Server"] = nil } } }
-        try await world.on(PlainTask()).run()
+        var configuration = world.shop.server.configuration
+        configuration.standardHeaders["X-Server"] = "a\nb"
+        let server = Server(
+          remote: Remote(world.shop.mock.url), configuration: configuration, manager: world.shop.server.manager)
+        try await PlainTask().on(server).run()
       },
       .task(
         "a user name with a colon", PlainTask().authenticated(.basic(user: "a:b", password: "c")), .badRequest, "user"),

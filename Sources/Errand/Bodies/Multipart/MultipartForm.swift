@@ -102,7 +102,7 @@ public struct MultipartForm: Sendable {
     let end = Data("--\(boundary)--\r\n".utf8)
     var length: Int64? = Int64(end.count)
     for part in parts {
-      let own = try Self.length(of: part.body)
+      let own = try part.body.checkedLength()
       length = try length.flatMap { length in try own.map { try Self.sum(length, $0, Int64(part.head.count) + 2) } }
     }
     return .composed(length: length, isReplayable: parts.allSatisfy { $0.body.isReplayable }, type: mediaType) { sink in
@@ -125,14 +125,6 @@ public struct MultipartForm: Sendable {
           isSurelyNotSent: true)
       }
       return sum
-    }
-  }
-
-  private static func length(of body: HTTPBody) throws -> Int64? {
-    do {
-      return try body.length()
-    } catch {
-      throw TaskError.ofTransfer(error)
     }
   }
 }
