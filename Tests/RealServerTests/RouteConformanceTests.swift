@@ -86,6 +86,7 @@
       "a GET is sent once when its pooled connection dies, unless it may be repeated",
       "a GET that may be repeated survives the death of its pooled connection",
       "a 417 that closes the connection is the answer to a body that asks first",
+      "fields after a body are sent, or refused before anything is",
     ]
     private static let asksFirst = "a body that asks first is sent after the server's consent"
     private static let trailers = "fields after the body are there at its end"
