@@ -54,7 +54,8 @@ let package = Package(
     .testTarget(name: "JourneyTests", dependencies: ["Errand", "ErrandTesting"]),
     .testTarget(name: "RealServerTests", dependencies: ["Errand", "ErrandTesting"]),
     .testTarget(name: "MainActorAppTests", dependencies: ["Errand", "ErrandTesting"]),
-    .testTarget(name: "Fuzzing", dependencies: ["Errand"], path: "Tests/Fuzzing", exclude: ["Corpus", "Entry", "Peer"]),
+    .testTarget(
+      name: "Fuzzing", dependencies: ["Errand"], path: "Tests/Fuzzing", exclude: ["Corpus", "Entry", "Peer"]),
     .testTarget(name: "CurlHeaderTests", dependencies: ["CCurl"]),
   ],
   swiftLanguageModes: [.v6]

@@ -80,7 +80,7 @@ struct FileScenario: Scenario {
     return try await BenchResult.measure("file", options) {
       let file = folder.appendingPathComponent(UUID().uuidString)
       try await task.download(to: file)
-      let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
+      let size = file.byteCount
       try FileManager.default.removeItem(at: file)
       return size
     }
@@ -98,7 +98,7 @@ struct UploadScenario: Scenario {
 
   func run(_ options: BenchOptions) async throws -> any BenchReport {
     guard let file = options.file else { throw BenchError("upload needs --file") }
-    let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
+    let size = file.byteCount
     let task = PostFile(server: try options.server(), url: options.url, uploadFile: file)
     return try await BenchResult.measure("upload", options) {
       try await task.upload()

@@ -109,7 +109,7 @@
       body, kind = open(sys.argv[1], "rb").read(), sys.argv[2]
       decoder = MultipartDecoder(parse_options_header(kind)[1]["boundary"].encode(), max_form_memory_size=None)
       decoder.receive_data(body)
-      decoder.receive_data(None)  # there is no more
+      decoder.receive_data(None)
       fields = []
       while not isinstance(event := decoder.next_event(), Epilogue):
           if isinstance(event, (Field, File)):
@@ -123,10 +123,10 @@
   }
 
   extension String {
-    /// As names stand in forms (HTML Standard, "multipart/form-data encoding algorithm"): werkzeug leaves them so.
+    /// As names stand in forms (HTML Standard, "multipart/form-data encoding algorithm"). Of the three escapes, werkzeug undoes
+    /// that of a quotation mark.
     fileprivate var escapedForForm: String {
       replacingOccurrences(of: "\r", with: "%0D").replacingOccurrences(of: "\n", with: "%0A")
-        .replacingOccurrences(of: "\"", with: "%22")
     }
   }
 #endif

@@ -24,6 +24,7 @@ struct LargePeerScenario: Scenario {
     }
     guard listens else { throw BenchError("no socket: \(String(cString: strerror(errno)))") }
     TextSink.standardOutput.write("http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))")
+    signal(SIGPIPE, SIG_IGN)  // a client that is gone ends no more than its connection
     // One connection after the other, until this process is ended with its standard input.
     while Self.isReady(listener) {
       let connection = LargeConnection(descriptor: accept(listener, nil, nil))
@@ -51,21 +52,19 @@ struct LargePeerScenario: Scenario {
 private struct LargeConnection {
   let descriptor: Int32
 
-  /// Answers requests until there are no more.
+  /// Answers one request: a client may go on over another connection while it keeps this one.
   func serve() {
     var rest: [UInt8] = []
-    while let head = readHead(&rest) {
-      let words = head.split(separator: " ")
-      if words.first == "POST" {
-        say("\(swallow(length(of: head), after: rest.count))")
-      } else {
-        give(Int(words[1].dropFirst()) ?? 0)
-      }
-      rest = []
+    guard let head = readHead(&rest) else { return }
+    let words = head.split(separator: " ")
+    if words.first == "POST" {
+      say("\(swallow(length(of: head), after: rest.count))")
+    } else {
+      give(words.count > 1 ? Int(words[1].dropFirst()) ?? 0 : 0)
     }
   }
 
-  /// The head of the next request; what was read behind it goes to `rest`.
+  /// The head of the request; what was read behind it goes to `rest`.
   private func readHead(_ rest: inout [UInt8]) -> String? {
     var bytes: [UInt8] = []
     while true {
@@ -98,16 +97,15 @@ private struct LargeConnection {
   }
 
   private func give(_ length: Int) {
-    send(Array("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n".utf8))
+    send(Array("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(length)\r\n\r\n".utf8))
     let zeros = [UInt8](repeating: 0, count: 1 << 20)
     var left = length
     while left > 0, send(zeros.prefix(left)) { left -= min(left, zeros.count) }
   }
 
   private func say(_ text: String) {
-    send(
-      Array(
-        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)".utf8))
+    let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/json\r\n"
+    send(Array("\(head)Content-Length: \(text.utf8.count)\r\n\r\n\(text)".utf8))
   }
 
   @discardableResult private func send(_ bytes: some Collection<UInt8>) -> Bool {

@@ -39,7 +39,7 @@ struct LargeScenario: Scenario {
     let copy = folder.appendingPathComponent("copy")
     try await GetFile(path: "\(size)").on(server).download(to: copy)
     let end = ContinuousClock.now
-    let copied = try FileManager.default.attributesOfItem(atPath: copy.path)[.size] as? Int ?? 0
+    let copied = copy.byteCount
     return LargeReport(
       size: size, received: received, copied: copied, upSeconds: (sent - start) / .seconds(1),
       downSeconds: (end - sent) / .seconds(1), peakMegabytes: ProcessUsage.now.peakMegabytes,

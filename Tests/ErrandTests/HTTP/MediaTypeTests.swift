@@ -3,8 +3,7 @@ import Testing
 
 @Suite struct MediaTypeTests {
   @Test func `a semicolon ends the type, whatever comes after it`() {
-    let type = MediaType("Text/HTML ;\u{301}x; charset=utf-8")
-    #expect(type.essence == "text/html" && type.parameter("charset") == "utf-8")
+    #expect(MediaType("Text/HTML ;\u{301}x").essence == "text/html")
   }
 
   @Test(arguments: [
