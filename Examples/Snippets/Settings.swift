@@ -36,6 +36,7 @@ func serversThatShareLimits() -> [Server] {
     configuration.proxies = .environment()
     configuration.tls.authorities = .file(authorities)
     configuration.idleLifetime = .seconds(20)
+    configuration.version = .http3
     let shop = Server(remote: "https://shop.example.com/v1", transport: try CurlTransport(configuration))
     return shop
   }

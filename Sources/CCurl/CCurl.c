@@ -203,6 +203,8 @@ static const struct ccurl_tls_session *tls_session(ccurl_easy *easy) {
   return session->internals == NULL ? NULL : session;
 }
 
+int ccurl_shows_tls(void) { return ssl_has_pending != NULL && ssl_get_shutdown != NULL; }
+
 int ccurl_easy_tls_pending(ccurl_easy *easy) {
   const struct ccurl_tls_session *session = tls_session(easy);
   if (session == NULL) return 0;

@@ -70,6 +70,31 @@
       #expect(remote.requestCount == 60 && remote.peakConnections == 1)
     }
 
+    @Test func `those that wait are served in their order`() async throws {
+      remote.enqueue(.text("first").after(.milliseconds(200)))
+      remote.route("/*", answer: .text("x"))
+      let origin = try #require(URL(string: "/", relativeTo: remote.url)?.absoluteURL)
+      var calls = [try await begin(HTTPRequest(.get, origin))]
+      _ = try await remote.nextRequest()
+      for number in 1...60 {
+        calls.append(try await begin(HTTPRequest(.get, origin.appendingPathComponent("\(number)"))))
+      }
+      for call in calls { _ = try await call.value }
+      #expect(remote.requests.map(\.path) == ["/"] + (1...60).map { "/\($0)" })
+    }
+
+    /// Sends a request, and returns once the transport has it.
+    private func begin(_ request: HTTPRequest) async throws -> Task<Data, any Error> {
+      let (begun, hasBegun) = AsyncStream.makeStream(of: Void.self)
+      let task = Task { [transport] in
+        defer { hasBegun.finish() }
+        let response = try await transport.send(request, to: request.checkedOrigin()) { _ in hasBegun.finish() }
+        return try await response.body.collect()
+      }
+      for await _ in begun {}
+      return task
+    }
+
     @Test(arguments: ["127.0.0.1", "localhost"])
     func `the connect timer runs once it connects`(host: String) async throws {
       let listener = try FullListener()

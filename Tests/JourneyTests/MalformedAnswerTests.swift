@@ -34,8 +34,9 @@
         let error = await #expect(throws: TaskError.self) {
           try await transport.send(HTTPRequest(.get, peer.url("folded")))
         }
-        #expect(
-          error?.code == .badResponse && error?.reason.contains("folded") ?? false, "\(error.map { "\($0)" } ?? "")")
+        // libcurl 8.1.2 refuses it by itself.
+        let isTold = error.map { $0.reason.contains("folded") || $0.reason.contains("is no field") } ?? false
+        #expect(error?.code == .badResponse && isTold, "\(error.map { "\($0)" } ?? "")")
       }
     }
 

@@ -12,8 +12,11 @@
     ///
     /// - Parameters:
     ///   - files: What it may serve.
+    ///   - protocols: The versions of HTTP that it speaks.
     ///   - site: The lines of its one site, given its folder.
-    init(files: [String: Data] = [:], site: (String) -> String) async throws {
+    init(
+      files: [String: Data] = [:], protocols: String = "h1 h2", site: (String) -> String
+    ) async throws {
       let pair = try Certificates.shared().server
       let own = ["server.pem": pair.certificate, "server.key": pair.key]
       server = try await LocalServer("caddy", files: own.merging(files) { $1 }) { port, folder in
@@ -22,7 +25,7 @@
           admin off
           auto_https off
           servers {
-            protocols h1 h2
+            protocols \(protocols)
           }
         }
         https://127.0.0.1:\(port) {

@@ -21,9 +21,9 @@
       return Gateway(url: nginx.url, server: nginx)
     }
 
-    /// A caddy, over TLS with HTTP/2.
-    static func caddy(to mock: MockServer) async throws -> Gateway {
-      let caddy = try await Caddy { _ in
+    /// A caddy, over TLS with HTTP/2, or HTTP/3 besides.
+    static func caddy(to mock: MockServer, protocols: String = "h1 h2") async throws -> Gateway {
+      let caddy = try await Caddy(protocols: protocols) { _ in
         """
         reverse_proxy 127.0.0.1:\(mock.url.port ?? 0) {
             flush_interval 1ms

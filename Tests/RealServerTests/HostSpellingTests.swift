@@ -50,7 +50,8 @@
       #expect(Array(await transport.connections().keys) == ["https://shop.test:\(port)"])
     }
 
-    @Test(arguments: [HTTPVersionPreference.http1, .automatic], [1, 40, 400])
+    @Test(
+      .refusesLargeFields, arguments: [HTTPVersionPreference.http1, .automatic], [1, 40, 400])
     func `a head of the largest size goes over TLS, in one field or in many`(
       version: HTTPVersionPreference, count: Int
     ) async throws {

@@ -28,6 +28,7 @@
     }
 
     @Test(
+      .saysNothingOfGoaways, .saysNothingOfRefusals,
       arguments: ["reset/REFUSED_STREAM", "goaway/0", "goaway/0/close", "goaway/1", "goaway/1/close"], [false, true])
     func `a stream that is refused was surely not sent, and is not sent again`(path: String, isReused: Bool)
       async throws
@@ -55,7 +56,8 @@
       #expect(try await peer.seen().count { $0.contains(path) } == 1)
     }
 
-    @Test func `a GOAWAY tells the streams that were read from those that were not`() async throws {
+    @Test(.saysNothingOfGoaways)
+    func `a GOAWAY tells the streams that were read from those that were not`() async throws {
       let transport = try peer.transport()
       _ = try await transport.send(request("hello")).body.collect()
       let read = Task { try await transport.send(request("hold/")) }
@@ -79,13 +81,16 @@
       }
     }
 
-    @Test func `an exchange that may be repeated, and is refused both times, was surely not sent`() async throws {
+    @Test(.saysNothingOfRefusals)
+    func `an exchange that may be repeated, and is refused both times, was surely not sent`() async throws {
       let error = try await error("reset/REFUSED_STREAM", isReused: false, mayRepeat: true)
       #expect(error.isSurelyNotSent, "\(error)")
       #expect(try await peer.seen().count { $0.contains("/reset") } == 2)
     }
 
-    @Test(arguments: ["once/reset/REFUSED_STREAM", "once/goaway/0", "once/goaway/0/close"])
+    @Test(
+      .saysNothingOfGoaways, .saysNothingOfRefusals,
+      arguments: ["once/reset/REFUSED_STREAM", "once/goaway/0", "once/goaway/0/close"])
     func `the pipeline sends a refused POST again`(path: String) async throws {
       let server = Server(remote: .none, transport: try peer.transport())
       let task = URLTask(peer.url.appendingPathComponent(path), body: .text("x")).on(server)

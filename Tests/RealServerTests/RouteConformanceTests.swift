@@ -24,6 +24,7 @@
       case squid = "squid"
       case nginx = "nginx over TLS and HTTP/2"
       case caddy = "caddy over TLS and HTTP/2"
+      case caddyOverQUIC = "caddy over HTTP/3"
       case tunnel = "a tunnel of squid's to nginx, over TLS and HTTP/2"
 
       var testDescription: String { rawValue }
@@ -38,7 +39,7 @@
         case .nginx, .tunnel: all.subtracting([.expectations, .interimResponses, .promptHeads, .trailers])
         // It sorts header fields, and ends a body of unknown length as if it were whole. Behind an early answer it resets the
         // stream, in one record of TLS with the answer's end now and then, of which libcurl before 8.1 loses the body.
-        case .caddy: all.subtracting([.fieldOrder, .expectations, .truncation, .earlyAnswers])
+        case .caddy, .caddyOverQUIC: all.subtracting([.fieldOrder, .expectations, .truncation, .earlyAnswers])
         }
       }
 
@@ -49,11 +50,13 @@
       private func open(to mock: MockServer) async throws -> ConformanceRoute.End {
         var configuration = CurlTransport.Configuration()
         configuration.idleLifetime = .seconds(3600)  // what is given up ends by itself, not with its connection's time
+        if self == .caddyOverQUIC { configuration.version = .http3 }
         let gateway: Gateway? =
           switch self {
           case .plainNginx: try await .nginx(to: mock)
           case .nginx, .tunnel: try await .secureNginx(to: mock)
           case .caddy: try await .caddy(to: mock)
+          case .caddyOverQUIC: try await .caddy(to: mock, protocols: "h1 h2 h3")
           case .squid: nil
           }
         if gateway?.url.scheme == "https" { configuration.tls.authorities = .pem(try Certificates.shared().authority) }
@@ -115,6 +118,16 @@
           "a body that ends before its last chunk is truncated",
         ]
       ),
+      (
+        .caddyOverQUIC,
+        [
+          "header fields are sent in order, with duplicates and empty ones",
+          "header fields come in order, with duplicates",
+          "an answer before the body was sent is the answer",
+          asksFirst, "a body that ends before its length is truncated",
+          "a body that ends before its last chunk is truncated",
+        ]
+      ),
       (.tunnel, ofPromptHeads + [asksFirst, trailers, "interim responses are passed over"]),
     ])
     func `what a route hides is left out, and nothing else`(path: Path, hidden: [String]) {
@@ -127,13 +140,18 @@
     @Test(arguments: Path.squid.conformance.cases)
     func `a proxy of squid's`(_ check: TransportConformance.Case) async throws { try await check.run() }
 
-    @Test(arguments: Path.nginx.conformance.cases)
+    @Test(.readsAhead, arguments: Path.nginx.conformance.cases)
     func `nginx over TLS and HTTP/2`(_ check: TransportConformance.Case) async throws { try await check.run() }
 
-    @Test(arguments: Path.caddy.conformance.cases)
+    @Test(.readsAhead, arguments: Path.caddy.conformance.cases)
     func `caddy over TLS and HTTP/2`(_ check: TransportConformance.Case) async throws { try await check.run() }
 
-    @Test(arguments: Path.tunnel.conformance.cases)
+    @Test(
+      .enabled(if: CurlTransport.offersHTTP3, "the machine's libcurl has no HTTP/3"),
+      arguments: Path.caddyOverQUIC.conformance.cases)
+    func `caddy over HTTP/3`(_ check: TransportConformance.Case) async throws { try await check.run() }
+
+    @Test(.readsAhead, arguments: Path.tunnel.conformance.cases)
     func `a tunnel of squid's`(_ check: TransportConformance.Case) async throws { try await check.run() }
   }
 #endif

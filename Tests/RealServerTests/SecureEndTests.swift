@@ -15,7 +15,7 @@
       #expect(try await peer.get(path) == (path.hasSuffix("empty") ? "" : "hello"))
     }
 
-    @Test(arguments: ["none/open", "none/empty"])
+    @Test(.hidesTLS, arguments: ["none/open", "none/empty"])
     func `is cut where neither is there`(path: String) async throws {
       let error = await #expect(throws: TaskError.self) { try await peer.get(path) }
       // Newer libcurls say so themselves, in the words of the TLS library.

@@ -152,6 +152,8 @@ int32_t ccurl_easy_get_pointer(ccurl_easy *easy, int32_t info, void *_Nullable *
 /// CCINFO_CERTINFO, filled while CCOPT_CERTINFO is 1; lives as long as the strings above.
 int32_t ccurl_easy_get_certinfo(ccurl_easy *easy, const ccurl_certinfo *_Nullable *_Nonnull value);
 
+/// 1 where the functions of OpenSSL that libcurl uses can be had, 0 with another library or one whose names are hidden.
+int ccurl_shows_tls(void);
 /// 1 where bytes of the transfer's connection lie in OpenSSL and were not read, decrypted or not: newer libcurls have it read
 /// ahead. 0 where none do, or it has no TLS; -1 where that cannot be told: with another library, or one whose names are hidden.
 int ccurl_easy_tls_pending(ccurl_easy *easy);

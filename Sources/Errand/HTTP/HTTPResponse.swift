@@ -60,4 +60,7 @@ public enum HTTPVersion: String, Sendable, Hashable {
   case http2 = "HTTP/2"
   /// HTTP/3.
   case http3 = "HTTP/3"
+
+  /// A connection carries many exchanges at once, and frames their bodies.
+  var hasStreams: Bool { self == .http2 || self == .http3 }
 }

@@ -67,4 +67,10 @@ public enum HTTPVersionPreference: Sendable, Hashable {
   case http1
   /// HTTP/2 without asking, also over plain http: the server must be known to speak it.
   case http2PriorKnowledge
+  /// HTTP/3 where an https server answers over UDP, else as ``automatic`` (RFC 9114 §3.1).
+  ///
+  /// Without a proxy or a Unix socket only. Each new connection is tried over UDP, and over TCP once that fails or 200 ms have
+  /// passed; the first that stands carries the request, and ``HTTPResponse/version`` says which it was. Where the transport
+  /// lacks HTTP/3, this is ``automatic``.
+  case http3
 }

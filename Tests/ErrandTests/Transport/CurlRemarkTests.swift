@@ -10,9 +10,14 @@
 
     @Test(arguments: [
       "Using Stream ID: 17 (easy handle 0x55)\n", "[HTTP/2] [17] OPENED stream for https://127.0.0.1/\n",
+      "[HTTP/3] [17] OPENED stream for https://127.0.0.1/\n",
     ])
     func `the stream of a request is understood, as 7 and 8 say it`(text: String) {
       #expect(remark(text) == .opened(stream: 17))
+    }
+
+    @Test func `the stream of a request is understood in hexadecimal, as before 7_84`() {
+      #expect(remark("Using Stream ID: 1f (easy handle 0x55)\n") == .opened(stream: 31))
     }
 
     @Test(

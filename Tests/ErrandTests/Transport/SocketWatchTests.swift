@@ -37,7 +37,7 @@
       say("early", over: peer)
       #expect(reports == 1, "it is still registered")
       let report = watch.report(number)
-      #expect(report == .unwanted)
+      #expect(report == .left)
       #expect(reports == 0, "it is no longer")
       watch.watch(number, input, of: 1)
       #expect(reports == 1)

@@ -40,7 +40,7 @@
     /// True where a request to `origin` may be one of many streams of a connection.
     func mayMultiplex(_ origin: Origin) -> Bool {
       switch version {
-      case .automatic: origin.isSecure
+      case .automatic, .http3: origin.isSecure
       case .http1: false
       case .http2PriorKnowledge: true
       }

@@ -40,6 +40,9 @@
       try await send(request, to: request.checkedOrigin()) { _ in }
     }
 
+    /// True where the machine's libcurl speaks HTTP/3, for ``HTTPVersionPreference/http3``.
+    public static var offersHTTP3: Bool { CurlLibrary.offersHTTP3 }
+
     /// True.
     public var checksAddresses: Bool { true }
 
@@ -102,7 +105,7 @@
     private func body(of request: HTTPRequest, _ head: ResponseHead, from transfer: CurlTransfer) -> HTTPResponseBody {
       guard head.headers.contains(.contentEncoding), request.unpacksBody,
         let unpacking = Unpacking.of(
-          head.headers, head.status, request.method, isFramed: head.version == .http2, rules.decodingLimits)
+          head.headers, head.status, request.method, isFramed: head.version?.hasStreams ?? false, rules.decodingLimits)
       else { return HTTPResponseBody(transfer) }
       return HTTPResponseBody(UnpackedBody(transfer, unpacking))
     }
@@ -120,8 +123,9 @@
     }
 
     private func learn(_ version: HTTPVersion?, of transfer: CurlTransfer) {
-      guard transfer.mayMultiplex == (version != .http2) else { return }
-      loneOrigins.withLock { $0.learn(transfer.origin.description, isLone: version != .http2) }
+      let hasStreams = version?.hasStreams ?? false
+      guard transfer.mayMultiplex != hasStreams else { return }
+      loneOrigins.withLock { $0.learn(transfer.origin.description, isLone: !hasStreams) }
     }
 
     private func mayMultiplex(_ origin: Origin) -> Bool {

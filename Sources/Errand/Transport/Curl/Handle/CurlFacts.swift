@@ -44,7 +44,8 @@
 
     /// The error for a code that is not `CCE_OK`, or for an end without a response.
     func failure(
-      _ code: Int32, phase: TaskError.Phase, hasBegun: Bool, bodyFailure: (any Error)?
+      _ code: Int32, phase: TaskError.Phase, hasBegun: Bool, bodyFailure: (any Error)?,
+      authorities: TLSSettings.Authorities
     ) -> any Error {
       if let bodyFailure { return TaskError.ofTransfer(bodyFailure) }
       if long(CCINFO_HTTP_CONNECTCODE) == 407 {
@@ -55,7 +56,8 @@
       let failure = CurlFailure(
         code, remark: handle.remark, words: String(cString: ccurl_easy_strerror(code)),
         CurlFailure.Circumstances(
-          phase: phase, isSent: sendCount > 0, hasBegun: hasBegun, isRefused: isSurelyNotSent && sendCount > 0))
+          phase: phase, isSent: sendCount > 0, hasBegun: hasBegun, isRefused: isSurelyNotSent && sendCount > 0,
+          lackOfAuthorities: authorities == .system ? CurlLibrary.lackOfAuthorities : nil))
       var reason = failure.reason
       if failure.code == .pinMismatch { reason += "; the server shows \(shownPins.joined(separator: ", "))" }
       // libcurl keeps the last one in the handle, whatever it was of.

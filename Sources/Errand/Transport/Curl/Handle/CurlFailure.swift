@@ -15,6 +15,8 @@
       var hasBegun = false
       /// The server said that it did nothing with the request.
       var isRefused = false
+      /// The advice for a machine that has no authorities, where it needs some.
+      var lackOfAuthorities: String?
     }
 
     /// - Parameters:
@@ -29,8 +31,10 @@
       case _ where circumstances.isRefused:
         (self.code, reason) = (.connectionLost, "the server refused the stream, and did nothing with it")
       case CCE_PEER_FAILED_VERIFICATION, CCE_SSL_ISSUER_ERROR, CCE_SSL_INVALIDCERTSTATUS:
-        (self.code, reason) = (.untrustedServer, Self.distrust(remark))
-      case CCE_WEIRD_SERVER_REPLY where circumstances.phase == .receiving && remark.contains("without colon"):
+        (self.code, reason) = (.untrustedServer, Self.distrust(remark, circumstances))
+      case CCE_SSL_CACERT_BADFILE where circumstances.lackOfAuthorities != nil:
+        (self.code, reason) = (.untrustedServer, Self.distrust(remark, circumstances))
+      case _ where circumstances.phase == .receiving && Self.isOfField(remark):
         (self.code, reason) = (.badResponse, "the response cannot be read: a line of its trailer fields is no field")
       case CCE_UNSUPPORTED_PROTOCOL where circumstances.isSent, CCE_WEIRD_SERVER_REPLY, CCE_BAD_CONTENT_ENCODING:
         (self.code, reason) = (.badResponse, "the response cannot be read: \(remark)")
@@ -52,7 +56,7 @@
         (self.code, reason) = (
           .badResponse, "the server kept its connection busy with frames that are no part of an answer"
         )
-      case CCE_HTTP2, CCE_HTTP2_STREAM:
+      case CCE_HTTP2, CCE_HTTP2_STREAM, CCE_HTTP3:
         let isMalformed = Self.isMalformed(remark)
         self.code = isMalformed ? .badResponse : Self.lost(circumstances)
         reason = remark
@@ -66,6 +70,11 @@
         self.code = Self.kind(code, circumstances)
         reason = remark
       }
+    }
+
+    /// Newer libcurls word it in two ways, by version.
+    private static func isOfField(_ remark: String) -> Bool {
+      remark.contains("without colon") || remark.contains("Invalid response header")
     }
 
     private static let resetAmidRequest =
@@ -90,7 +99,7 @@
       switch code {
       case CCE_URL_MALFORMAT, CCE_UNSUPPORTED_PROTOCOL: .badURL
       case CCE_COULDNT_RESOLVE_HOST, CCE_COULDNT_RESOLVE_PROXY: .cannotResolveHost
-      case CCE_COULDNT_CONNECT, CCE_INTERFACE_FAILED, CCE_PROXY: .cannotConnect
+      case CCE_COULDNT_CONNECT, CCE_INTERFACE_FAILED, CCE_PROXY, CCE_QUIC_CONNECT_ERROR: .cannotConnect
       case CCE_SSL_PINNEDPUBKEYNOTMATCH: .pinMismatch
       case CCE_SSL_CONNECT_ERROR, CCE_SSL_CERTPROBLEM, CCE_SSL_CIPHER, CCE_SSL_CACERT_BADFILE, CCE_SSL_CLIENTCERT,
         CCE_USE_SSL_FAILED, CCE_SSL_ENGINE_INITFAILED, CCE_SSL_CRL_BADFILE:
@@ -103,7 +112,8 @@
       }
     }
 
-    private static func distrust(_ remark: String) -> String {
+    private static func distrust(_ remark: String, _ circumstances: Circumstances) -> String {
+      if let lack = circumstances.lackOfAuthorities { return "the server's certificate is not trusted: \(lack)" }
       let isUnknown = ["self-signed", "self signed", "issuer"].contains { remark.contains($0) }
       let advice = isUnknown ? "; if it is your own authority, name it in the transport's tls.authorities" : ""
       return "the server's certificate is not trusted: \(remark)\(advice)"

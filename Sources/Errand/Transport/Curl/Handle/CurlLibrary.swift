@@ -3,13 +3,13 @@
   import ErrandFoundation
 
   /// The libcurl of the machine, loaded when it is first asked for.
-  enum CurlLibrary {
+  package enum CurlLibrary {
     /// The reason why it cannot be used; nil when it can.
     static let problem: String? = {
       switch ccurl_load() {
       case Int32(CCURL_LOADED): nil
       case Int32(CCURL_MISSING_LIBRARY): missing
-      case Int32(CCURL_TOO_OLD): "libcurl \(version) is older than 7.80: install a newer one"
+      case Int32(CCURL_TOO_OLD): tooOld
       case Int32(CCURL_MISSING_SYMBOL): "libcurl \(version) lacks a function that is needed"
       default: "libcurl \(version) could not be initialised"
       }
@@ -17,12 +17,34 @@
 
     /// The problem of a machine without it.
     static let missing = """
-      libcurl.so.4 is not installed: apt-get install libcurl4 (Debian, Ubuntu), dnf install libcurl (Red Hat) or \
-      apk add libcurl (Alpine) gets it, and ErrandURLSession is a transport that does without it
+      libcurl.so.4 is not installed: \(packages) gets it, and ErrandURLSession is a transport that does without it
       """
+
+    /// The problem of one that could send a request twice.
+    private static var tooOld: String {
+      """
+      libcurl \(version) is older than 7.80, the first that asks before it sends a request: install a newer one, link one with \
+      the trait LinkedCurl, or use ErrandURLSession
+      """
+    }
+
+    /// The commands that install it.
+    private static let packages =
+      "apt-get install libcurl4 (Debian, Ubuntu), dnf install libcurl (Red Hat) or apk add libcurl (Alpine)"
+
+    /// The problem of a library that speaks no TLS; nil where it does.
+    static let lackOfTLS =
+      offers(CC_VERSION_SSL)
+      ? nil : "the machine's libcurl \(version) was built without TLS: \(packages) gets one with it"
 
     /// `7.88.1`, or `unknown`.
     static var version: String { ccurl_version().map { String(cString: $0) } ?? "unknown" }
+
+    /// Its version as a number, 0x075801 for 7.88.1; 0 where there is none.
+    package static let versionNumber = problem == nil ? ccurl_version_number() : 0
+
+    /// True where what lies in its TLS library can be seen.
+    package static let showsTLS = problem == nil && ccurl_shows_tls() == 1
 
     /// True where protocols are limited by their names: from 7.85 on.
     static let namesProtocols = ccurl_version_number() >= 0x075500
@@ -47,15 +69,29 @@
     static let restartsHTTP2 = (0x075800..<0x080000).contains(ccurl_version_number())
 
     /// The file of this machine's authorities, where the library was built to look for them elsewhere; nil where it finds them.
-    static let authorities: String? = {
-      guard problem == nil, let easy = ccurl_easy_init() else { return nil }
+    static let authorities = findsAuthorities ? nil : authorityFiles.first { access($0, R_OK) == 0 }
+
+    /// The advice for a machine that has no authorities; nil where it has some.
+    static let lackOfAuthorities: String? =
+      findsAuthorities || authorities != nil
+      ? nil
+      : """
+      this machine has no certificates of authorities: apt-get install ca-certificates (Debian, Ubuntu), dnf install \
+      ca-certificates (Red Hat) or apk add ca-certificates (Alpine) gets them, and the transport's tls.authorities names others
+      """
+
+    private static let findsAuthorities: Bool = {
+      guard problem == nil, let easy = ccurl_easy_init() else { return false }
       defer { ccurl_easy_cleanup(easy) }
-      let isFound = [CCINFO_CAINFO, CCINFO_CAPATH].contains { info in
+      return [CCINFO_CAINFO, CCINFO_CAPATH].contains { info in
         var path: UnsafePointer<CChar>?
-        guard ccurl_easy_get_string(easy, info, &path) == CCE_OK, let path else { return false }
-        return access(path, R_OK) == 0
+        guard ccurl_easy_get_string(easy, info, &path) == CCE_OK, let path, access(path, R_OK) == 0 else {
+          return false
+        }
+        // A folder may be there, and empty.
+        return info == CCINFO_CAINFO
+          || !((try? FileManager.default.contentsOfDirectory(atPath: String(cString: path)))?.isEmpty ?? true)
       }
-      return isFound ? nil : authorityFiles.first { access($0, R_OK) == 0 }
     }()
 
     /// Debian's, Red Hat's, SUSE's, and that of Alpine and others.
@@ -63,6 +99,9 @@
       "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
       "/etc/ssl/cert.pem",
     ]
+
+    /// True where it speaks HTTP/3.
+    static let offersHTTP3 = problem == nil && offers(CC_VERSION_HTTP3)
 
     static func offers(_ feature: Int32) -> Bool { ccurl_features() & feature != 0 }
 

@@ -3,12 +3,19 @@
 
   /// The version of HTTP, the address and the proxy.
   extension CurlRequest {
+    /// libcurl fails where it is to speak HTTP/3 by a proxy.
+    private var mayUseQUIC: Bool {
+      origin.isSecure && proxy == nil && configuration.unixSocket == nil && CurlLibrary.offersHTTP3
+    }
+
     func setRoute(_ easy: OpaquePointer, _ transfer: CurlTransfer) throws {
       switch configuration.version {
-      // libcurl leaves the fields after a body out of HTTP/2 without a word.
-      case .automatic where request.body.trailers != nil:
+      // libcurl leaves the fields after a body out of HTTP/2 and HTTP/3 without a word.
+      case .automatic where request.body.trailers != nil, .http3 where request.body.trailers != nil:
         ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_1_1))
-      case .automatic: if origin.isSecure { ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_2TLS)) }
+      case .http3 where mayUseQUIC: ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_3))
+      case .automatic, .http3:
+        if origin.isSecure { ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_2TLS)) }
       case .http1: ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_1_1))
       case .http2PriorKnowledge where request.body.trailers != nil:
         throw TaskError(

@@ -5,6 +5,7 @@
   /// Trust, the client's identity and pins.
   extension CurlRequest {
     func setSecurity(_ easy: OpaquePointer) throws {
+      try requireTLS()
       // Wait for a connection that may carry many, rather than open one for each.
       ccurl_easy_set_long(easy, CCOPT_PIPEWAIT, 1)
       let tls = configuration.tls
@@ -38,6 +39,7 @@
     /// Trust in a proxy that is spoken to over TLS: the same authorities, version and checks as for servers. Pins and the
     /// client's identity are for servers alone.
     func setProxySecurity(_ easy: OpaquePointer) throws {
+      try requireTLS()
       let tls = configuration.tls
       if tls.authorities != .system { ccurl_easy_set_string(easy, CCOPT_PROXY_CAPATH, nil) }
       switch tls.authorities {
@@ -53,6 +55,12 @@
         ccurl_easy_set_long(easy, CCOPT_PROXY_SSL_VERIFYPEER, 0)
         ccurl_easy_set_long(easy, CCOPT_PROXY_SSL_VERIFYHOST, 0)
       }
+    }
+
+    private func requireTLS() throws {
+      guard let lack = CurlLibrary.lackOfTLS else { return }
+      throw TaskError(
+        .secureConnectionFailed, "nothing is sent to \(origin), for \(lack)", phase: .preparing, isSurelyNotSent: true)
     }
 
     private static func list(_ pins: Set<String>) -> String {

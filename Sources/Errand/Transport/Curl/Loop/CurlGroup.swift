@@ -23,6 +23,8 @@
     /// The origin of every socket.
     var sockets: [Int32: String] = [:]
     let connectionsPerOrigin: Int
+    /// The exchanges of each origin, where its connections have a limit.
+    var lines: [String: ConnectionLine<CurlTransfer>] = [:]
     /// Its connections go over a Unix socket.
     let isUnix: Bool
 
@@ -49,7 +51,7 @@
       return counts
     }
 
-    var isIdle: Bool { multis.allSatisfy { $0.count == 0 } }
+    var isIdle: Bool { lines.isEmpty && multis.allSatisfy { $0.count == 0 } }
 
     /// The multi that a transfer goes to; nil when a new one is needed.
     func multi(for transfer: CurlTransfer) -> CurlMulti? {

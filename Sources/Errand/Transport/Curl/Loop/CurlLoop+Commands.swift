@@ -36,23 +36,26 @@
       let known = groups[transfer.group]
       let group = known ?? CurlGroup(id: transfer.group, transfer.rules)
       if known == nil { groups[transfer.group] = group }
-      let multi: CurlMulti
-      if let present = group.multi(for: transfer) {
-        multi = present
-      } else {
-        lastMulti &+= 1
-        guard let made = CurlMulti(id: lastMulti, for: CurlMulti.Use(transfer), group: group, loop: self) else {
-          transfer.finish(.failure(Self.unavailable("no multi handle could be made")))
-          return retire(transfer)
-        }
-        multi = made
-        multis[lastMulti] = made
-        group.adopt(made)
-      }
       transfer.begin(at: now)
       if transfer.mayMultiplex { CurlWatchdog.shared.join(pulse) }
       timers.insert(transfer)
-      multi.add(transfer)
+      if group.connectionsPerOrigin > 0 { return wait(transfer, in: group) }
+      multi(for: transfer, in: group)?.add(transfer)
+    }
+
+    /// The multi that a transfer goes to; nil where none could be made, and the transfer has ended.
+    func multi(for transfer: CurlTransfer, in group: CurlGroup) -> CurlMulti? {
+      if let present = group.multi(for: transfer) { return present }
+      lastMulti &+= 1
+      guard let made = CurlMulti(id: lastMulti, for: CurlMulti.Use(transfer), group: group, loop: self) else {
+        left(transfer)
+        transfer.finish(.failure(Self.unavailable("no multi handle could be made")))
+        retire(transfer)
+        return nil
+      }
+      multis[lastMulti] = made
+      group.adopt(made)
+      return made
     }
 
     func unpause(_ transfer: CurlTransfer) {

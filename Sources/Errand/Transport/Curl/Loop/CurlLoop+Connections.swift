@@ -46,6 +46,7 @@
 
     /// The transfer is out of its multi: its connection is closed, or idle from now on.
     func left(_ transfer: CurlTransfer) {
+      leaveLine(transfer)
       if transfer.isMultiplexed { sockets.multiplexes(transfer.socket) }
       sockets.leave(transfer.socket, at: transfer.sendCount > 0 ? now : 0)
       transfer.socket = SocketWatch.Key()
@@ -92,7 +93,9 @@
     /// another send the socket that it did hear of may be the last one's.
     private func name(_ port: Int32, of transfer: CurlTransfer) {
       let isKnown = sockets.isOpen(transfer.socket)
-      if !isKnown || transfer.sendCount > 0 && Self.localPort(of: transfer.socket.descriptor) != port {
+      // Or that of TCP, beside which QUIC was quicker.
+      let mayDiffer = transfer.sendCount > 0 || transfer.rules.configuration.version == .http3
+      if !isKnown || mayDiffer && Self.localPort(of: transfer.socket.descriptor) != port {
         let made = owners.first {
           $0.value.localPort == nil && $0.value.mayCarry(transfer) && Self.localPort(of: $0.key) == port
         }

@@ -8,6 +8,9 @@
     func settle(_ transfer: CurlTransfer) { settled.append(transfer) }
 
     func endSettled() {
+      // libcurl may have read the whole answer within the call that made the connection, and not wanted to hear of that since.
+      for transfer in early where !transfer.isOver { transfer.settleIfStuck() }
+      early.removeAll(keepingCapacity: true)
       guard !settled.isEmpty else { return }
       for transfer in settled where transfer.isInDoubt { wakeOthers(beside: transfer) }
       let due = settled

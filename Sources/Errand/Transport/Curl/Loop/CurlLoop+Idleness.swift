@@ -50,8 +50,14 @@
     }
 
     private func condemn(_ descriptor: Int32, of multi: UInt32, _ owner: Owner) {
-      sockets.condemn(descriptor, dead)
+      sockets.condemn(descriptor, Self.isOfDatagrams(descriptor) ? unconnected : dead)
       dying[descriptor] = Dying(multi: multi, route: owner.route, isCondemned: true)
+    }
+
+    private static func isOfDatagrams(_ descriptor: Int32) -> Bool {
+      var type: Int32 = 0
+      var size = socklen_t(MemoryLayout<Int32>.size)
+      return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == Int32(SOCK_DGRAM.rawValue)
     }
 
     /// A stream was given up: tells the server, or closes the connection where no other stream uses it.

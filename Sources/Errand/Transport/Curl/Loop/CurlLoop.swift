@@ -43,6 +43,8 @@
     @exclusivity(unchecked) private var ready: [CurlTransfer] = []
     /// Groups that may have come to their end in this turn.
     var untidy: [CurlGroup.ID] = []
+    /// Transfers whose answer began before their request was sent, in this turn.
+    var early: [CurlTransfer] = []
     /// Transfers whose answer was complete before their request was.
     var settled: [CurlTransfer] = []
     @exclusivity(unchecked) var sockets: SocketWatch
@@ -54,6 +56,8 @@
     var sharesPorts = false
     /// Transfers that lost a connection which was being made.
     @exclusivity(unchecked) var stalled: [CurlTransfer] = []
+    /// Lines in which another exchange may have its turn.
+    var moved: [(group: CurlGroup.ID, line: String)] = []
     /// Idle connections of which something was reported in this turn.
     var spoken: [Int32] = []
     /// Sockets that are not asked whether they are writable, and until when.
@@ -69,6 +73,8 @@
     let pulse = CurlWatchdog.Pulse()
     /// A socket whose other end is closed.
     let dead: Int32
+    /// A socket that has no other end. Of one whose end has come, QUIC would read empty datagrams for ever.
+    let unconnected: Int32
     /// The instant of the turn.
     @exclusivity(unchecked) private(set) var now = CurlLibrary.now
 
@@ -77,15 +83,17 @@
       wakeUp = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
       sockets = SocketWatch(epoll: epoll)
       dead = Self.makeDeadSocket()
-      guard epoll >= 0, wakeUp >= 0, dead >= 0 else { return nil }
+      unconnected = socket(AF_INET, Self.socketFlags, 0)
+      guard epoll >= 0, wakeUp >= 0, dead >= 0, unconnected >= 0 else { return nil }
       var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: UInt64.max))
       guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeUp, &event) == 0 else { return nil }
     }
 
+    private static let socketFlags = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+
     private static func makeDeadSocket() -> Int32 {
       var pair: [Int32] = [-1, -1]
-      let flags = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-      guard socketpair(AF_UNIX, flags, 0, &pair) == 0 else { return -1 }
+      guard socketpair(AF_UNIX, socketFlags, 0, &pair) == 0 else { return -1 }
       Descriptor.release(pair[1])
       return pair[0]
     }
@@ -148,6 +156,7 @@
         for multi in multis.values { multi.expire(at: now) }
         pulse.leave()
         endSettled()
+        startWaiting()
         tidy()
         wakeReaders()
         let count = epoll_wait(epoll, events, Int32(capacity), timeout())
@@ -171,12 +180,14 @@
       }
       let descriptor = Int32(truncatingIfNeeded: event.data.u64)
       // The multi may be gone since: its events are then dropped.
-      switch sockets.report(descriptor) {
-      case .wanted:
+      let report = sockets.report(descriptor)
+      switch report {
+      case .wanted, .left:
+        // libcurl 8.21 waits for the end of a connection that it closes, and does not say that it wants to hear of it.
         pulse.enter()
         multis[UInt32(event.data.u64 >> 32)]?.socketAction(descriptor, events: event.events)
         pulse.leave()
-        heed(event.events, of: descriptor)
+        if report == .wanted { heed(event.events, of: descriptor) }
       case .idle: spoken.append(descriptor)
       case .unwanted: break
       }

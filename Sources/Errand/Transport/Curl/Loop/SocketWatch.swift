@@ -19,6 +19,8 @@
       case wanted
       /// A connection that carries no exchange has something to say.
       case idle
+      /// A connection that carries no exchange, and waits for none; nothing more is reported.
+      case left
       /// It is not wanted now; nothing more is reported.
       case unwanted
     }
@@ -146,7 +148,7 @@
       if entry.wanted != 0 { return .wanted }
       if entry.isConnection, entry.users <= 0, entry.idleSince != .max { return .idle }
       disarm(descriptor)
-      return .unwanted
+      return entry.isConnection && entry.users <= 0 ? .left : .unwanted
     }
 
     /// A connection that carries no exchange, and over which nothing may come meanwhile.

@@ -12,12 +12,13 @@
     init?(_ text: UnsafeRawBufferPointer) {
       switch text.first {
       case UInt8(ascii: "U"):  // "Using Stream ID: 1 (easy handle 0x5500)"
-        guard let id = Self.number(in: text, after: "Using Stream ID: ") else { return nil }
+        // Before 7.84 in hexadecimal, where nothing is said of a GOAWAY that it would be compared with.
+        guard let id = Self.number(in: text, after: "Using Stream ID: ", mayBeHexadecimal: true) else { return nil }
         self = .opened(stream: id)
-      case UInt8(ascii: "["):  // "[HTTP/2] [1] OPENED stream for https://example.com/", since 8.1
-        guard let id = Self.number(in: text, after: "[HTTP/2] ["), Self.contains(text, "] OPENED stream") else {
-          return nil
-        }
+      case UInt8(ascii: "["):  // "[HTTP/2] [1] OPENED stream for https://example.com/", since 8.1; of HTTP/3 likewise
+        guard Self.contains(text, "] OPENED stream"),
+          let id = Self.number(in: text, after: "[HTTP/2] [") ?? Self.number(in: text, after: "[HTTP/3] [")
+        else { return nil }
         self = .opened(stream: id)
       case UInt8(ascii: "r"):  // "recveived GOAWAY, error=0, last_stream=1", without the slip of the pen since 8.0
         guard Self.contains(text, " GOAWAY, "), let last = Self.number(in: text, after: "last_stream="),
@@ -35,11 +36,23 @@
       end(of: words, in: text) != nil
     }
 
-    private static func number(in text: UnsafeRawBufferPointer, after words: StaticString) -> UInt32? {
+    private static func number(
+      in text: UnsafeRawBufferPointer, after words: StaticString, mayBeHexadecimal: Bool = false
+    ) -> UInt32? {
       guard let start = end(of: words, in: text) else { return nil }
-      let digits = text[start...].prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+      let digits = text[start...].prefix { digit($0) < (mayBeHexadecimal ? 16 : 10) }
       guard !digits.isEmpty, digits.count <= 10 else { return nil }
-      return UInt32(exactly: digits.reduce(UInt64(0)) { $0 * 10 + UInt64($1 - UInt8(ascii: "0")) })
+      let base: UInt64 = digits.allSatisfy { digit($0) < 10 } ? 10 : 16
+      return UInt32(exactly: digits.reduce(UInt64(0)) { $0 * base + digit($1) })
+    }
+
+    /// The value of a digit; more than any where it is none.
+    private static func digit(_ byte: UInt8) -> UInt64 {
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(byte - UInt8(ascii: "a")) + 10
+      default: .max
+      }
     }
 
     private static func end(of words: StaticString, in text: UnsafeRawBufferPointer) -> Int? {
@@ -70,6 +83,7 @@
         stream = StreamFate(id: id, port: localPort)
         // Known before there is an answer, which may never come.
         loop.sockets.multiplexes(socket)
+        loop.carriesStreams(self)
       case .refused: refuse()
       case .goingAway(let last, let error): loop.goingAway(after: last, isGraceful: error == 0, heardBy: self)
       case nil: break

@@ -50,7 +50,7 @@
     /// libcurl is done.
     func complete(_ code: Int32) {
       let facts = CurlFacts(handle, sendCount: sendCount, isSurelyNotSent: isSurelyNotSent)
-      isMultiplexed = facts.version == .http2
+      isMultiplexed = facts.version?.hasStreams ?? false
       // A challenge that libcurl had no answer to is the response.
       if code == CCE_OK, head.completeAsItIs() { publishHead() }
       if let failure {
@@ -91,7 +91,8 @@
           .failure(
             facts.failure(
               code, phase: timers.phase, hasBegun: !head.isUntouched,
-              bodyFailure: outgoing?.state.withLock { $0.outbox.failure })))
+              bodyFailure: outgoing?.state.withLock { $0.outbox.failure },
+              authorities: rules.configuration.tls.authorities)))
       }
     }
 

@@ -42,9 +42,14 @@
     /// libcurl reads the connection, or does not.
     func isWatched(reads: Bool, writes: Bool) {
       interest = (reads, writes)
+      settleIfStuck()
+    }
+
+    /// Ends the exchange with this turn where libcurl reads no more of it.
+    func settleIfStuck() {
       guard isStuck else { return }
       // It may have failed, which it tells before the turn is over.
-      if writes, verdict == CCE_OK { answered() } else { loop.settle(self) }
+      if interest.writes, verdict == CCE_OK { answered() } else { loop.settle(self) }
     }
 
     /// libcurl reads no more of the connection, and this side has not stopped it: it has read the whole answer, or the
@@ -101,6 +106,7 @@
       // The next response must not be what one reading of this one leaves over (RFC 9112 §6.1).
       if head.framing.isAmbiguous { forbidReuse() }
       if head.framing.bodyLength == 0 || !mayHaveBody { answered() }
+      if sendsBody, !isSent, !isAnswered { loop.early.append(self) }
       if origin.isSecure, stream == nil, head.framing.isOpenEnded, mayHaveBody { watchForAlert() }
       countReports()
     }

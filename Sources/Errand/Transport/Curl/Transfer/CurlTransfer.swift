@@ -39,6 +39,8 @@
     private(set) var localPort: Int32 = 0
     var multi: CurlMulti?
     var lastMulti: CurlMulti?
+    /// Its place in a line for connections; nil where they have no limit.
+    var place: ConnectionLine<CurlTransfer>.Place?
     var heapIndex = -1
     private(set) var deadline = UInt64.max
     var isMarked = false
@@ -115,7 +117,8 @@
     private static let firstWindow: Int64 = 65_535
 
     var loop: CurlLoop { shard.loop }
-    var connectionsPerOrigin: Int { rules.configuration.connectionsPerOrigin }
+    /// Its line for a connection. libcurl counts those to an HTTP proxy as the proxy's.
+    var lineKey: String { proxy.flatMap { origin.isSecure ? nil : $0 } ?? origin.description }
     var group: CurlGroup.ID { shard.group }
 
     /// True where the response may have content (RFC 9110 §6.4.1).
@@ -158,6 +161,7 @@
         forbidReuse()
         return false
       }
+      if place != nil { loop.foundConnection(self) }
       sendsLeft -= 1
       sendCount += 1
       stream = nil

@@ -1,0 +1,53 @@
+#if os(Linux)
+  import Testing
+
+  @testable import Errand
+
+  @Suite struct ConnectionLineTests {
+    private typealias Line = ConnectionLine<Int>
+
+    /// Those that may start now.
+    private func started(_ line: inout Line) -> [Int] {
+      var started: [Int] = []
+      while let exchange = line.start() { started.append(exchange) }
+      return started
+    }
+
+    @Test func `as many start as there are connections, the others in their order`() {
+      var line = Line(limit: 2)
+      for number in 0..<5 { _ = line.join(number) }
+      #expect(started(&line) == [0, 1])
+      line.connected()
+      #expect(started(&line) == [], "a connection carries one")
+      line.leave(.connected)
+      #expect(started(&line) == [2])
+      line.leave(.started)
+      line.leave(.started)
+      #expect(started(&line) == [3, 4])
+    }
+
+    @Test func `one that leaves while it waits is passed over`() {
+      var line = Line(limit: 1)
+      let places = (0..<4).map { line.join($0) }
+      #expect(started(&line) == [0])
+      line.leave(places[1])
+      line.leave(.started)
+      #expect(started(&line) == [2])
+      line.leave(places[3])
+      #expect(!line.isEmpty)
+      line.leave(.started)
+      #expect(line.isEmpty)
+    }
+
+    @Test func `over connections that carry streams one is started at a time, and looks for its place`() {
+      var line = Line(limit: 1)
+      for number in 0..<4 { _ = line.join(number) }
+      #expect(started(&line) == [0])
+      line.connected()
+      line.isMultiplexed = true
+      #expect(started(&line) == [1], "it may have to wait for one of the server's streams")
+      line.connected()
+      #expect(started(&line) == [2])
+    }
+  }
+#endif
