@@ -39,7 +39,10 @@
         case .nginx, .tunnel: all.subtracting([.expectations, .interimResponses, .promptHeads, .trailers])
         // It sorts header fields, and ends a body of unknown length as if it were whole. Behind an early answer it resets the
         // stream, in one record of TLS with the answer's end now and then, of which libcurl before 8.1 loses the body.
-        case .caddy, .caddyOverQUIC: all.subtracting([.fieldOrder, .expectations, .truncation, .earlyAnswers])
+        case .caddy: all.subtracting([.fieldOrder, .expectations, .truncation, .earlyAnswers])
+        // Caddy 2.6 receives a body without a length, and does not pass it on. Trailers do not come, to curl's own tool neither.
+        case .caddyOverQUIC:
+          all.subtracting([.fieldOrder, .expectations, .truncation, .earlyAnswers, .requestFraming, .trailers])
         }
       }
 
@@ -124,7 +127,7 @@
           "header fields are sent in order, with duplicates and empty ones",
           "header fields come in order, with duplicates",
           "an answer before the body was sent is the answer",
-          asksFirst, "a body that ends before its length is truncated",
+          asksFirst, unknownLength, trailers, "a body that ends before its length is truncated",
           "a body that ends before its last chunk is truncated",
         ]
       ),
