@@ -1,7 +1,8 @@
-import Errand
 import ErrandTesting
 import Foundation
 import Testing
+
+@testable import Errand
 
 @Suite struct PayloadCodingTests {
   private func download<Payload: Decodable & Sendable>(
