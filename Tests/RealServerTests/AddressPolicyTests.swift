@@ -8,7 +8,8 @@
     .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
     .timeLimit(.minutes(10)))
   struct AddressPolicyTests {
-    @Test func `a connection of HTTP/2 that carries other streams is not used against the policy`() async throws {
+    @Test(.breaksSharedConnections)
+    func `a connection of HTTP/2 that carries other streams is not used against the policy`() async throws {
       let certificates = try Certificates.shared()
       let nginx = try await Nginx(
         files: ["hello": Data("hello\n".utf8), "large": Data(count: 8 << 20)],

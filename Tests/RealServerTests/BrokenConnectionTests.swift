@@ -45,7 +45,7 @@
     }
 
     // A stream that is refused twice: libcurl makes one connection more, over which nothing may be sent, and keeps it.
-    @Test(.saysNothingOfRefusals)
+    @Test(.saysNothingOfRefusals, .keepsClosedConnections)
     func `a connection that was made for nothing serves the next request`() async throws {
       let peer = try await HTTP2Peer()
       let transport = try peer.transport()

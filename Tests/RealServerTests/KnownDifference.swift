@@ -55,6 +55,16 @@
       .differs("a stream that was refused counts as perhaps read", with: 0x080100..<0x080200)
     }
 
+    /// libcurl 7.80 breaks a connection over which a stream is refused before it is sent, or which a GOAWAY ends.
+    static var breaksSharedConnections: KnownDifference {
+      .differs("a connection of streams is broken with one of them", with: 0..<0x075800)
+    }
+
+    /// libcurl 8.21 keeps the socket of a connection that it has closed over TLS.
+    static var keepsClosedConnections: KnownDifference {
+      .differs("the socket of a connection whose stream was refused stays open", with: 0x081500..<0x081600)
+    }
+
     /// libcurl before 7.88 does not say what a GOAWAY names.
     static var saysNothingOfGoaways: KnownDifference {
       .differs("a stream that a GOAWAY leaves out counts as perhaps read", with: 0..<0x075800)

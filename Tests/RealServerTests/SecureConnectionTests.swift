@@ -184,7 +184,8 @@
       #expect(counts.value.open <= 3, "\(counts)")
     }
 
-    @Test func `connections that the server ends after ten requests cost nothing but connections`() async throws {
+    @Test(.breaksSharedConnections)
+    func `connections that the server ends after ten requests cost nothing but connections`() async throws {
       let nginx = try await start { $0.requestsPerConnection = 10 }
       // The transport repeats once; that the second connection ends as well is for the pipeline to repeat.
       let server = Server(remote: .none, transport: try trusting())
