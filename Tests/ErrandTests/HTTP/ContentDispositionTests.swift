@@ -8,6 +8,8 @@ import Testing
 @Suite struct ContentDispositionTests {
   @Test(arguments: [
     ("Attachment; filename=example.html", "attachment", "example.html"),
+    ("attachment; filename=a,b.txt; x=y", "attachment", "a,b.txt"),
+    ("attachment; filename=a,b.txt; filename*=UTF-8''right.txt", "attachment", "right.txt"),
     ("INLINE; FILENAME= \"an example.html\"", "inline", "an example.html"),
     ("attachment; filename*= UTF-8''%e2%82%ac%20rates", "attachment", "€ rates"),
     ("attachment; filename=\"EURO rates\"; filename*=utf-8''%e2%82%ac%20rates", "attachment", "€ rates"),

@@ -53,8 +53,8 @@ struct FieldScanner {
   }
 
   /// The parameters that come next, `; name=value`, by their names in lower case; values are tokens or quoted strings, or what stands
-  /// before the next `;` or `,`. Ends before a comma that divides list members, and skips it.
-  mutating func parameters() -> [(String, String?)] {
+  /// before the next `;`. In a list, a comma ends the member, and is skipped.
+  mutating func parameters(inList: Bool = false) -> [(String, String?)] {
     var parameters: [(String, String?)] = []
     while true {
       skipBlanks()
@@ -67,17 +67,17 @@ struct FieldScanner {
         continue
       }
       skipBlanks()
-      parameters.append((name.lowercased(), quotedString() ?? bareValue()))
+      parameters.append((name.lowercased(), quotedString() ?? bareValue(inList)))
     }
-    while let byte = next, byte != UInt8(ascii: ",") { index += 1 }
+    while let byte = next, !inList || byte != UInt8(ascii: ",") { index += 1 }
     _ = skip(UInt8(ascii: ","))
     return parameters
   }
 
-  /// The text before the next `;` or `,`.
-  private mutating func bareValue() -> String {
+  /// The text before the next `;`, or the comma of a list.
+  private mutating func bareValue(_ inList: Bool) -> String {
     let start = index
-    while let byte = next, byte != UInt8(ascii: ";"), byte != UInt8(ascii: ",") { index += 1 }
+    while let byte = next, byte != UInt8(ascii: ";"), !inList || byte != UInt8(ascii: ",") { index += 1 }
     return String(decoding: Self.trimmed(bytes[start..<index]), as: UTF8.self)
   }
 

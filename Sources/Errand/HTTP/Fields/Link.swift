@@ -48,7 +48,7 @@ public struct Link: Sendable, Hashable {
       if scanner.skip(UInt8(ascii: "<")) {
         let target = scanner.text(before: UInt8(ascii: ">"))
         guard scanner.skip(UInt8(ascii: ">")) else { return nil }
-        return (target, scanner.parameters().map { ($0.0, $0.1 ?? "") })
+        return (target, scanner.parameters(inList: true).map { ($0.0, $0.1 ?? "") })
       }
       _ = scanner.text(before: UInt8(ascii: ","))
       _ = scanner.skip(UInt8(ascii: ","))
