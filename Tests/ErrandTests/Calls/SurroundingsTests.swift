@@ -57,6 +57,7 @@ import Testing
     "send": "the exchange ends, or the task of a call with steps or another transport",
     "next": "the exchange ends, and its body with it",
     "forEachChunk": "the exchange ends, and its body with it", "sink": "the exchange ends, and its body with it",
+    "forEachCountedChunk": "the exchange ends, and its body with it",
     "gather": "the exchange ends, and its body with it",
     "wait": "interruptible: a slot is waited for in a task of its own",
     "sleep": "interruptible: a delay is waited for in a task of its own",

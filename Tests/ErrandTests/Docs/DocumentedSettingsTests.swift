@@ -49,6 +49,7 @@ import Testing
     case let value as RetryPolicy where value.maximumAttempts == 3 && value.hasJitter: return "`.standard`"
     case let value as CircuitBreaker where value == .off: return "`.off`"
     case let value as CachePolicy where value == .standard: return "`.standard`"
+    case let value as PayloadPath where value == .whole: return "`.whole`"
     case let value as Hedging where value == .none: return "`.none`"
     case let value as RedirectPolicy where value.kind == .follow && value.maximum == 20: return "`.follow`"
     case let value as AddressPolicy where value.allowsAll: return "`.any`"

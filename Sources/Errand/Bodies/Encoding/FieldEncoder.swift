@@ -58,7 +58,8 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
 
   /// The fields that `encode` writes, and this does not.
   func fields(_ encode: (FieldScope) throws -> Void) rethrows -> [HTTPQuery.Item] {
-    let inner = FieldScope(sink: FieldSink(), style: style, name: name, codingPath: codingPath, isJoined: isJoined)
+    let inner = FieldScope(
+      sink: FieldSink(), style: style, name: name, codingPath: codingPath, isJoined: isJoined, innerName: innerName)
     try encode(inner)
     return inner.sink.items
   }

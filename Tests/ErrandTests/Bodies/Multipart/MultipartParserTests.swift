@@ -101,6 +101,7 @@ import Testing
     let all = Data((0...255).map { UInt8($0) } + [13, 10, 45, 45, 13, 10, 45, 45, 97])
     var parser = MultipartParser(boundary: "b", limits: MultipartLimits())
     parser.append(Data("--b\r\n\r\n".utf8) + all + Data("\r\n--b--".utf8))
+    parser.finish()
     var body = Data()
     while let event = try parser.next() { if case .data(let data) = event { body += data } }
     #expect(body == all && parser.isComplete)
