@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandFoundation
 
-/// The request that a task is expected to send; see ``expectTask(_:sends:)``.
+/// The request that a task is expected to send; see ``expectTask(_:sends:otherProperties:)``.
 public struct ExpectedRequest: Sendable {
   /// The body that is expected.
   public enum Body: Sendable, Hashable {
