@@ -139,17 +139,19 @@ actor MultipartBodyReader {
     guard !isReading else { throw Self.refusal("two read the multipart body at once: read one part after the other") }
     isReading = true
     defer { isReading = false }
+    var isAtEnd = false
     while true {
       if let event = try parser.next() { return event }
       if parser.isComplete { return nil }
+      guard !isAtEnd else {
+        throw TaskError(.truncatedBody, "the multipart body ends before its last delimiter", phase: .receiving)
+      }
       if let chunk = try await chunks.next() {
         parser.append(chunk)
-        continue
+      } else {
+        parser.finish()
+        isAtEnd = true
       }
-      parser.finish()
-      if let event = try parser.next() { return event }
-      if parser.isComplete { return nil }
-      throw TaskError(.truncatedBody, "the multipart body ends before its last delimiter", phase: .receiving)
     }
   }
 }
