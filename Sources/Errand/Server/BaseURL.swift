@@ -45,15 +45,10 @@ struct BaseURL: Sendable {
     // Or a path would become the host of a remote without one.
     guard isWhole || isSound else { throw malformed(base) }
     let below = path.hasPrefix("/") ? path.dropFirst() : path[...]
-    if PathSegments.hasEscapedDots(below) {
+    if let problem = PathSegments.problem(in: below) {
       throw TaskError(
-        .badURL, "the path '\(redaction(address: path).shortened)' has a segment of dots: it would name another folder",
-        phase: .preparing, isSurelyNotSent: true)
-    }
-    if PathSegments.hasEmptySegment(below) {
-      throw TaskError(
-        .badURL, "the path '\(redaction(address: path).shortened)' has an empty segment: it would name something else",
-        phase: .preparing, isSurelyNotSent: true)
+        .badURL, "the path '\(redaction(address: path).shortened)' has \(problem)", phase: .preparing,
+        isSurelyNotSent: true)
     }
     var text = base + below.escapedForURI()
     if !isWhole, let ownQuery { text = Self.inserting(ownQuery, in: text) }

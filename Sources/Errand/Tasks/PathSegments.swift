@@ -18,26 +18,22 @@ enum PathSegments {
     return segments.map(HTTPQuery.escaped).joined(separator: "/")
   }
 
-  /// True when a segment means a folder above or itself only once it is unescaped, as most servers do (RFC 3986 §6.2.2.2
-  /// and §5.2.4): it was given as a value.
-  static func hasEscapedDots(_ path: Substring) -> Bool {
-    guard path.utf8.contains(UInt8(ascii: "%")) else { return false }
-    let segments = path.utf8.prefix { $0 != UInt8(ascii: "?") }.split(separator: UInt8(ascii: "/"))
-    return segments.contains { segment in
-      guard segment.contains(UInt8(ascii: "%")) else { return false }
-      let dots = Substring(segment).lowercased().replacing("%2e", with: ".")
-      return dots == "." || dots == ".."
-    }
-  }
-
   /// Stands for an empty segment, which fails the call: an escaped NUL, which no path needs.
   static let emptySegment = "%00"
 
-  /// True when a segment was given as a value that is empty.
-  static func hasEmptySegment(_ path: Substring) -> Bool {
-    guard path.utf8.contains(UInt8(ascii: "%")) else { return false }
-    let segments = path.utf8.prefix { $0 != UInt8(ascii: "?") }.split(separator: UInt8(ascii: "/"))
-    return segments.contains { $0.elementsEqual(emptySegment.utf8) }
+  /// The fault of a segment that was given as a value, in words; nil where there is none.
+  ///
+  /// One of escaped dots means a folder above or itself once it is unescaped, as most servers do (RFC 3986 §6.2.2.2 and §5.2.4).
+  static func problem(in path: Substring) -> String? {
+    guard path.utf8.contains(UInt8(ascii: "%")) else { return nil }
+    var isEmpty = false
+    for segment in path.utf8.prefix(while: { $0 != UInt8(ascii: "?") }).split(separator: UInt8(ascii: "/"))
+    where segment.contains(UInt8(ascii: "%")) {
+      let dots = Substring(segment).lowercased().replacing("%2e", with: ".")
+      if dots == "." || dots == ".." { return "a segment of dots: it would name another folder" }
+      if segment.elementsEqual(emptySegment.utf8) { isEmpty = true }
+    }
+    return isEmpty ? "an empty segment: it would name something else" : nil
   }
 
   private static func refusal(_ index: Int, _ words: String) -> TaskError {
