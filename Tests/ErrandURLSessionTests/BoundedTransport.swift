@@ -23,9 +23,14 @@ struct BoundedTransport: Transport {
   }
 }
 
-private struct BoundedSource: HTTPBodySource {
-  let body: HTTPResponseBody
-  let limit: Duration
+private final class BoundedSource: HTTPBodySource {
+  private let body: HTTPResponseBody
+  private let limit: Duration
+
+  init(body: HTTPResponseBody, limit: Duration) {
+    self.body = body
+    self.limit = limit
+  }
 
   func next() async throws -> Data? { try await Deadline(limit).run { [body] in try await body.next() } }
 

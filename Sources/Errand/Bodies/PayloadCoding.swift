@@ -36,11 +36,12 @@ enum PayloadCoding {
     _ type: Payload.Type, from data: Data, mediaType: @autoclosure () -> MediaType?, with decoder: any PayloadDecoder,
     at keys: [String] = [], redaction: @autoclosure () -> Redaction?
   ) throws -> Payload {
-    if keys.isEmpty, let payload = try body(type, data, mediaType) { return payload }
+    if keys.isEmpty, isBody(type), let payload = try body(type, data, mediaType()) { return payload }
     do {
       // An empty body is nil for an optional payload, and not enough for any other.
-      if data.isEmpty, let payload = try? Payload(from: NothingDecoder()) { return payload }
-      if decoder is PropertyListDecoder { try PropertyListDepth.check(data) }
+      if data.isEmpty, let payload = nothing(as: type) { return payload }
+      // The bytes are asked before the decoder: a cast takes longer than most of what a call does.
+      if PropertyListDepth.concerns(data), decoder is PropertyListDecoder { try PropertyListDepth.check(data) }
       guard !keys.isEmpty else { return try decoder.decode(type, from: data) }
       return try Envelope.$keys.withValue(keys) { try decoder.decode(Enveloped<Payload>.self, from: data).payload }
     } catch {
@@ -59,19 +60,25 @@ enum PayloadCoding {
     }
   }
 
-  /// The payload that is the body itself; nil for one that is decoded.
+  /// True for a payload that is the body itself, and is not decoded.
   @inline(__always)
-  private static func body<Payload>(_ type: Payload.Type, _ data: Data, _ mediaType: () -> MediaType?) throws
-    -> Payload?
-  {
-    if type == Data.self, let payload = data as? Payload { return payload }
-    if type == String.self, let payload = try payload(data, mediaType()) as? Payload { return payload }
-    if type == Data?.self, let payload = (data.isEmpty ? nil : data) as Data? as? Payload { return payload }
-    if type == String?.self, let payload = try (data.isEmpty ? nil : payload(data, mediaType())) as String? as? Payload
-    {
-      return payload
-    }
-    return nil
+  private static func isBody<Payload>(_ type: Payload.Type) -> Bool {
+    type == Data.self || type == String.self || type == Data?.self || type == String?.self
+  }
+
+  // Not inlined, nor the next: the type of an optional of a payload is looked up where it is named.
+  @inline(never)
+  private static func body<Payload>(_ type: Payload.Type, _ data: Data, _ mediaType: MediaType?) throws -> Payload? {
+    if type == Data.self { return data as? Payload }
+    if type == String.self { return try payload(data, mediaType) as? Payload }
+    if type == Data?.self { return (data.isEmpty ? nil : data) as Data? as? Payload }
+    return try (data.isEmpty ? nil : payload(data, mediaType)) as String? as? Payload
+  }
+
+  /// The payload that an empty body is; nil for a type that is not optional.
+  @inline(never)
+  private static func nothing<Payload: Decodable>(as type: Payload.Type) -> Payload? {
+    try? Payload(from: NothingDecoder())
   }
 
   /// The place and reason of a decoding failure. Data in no such format is shown: a page says more than a parser.

@@ -24,6 +24,28 @@ extension Attempt {
   /// Gives the slot of the last hop back before its body has ended.
   func giveSlotBack() { state.withLock { $0.slot }?.giveBack() }
 
+  // MARK: Limits
+
+  /// Cuts the limit of the attempt to what the call has left.
+  func cut(_ timeouts: inout Timeouts, to remaining: Duration) {
+    if let limit = timeouts.attempt, limit <= remaining { return }
+    timeouts.attempt = remaining
+    state.withLock { $0.isCut = true }
+  }
+
+  /// True for an error of the call's deadline, from the call's own timer or from the transport's, which was cut to it.
+  func isDeadline(_ error: any Error) -> Bool {
+    if error is CancellationError { return call.hasExpired }
+    guard let error = error as? TaskError else { return false }
+    return error.timer == .call || (error.timer == .attempt && state.withLock { $0.isCut })
+  }
+
+  /// The deadline's verdict on the host: a failure where most of the time was its own and not spent in line.
+  func ofDeadline() -> Circuit.Result {
+    let (start, limit) = (state.withLock { $0.start }, call.timeouts.call ?? .zero)
+    return (call.trace.elapsed - start) * 2 >= limit ? .failure : .unknown
+  }
+
   /// The limits of a further hop: what is left of the attempt's.
   /// Throws ``TaskError`` with code `.timedOut` where nothing is left.
   func limits(_ limits: Timeouts) throws -> Timeouts { try limits.left(after: state.withLock { $0.spent }) }

@@ -194,44 +194,23 @@ final class Attempt: Sendable {
     if call.isShown { call.noteResponse(response, of: number) }
   }
 
-  private func cut(_ timeouts: inout Timeouts, to remaining: Duration) {
-    if let limit = timeouts.attempt, limit <= remaining { return }
-    timeouts.attempt = remaining
-    state.withLock { $0.isCut = true }
-  }
-
-  /// True for an error of the call's deadline, from the call's own timer or from the transport's, which was cut to it.
-  private func isDeadline(_ error: any Error) -> Bool {
-    if error is CancellationError { return call.hasExpired }
-    guard let error = error as? TaskError else { return false }
-    return error.timer == .call || (error.timer == .attempt && state.withLock { $0.isCut })
-  }
-
-  /// The deadline's verdict on the host: a failure where most of the time was its own and not spent in line.
-  private func ofDeadline() -> Circuit.Result {
-    let (start, limit) = (state.withLock { $0.start }, call.timeouts.call ?? .zero)
-    return (call.trace.elapsed - start) * 2 >= limit ? .failure : .unknown
-  }
-
   /// Takes the body as the call wants it, and ends the attempt.
   func received(_ response: HTTPResponse) async -> AttemptResult {
     // A body that a step put in its place may make calls of its own while it is read.
     call.hasAttemptSteps ? await enclosing { await taken(response) } : await taken(response)
   }
 
-  private func taken(_ response: HTTPResponse) async -> AttemptResult {
-    if call.delivery.isStream {
-      let outcome = Outcome(call, response)
-      if outcome.isAccepted { return .success(streaming(outcome)) }
-    }
+  private func taken(_ response: consuming HTTPResponse) async -> AttemptResult {
+    var outcome = Outcome(call, response)
+    if call.delivery.isStream, outcome.isAccepted { return .success(streaming(outcome)) }
     do {
-      let (outcome, timings) = try await call.collect(response)
+      let timings = try await call.collect(&outcome)
       let now = call.trace.note(.bodyReceived(bytes: outcome.size))
-      end(at: now, outcome, timings)
+      end(at: now, outcome.response.status, timings) { call.noteAttempt($0, outcome) }
       return .success(consume outcome)
     } catch {
-      response.body.cancel()
-      return failed(error, Outcome(call, response))
+      outcome.response.body.cancel()
+      return failed(error, Outcome(call, outcome.response))
     }
   }
 
@@ -239,7 +218,8 @@ final class Attempt: Sendable {
   func failed(_ error: any Error, _ outcome: Outcome? = nil) -> AttemptResult {
     var error = judged(TaskError.ofTransfer(error))
     if let cut = error as? TaskError, cut.timer == .attempt, isDeadline(cut) { error = call.expired(cut.phase) }
-    end(outcome, outcome?.response.body.timings ?? (error as? TaskError)?.timings, failure: reason(error))
+    let timings = outcome?.response.body.timings ?? (error as? TaskError)?.timings
+    end(outcome?.response.status, timings, failure: reason(error)) { call.noteAttempt($0, outcome) }
     return .failure(error)
   }
 
@@ -272,7 +252,7 @@ final class Attempt: Sendable {
     head.response.body = HTTPResponseBody()
     outcome.response.body.onEnd { [self, head] ending, source in
       let timings = source?.timings ?? (ending.error as? TaskError)?.timings
-      end(head, timings, failure: ending.error.map { reason($0) })
+      end(head.response.status, timings, failure: ending.error.map { reason($0) }) { call.noteAttempt($0, head) }
     }
     return outcome
   }
@@ -281,19 +261,27 @@ final class Attempt: Sendable {
     error is CancellationError ? "cancelled" : (error as? TaskError)?.reason ?? call.words(of: error)
   }
 
-  private func end(at time: Duration? = nil, _ outcome: Outcome?, _ timings: TransferTimings?, failure: String? = nil) {
+  /// Ends the attempt, once; `show` notes its record for the echo and the recording.
+  @inline(__always)
+  private func end(
+    at time: Duration? = nil, _ status: HTTPStatus?, _ timings: TransferTimings?, failure: String? = nil,
+    show: (AttemptRecord) -> Void
+  ) {
     let now = time ?? call.trace.elapsed
     let (record, starter) = state.withLock { state -> (AttemptRecord?, Waiter<Void>?) in
       guard !state.hasEnded else { return (nil, nil) }
       defer { state.starter = nil }
       state.hasEnded = true
       state.record.duration = state.spent + now - state.start
-      state.record.status = outcome?.response.status
+      state.record.status = status
       state.record.timings = timings
       state.record.failure = failure
       return (state.record, state.starter)
     }
-    if let record { call.noteAttempt(record, outcome, at: now) }
+    if let record {
+      if call.isShown { show(record) }
+      call.trace.note(.attemptEnded(number, record), at: now)
+    }
     starter?.resume()
   }
 }

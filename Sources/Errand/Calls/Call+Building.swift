@@ -16,8 +16,13 @@ extension Call {
   /// - Parameter isAgain: Whether it was built before, so that the header fields of the plan may be stale.
   func build(again isAgain: Bool = false) async throws -> HTTPRequest {
     var url = try await snapshot.url(of: plan)
-    let encoder = plan.encoder is InheritedCoding ? snapshot.configuration.defaultEncoder : plan.encoder
-    var body = plan.omitsBody ? .empty : try await uploadBody(encoder)
+    let encoder = plan.encoder.isInherited ? snapshot.configuration.defaultEncoder : plan.encoder
+    var body = HTTPBody.empty
+    if plan.idempotency == .key, !plan.omitsBody {
+      body = try await keyedBody(encoder)
+    } else if !plan.omitsBody {
+      body = try await plan.task.uploadBody(encoder: encoder)
+    }
     if let parameters = plan.task.plannedParameters { try await place(parameters, in: &url, or: &body, encoder) }
     var method = plan.httpMethod
     if method == .automatic { method = body.isEmpty ? .get : .post }
@@ -36,10 +41,10 @@ extension Call {
     return request
   }
 
-  private func uploadBody(_ encoder: any BodyEncoder) async throws -> HTTPBody {
-    guard plan.idempotency == .key else { return try await plan.task.uploadBody(encoder: encoder) }
-    // A server that knows the key expects the same bytes with it, the boundary of a form that is made anew included.
-    return try await MultipartForm.$boundaries.withValue(BoundarySequence(idempotencyKey)) {
+  /// The body of a call with an `Idempotency-Key`: a server that knows the key expects the same bytes with it, the boundary
+  /// of a form that is made anew included.
+  private func keyedBody(_ encoder: any BodyEncoder) async throws -> HTTPBody {
+    try await MultipartForm.$boundaries.withValue(BoundarySequence(idempotencyKey)) {
       try await plan.task.uploadBody(encoder: encoder)
     }
   }

@@ -1,28 +1,29 @@
 import ErrandFoundation
 
 extension Call {
-  /// Reads the body of an attempt to its end, as the call wants it. The body of the outcome can be read once more.
-  func collect(_ response: HTTPResponse) async throws -> (outcome: Outcome, timings: TransferTimings?) {
-    var outcome = Outcome(self, response, isRead: true)
+  /// Reads the body of an attempt to its end, as the call wants it; returns the timings of its transfer. The body of the
+  /// outcome can be read once more.
+  func collect(_ outcome: inout Outcome) async throws -> TransferTimings? {
+    outcome.isRead = true
     switch delivery {
     case .memory where outcome.isAccepted && !outcome.isUnaskedWhole:
-      let gathered = try await gather(response.body)
-      try response.checkPart(size: gathered.data.count)
-      outcome.data = gathered.data
-      outcome.size = gathered.data.count
-      return (outcome, gathered.timings)
+      let (data, timings) = try await gather(outcome.response.body)
+      try outcome.response.checkPart(size: data.count)
+      (outcome.data, outcome.size) = (data, data.count)
+      return timings
     case .discarded where outcome.isAccepted:
-      (outcome.size, outcome.shown) = try await drain(response.body)
+      (outcome.size, outcome.shown) = try await drain(outcome.response.body)
     case .file(let place) where outcome.isSuccess && outcome.isWhole:
-      try verify(response)
-      (outcome.file, outcome.size) = try await write(response, to: place)
+      try verify(outcome.response)
+      (outcome.file, outcome.size) = try await write(outcome.response, to: place)
       outcome.isVerified = true
     case .memory, .discarded, .file, .stream:
-      outcome.data = await excerpt(of: response.body)
+      outcome.data = await excerpt(of: outcome.response.body)
       outcome.size = outcome.data.count
     }
+    let timings = outcome.response.body.timings
     outcome.response.body = body(of: outcome)
-    return (outcome, response.body.timings)
+    return timings
   }
 
   func gather(_ body: HTTPResponseBody) async throws -> (data: Data, timings: TransferTimings?) {

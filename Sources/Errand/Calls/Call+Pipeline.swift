@@ -61,7 +61,7 @@ extension Call {
         guard response.status.isRedirect else { return response }
         return try await self.following(response, to: request, attempt)  // redirects: 8. and 9. for each further hop
       }
-      return await attempt.received(await keepingCopy(response, of: attempt))
+      return await attempt.received(keepsRequests ? await stored(response, of: attempt) : response)
     } catch {
       return attempt.failed(error)
     }

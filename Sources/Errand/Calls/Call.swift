@@ -163,11 +163,8 @@ final class Call: Sendable {
     }
   }
 
-  /// Notes the end of an attempt.
-  func noteAttempt(_ record: AttemptRecord, _ outcome: Outcome?, at time: Duration) {
-    exchange?.withLock { $0.end(record, outcome) }
-    trace.note(.attemptEnded(record.number, record), at: time)
-  }
+  /// Notes the end of an attempt, for the echo and the recording.
+  func noteAttempt(_ record: AttemptRecord, _ outcome: Outcome?) { exchange?.withLock { $0.end(record, outcome) } }
 
   // MARK: The end
 

@@ -32,9 +32,14 @@ struct PauseStep: PerAttemptStep {
 }
 
 /// A body of which nothing is read while the gate is closed; the sender waits then, as for any slow reader.
-private struct PausableBody: HTTPBodySource {
-  let body: HTTPResponseBody
-  let gate: PauseGate
+private final class PausableBody: HTTPBodySource {
+  private let body: HTTPResponseBody
+  private let gate: PauseGate
+
+  init(body: HTTPResponseBody, gate: PauseGate) {
+    self.body = body
+    self.gate = gate
+  }
 
   func next() async throws -> Data? {
     try await gate.pass()

@@ -123,9 +123,8 @@ struct CallState {
     guard !hasEnded else { return nil }
     hasEnded = true
     // The call may live as long as what it gave; the use of the cache holds the call.
-    defer { (response, wait, cacheRun) = (nil, nil, nil) }
     return Ended(
-      shown: shown, response: response, bytesSent: bytesSent, deadline: deadline, release: release,
-      wait: wait, cacheRun: cacheRun)
+      shown: shown, response: response.take(), bytesSent: bytesSent, deadline: deadline, release: release,
+      wait: wait.take(), cacheRun: cacheRun.take())
   }
 }

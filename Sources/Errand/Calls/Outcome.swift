@@ -19,11 +19,11 @@ struct Outcome: Sendable {
   /// The file that the body is in; nil where it is in none.
   var file: URL?
 
-  init(_ call: Call, _ response: HTTPResponse, isRead: Bool = false) {
+  init(_ call: Call, _ response: consuming HTTPResponse, isRead: Bool = false) {
     self.call = call
+    isSuccess = call.plan.acceptedStatuses.contains(response.status)
     self.response = response
     self.isRead = isRead
-    isSuccess = call.plan.acceptedStatuses.contains(response.status)
   }
 
   /// True when the response is returned rather than thrown as an error.
@@ -69,21 +69,22 @@ extension AttemptResult {
 extension Call {
   /// Decodes payloads: the task's, else the server's for the media type.
   func decoder(for mediaType: @autoclosure () -> MediaType?) -> any PayloadDecoder {
-    guard plan.decoder is InheritedCoding else { return plan.decoder }
-    let configuration = snapshot.configuration
-    guard !configuration.decoders.isEmpty, let essence = mediaType()?.essence else {
-      return configuration.defaultDecoder
+    guard plan.decoder.isInherited else { return plan.decoder }
+    // Not by a copy of the configuration, which would count its every reference.
+    guard !snapshot.configuration.decoders.isEmpty, let essence = mediaType()?.essence else {
+      return snapshot.configuration.defaultDecoder
     }
-    return configuration.decoders.first { $0.key.essence == essence }?.value ?? configuration.defaultDecoder
+    return snapshot.configuration.decoders.first { $0.key.essence == essence }?.value
+      ?? snapshot.configuration.defaultDecoder
   }
 }
 
 extension Outcome {
   func decoded<Payload: Decodable & Sendable>(_ type: Payload.Type) throws -> Payload {
+    let (call, headers) = (call, response.headers)  // what the closures capture is copied
     do {
       let payload = try PayloadCoding.decode(
-        type, from: data, mediaType: response.mediaType,
-        with: call.decoder(for: response.mediaType),
+        type, from: data, mediaType: headers.mediaType, with: call.decoder(for: headers.mediaType),
         at: call.plan.payloadPath.keys(for: type, under: call.snapshot.configuration.payloadPath),
         redaction: call.shownRedaction)
       call.trace.note(.decoded)

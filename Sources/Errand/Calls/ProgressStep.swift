@@ -91,9 +91,14 @@ private final class ProgressTeller: Sendable {
 }
 
 /// A body whose bytes are counted as they are read.
-private struct CountedBody: HTTPBodySource {
-  let body: HTTPResponseBody
-  let teller: ProgressTeller
+private final class CountedBody: HTTPBodySource {
+  private let body: HTTPResponseBody
+  private let teller: ProgressTeller
+
+  init(body: HTTPResponseBody, teller: ProgressTeller) {
+    self.body = body
+    self.teller = teller
+  }
 
   func next() async throws -> Data? {
     let chunk = try await body.next()

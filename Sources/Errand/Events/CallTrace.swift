@@ -34,14 +34,21 @@ package final class CallTrace: Sendable {
 
   /// Notes a moment; returns when it was: now, unless the clock was just read.
   @discardableResult
-  package func note(_ moment: CallMoment, at time: Duration? = nil) -> Duration {
+  package func note(_ moment: consuming CallMoment, at time: Duration? = nil) -> Duration {
     let time = time ?? elapsed
+    guard !observers.isEmpty || logStyle != .none else {
+      record.withLock { $0.note(moment, at: time) }
+      return time
+    }
+    tell(moment, at: time)
+    return time
+  }
+
+  private func tell(_ moment: CallMoment, at time: Duration) {
     record.withLock { $0.note(moment, at: time) }
-    guard !observers.isEmpty || logStyle != .none else { return time }
     let event = TaskEvent(call: call, task: "\(taskType)", time: time, moment: moment, context: context)
     for observer in observers { observer.tell(event) }
     if logStyle.includes(moment) { log.write("#\(call) \(event.task) \(time.formattedSeconds): \(moment)") }
-    return time
   }
 
   /// Notes the end of the call; returns its record.

@@ -3,7 +3,7 @@ public import ErrandFoundation
 /// The source of a response body's bytes; a transport hands it over with the head.
 ///
 /// It has one reader, which reads one chunk at a time; the source makes the sender wait between reads.
-public protocol HTTPBodySource: Sendable {
+public protocol HTTPBodySource: AnyObject, Sendable {
   /// The next chunk, never empty; nil at the end.
   /// Throws the error of the transfer, and `CancellationError` when the surrounding task is cancelled.
   func next() async throws -> Data?

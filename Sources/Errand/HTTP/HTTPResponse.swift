@@ -47,7 +47,12 @@ public struct HTTPResponse: Sendable {
   }
 
   /// The media type that the header names.
-  public var mediaType: MediaType? { headers[.contentType].map { MediaType($0) } }
+  public var mediaType: MediaType? { headers.mediaType }
+}
+
+extension HTTPHeaders {
+  /// The media type of the body.
+  var mediaType: MediaType? { self[.contentType].map { MediaType($0) } }
 }
 
 /// The version of HTTP that carried a response.

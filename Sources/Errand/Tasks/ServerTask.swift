@@ -257,6 +257,18 @@ struct InheritedCoding: BodyEncoder, PayloadDecoder {
   func decode<Payload: Decodable>(_ type: Payload.Type, from data: Data) throws -> Payload { throw NotResolved() }
 }
 
+// Types are compared, for a cast takes ten times longer, and every call asks.
+
+extension BodyEncoder {
+  /// True where it stands for the server's encoder.
+  var isInherited: Bool { Self.self == InheritedCoding.self }
+}
+
+extension PayloadDecoder {
+  /// True where it stands for the server's decoder.
+  var isInherited: Bool { Self.self == InheritedCoding.self }
+}
+
 extension Duration {
   /// Not a duration but its absence: what the server says counts.
   public static let inherited = Duration(secondsComponent: .min, attosecondsComponent: 0)

@@ -97,8 +97,8 @@ package enum TaskSpelling {
     case "timeout": task.plannedTimeout != .inherited
     case "comment": !task.comment.isEmpty
     case "parameters": task.plannedParameters != nil
-    case "encoder": !(task.plannedEncoder is InheritedCoding)
-    case "decoder": !(task.plannedDecoder is InheritedCoding)
+    case "encoder": !task.plannedEncoder.isInherited
+    case "decoder": !task.plannedDecoder.isInherited
     default: false
     }
   }

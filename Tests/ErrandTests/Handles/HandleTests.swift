@@ -167,9 +167,11 @@ import Testing
 
   /// A server that answers 100,000 bytes in pieces of 100, as time stands still or goes on a millisecond with each.
   private func slowServer(_ clock: ManualClock) -> Server {
-    struct Pieces: HTTPBodySource {
+    final class Pieces: HTTPBodySource {
       let clock: ManualClock
       let left = Shared(1000)
+
+      init(clock: ManualClock) { self.clock = clock }
 
       func next() async throws -> Data? {
         clock.advance(by: .milliseconds(1))

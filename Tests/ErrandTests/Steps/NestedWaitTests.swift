@@ -24,8 +24,11 @@ import Testing
   }
 
   /// A body that ends with its gate.
-  private struct Held: HTTPBodySource {
+  private final class Held: HTTPBodySource {
     let end: Gate
+
+    init(end: Gate) { self.end = end }
+
     func next() async throws -> Data? {
       await end.wait()
       return nil

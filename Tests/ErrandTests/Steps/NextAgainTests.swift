@@ -30,7 +30,7 @@ import Testing
   }
 
   /// A body that never ends by itself.
-  private struct Endless: HTTPBodySource {
+  private final class Endless: HTTPBodySource {
     func next() async throws -> Data? {
       try await Task.sleep(for: .seconds(3600))
       return nil

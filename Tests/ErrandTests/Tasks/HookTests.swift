@@ -116,6 +116,6 @@ private struct HookedTask: ServerGETTask, PayloadDownloadingTask {
   }
 }
 
-private struct BrokenSource: HTTPBodySource {
+private final class BrokenSource: HTTPBodySource {
   func next() async throws -> Data? { throw TaskError(.connectionLost, "lost", phase: .receiving) }
 }

@@ -83,8 +83,10 @@ import Testing
     #expect(error?.code == .badStatus && read.count < 20)
   }
 
-  private struct EndlessBody: HTTPBodySource {
+  private final class EndlessBody: HTTPBodySource {
     let read: Counter
+
+    init(read: Counter) { self.read = read }
 
     func next() async throws -> Data? {
       read.add()

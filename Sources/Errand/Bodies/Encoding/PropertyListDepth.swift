@@ -5,6 +5,9 @@ enum PropertyListDepth {
   /// As many as Foundation's own decoder of JSON takes.
   static let limit = 512
 
+  /// False for bytes that begin as JSON does, and no list in XML.
+  static func concerns(_ data: Data) -> Bool { data.first != UInt8(ascii: "{") && data.first != UInt8(ascii: "[") }
+
   /// Throws `DecodingError` for a list in XML that is deeper. Each byte is looked at once.
   static func check(_ data: Data) throws {
     guard !data.starts(with: Array("bplist".utf8)) else { return }

@@ -23,18 +23,12 @@ extension Call {
     return !policy.allowsAll && policy.identity != snapshot.configuration.addressPolicy.identity
   }
 
-  /// The response of an attempt as it is read: stored meanwhile, where it may be.
-  @inline(__always)
-  func keepingCopy(_ response: HTTPResponse, of attempt: Attempt) async -> HTTPResponse {
-    guard keepsRequests else { return response }
-    return await stored(response, of: attempt)
-  }
-
   /// True where requests are kept as they are sent, for the cache and for calls that share them.
   @inline(__always)
   var keepsRequests: Bool { surroundings?.caching != nil || snapshot.configuration.coalescesRequests }
 
-  private func stored(_ response: HTTPResponse, of attempt: Attempt) async -> HTTPResponse {
+  /// The response of an attempt as it is read: stored meanwhile, where it may be.
+  func stored(_ response: HTTPResponse, of attempt: Attempt) async -> HTTPResponse {
     var response = response
     response.isVerified = false  // a step may give the response of another call
     guard let sent = attempt.lastRequest else { return response }  // a step has answered by itself

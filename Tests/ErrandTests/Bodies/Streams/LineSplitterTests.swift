@@ -49,7 +49,7 @@ import Testing
   }
 
   /// A body that comes in these pieces.
-  private struct PiecesBody: HTTPBodySource {
+  private final class PiecesBody: HTTPBodySource {
     private let pieces: Shared<[Data]>
 
     init(_ pieces: [Data]) { self.pieces = Shared(pieces) }

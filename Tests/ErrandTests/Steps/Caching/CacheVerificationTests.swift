@@ -16,7 +16,7 @@ import Testing
 
   private struct Unsigned: Error {}
 
-  private struct CutBody: HTTPBodySource {
+  private final class CutBody: HTTPBodySource {
     func next() async throws -> Data? { throw TaskError(.truncatedBody, "cut", phase: .receiving) }
   }
 
