@@ -112,6 +112,16 @@
       let words = ["expired", "other.test", "self", "issuer"]
       for (error, word) in zip(errors, words) { #expect(error.reason.contains(word), "\(error.reason)") }
       #expect(Set(errors.map(\.reason)).count == errors.count)
+      let causes = ["certificateExpired", "certificateName", "certificateUnknown", "certificateUnknown"]
+      #expect(errors.map { $0.diagnosis?.name } == causes)
+    }
+
+    @Test func `a server without TLS is told from one that refuses the handshake`() async throws {
+      let plain = try await Nginx(files: ["hello": Self.hello])
+      let port = try #require(plain.url.port)
+      let url = try #require(URL(string: "https://127.0.0.1:\(port)/hello"))
+      let error = try await error(trusting(), HTTPRequest(.get, url))
+      #expect(error.code == .secureConnectionFailed && error.diagnosis?.name == "plainServer", "\(error)")
     }
 
     @Test func `a version of TLS that is too old is refused`() async throws {
@@ -119,6 +129,7 @@
       #expect(try await trusting().send(request(nginx)).status == .ok)
       let error = try await error(trusting { $0.tls.minimumVersion = .tls1_3 }, request(nginx))
       #expect(error.code == .secureConnectionFailed && error.isSurelyNotSent, "\(error)")
+      #expect(error.diagnosis?.name == "tlsRefused", "\(error)")
     }
 
     @Test func `a certificate of one's own is shown to a server that asks for one`() async throws {

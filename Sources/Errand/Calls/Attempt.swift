@@ -206,7 +206,7 @@ final class Attempt: Sendable {
     do {
       let timings = try await call.collect(&outcome)
       let now = call.trace.note(.bodyReceived(bytes: outcome.size))
-      end(at: now, outcome.response.status, timings) { call.noteAttempt($0, outcome) }
+      end(at: now, outcome.response.status, timings) { call.noteAttempt($0, outcome, at: $1) }
       return .success(consume outcome)
     } catch {
       outcome.response.body.cancel()
@@ -219,7 +219,7 @@ final class Attempt: Sendable {
     var error = judged(TaskError.ofTransfer(error))
     if let cut = error as? TaskError, cut.timer == .attempt, isDeadline(cut) { error = call.expired(cut.phase) }
     let timings = outcome?.response.body.timings ?? (error as? TaskError)?.timings
-    end(outcome?.response.status, timings, failure: reason(error)) { call.noteAttempt($0, outcome) }
+    end(outcome?.response.status, timings, failure: reason(error)) { call.noteAttempt($0, outcome, at: $1) }
     return .failure(error)
   }
 
@@ -252,7 +252,9 @@ final class Attempt: Sendable {
     head.response.body = HTTPResponseBody()
     outcome.response.body.onEnd { [self, head] ending, source in
       let timings = source?.timings ?? (ending.error as? TaskError)?.timings
-      end(head.response.status, timings, failure: ending.error.map { reason($0) }) { call.noteAttempt($0, head) }
+      end(head.response.status, timings, failure: ending.error.map { reason($0) }) {
+        call.noteAttempt($0, head, at: $1)
+      }
     }
     return outcome
   }
@@ -265,7 +267,7 @@ final class Attempt: Sendable {
   @inline(__always)
   private func end(
     at time: Duration? = nil, _ status: HTTPStatus?, _ timings: TransferTimings?, failure: String? = nil,
-    show: (AttemptRecord) -> Void
+    show: (AttemptRecord, Duration) -> Void
   ) {
     let now = time ?? call.trace.elapsed
     let (record, starter) = state.withLock { state -> (AttemptRecord?, Waiter<Void>?) in
@@ -279,7 +281,7 @@ final class Attempt: Sendable {
       return (state.record, state.starter)
     }
     if let record {
-      if call.isShown { show(record) }
+      if call.isShown { show(record, now) }
       call.trace.note(.attemptEnded(number, record), at: now)
     }
     starter?.resume()

@@ -109,6 +109,7 @@ extension ServerConfiguration {
     settings.reachability = reachability
     settings.connectivityTimeout = connectivityTimeout
     settings.observers = observers
+    settings.recorders = recorders
     settings.logStyle = logStyle
     settings.log = log
     settings.redaction = redaction

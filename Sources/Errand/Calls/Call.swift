@@ -35,7 +35,8 @@ final class Call: Sendable {
       ? Timeouts.ofAttempts(plan.timeout, plan.timeouts, snapshot.configuration) : snapshot.timeouts
     recorder = manager.recorder
     isEchoed = Self.isEchoed(plan, snapshot.configuration)
-    exchange = recorder != nil || isEchoed ? Lock(ExchangeRecord()) : nil
+    let isWanted = recorder != nil || isEchoed || !snapshot.configuration.recorders.isEmpty
+    exchange = isWanted ? Lock(ExchangeRecord()) : nil
     cookieJar = CookiePolicy.jar(of: plan, snapshot)
     surroundings = Surroundings.of(plan, snapshot, delivery)
     trace = CallTrace(
@@ -62,7 +63,7 @@ final class Call: Sendable {
     }
   }
 
-  /// True when what goes over the wire is echoed or recorded.
+  /// True when the exchanges of the call are echoed or recorded.
   var isShown: Bool { exchange != nil }
 
   var retryPolicy: RetryPolicy { plan.retryPolicy(under: snapshot.configuration) }
@@ -135,7 +136,7 @@ final class Call: Sendable {
       state.url = request.url
       state.bytesSent += size
     }
-    exchange?.withLock { $0.begin(request, of: attempt) }
+    exchange?.withLock { $0.begin(request, of: attempt, at: trace.elapsed) }
   }
 
   /// Notes the cookies with which a request is sent after all, for the echo and the recording.
@@ -145,11 +146,13 @@ final class Call: Sendable {
 
   /// Notes the head of a response, for the echo and the recording.
   func noteResponse(_ response: HTTPResponse, of attempt: Int) {
-    exchange?.withLock { $0.respond(response, to: attempt) }
+    exchange?.withLock { $0.respond(response, to: attempt, at: trace.elapsed) }
   }
 
   /// Notes a request without a response, for the echo and the recording.
-  func noteFailure(_ failure: String, of attempt: Int) { exchange?.withLock { $0.fail(failure, of: attempt) } }
+  func noteFailure(_ failure: String, of attempt: Int) {
+    exchange?.withLock { $0.fail(failure, of: attempt, at: trace.elapsed) }
+  }
 
   /// Notes a part that is not the one that the request asks for.
   func note(unaskedPart reason: String?) { state.withLock { $0.unaskedPart = reason } }
@@ -164,7 +167,9 @@ final class Call: Sendable {
   }
 
   /// Notes the end of an attempt, for the echo and the recording.
-  func noteAttempt(_ record: AttemptRecord, _ outcome: Outcome?) { exchange?.withLock { $0.end(record, outcome) } }
+  func noteAttempt(_ record: AttemptRecord, _ outcome: Outcome?, at time: Duration) {
+    exchange?.withLock { $0.end(record, outcome, at: time) }
+  }
 
   // MARK: The end
 
@@ -227,7 +232,7 @@ final class Call: Sendable {
     guard let ended = state.withLock({ $0.end() }) else { return }
     ended.deadline?.cancel()
     manager.calls.leave(self)
-    let record = trace.end(outcome)
+    let record = trace.end(outcome, error.flatMap { ($0 as? TaskError)?.cause })
     manager.statisticsDesk.note(outcome, record, bytesSent: ended.bytesSent, of: type(of: plan.task))
     if let exchange = exchange?.withLock({ $0 }) { show(exchange, outcome, ended) }
     if let error {
@@ -240,13 +245,14 @@ final class Call: Sendable {
 
   /// Echoes and records what went over the wire, where that is wanted.
   private func show(_ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState.Ended) {
-    let (configuration, record) = (snapshot.configuration, flightRecord)
-    let text = exchange.text(plan, configuration, record, outcome)
+    let configuration = snapshot.configuration
+    let recorded = exchange.recorded(self, ended, outcome, flightRecord)
+    for recorder in configuration.recorders { recorder.record(recorded) }
+    guard isEchoed || recorder != nil else { return }
+    let text = "\(recorded)"
     if isEchoed { configuration.log.write(text) }
-    guard let recorder else { return }
-    let name = plan.recordingName(method: ended.shown.method ?? plan.httpMethod)
-    let entry = exchange.entry(plan, configuration, record, outcome, ended)
-    recorder.record(Recording(text: text, name: name, entry: entry), log: configuration.log)
+    let name = plan.recordingName(method: recorded.method)
+    recorder?.record(Recording(text: text, name: name, entry: RecordingEntry(recorded)), log: configuration.log)
   }
 
   private func startDeadline(_ limit: Duration) {

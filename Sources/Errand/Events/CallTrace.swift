@@ -51,8 +51,9 @@ package final class CallTrace: Sendable {
     if logStyle.includes(moment) { log.write("#\(call) \(event.task) \(time.formattedSeconds): \(moment)") }
   }
 
-  /// Notes the end of the call; returns its record.
-  package func end(_ outcome: CallOutcome) -> FlightRecord {
+  /// Notes the end of the call, and the cause of a failure; returns its record.
+  package func end(_ outcome: CallOutcome, _ cause: Diagnosis.Cause? = nil) -> FlightRecord {
+    if cause != nil { record.withLock { $0.cause = cause } }
     note(.callEnded(outcome))
     return flightRecord
   }

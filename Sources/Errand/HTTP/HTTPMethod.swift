@@ -1,5 +1,7 @@
 /// A request method (RFC 9110 §9). The set is open: `HTTPMethod("PURGE")` is one too.
-public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+public struct HTTPMethod: RawRepresentable, Codable, Hashable, Sendable, ExpressibleByStringLiteral,
+  CustomStringConvertible
+{
   /// The method as it is sent, in its own case: methods are case-sensitive.
   public let rawValue: String
 

@@ -56,7 +56,7 @@ extension HTTPHeaders {
 }
 
 /// The version of HTTP that carried a response.
-public enum HTTPVersion: String, Sendable, Hashable {
+public enum HTTPVersion: String, Codable, Sendable, Hashable {
   /// HTTP/1.0.
   case http1_0 = "HTTP/1.0"
   /// HTTP/1.1.

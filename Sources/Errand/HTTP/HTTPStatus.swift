@@ -54,6 +54,17 @@ public struct HTTPStatus: Hashable, Sendable, ExpressibleByIntegerLiteral, Custo
   ]
 }
 
+extension HTTPStatus: Codable {
+  /// A status by its code, a number.
+  public init(from decoder: any Decoder) throws { code = try decoder.singleValueContainer().decode(Int.self) }
+
+  /// Writes the code, a number.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(code)
+  }
+}
+
 extension HTTPStatus {
   /// 200.
   public static let ok: HTTPStatus = 200

@@ -1,5 +1,5 @@
 /// The times at which the parts of one transfer were done, counted from its start, and the bytes over the wire.
-public struct TransferTimings: Sendable, Hashable {
+public struct TransferTimings: Codable, Sendable, Hashable {
   /// The name was looked up.
   public var nameLookup: Duration = .zero
   /// The connection was established; equal to `nameLookup` on a reused one.

@@ -84,3 +84,31 @@ extension CallMoment: CustomStringConvertible {
     }
   }
 }
+
+extension CallMoment {
+  /// The name of the case.
+  package var kind: String {
+    switch self {
+    case .callStarted: "callStarted"
+    case .attemptStarted: "attemptStarted"
+    case .queued: "queued"
+    case .admitted: "admitted"
+    case .responded: "responded"
+    case .redirected: "redirected"
+    case .bodyReceived: "bodyReceived"
+    case .attemptEnded: "attemptEnded"
+    case .refreshStarted: "refreshStarted"
+    case .refreshEnded: "refreshEnded"
+    case .delayStarted: "delayStarted"
+    case .delayEnded: "delayEnded"
+    case .retryRefused: "retryRefused"
+    case .hedgeSent: "hedgeSent"
+    case .joined: "joined"
+    case .cacheAnswered: "cacheAnswered"
+    case .cacheMissed: "cacheMissed"
+    case .cacheValidated: "cacheValidated"
+    case .decoded: "decoded"
+    case .callEnded: "callEnded"
+    }
+  }
+}

@@ -17,3 +17,34 @@ extension Duration {
     return Double(seconds) + Double(attoseconds) * 1e-18
   }
 }
+
+// The coding that the compiler writes calls these for durations: they are seconds in a file, and not two numbers of 64 bits.
+
+extension KeyedEncodingContainer {
+  mutating func encode(_ value: Duration, forKey key: Key) throws { try encode(value.roundedSeconds, forKey: key) }
+
+  mutating func encodeIfPresent(_ value: Duration?, forKey key: Key) throws {
+    try encodeIfPresent(value?.roundedSeconds, forKey: key)
+  }
+}
+
+extension KeyedDecodingContainer {
+  func decode(_ type: Duration.Type, forKey key: Key) throws -> Duration {
+    try Duration(wholeMicroseconds: decode(Double.self, forKey: key))
+  }
+
+  func decodeIfPresent(_ type: Duration.Type, forKey key: Key) throws -> Duration? {
+    try decodeIfPresent(Double.self, forKey: key).map { Duration(wholeMicroseconds: $0) }
+  }
+}
+
+extension Duration {
+  /// The seconds to the microsecond: 1.7, where more digits would be those of the binary fraction.
+  fileprivate var roundedSeconds: Double { (inSeconds * 1e6).rounded() / 1e6 }
+
+  /// Seconds to the microsecond; what no clock measures is cut.
+  init(wholeMicroseconds seconds: Double) {
+    let isPlain = seconds.isFinite && abs(seconds) < 1e12
+    self = .microseconds(isPlain ? Int64((seconds * 1e6).rounded()) : 0)
+  }
+}

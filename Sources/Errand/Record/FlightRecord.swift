@@ -1,4 +1,4 @@
-/// The history of a call, moment by moment; every response and every error carries one. Print it.
+/// The history of a call, moment by moment; every response and every error carries one. Print it, or its ``summary`` with a diagnosis.
 ///
 ///     GET https://api.example.com/widgets/7
 ///       0.000 s  call started
@@ -23,6 +23,8 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
   package var bytesReceived = 0
   /// The number of attempts after the first.
   package private(set) var retries = 0
+  /// The cause of the failure; nil where there was none, or it is not known.
+  package var cause: Diagnosis.Cause?
 
   package init(title: String = "", entries: [Entry] = []) {
     self.title = title
@@ -58,7 +60,7 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
 }
 
 /// The record of one attempt of a call.
-public struct AttemptRecord: Sendable {
+public struct AttemptRecord: Encodable, Sendable {
   /// The number of the attempt; the first is 1.
   public let number: Int
   /// The time it took, from the moment it had its slot.

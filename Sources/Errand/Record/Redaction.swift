@@ -95,13 +95,17 @@ public struct Redaction: Sendable {
   /// A body for people to read: as text where its type is one, the values of secret names hidden; a placeholder for
   /// anything else, and for a body of more than `limit` bytes.
   public func body(_ data: Data, type: MediaType?, limit: Int) -> String {
-    guard !data.isEmpty else { return "" }
-    guard data.count <= limit else { return Self.placeholder(for: data.count, over: limit) }
-    guard type?.isText ?? true, !data.contains(0), let text = String(data: data, encoding: .utf8) else {
-      return "<\(data.count) bytes of \(type?.essence ?? "data")>"
-    }
+    recorded(data, type: type, limit: limit).shown
+  }
+
+  /// A body as text; nil where it is none.
+  func text(of data: Data, type: MediaType?) -> String? {
+    guard type?.isText ?? true, !data.contains(0), let text = String(data: data, encoding: .utf8) else { return nil }
     return shown(text, type)
   }
+
+  /// True where nothing is hidden but users and passwords in URLs.
+  var hidesNothing: Bool { names.isEmpty && headers.isEmpty }
 
   /// The beginning of a body on one line, at most `count` characters of it; empty where it is no text.
   package func excerpt(of data: Data, type: MediaType?, count: Int) -> String {
@@ -125,6 +129,11 @@ public struct Redaction: Sendable {
   /// The text in place of a body that is too large.
   static func placeholder(for count: Int, over limit: Int) -> String {
     "<\(count) bytes, more than the \(limit) that are logged>"
+  }
+
+  /// The text in place of a body that is no text.
+  static func placeholder(for count: Int, of type: MediaType?) -> String {
+    "<\(count) bytes of \(type?.essence ?? "data")>"
   }
 
   /// The text without a user that has a delimiter of URLs in it, as in `https://me:pass#word@host`: nothing after the user is

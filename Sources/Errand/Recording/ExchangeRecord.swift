@@ -1,11 +1,15 @@
 import ErrandFoundation
 
-/// The content of an echo or a recording of a call: every request that was sent, and what came back.
+/// The exchanges of a call while it is under way, for its echo and its recordings.
 struct ExchangeRecord: Sendable {
-  /// A request that was sent, and what came back. An attempt has several where it is redirected, or a step sends again.
+  /// A request that was sent, and the response to it.
   struct Exchange: Sendable {
     let attempt: Int
     var request: HTTPRequest
+    /// The times since the start of the call.
+    let sent: Duration
+    var answered: Duration?
+    var ended: Duration?
     var response: HTTPResponse?
     /// The failure in one line, secrets hidden, where no response came.
     var failure: String?
@@ -19,11 +23,12 @@ struct ExchangeRecord: Sendable {
 
   private var exchanges: [Exchange] = []
   /// The start of the call.
-  let startedAt = Date()
+  private let startedAt = Date()
 
   /// Adds a request of an attempt.
-  mutating func begin(_ request: HTTPRequest, of attempt: Int) {
-    exchanges.append(Exchange(attempt: attempt, request: request))
+  mutating func begin(_ request: HTTPRequest, of attempt: Int, at time: Duration) {
+    if let index = last(of: attempt), exchanges[index].ended == nil { exchanges[index].ended = time }
+    exchanges.append(Exchange(attempt: attempt, request: request, sent: time))
   }
 
   /// Replaces the last request of an attempt by the one that is sent.
@@ -32,22 +37,26 @@ struct ExchangeRecord: Sendable {
   }
 
   /// Adds the head of the response to the last request of an attempt.
-  mutating func respond(_ response: HTTPResponse, to attempt: Int) {
+  mutating func respond(_ response: HTTPResponse, to attempt: Int, at time: Duration) {
     guard let index = last(of: attempt) else { return }
     var head = response
     head.body = HTTPResponseBody()  // not the body, which would be held with all that holds it
     exchanges[index].response = head
+    exchanges[index].answered = time
   }
 
   /// Adds the failure of the last request of an attempt.
-  mutating func fail(_ failure: String, of attempt: Int) {
-    if let index = last(of: attempt) { exchanges[index].failure = failure }
+  mutating func fail(_ failure: String, of attempt: Int, at time: Duration) {
+    guard let index = last(of: attempt) else { return }
+    exchanges[index].failure = failure
+    exchanges[index].ended = time
   }
 
   /// Ends an attempt, with the response and the body that its steps made of the last one where there are any.
-  mutating func end(_ record: AttemptRecord, _ outcome: Outcome?) {
+  mutating func end(_ record: AttemptRecord, _ outcome: Outcome?, at time: Duration) {
     guard let index = last(of: record.number) else { return }
     exchanges[index].record = record
+    exchanges[index].ended = time
     guard let outcome else { return }
     exchanges[index].response = outcome.response
     guard outcome.isRead else { return }
@@ -57,95 +66,97 @@ struct ExchangeRecord: Sendable {
 
   private func last(of attempt: Int) -> Int? { exchanges.lastIndex { $0.attempt == attempt } }
 
-  /// The exchange for people to read, secrets hidden.
-  func text(_ plan: TaskPlan, _ configuration: ServerConfiguration, _ record: FlightRecord, _ outcome: CallOutcome)
-    -> String
+  // MARK: The value
+
+  /// The call as a value, with no more than its task's style shows, secrets hidden.
+  func recorded(_ call: Call, _ ended: CallState.Ended, _ outcome: CallOutcome, _ record: FlightRecord) -> RecordedCall
   {
-    let style = plan.recordingStyle
+    let (plan, redaction) = (call.plan, call.snapshot.configuration.redaction)
     // Failures and the timeline name the URL, and whatever an app's own errors say.
-    let isHidden = !style.contains(.url)
-    var lines = ["\(plan.taskName): \(isHidden ? "call \(outcome.word)" : "\(CallMoment.callEnded(outcome))")"]
-    if !isHidden, !plan.comment.isEmpty { lines.append(plan.comment) }
-    if !isHidden, exchanges.isEmpty, !record.title.isEmpty { lines += ["", record.title] }
-    for (index, exchange) in exchanges.enumerated() {
-      if exchanges.count > 1 {
-        lines += ["", "Request \(index + 1) of \(exchanges.count), attempt \(exchange.attempt)"]
-      }
-      lines += [""] + request(exchange, style, configuration)
-      lines += [""] + answer(exchange, style, configuration)
-    }
-    if isHidden { return lines.joined(separator: "\n") + "\n" }
-    lines += ["", "Timeline"] + record.entries.map { "  \($0.time.formattedSeconds)  \($0.moment)" }
-    return lines.joined(separator: "\n") + "\n"
-  }
-
-  private func request(_ exchange: Exchange, _ style: RecordingStyle, _ configuration: ServerConfiguration) -> [String]
-  {
-    let request = exchange.request
-    var lines = ["\(request.method) \(style.contains(.url) ? configuration.redaction(request.url) : "<hidden>")"]
-    if style.contains(.headers) {
-      var redaction = configuration.redaction
-      redaction.headers.formUnion(request.options.credentialHeaders)
-      lines += fields(redaction(request.headers))
-    }
-    guard style.contains(.upload), !request.body.isEmpty else { return lines }
-    let type = request.headers[.contentType].map { MediaType($0) }
-    let text =
-      request.body.data.map {
-        configuration.redaction.body($0, type: type, limit: configuration.maxLoggedUploadSize)
-      } ?? "<a body that is read as it is sent>"
-    return lines + ["", text]
-  }
-
-  private func answer(_ exchange: Exchange, _ style: RecordingStyle, _ configuration: ServerConfiguration) -> [String] {
-    // The time is that of the attempt, of which an earlier request took a part.
-    let time = exchange.record.map { " after \($0.duration.formattedSeconds)" } ?? ""
-    let failure = exchange.failure ?? exchange.record?.failure
-    guard let response = exchange.response else {
-      return ["No response\(time)\(style.contains(.url) ? ": \(failure ?? "cancelled")" : "")"]
-    }
-    var lines = ["\(response.status)\(time)"]
-    if style.contains(.headers) { lines += fields(configuration.redaction(response.headers)) }
-    if style.contains(.url), let failure { lines.append(failure) }
-    let limit = configuration.maxLoggedDownloadSize
-    guard style.contains(.download), let body = exchange.body else { return lines }
-    guard body.isEmpty else {
-      return lines + ["", configuration.redaction.body(body, type: response.mediaType, limit: limit)]
-    }
-    // Of a body that is dropped, no more is kept than is shown.
-    return exchange.size > limit ? lines + ["", Redaction.placeholder(for: exchange.size, over: limit)] : lines
-  }
-
-  private func fields(_ headers: HTTPHeaders) -> [String] { headers.map { "\($0.name): \($0.value)" } }
-}
-
-extension ExchangeRecord {
-  /// The line of the index for the call: no more than the recording itself shows.
-  func entry(
-    _ plan: TaskPlan, _ configuration: ServerConfiguration, _ record: FlightRecord, _ outcome: CallOutcome,
-    _ ended: CallState.Ended
-  ) -> RecordingEntry {
     let isShown = plan.recordingStyle.contains(.url)
-    let url = ended.shown.url.map { configuration.redaction($0) }
-    // A call that failed has no final response, but its last attempt may have had one.
-    let status = ended.response?.status ?? exchanges.last?.response?.status
-    return RecordingEntry(
-      task: plan.taskName, tag: isShown ? plan.taskTag : nil,
-      comment: isShown && !plan.comment.isEmpty ? plan.comment : nil,
-      method: "\(ended.shown.method ?? plan.httpMethod)",
-      url: isShown ? url : nil, status: status?.code, outcome: outcome.word,
-      startedAt: startedAt.formatted(RecordingEntry.dateFormat),
-      seconds: (record.entries.last?.time ?? .zero).inSeconds, attempts: record.attempts.count)
+    let exchanges = exchanges.map { recorded($0, plan.recordingStyle, call.snapshot.configuration) }
+    let moments = record.entries.map(RecordedCall.Moment.init)
+    let answer = exchanges.isEmpty ? ended.response : nil
+    return RecordedCall(
+      id: call.number, task: plan.taskName, tag: isShown ? redaction(text: plan.taskTag) : nil,
+      comment: isShown && !plan.comment.isEmpty ? redaction(text: plan.comment) : nil,
+      method: ended.shown.method ?? plan.httpMethod, url: isShown ? ended.shown.url.map { redaction($0) } : nil,
+      // A call that failed has no final response, but its last attempt may have had one.
+      status: ended.response?.status ?? exchanges.last?.response?.status, outcome: outcome.kind,
+      failure: isShown ? outcome.failure : nil, startedAt: startedAt, duration: record.entries.last?.time ?? .zero,
+      attempts: record.attempts.count, isHidden: !isShown, exchanges: exchanges,
+      answer: answer.map { self.recorded($0, plan.recordingStyle, redaction) }, moments: isShown ? moments : [],
+      diagnosis: record.diagnosis)
+  }
+
+  private func recorded(
+    _ exchange: Exchange, _ style: RecordingStyle, _ configuration: ServerConfiguration
+  ) -> RecordedCall.Exchange {
+    let request = exchange.request
+    let failure = exchange.failure ?? exchange.record?.failure
+    var recorded = RecordedCall.Exchange(
+      attempt: exchange.attempt, method: request.method,
+      url: style.contains(.url) ? configuration.redaction(request.url) : nil,
+      failure: style.contains(.url) ? failure : nil, sent: exchange.sent, answered: exchange.answered,
+      ended: exchange.ended, duration: exchange.record?.duration, queued: exchange.record?.queued,
+      timings: exchange.record?.timings)
+    if style.contains(.headers) {
+      recorded.headers = configuration.redaction.hiding(request.options.credentialHeaders).recorded(request.headers)
+    }
+    if style.contains(.upload), !request.body.isEmpty {
+      let type = request.headers[.contentType].map { MediaType($0) }
+      recorded.body =
+        request.body.data.map {
+          configuration.redaction.recorded($0, type: type, limit: configuration.maxLoggedUploadSize)
+        } ?? RecordedCall.Body(type: type?.rawValue, note: "<a body that is read as it is sent>")
+    }
+    recorded.response = exchange.response.map { self.recorded($0, style, configuration.redaction) }
+    if style.contains(.download) { recorded.response?.body = body(of: exchange, configuration) }
+    return recorded
+  }
+
+  private func recorded(
+    _ response: HTTPResponse, _ style: RecordingStyle, _ redaction: Redaction
+  ) -> RecordedCall.Response {
+    RecordedCall.Response(
+      status: response.status, version: response.version,
+      headers: style.contains(.headers) ? redaction.recorded(response.headers) : [],
+      isConnectionReused: response.isConnectionReused)
+  }
+
+  private func body(of exchange: Exchange, _ configuration: ServerConfiguration) -> RecordedCall.Body? {
+    guard let data = exchange.body else { return nil }
+    let (type, limit) = (exchange.response?.mediaType, configuration.maxLoggedDownloadSize)
+    // Of a body that is dropped, no more is kept than is shown.
+    guard data.isEmpty, exchange.size > 0 else {
+      return configuration.redaction.recorded(data, type: type, limit: limit)
+    }
+    let note = exchange.size > limit ? Redaction.placeholder(for: exchange.size, over: limit) : nil
+    return note.map { RecordedCall.Body(type: type?.rawValue, size: exchange.size, note: $0) }
   }
 }
 
 extension CallOutcome {
   /// The outcome in one word.
-  var word: String {
+  fileprivate var kind: RecordedCall.Conclusion {
     switch self {
-    case .succeeded: "succeeded"
-    case .failed: "failed"
-    case .cancelled: "cancelled"
+    case .succeeded: .succeeded
+    case .failed: .failed
+    case .cancelled: .cancelled
     }
+  }
+
+  fileprivate var failure: String? {
+    if case .failed(let reason) = self { reason } else { nil }
+  }
+}
+
+extension Redaction {
+  /// This policy, which hides these fields too.
+  func hiding(_ fields: Set<HTTPHeaderName>) -> Redaction {
+    guard !fields.isEmpty else { return self }
+    var redaction = self
+    redaction.headers.formUnion(fields)
+    return redaction
   }
 }

@@ -60,3 +60,13 @@ struct RecordingEntry: Codable, Sendable, Equatable {
     return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
 }
+
+extension RecordingEntry {
+  /// The line of the index for a call: no more than the recording itself shows.
+  init(_ call: RecordedCall) {
+    self.init(
+      task: call.task, tag: call.tag, comment: call.comment, method: "\(call.method)", url: call.url,
+      status: call.status?.code, outcome: call.outcome.rawValue, startedAt: call.startedAt.formatted(Self.dateFormat),
+      seconds: call.duration.inSeconds, attempts: call.attempts)
+  }
+}

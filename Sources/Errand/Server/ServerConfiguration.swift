@@ -122,6 +122,8 @@ public struct ServerConfiguration: Sendable {
 
   /// The observers of every call.
   public var observers: [any TaskObserver] = []
+  /// The recorders of every call, which get it once it has ended.
+  public var recorders: [any CallRecorder] = []
   /// The moments of every call that are logged, into ``log``.
   public var logStyle = LogStyle.none
   /// True when every exchange is echoed into ``log`` unless its task says otherwise.

@@ -1,6 +1,25 @@
+import ErrandTesting
+
 @testable import Errand
 
 extension Server {
   /// Returns when all calls that have ended are written, while the recording goes on.
   func recorded() async { await manager.recorder?.finish() }
+}
+
+/// The calls that `body` makes on a server with these answers, whose time is virtual.
+func recordedCalls(
+  _ answers: StubLog.Answer..., configure: (inout ServerConfiguration) -> Void = { _ in },
+  _ body: (Server) async throws -> Void
+) async throws -> [RecordedCall] {
+  let (calls, log) = (RecordedCalls(), StubLog(answers))
+  var configuration = ServerConfiguration()
+  configuration.userAgent = "tests"
+  configuration.recorders = [calls]
+  configure(&configuration)
+  let server = Server(
+    remote: "https://shop.test", configuration: configuration, transport: StubTransport { try log.answer($0) },
+    manager: TaskManager(clock: CallClock(ManualClock(.autoAdvancing))), environment: [:])
+  try await body(server)
+  return calls.calls
 }

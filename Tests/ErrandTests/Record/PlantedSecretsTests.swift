@@ -47,6 +47,13 @@ import Testing
     return HTTPResponse(status, url: request.url, headers: headers, body: HTTPResponseBody(Data(body.utf8)))
   }
 
+  /// Everything that is made of recorded calls.
+  private static func texts(of calls: [RecordedCall]) throws -> [String] {
+    var texts = calls.flatMap { ["\($0)", String(reflecting: $0), $0.diagnosis?.description ?? ""] }
+    texts += try calls.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
+    return texts
+  }
+
   private struct AppError: Error { let url = "https://admin:planted51@b.test/?token=planted52" }
 
   @Test func `no output shows any of them`() async throws {
@@ -58,6 +65,8 @@ import Testing
       configuration.log = TextSink { text in output.withLock { $0.append(text) } }
       configuration.logStyle = .steps
       configuration.observers = [events]
+      let calls = RecordedCalls()
+      configuration.recorders = [calls]
       configuration.userAgent = "tests"
       let transport = StubTransport { request in
         number.add()
@@ -88,6 +97,8 @@ import Testing
           let parts =
             "\(error.headers) \(error.url ?? "") \(error.record) \(error.attempts.map(\.outcome)) \(error.reason)"
           output.withLock { $0.append(parts + error.headers.map(\.value).joined(separator: "\n")) }
+          let record = try JSONEncoder().encode(error.record)
+          output.withLock { $0 += [error.record.summary, String(decoding: record, as: UTF8.self)] }
         }
       }
       let response = try await task.run()
@@ -104,8 +115,11 @@ import Testing
         let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
         output.withLock { $0.append(text) }
       }
+      #expect(calls.calls.map(\.exchanges.count) == [0, 1, 1, 1, 1, 1], "the first is refused")
+      let texts = try Self.texts(of: calls.calls)
+      output.withLock { $0 += texts }
       let all = output.withLock { $0 }
-      #expect(all.count > 20)
+      #expect(all.count > 40)
       for text in all {
         let found = text.matches(of: /planted\d+/).map { String($0.0) }
         #expect(found.isEmpty, "\(found) in \(text.prefix(3000))")

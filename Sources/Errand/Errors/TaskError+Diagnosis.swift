@@ -1,0 +1,116 @@
+extension TaskError {
+  /// The most likely cause, and what to try; nil for a kind of the app's own.
+  public var diagnosis: Diagnosis? { cause.map { Diagnosis($0) } }
+
+  /// The most likely cause; nil for a kind of the app's own.
+  package var cause: Diagnosis.Cause? { Self.causes[code] ?? narrowedCause }
+
+  /// The kinds that have one cause.
+  private static let causes: [Code: Diagnosis.Cause] = [
+    .disabled: .disabled, .noRemote: .noRemote, .unknownRemote: .unknownRemote, .badURL: .badURL,
+    .insecureScheme: .insecureScheme, .badLimit: .badLimit, .badRequest: .badRequest, .unknownStep: .badRequest,
+    .encodingFailed: .encodingFailed, .unreadableBody: .unreadableBody, .bodyNotReplayable: .bodyNotReplayable,
+    .bodyLengthMismatch: .bodyLengthMismatch, .reentrantQueue: .reentrantQueue, .queueFull: .queueFull,
+    .circuitOpen: .circuitOpen,
+    .notCached: .notCached, .transportUnavailable: .transportUnavailable, .cannotResolveHost: .cannotResolveHost,
+    .forbiddenAddress: .forbiddenAddress, .offline: .offline, .pinMismatch: .pinMismatch,
+    .proxyAuthenticationRequired: .proxyAuthenticationRequired, .proxyRefused: .proxyRefused,
+    .authenticationFailed: .authenticationFailed,
+    .signInRequired: .signInRequired, .truncatedBody: .truncatedBody, .notModified: .notModified,
+    .tooManyRedirects: .tooManyRedirects, .badRedirect: .badRedirect, .bodyTooLarge: .bodyTooLarge,
+    .fileNotWritable: .fileNotWritable, .internal: .internal,
+  ]
+
+  /// The cause of a kind that has several.
+  private var narrowedCause: Diagnosis.Cause? {
+    switch code {
+    case .cannotConnect: connectCause
+    // Before it connects, the transport itself refuses: it lacks what the settings ask for.
+    case .secureConnectionFailed where phase == .preparing: .transportUnavailable
+    case .secureConnectionFailed: isAnsweredInPlain ? .plainServer : .tlsRefused
+    case .untrustedServer: certificateCause
+    case .connectionLost: lossCause
+    case .timedOut: timer.map { limitCause($0) }
+    case .badResponse: says("HTTP/0.9") || says("status line") ? .notHTTP : .badResponse
+    case .decodingFailed: shapeCause
+    case .badStatus: status.map { statusCause($0.code) }
+    default: nil
+    }
+  }
+
+  private func says(_ words: String) -> Bool { reason.lowercased().contains(words.lowercased()) }
+
+  // Whole phrases: the reason names the host too, and that may be called route.example or expired.example.
+
+  private var connectCause: Diagnosis.Cause {
+    if says("no route to host") || says("is unreachable") { return .unreachable }
+    return says("the proxy answered") ? .badGateway : .connectionRefused
+  }
+
+  // The words of OpenSSL, GnuTLS and Secure Transport for a first byte that is no record of TLS.
+  private var isAnsweredInPlain: Bool {
+    ["wrong version number", "unexpected TLS packet", "packet length too long", "http request", "record overflow"]
+      .contains { says($0) }
+  }
+
+  private var certificateCause: Diagnosis.Cause {
+    func saysAny(_ words: [String]) -> Bool { words.contains { says($0) } }
+    if saysAny(["does not match", "no alternative certificate subject name", "no subjectAltName"]) {
+      return .certificateName
+    }
+    let isOutdated = saysAny(["has expired", "certificate expired", "not yet valid", "not valid yet"])
+    return isOutdated ? .certificateExpired : .certificateUnknown
+  }
+
+  private var lossCause: Diagnosis.Cause {
+    if says("pooled connection") || attempts.last?.wasResent == true { return .idleConnectionLost }
+    return phase == .sending ? .lostWhileSending : .lostBeforeAnswer
+  }
+
+  private func limitCause(_ timer: Timeouts.Timer) -> Diagnosis.Cause {
+    switch (timer, phase) {
+    case (.call, _): attempts.count > 1 || phase == .delaying ? .deadlineInRetries : .deadline
+    case (.queue, _), (_, .waiting): .slowQueue
+    case (.connect, _), (_, .connecting): .slowConnect
+    case (_, .sending): .slowUpload
+    case (.idle, _), (_, .receiving): .slowBody
+    default: .slowServer
+    }
+  }
+
+  private var shapeCause: Diagnosis.Cause {
+    if body.isEmpty { return .emptyBody }
+    let essence = headers[.contentType].map { MediaType($0).essence }
+    return essence == "text/html" || essence == "application/xhtml+xml" ? .pageForData : .wrongShape
+  }
+
+  private func statusCause(_ status: Int) -> Diagnosis.Cause {
+    switch status {
+    case 206: .partialBody
+    case ..<300: .unacceptedStatus
+    case 300..<400: .notFollowed
+    case 400: .malformedRequest
+    case 401: .notSignedIn
+    case 403: .forbidden
+    case 404: .notFound
+    case 405: .wrongMethod
+    case 406: .notAcceptable
+    case 407: .proxyAuthenticationRequired
+    case 408: .slowUpload
+    case 409: .conflict
+    case 410: .gone
+    case 412, 428: .changedMeanwhile
+    case 413: .tooLargeForServer
+    case 414, 431: .headTooLarge
+    case 415: .wrongType
+    case 422: .invalidContent
+    case 429: .rateLimited
+    case 451: .unavailableForLegalReasons
+    case 400..<500: .clientFault
+    case 502: .badGateway
+    case 503: .overloaded
+    case 504: .gatewayTimeout
+    default: .serverFault
+    }
+  }
+}

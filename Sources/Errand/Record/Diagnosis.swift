@@ -1,0 +1,256 @@
+/// The most likely cause of what happened to a call, and what to try: the last line of a flight record.
+public struct Diagnosis: Codable, Sendable, Hashable, CustomStringConvertible {
+  /// The name of the cause, which is fixed: fit for metrics. The guide "Errors" lists all of them.
+  public let name: String
+  /// The cause in words.
+  public let cause: String
+  /// The thing to try.
+  public let advice: String
+
+  package init(_ cause: Cause) {
+    name = cause.rawValue
+    (self.cause, advice) = cause.words
+  }
+
+  /// The cause and the advice on one line.
+  public var description: String { "\(cause): \(advice)" }
+}
+
+extension Diagnosis {
+  /// The causes that are told apart. Pure.
+  package enum Cause: String, CaseIterable, Sendable {
+    // Before anything is sent.
+    case disabled, noRemote, unknownRemote, badURL, insecureScheme, badLimit, badRequest, encodingFailed,
+      unreadableBody, bodyNotReplayable, bodyLengthMismatch, reentrantQueue, queueFull, circuitOpen, notCached,
+      transportUnavailable
+    // On the way.
+    case cannotResolveHost, forbiddenAddress, connectionRefused, unreachable, offline, plainServer, tlsRefused,
+      certificateExpired, certificateName, certificateUnknown, pinMismatch, proxyAuthenticationRequired, proxyRefused,
+      authenticationFailed, signInRequired, idleConnectionLost, lostWhileSending, lostBeforeAnswer, truncatedBody,
+      slowQueue, slowConnect, slowUpload, slowServer, slowBody, deadline, deadlineInRetries, notHTTP, badResponse
+    // After the response began.
+    case notFollowed, malformedRequest, notSignedIn, forbidden, notFound, wrongMethod, notAcceptable, conflict, gone,
+      changedMeanwhile, tooLargeForServer, headTooLarge, wrongType, invalidContent, rateLimited,
+      unavailableForLegalReasons, clientFault, serverFault, badGateway, overloaded, gatewayTimeout, notModified,
+      partialBody, unacceptedStatus, tooManyRedirects, badRedirect, pageForData, emptyBody, wrongShape, bodyTooLarge,
+      fileNotWritable, `internal`
+    // Of calls that succeeded.
+    case deadConnection, waitedForSlot, triedAgain
+
+    /// The cause, and the thing to try.
+    var words: (cause: String, advice: String) {
+      switch self {
+      case .disabled: ("the server is disabled in this app", "enable it, or expect this error while it is disabled")
+      case .noRemote:
+        (
+          "the server has no remote",
+          "make a Server with a remote before the first call, or give the task a server with .on(_:)"
+        )
+      case .unknownRemote:
+        ("an environment variable names an unknown remote", "correct the variable; the error lists the known names")
+      case .badURL: ("the URL is malformed", "correct the remote, the path or the query that the error shows")
+      case .insecureScheme: ("plain http is not allowed to this host", "use https, or add the host to insecureHosts")
+      case .badLimit: ("a time limit leaves no time", "set a longer one, or .unlimited")
+      case .badRequest: ("a part of the request is invalid", "correct the field that the error names")
+      case .encodingFailed:
+        ("the payload cannot be encoded", "check the value at the path in the error: this encoding has no form for it")
+      case .unreadableBody:
+        ("the file to upload cannot be read", "check its path and permissions; only regular files are sent")
+      case .bodyNotReplayable:
+        (
+          "a body that can be read once had to be sent again",
+          "make it with HTTPBody.stream, whose closure starts it anew"
+        )
+      case .bodyLengthMismatch:
+        ("the body is shorter or longer than its stated length", "correct the length, or leave it out")
+      case .reentrantQueue:
+        ("the task waits for a serial queue that its own caller holds", "give the inner task another queue, or none")
+      case .queueFull: ("too many calls wait for a slot", "send fewer at a time, or raise maximumWaiting")
+      case .circuitOpen:
+        (
+          "the circuit breaker of the host is open after repeated failures",
+          "wait for the time in the error, or use a fallback; the errors before this one say why the host failed"
+        )
+      case .notCached:
+        (
+          "the cache has no usable response, and the cache policy forbids a request",
+          "use another cache policy, or handle this error as a miss"
+        )
+      case .transportUnavailable:
+        (
+          "the transport is missing or cannot send such a request",
+          "follow the reason: install libcurl, or change the request"
+        )
+      case .cannotResolveHost: ("the host name cannot be resolved", "check its spelling, then DNS")
+      case .forbiddenAddress:
+        (
+          "the host has an address that addressPolicy forbids",
+          "check where the host name came from; allow the address if it is yours"
+        )
+      case .connectionRefused:
+        (
+          "nothing accepts connections at that host and port",
+          "check that the server runs, the port, and firewalls in between"
+        )
+      case .unreachable: ("there is no route to the host", "check the network, the VPN and firewalls in between")
+      case .offline: ("there is no network", "retry once there is one, or set waitsForConnectivity")
+      case .plainServer:
+        ("the server does not speak TLS at that port", "use its https port, or http where that is allowed")
+      case .tlsRefused:
+        (
+          "client and server do not agree on TLS",
+          "compare versions and ciphers; the server may require a client certificate"
+        )
+      case .certificateExpired:
+        (
+          "the server's certificate is expired or not yet valid, or this machine's clock is wrong",
+          "renew the certificate; check the clock"
+        )
+      case .certificateName:
+        (
+          "the server's certificate is for another name",
+          "use the name that it was issued for, or replace the certificate"
+        )
+      case .certificateUnknown:
+        (
+          "the server's certificate is not signed by a trusted authority",
+          "add your own authority to tls.authorities; without one, suspect interception"
+        )
+      case .pinMismatch:
+        (
+          "the server's key is not among the pinned ones",
+          "compare the pins with those in the error: the key was rotated, or the connection is intercepted"
+        )
+      case .proxyAuthenticationRequired: ("the proxy requires credentials", "set the proxy's credential")
+      case .proxyRefused:
+        ("the proxy refuses requests to this host", "add the host to NO_PROXY, or ask the proxy's administrator")
+      case .authenticationFailed:
+        ("no access token could be obtained", "read the reason of the token endpoint; check client and secret")
+      case .signInRequired: ("the sign-in is no longer valid", "have the user sign in again")
+      case .idleConnectionLost:
+        (
+          "the server closed a pooled connection just as it was reused",
+          "let idempotent tasks retry, or keep idle connections for less time than the server does"
+        )
+      case .lostWhileSending:
+        ("the connection broke while the request was sent", "check the server's limit for bodies, and its log")
+      case .lostBeforeAnswer:
+        (
+          "the connection broke before a response came",
+          "look for a crash or a restart in the server's log; retry if the request may be repeated"
+        )
+      case .truncatedBody:
+        (
+          "the response broke off",
+          "retry; if it always breaks at the same place, check the server and proxies in between"
+        )
+      case .slowQueue:
+        ("the call waited for a slot until its limit", "raise the limits of concurrent calls, or send less")
+      case .slowConnect:
+        (
+          "the connection was not established in time",
+          "check host, port and firewalls: packets are dropped, or the host is overloaded"
+        )
+      case .slowUpload:
+        ("the request could not be sent in time", "raise the time limit for large bodies, or check the network")
+      case .slowServer:
+        ("the server did not respond in time", "check what it was doing; raise the time limit if that is expected")
+      case .slowBody:
+        (
+          "the response began, then stalled or took too long",
+          "check server and network; use download(to:) for large bodies"
+        )
+      case .deadline:
+        (
+          "the call's deadline passed during its first attempt",
+          "raise timeouts.call, or find what took long in the lines above"
+        )
+      case .deadlineInRetries:
+        ("the call's deadline passed during retries", "see why the first attempt failed; raise timeouts.call")
+      case .notHTTP: ("the peer does not speak HTTP", "check the port")
+      case .badResponse: ("the response violates HTTP", "report it to the server's owner with the words of the error")
+      case .notFollowed:
+        (
+          "the response is a redirect that is not followed",
+          "follow it with a redirectPolicy, or request the URL that it points to"
+        )
+      case .malformedRequest:
+        (
+          "the server finds the request malformed",
+          "compare body and query with what it expects; its response may say more"
+        )
+      case .notSignedIn:
+        (
+          "the credentials are missing, wrong or expired",
+          "sign in, or renew them; WWW-Authenticate says what is expected"
+        )
+      case .forbidden: ("the server denies access", "check the rights of the account, or the scope of the token")
+      case .notFound: ("there is nothing at that URL", "check the path, the identifier and the remote's base path")
+      case .wrongMethod: ("the URL does not support this method", "use one of those in Allow; check the path")
+      case .notAcceptable:
+        ("the server has no representation that the request accepts", "check the Accept fields of the request")
+      case .conflict:
+        ("the request conflicts with the current state", "fetch the latest state, and apply the change to it")
+      case .gone: ("the resource was removed for good", "stop requesting this URL")
+      case .changedMeanwhile:
+        (
+          "the request's precondition failed or is missing",
+          "fetch the latest version, and retry with its ETag in If-Match"
+        )
+      case .tooLargeForServer: ("the body is larger than the server accepts", "send less, or in parts")
+      case .headTooLarge:
+        ("the URL or the header is too large for the server", "move parameters into the body; check the cookies")
+      case .wrongType:
+        ("the server does not accept this media type or content coding", "check Content-Type and Content-Encoding")
+      case .invalidContent:
+        ("the server read the body and rejects its content", "check the fields that its response names")
+      case .rateLimited: ("too many requests in too short a time", "heed Retry-After; set a rate limit for the host")
+      case .unavailableForLegalReasons: ("access is denied for legal reasons", "ask the server's owner")
+      case .clientFault: ("the server rejects the request", "its response may say more")
+      case .serverFault: ("the server failed", "check its log at this time; its response may say more")
+      case .badGateway:
+        ("a proxy or gateway got no valid response from the server behind it", "check that the server behind it runs")
+      case .overloaded: ("the server is overloaded or down for maintenance", "retry with back-off; heed Retry-After")
+      case .gatewayTimeout:
+        (
+          "a proxy or gateway waited too long for the server behind it",
+          "find what is slow there; raise the proxy's limit"
+        )
+      case .notModified:
+        ("the server says that the copy is current, and there is none", "send no If-None-Match, or call run()")
+      case .partialBody:
+        ("the response is a part that was not requested", "send no Range, or accept 206 if the part is what you want")
+      case .unacceptedStatus:
+        ("the status is not among those that the task accepts", "add it to the accepted ones, or expect this error")
+      case .tooManyRedirects:
+        ("the redirects do not end", "look at the loop in the error; a cookie or a sign-in may be missing")
+      case .badRedirect:
+        (
+          "the redirect leads to a forbidden or invalid URL",
+          "report it to the server's owner, or take the response itself with .redirects(.refuse)"
+        )
+      case .pageForData:
+        (
+          "an HTML page came instead of data",
+          "check the path; a proxy, a login page or a captive portal may have answered"
+        )
+      case .emptyBody:
+        ("the body is empty, and a payload is expected", "call run() where there is none, or make the payload optional")
+      case .wrongShape:
+        ("the data does not match the payload's type", "compare the field that the error names with the type")
+      case .bodyTooLarge:
+        ("the body exceeds the limit for bodies in memory", "use download(to:) or stream(), or raise maximumBodySize")
+      case .fileNotWritable: ("the file cannot be written", "check the path, the permissions and the free space")
+      case .internal: ("an internal error in Errand", "report it with this record")
+      case .deadConnection:
+        (
+          "a pooled connection was dead, and the request was sent again on a fresh one",
+          "keep idle connections for less time than the server does"
+        )
+      case .waitedForSlot:
+        ("most of the time was spent waiting for a slot", "raise the limits of concurrent calls, or send less")
+      case .triedAgain: ("it took more than one attempt", "see why the first one failed before it fails more often")
+      }
+    }
+  }
+}

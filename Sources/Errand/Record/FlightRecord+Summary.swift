@@ -1,0 +1,81 @@
+extension FlightRecord {
+  /// The most likely cause of a failure, or of a success that took long; nil where there is nothing to say.
+  public var diagnosis: Diagnosis? { (cause ?? remark).map { Diagnosis($0) } }
+
+  private var remark: Diagnosis.Cause? {
+    guard case .callEnded(.succeeded) = entries.last?.moment else { return nil }
+    let attempts = attempts
+    if attempts.contains(where: \.wasResent) { return .deadConnection }
+    if attempts.count > 1 { return .triedAgain }
+    let (queued, elapsed) = (attempts.reduce(.zero) { $0 + $1.queued }, entries.last?.time ?? .zero)
+    return queued > .milliseconds(100) && queued * 2 > elapsed ? .waitedForSlot : nil
+  }
+
+  /// The record in about ten lines: a line for each attempt with the parts of its time, and for what came between them: waits for
+  /// slots and tokens, redirects, the cache, retries and the reasons for them or against them. The last line is the diagnosis.
+  public var summary: String {
+    var lines = entries.compactMap { line($0) }
+    if lines.count > Self.mostLines {
+      let (first, last) = (lines.prefix(Self.mostLines / 2), lines.suffix(Self.mostLines / 2))
+      lines = first + ["… \(lines.count - first.count - last.count) more lines"] + last
+    }
+    let end = entries.last.map { " \($0.moment), after \($0.time.formattedSeconds)" } ?? ""
+    let verdict = diagnosis.map { ["diagnosis: \($0)"] } ?? []
+    return ([title + (title.isEmpty ? "" : ":") + end] + (lines + verdict).map { "  \($0)" }).joined(separator: "\n")
+  }
+
+  private static let mostLines = 12
+
+  /// The line of a moment; nil for one that the lines of others say.
+  private func line(_ entry: Entry) -> String? {
+    switch entry.moment {
+    case .attemptEnded(let number, let record): "attempt \(number): \(record.summary)"
+    case .redirected, .joined, .cacheAnswered, .cacheMissed, .cacheValidated, .hedgeSent, .retryRefused, .delayStarted:
+      "\(entry.moment)"
+    case .refreshEnded: "waited for a new token until \(entry.time.formattedSeconds)"
+    case .callStarted, .attemptStarted, .queued, .admitted, .responded, .bodyReceived, .refreshStarted, .delayEnded,
+      .decoded, .callEnded:
+      nil
+    }
+  }
+}
+
+extension AttemptRecord {
+  /// The outcome of the attempt, its time, and the parts of that.
+  fileprivate var summary: String {
+    var parts: [(String, Duration)] = [("slot", queued)]
+    if let timings, timings.firstByte > .zero || timings.connect > .zero {
+      let connected = max(timings.connect, timings.secureConnect)
+      parts.append(("name", timings.nameLookup))
+      parts.append(("connection", timings.connect - timings.nameLookup))
+      parts.append(("TLS", timings.secureConnect > .zero ? timings.secureConnect - timings.connect : .zero))
+      parts.append(("answer", timings.firstByte - max(connected, timings.requestStart)))
+      parts.append(("body", timings.lastByte - timings.firstByte))
+    }
+    let shown = parts.filter { $0.1 >= .milliseconds(1) }.map { "\($0.0) \($0.1.formattedSeconds)" }
+    let details = shown.isEmpty ? "" : " (\(shown.joined(separator: ", ")))"
+    let resent = wasResent ? ", sent again on a fresh connection" : ""
+    return "\(outcome) after \(duration.formattedSeconds)\(details)\(resent)"
+  }
+}
+
+extension FlightRecord: Encodable {
+  private enum CodingKeys: String, CodingKey {
+    case title, moments, attempts, diagnosis
+  }
+
+  /// Writes title, moments, attempts and diagnosis; times in seconds.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(title, forKey: .title)
+    try container.encode(entries.map(RecordedCall.Moment.init), forKey: .moments)
+    try container.encode(attempts, forKey: .attempts)
+    try container.encodeIfPresent(diagnosis, forKey: .diagnosis)
+  }
+}
+
+extension RecordedCall.Moment {
+  init(_ entry: FlightRecord.Entry) {
+    self.init(time: entry.time, kind: entry.moment.kind, text: "\(entry.moment)")
+  }
+}

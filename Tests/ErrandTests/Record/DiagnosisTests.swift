@@ -1,0 +1,179 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct DiagnosisTests {
+  private static func error(_ code: TaskError.Code, _ reason: String = "", _ phase: TaskError.Phase = .awaitingResponse)
+    -> TaskError
+  { TaskError(code, reason, phase: phase) }
+
+  private static func timeout(_ timer: Timeouts.Timer, _ phase: TaskError.Phase) -> TaskError {
+    .timeout(timer, after: .seconds(1), phase: phase)
+  }
+
+  private static func status(_ status: Int) -> TaskError {
+    .badStatus(HTTPResponse(HTTPStatus(status), url: .known("https://shop.test/")), redaction: .standard)
+  }
+
+  private static func shape(_ type: MediaType, _ body: String) -> TaskError {
+    let response = HTTPResponse(.ok, url: .known("https://shop.test/"), headers: [.contentType: type.rawValue])
+    return error(.decodingFailed).with(response, Data(body.utf8), ServerConfiguration())
+  }
+
+  /// Errors as they come, and the causes that are named.
+  static let cases: [(TaskError, Diagnosis.Cause)] = [
+    (error(.disabled), .disabled), (error(.noRemote), .noRemote), (error(.unknownRemote), .unknownRemote),
+    (error(.badURL), .badURL), (error(.insecureScheme), .insecureScheme), (error(.badLimit), .badLimit),
+    (error(.badRequest), .badRequest), (error(.encodingFailed), .encodingFailed),
+    (error(.unreadableBody), .unreadableBody),
+    (error(.bodyNotReplayable), .bodyNotReplayable), (error(.bodyLengthMismatch), .bodyLengthMismatch),
+    (error(.reentrantQueue), .reentrantQueue),
+    (error(.queueFull), .queueFull), (error(.circuitOpen), .circuitOpen), (error(.notCached), .notCached),
+    (error(.transportUnavailable), .transportUnavailable), (error(.cannotResolveHost), .cannotResolveHost),
+    (error(.forbiddenAddress), .forbiddenAddress),
+    (error(.cannotConnect, "Failed to connect to 127.0.0.1 port 9: Connection refused"), .connectionRefused),
+    (error(.cannotConnect, "Failed to connect: No route to host"), .unreachable), (error(.offline), .offline),
+    (error(.cannotConnect, "Failed to connect to route.test: Connection refused"), .connectionRefused),
+    (error(.cannotConnect, "the proxy answered 503 Service Unavailable to CONNECT"), .badGateway),
+    (error(.secureConnectionFailed, "this libcurl has no TLS", .preparing), .transportUnavailable),
+    (error(.untrustedServer, "no alternative certificate subject name matches 'expired.test'"), .certificateName),
+    (error(.untrustedServer, "the server's certificate is not valid yet"), .certificateExpired),
+    (status(200), .unacceptedStatus), (status(428), .changedMeanwhile),
+    (error(.secureConnectionFailed, "error:0A00010B:SSL routines::wrong version number"), .plainServer),
+    (error(.secureConnectionFailed, "alert handshake failure"), .tlsRefused),
+    (error(.untrustedServer, "certificate has expired"), .certificateExpired),
+    (error(.untrustedServer, "no alternative certificate subject name matches target host name"), .certificateName),
+    (error(.untrustedServer, "self-signed certificate"), .certificateUnknown), (error(.pinMismatch), .pinMismatch),
+    (error(.proxyAuthenticationRequired), .proxyAuthenticationRequired), (error(.proxyRefused), .proxyRefused),
+    (error(.authenticationFailed), .authenticationFailed), (error(.signInRequired), .signInRequired),
+    (error(.connectionLost, "the pooled connection was closed before it answered"), .idleConnectionLost),
+    (error(.connectionLost, "reset", .sending), .lostWhileSending),
+    (error(.connectionLost, "reset"), .lostBeforeAnswer),
+    (error(.truncatedBody), .truncatedBody), (timeout(.queue, .waiting), .slowQueue),
+    (timeout(.connect, .connecting), .slowConnect),
+    (timeout(.attempt, .connecting), .slowConnect), (timeout(.attempt, .sending), .slowUpload),
+    (timeout(.firstByte, .awaitingResponse), .slowServer), (timeout(.idle, .receiving), .slowBody),
+    (timeout(.attempt, .receiving), .slowBody), (timeout(.call, .awaitingResponse), .deadline),
+    (timeout(.call, .delaying), .deadlineInRetries),
+    (error(.badResponse, "Received HTTP/0.9 when not allowed"), .notHTTP),
+    (error(.badResponse), .badResponse), (status(302), .notFollowed), (status(400), .malformedRequest),
+    (status(401), .notSignedIn),
+    (status(403), .forbidden), (status(404), .notFound), (status(405), .wrongMethod), (status(406), .notAcceptable),
+    (status(409), .conflict), (status(410), .gone), (status(412), .changedMeanwhile), (status(413), .tooLargeForServer),
+    (status(431), .headTooLarge), (status(415), .wrongType), (status(422), .invalidContent),
+    (status(429), .rateLimited),
+    (status(451), .unavailableForLegalReasons), (status(418), .clientFault), (status(500), .serverFault),
+    (status(599), .serverFault),
+    (status(502), .badGateway), (status(503), .overloaded), (status(504), .gatewayTimeout),
+    (error(.notModified), .notModified),
+    (status(206), .partialBody), (error(.tooManyRedirects), .tooManyRedirects), (error(.badRedirect), .badRedirect),
+    (shape("text/html", "<html>"), .pageForData), (shape("application/json", ""), .emptyBody),
+    (shape("application/json", "{}"), .wrongShape), (error(.bodyTooLarge), .bodyTooLarge),
+    (error(.fileNotWritable), .fileNotWritable), (error(.internal), .internal),
+  ]
+
+  @Test(arguments: cases) func `an error has the cause that is most likely`(error: TaskError, cause: Diagnosis.Cause) {
+    #expect(error.cause == cause && error.diagnosis?.name == cause.rawValue, "\(error)")
+  }
+
+  @Test func `every kind of error has a cause, and every cause is named by some`() throws {
+    let file = DocumentedCode.package.appendingPathComponent("Sources/Errand/Errors/TaskError+Code.swift")
+    let names = try DocumentedCode.lines(of: file).compactMap {
+      $0.firstMatch(of: /= Code\("(\w+)"\)/).map { String($0.1) }
+    }
+    #expect(names.count > 30)
+    for name in names {
+      var error = TaskError(.init(name), "", phase: .preparing)
+      error.status = 500
+      let cause = name == "timedOut" ? Self.timeout(.call, .preparing).cause : error.cause
+      #expect(cause != nil, "\(name)")
+    }
+    let unnamed = Set(Diagnosis.Cause.allCases).subtracting(Self.cases.map(\.1))
+    #expect(unnamed == [.deadConnection, .waitedForSlot, .triedAgain])
+    #expect(TaskError(.init("soldOut"), "", phase: .finishing).diagnosis == nil)
+  }
+
+  @Test func `the guide has every cause with its words`() throws {
+    let rows = try DocumentedCode.rows(of: "Sources/Errand/Errand.docc/Errors.md").filter { $0.count == 3 }
+    let stated = Dictionary(rows.map { ($0[0].filter { $0 != "`" }, $0) }, uniquingKeysWith: { first, _ in first })
+    for cause in Diagnosis.Cause.allCases {
+      let diagnosis = Diagnosis(cause)
+      let row = stated[diagnosis.name] ?? []
+      #expect(
+        row.dropFirst().map { $0.lowercased() }
+          == ["\(diagnosis.cause).", "\(diagnosis.advice)."].map { $0.lowercased() })
+    }
+  }
+
+  // MARK: The record
+
+  private func attempt(_ number: Int, queued: Duration = .zero, wasResent: Bool = false) -> CallMoment {
+    var record = AttemptRecord(number: number)
+    record.queued = queued
+    record.status = number == 1 ? 503 : .ok
+    record.duration = .milliseconds(200)
+    var timings = TransferTimings()
+    (timings.nameLookup, timings.connect, timings.firstByte) = (.milliseconds(5), .milliseconds(20), .milliseconds(150))
+    (timings.secureConnect, timings.requestStart) = (.milliseconds(60), .milliseconds(60))
+    (timings.lastByte, timings.wasResent) = (.milliseconds(190), wasResent)
+    record.timings = timings
+    return .attemptEnded(number, record)
+  }
+
+  @Test func `a call that succeeded after all says what took long`() {
+    func diagnosis(_ moments: CallMoment...) -> String? {
+      var record = FlightRecord(title: "GET https://shop.test/")
+      for moment in moments { record.note(moment, at: .seconds(1)) }
+      record.note(.callEnded(.succeeded(.ok)), at: .seconds(1))
+      return record.diagnosis?.name
+    }
+    #expect(diagnosis(attempt(2)) == nil)
+    #expect(diagnosis(attempt(1), attempt(2)) == "triedAgain")
+    #expect(diagnosis(attempt(2, wasResent: true)) == "deadConnection")
+    #expect(diagnosis(attempt(2, queued: .milliseconds(600))) == "waitedForSlot")
+  }
+
+  @Test func `the summary is a line for each attempt, for what came between, and the diagnosis`() {
+    var record = FlightRecord(title: "GET https://shop.test/")
+    record.note(.callStarted, at: .zero)
+    record.note(.cacheMissed(.uriMiss), at: .zero)
+    record.note(.attemptStarted(1), at: .zero)
+    record.note(attempt(1, queued: .milliseconds(30)), at: .milliseconds(230))
+    record.note(.delayStarted(.seconds(1), reason: "503 Service Unavailable"), at: .milliseconds(230))
+    record.note(.redirected(to: "https://shop.test/b"), at: .milliseconds(1300))
+    record.note(attempt(2), at: .milliseconds(1430))
+    record.note(.callEnded(.succeeded(nil)), at: .milliseconds(1430))
+    #expect(
+      record.summary == """
+        GET https://shop.test/: call succeeded, after 1.430 s
+          not answered from the cache: uri-miss
+          attempt 1: 503 Service Unavailable after 0.200 s (slot 0.030 s, name 0.005 s, connection 0.015 s, TLS 0.040 s, answer 0.090 s, body 0.040 s)
+          waiting 1.000 s to retry: 503 Service Unavailable
+          redirected to https://shop.test/b
+          attempt 2: 200 OK after 0.200 s (name 0.005 s, connection 0.015 s, TLS 0.040 s, answer 0.090 s, body 0.040 s)
+          diagnosis: it took more than one attempt: see why the first one failed before it fails more often
+        """)
+  }
+
+  @Test func `many attempts do not make it longer than a screen`() {
+    var record = FlightRecord(title: "GET https://shop.test/")
+    for number in 1...200 { record.note(attempt(number), at: .seconds(number)) }
+    let lines = record.summary.split(separator: "\n")
+    #expect(lines.count == 14 && lines[7] == "  … 188 more lines" && lines[13].hasPrefix("  attempt 200"))
+  }
+
+  @Test func `an error and its record name the same cause, and the record is JSON`() async throws {
+    let stub = StubServer(.status(503))
+    let error = try #require(
+      await taskError { try await GetWidget().on(stub.server).retry(upTo: 1, after: .seconds(1)).run() })
+    #expect(error.diagnosis?.name == "overloaded" && error.record.diagnosis == error.diagnosis)
+    #expect(error.record.summary.hasSuffix("\n  diagnosis: \(Diagnosis(.overloaded))"), "\(error.record.summary)")
+    let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(error.record)) as? [String: Any]
+    #expect(json?["title"] as? String == "GET https://shop.test/widgets/7")
+    #expect((json?["attempts"] as? [[String: Any]])?.first?["delay"] as? Double == 1)
+    #expect((json?["diagnosis"] as? [String: Any])?["name"] as? String == "overloaded")
+    #expect(((json?["moments"] as? [[String: Any]])?.last?["text"] as? String)?.hasPrefix("call failed") == true)
+  }
+}
