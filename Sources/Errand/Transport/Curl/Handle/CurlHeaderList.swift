@@ -70,7 +70,7 @@
     fileprivate var block: [UInt8] {
       var block: [UInt8] = []
       block.reserveCapacity(256)
-      for field in fields {
+      for field in isFirstAsByCurl ? fields.dropFirst() : fields[...] {
         // Framing is the transport's business.
         if field.name == .contentLength || field.name == .transferEncoding { continue }
         if field.name == "Trailer", trailers != nil { continue }
@@ -100,6 +100,10 @@
       if sendsBody, !has(.contentType) { block.append(contentsOf: "Content-Type:\0".utf8) }
       return block
     }
+
+    /// True where the first line is the one that libcurl writes by itself, in that place: each that it is given it compares with
+    /// fourteen names.
+    private var isFirstAsByCurl: Bool { fields.first.map { $0.name.rawName == "Accept" && $0.value == "*/*" } ?? false }
 
     private func has(_ name: HTTPHeaderName) -> Bool { fields.contains { $0.name == name } }
   }
