@@ -31,10 +31,12 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     /// True where the request may be sent again whatever was received.
     private var mayRepeat = false
     private var hasEnded = false
-    /// The connections in a row without an event.
+    /// True once there was a connection, so that another may be made.
+    private var isAgain = false
+    /// The connections in a row that brought nothing.
     private var idleConnections = 0
-    /// True once the present connection has brought one.
-    private var hasEvent = false
+    /// True once the present connection has brought something, if only a comment.
+    private var isAlive = false
 
     init(_ plan: TaskPlan, until terminator: String?, upTo limit: Int) {
       self.plan = plan
@@ -51,7 +53,6 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       while !hasEnded {
         if let event = events.popFirst() {
           guard event.data != terminator else { break }
-          hasEvent = true
           return event
         }
         if let chunks {
@@ -79,6 +80,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     private mutating func read(_ chunks: HTTPResponseBody.AsyncIterator) async throws {
       do {
         if let chunk = try await chunks.next() {
+          isAlive = true
           events = try parser.events(endingIn: chunk)[...]
         } else {
           try await disconnected(nil)
@@ -98,29 +100,43 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     private mutating func disconnected(_ error: TaskError?) async throws {
       chunks = nil
       parser.restart()
-      idleConnections = hasEvent ? 0 : idleConnections + 1
-      hasEvent = false
+      idleConnections = isAlive ? 0 : idleConnections + 1
+      isAlive = false
+      isAgain = true
       let most = plan.retryPolicy(under: plan.server.configuration).mostAttempts ?? .max
       let mayGoOn = mayRepeat || (!parser.lastID.isEmpty && plan.idempotency != .neverRepeat)
       guard mayGoOn, most > 1, idleConnections < most else {
         end()
-        if let error { throw error }
-        guard let terminator else { return }
-        throw TaskError(
-          .truncatedBody, "the stream of events ended without '\(terminator.shortened)'", phase: .receiving)
+        if let error = error ?? earlyEnd(isExpected: !mayGoOn || most <= 1) { throw error }
+        return
       }
       let wait = Swift.min(Swift.max(parser.retry ?? .seconds(3), Self.shortestWait), Self.longestWait)
       try await plan.server.manager.clock.sleep(for: wait)
     }
 
+    /// The error for an end without the terminator, or one that no server has stated; nil where it is as good as stated.
+    private func earlyEnd(isExpected: Bool) -> TaskError? {
+      if let terminator {
+        return TaskError(
+          .truncatedBody, "the stream of events ended without '\(terminator.shortened)'", phase: .receiving)
+      }
+      if isExpected { return nil }
+      return TaskError(
+        .connectionLost,
+        "the server has ended \(idleConnections) connections in a row and sent nothing: 204 would end the stream",
+        phase: .receiving)
+    }
+
     private mutating func connect() async throws {
       var plan = plan
-      let id = parser.lastID
+      let (id, isAgain) = (parser.lastID, isAgain)
       plan.headers = try plan.presentHeaders  // hours may have passed since the last one
       plan.change {
         $0.headers.setDefault("text/event-stream", for: .accept)
         $0.cachePolicy = .none
         if !id.isEmpty { $0.headers[.lastEventID] = id }
+        // It was found that it may be sent again: so may each attempt of this call.
+        if isAgain, $0.idempotency == .automatic { $0.idempotency = .safeToRepeat }
       }
       do {
         let (response, mayRepeat) = try await Call.perform(plan, .stream) { outcome in
@@ -129,7 +145,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         }
         guard response.status != .noContent else { return end() }
         try Self.check(response)
-        self.mayRepeat = mayRepeat
+        if !isAgain { self.mayRepeat = mayRepeat }
         chunks = response.body.makeAsyncIterator()
       } catch {
         end()
@@ -155,7 +171,7 @@ extension ServerTask {
   ///
   /// Where a connection ends or breaks, another is made, with `Last-Event-ID`, after the time that the server has stated, from 0.1
   /// seconds to ten minutes, three seconds unless it has. That is done where the request may be sent twice, or the server has numbered its events; and as long
-  /// as not all attempts of the retry policy in a row bring no event: with ``RetryPolicy/never`` there is one connection.
+  /// as not all attempts of the retry policy in a row bring nothing: with ``RetryPolicy/never`` there is one connection.
   /// A connection that is silent for as long as ``Timeouts/idle`` counts as broken; comments are no silence.
   /// A slow reader makes the server wait; leaving the loop early ends the transfer.
   ///

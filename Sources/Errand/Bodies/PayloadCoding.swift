@@ -88,10 +88,8 @@ enum PayloadCoding {
     if let place = secretPlace(of: error, redaction) { return "at \(place): the value does not fit" }
     guard !excerpt.isEmpty else { return explain(error) }
     if mediaType?.essence == "text/html" { return excerpt }
-    guard case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty else {
-      return explain(error)
-    }
-    return "\(explain(error)) It begins with: \(excerpt)"
+    let words = explain(error)
+    return "\(words)\(words.hasSuffix(".") ? "" : ".") It begins with: \(excerpt)"
   }
 
   /// The body as text: in the charset that the header declares, else in UTF-8. Where none is declared, unreadable bytes are

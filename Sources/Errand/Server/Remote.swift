@@ -54,7 +54,7 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
     return parts.base[scheme.upperBound...].prefix { $0 != "/" && $0 != "\\" }.contains("@")
   }
 
-  /// The error for a user or a fragment; nil where there is neither.
+  /// The error for a user, a fragment or a value that is no segment; nil where there is none of them.
   var problem: TaskError? {
     // RFC 9110 §4.2.4: such a URL shows its password wherever it is shown.
     if hasUser {
@@ -62,6 +62,9 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
         .badURL,
         "the remote '\(name)' has a user in its URL: leave it out, and set authentication = .basic(user:password:)",
         phase: .preparing)
+    }
+    if let fault = PathSegments.problem(in: address[...]) {
+      return TaskError(.badURL, "the remote '\(name)' has \(fault)", phase: .preparing)
     }
     guard let fragment else { return nil }
     return TaskError(

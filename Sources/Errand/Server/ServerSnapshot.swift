@@ -108,6 +108,11 @@ package final class ServerSnapshot: Sendable {
   package func url(of plan: TaskPlan) async throws -> URL {
     if let url = plan.pageURL { return url }
     let url = try await statedURL(of: plan.task)
+    if let problem = PathSegments.problem(in: url.absoluteString[...]) {
+      throw TaskError(
+        .badURL, "the URL '\(configuration.redaction(url).shortened)' has \(problem)", phase: .preparing,
+        isSurelyNotSent: true)
+    }
     return plan.addedQuery.isEmpty ? url : try base.adding(plan.addedQuery, to: url)
   }
 

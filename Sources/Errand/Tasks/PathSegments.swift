@@ -18,22 +18,25 @@ enum PathSegments {
     return segments.map(HTTPQuery.escaped).joined(separator: "/")
   }
 
-  /// Stands for an empty segment, which fails the call: an escaped NUL, which no path needs.
-  static let emptySegment = "%00"
+  /// Stands for an empty value, which fails the call: two escaped NULs, which no URL needs. They are found wherever they stand,
+  /// also beside other text of their segment.
+  static let emptySegment = "%00%00"
 
-  /// The fault of a segment that was given as a value, in words; nil where there is none.
+  /// The fault of a value that was given as a segment, in words; nil where there is none.
   ///
   /// One of escaped dots means a folder above or itself once it is unescaped, as most servers do (RFC 3986 §6.2.2.2 and §5.2.4).
-  static func problem(in path: Substring) -> String? {
-    guard path.utf8.contains(UInt8(ascii: "%")) else { return nil }
-    var isEmpty = false
-    for segment in path.utf8.prefix(while: { $0 != UInt8(ascii: "?") }).split(separator: UInt8(ascii: "/"))
+  ///
+  /// - Parameter text: A path or a URL, perhaps with a query.
+  static func problem(in text: Substring) -> String? {
+    guard text.utf8.contains(UInt8(ascii: "%")) else { return nil }
+    if text.contains(emptySegment) { return "an empty value for a segment: it would name something else" }
+    for segment in text.utf8.prefix(while: { $0 != UInt8(ascii: "?") }).split(separator: UInt8(ascii: "/"))
     where segment.contains(UInt8(ascii: "%")) {
-      let dots = Substring(segment).lowercased().replacing("%2e", with: ".")
-      if dots == "." || dots == ".." { return "a segment of dots: it would name another folder" }
-      if segment.elementsEqual(emptySegment.utf8) { isEmpty = true }
+      let plain = Substring(segment).lowercased().replacing("%2e", with: ".")
+      if plain == "." || plain == ".." { return "a segment of dots: it would name another folder" }
+      if plain == "%00" { return "a segment that is a NUL" }
     }
-    return isEmpty ? "an empty segment: it would name something else" : nil
+    return nil
   }
 
   private static func refusal(_ index: Int, _ words: String) -> TaskError {
@@ -43,7 +46,8 @@ enum PathSegments {
 
 extension DefaultStringInterpolation {
   /// A value as one segment of a path: `"label/\(segment: label)/values"`. Everything but the unreserved characters of RFC 3986
-  /// §2.3 is escaped; a value that is empty, `.` or `..` fails the call, for it would name another folder.
+  /// §2.3 is escaped; a value that is empty, `.` or `..` fails the call, for it would name another folder: in a task's `path` and
+  /// `url`, in a remote and in a ``URLTask``.
   public mutating func appendInterpolation(segment value: some CustomStringConvertible) {
     let text = value.description
     switch text {

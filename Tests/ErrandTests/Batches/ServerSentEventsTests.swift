@@ -76,13 +76,33 @@ import Testing
     #expect(stub.clock.now.offset == wait)
   }
 
-  @Test func `connections without an event come to an end with the attempts of the policy`() async throws {
-    let stub = StubServer(stream("data: a\n\n"), stream(": hello\n"))
-    #expect(try await all(Prices().on(stub.server).events()) == ["a"])
-    #expect(stub.requests.count == 4)
+  @Test func `connections that bring nothing are an error with the attempts of the policy`() async throws {
+    let stub = StubServer(stream("data: a\n\n"), stream(""))
+    var seen: [String] = []
+    let error = await #expect(throws: TaskError.self) {
+      for try await event in Prices().on(stub.server).events() { seen.append(event.data) }
+    }
+    #expect(error?.code == .connectionLost && seen == ["a"] && stub.requests.count == 4)
     let once = StubServer(stream("data: a\n\n"))
     #expect(try await all(Prices().on(once.server).retry(.never).events()) == ["a"])
     #expect(once.requests.count == 1)
+  }
+
+  @Test func `heartbeats are life: connections that bring nothing else go on until 204`() async throws {
+    let beat = stream(": beat\n\n")
+    let stub = StubServer(beat, beat, beat, beat, stream("data: news\n\n"), .status(204))
+    #expect(try await all(Prices().on(stub.server).events()) == ["news"])
+    #expect(stub.requests.count == 6)
+  }
+
+  @Test(arguments: [StubLog.Answer.status(503), .status(429), .status(502)])
+  func `a POST with numbered events is sent again as often as the policy has it`(refusal: StubLog.Answer) async throws {
+    let stub = StubServer(stream("id: 1\ndata: a\n\n"), refusal, refusal, stream("data: b\n\n"), .status(204))
+    #expect(try await all(Ask().on(stub.server).events()) == ["a", "b"])
+    #expect(stub.requests.map { $0.headers["Last-Event-ID"] } == [nil, "1", "1", "1", "1"])
+    let first = StubServer(refusal, stream("data: a\n\n"))
+    await #expect(throws: TaskError.self) { try await all(Ask().on(first.server).events()) }
+    #expect(first.requests.count == 1)
   }
 
   @Test func `a POST is sent again only where it may be, or its events are numbered`() async throws {

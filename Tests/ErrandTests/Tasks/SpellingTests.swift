@@ -61,6 +61,31 @@ import Testing
     await #expect(throws: TaskError.self) { try await address(Segments(label: "")) }
   }
 
+  private struct Anywhere: ServerTask {
+    let url: URL
+  }
+
+  @Test(arguments: ["", ".", ".."])
+  func `a value that is no segment fails the call in a URL and in a remote as well`(value: String) async throws {
+    let stub = StubServer()
+    let address = "https://shop.test/users/\(segment: value)/photo"
+    let url = try #require(URL(string: address))
+    for task in [Anywhere(url: url).on(stub.server).plan, URLTask(url).on(stub.server).plan] {
+      let error = await #expect(throws: TaskError.self) { _ = try await ServerSnapshot.url(of: task) }
+      #expect(error?.code == .badURL && error?.isSurelyNotSent == true)
+    }
+    await stub.server.update { $0.remote = Remote(address) }
+    let error = await #expect(throws: TaskError.self) { try await PlainTask(path: "x").on(stub.server).run() }
+    #expect(error?.code == .badURL && error?.reason.contains("the remote") == true && stub.requests.isEmpty)
+  }
+
+  @Test(arguments: ["files/\(segment: "").txt", "files/v\(segment: "")", "search?q=\(segment: "")"])
+  func `an empty value fails the call beside other text too`(path: String) async {
+    let stub = StubServer()
+    let error = await #expect(throws: TaskError.self) { try await PlainTask(path: path).on(stub.server).run() }
+    #expect(error?.code == .badURL && error?.reason.contains("an empty value") == true && stub.requests.isEmpty)
+  }
+
   @Test(arguments: ["a/%2e%2E/b", "%2e", "a/.%2E"]) func `dots that are escaped are refused as well`(path: String) async
   {
     struct Plain: ServerTask { let path: String }
