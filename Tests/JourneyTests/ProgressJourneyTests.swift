@@ -47,6 +47,22 @@ import Testing
     }
   }
 
+  @Test(arguments: ["503", "307"]) func `a body that is watched is sent again, by a retry or a redirect`(status: String)
+    async throws
+  {
+    let shop = try Shop { $0.retryPolicy = .fixed(retries: 1, delay: .zero) }
+    let bytes = Data((0..<200 << 10).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 11) })
+    shop.mock.enqueue(
+      status == "503" ? .status(503) : .status(307, headers: [.location: shop.url("echo/y").absoluteString]))
+    let all = Shared<[TransferProgress]>([])
+    let put = URLTask(shop.url("echo/x"), method: .put, body: .bytes(bytes)).progress { progress in
+      all.withLock { $0.append(progress) }
+    }
+    #expect(try await put.on(shop.server).downloadData() == bytes)
+    #expect(shop.mock.requests.map(\.body) == [bytes, bytes])
+    #expect(await eventually { told(all, .up).filter(\.isFinished).count == 2 })
+  }
+
   @Test func `a stream of unknown length is told of on its way up`() async throws {
     let shop = try Shop()
     let all = Shared<[TransferProgress]>([])

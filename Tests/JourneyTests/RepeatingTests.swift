@@ -58,6 +58,52 @@ import Testing
     }
   #endif
 
+  #if os(Linux)
+    /// Bytes as a body in the given form.
+    private func body(_ form: String, of bytes: Data, in folder: URL) throws -> HTTPBody {
+      guard form != "bytes" else { return .bytes(bytes) }
+      guard form != "stream" else {
+        return .stream {
+          AsyncStream { chunks in
+            for start in stride(from: 0, to: bytes.count, by: 5000) {
+              chunks.yield(bytes[start..<min(start + 5000, bytes.count)])
+            }
+            chunks.finish()
+          }
+        }
+      }
+      let file = folder.appendingPathComponent("file")
+      try bytes.write(to: file)
+      return .file(file)
+    }
+
+    /// More than is read ahead of libcurl.
+    private static let mebibyte = Data((0..<1 << 10).flatMap { line in (0..<1 << 10).map { UInt8(($0 ^ line) & 255) } })
+
+    @Test(arguments: ["bytes", "file", "stream"], [(true, false), (false, false), (true, true), (false, true)])
+    func `a PUT is sent again in whole when its pooled connection dies, at whichever moment`(
+      form: String, isWatchedIsEarly: (Bool, Bool)
+    ) async throws {
+      let (isWatched, isEarly) = isWatchedIsEarly
+      try await withFolder { folder in
+        let shop = try Shop()
+        _ = try await GetWidget().on(shop.server).download()
+        shop.mock.enqueue(isEarly ? .drop.earlyAnswer() : .drop)
+        let put = URLTask(shop.url("echo/x"), method: .put, body: try body(form, of: Self.mebibyte, in: folder))
+          .on(shop.server).retry(.never)
+        let last = Shared<TransferProgress?>(nil)
+        let watched = put.progress { progress in
+          if progress.direction == .up { last.withLock { $0 = progress } }
+        }
+        #expect(try await (isWatched ? watched : put).downloadData() == Self.mebibyte)
+        #expect(shop.mock.requests.map(\.method) == [.get, .put, .put])
+        #expect(shop.mock.requests.last?.body == Self.mebibyte)
+        #expect(await eventually { shop.isQuiet })
+        #expect(await eventually { !isWatched || last.withLock { $0?.isFinished == true && $0?.completed == 1 << 20 } })
+      }
+    }
+  #endif
+
   @Test func `a POST that may be repeated is`() async throws {
     let shop = try await shopWithDeadConnection()
     try await AddWidget().on(shop.server).idempotency(.key).retry(upTo: 2, after: .zero).run()

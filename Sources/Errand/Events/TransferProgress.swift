@@ -14,7 +14,8 @@ public struct TransferProgress: Sendable, Hashable {
 
   /// The way that the body takes.
   public let direction: Direction
-  /// The number of the attempt, counted from 1. Each begins anew, as does a redirect that sends the body once more.
+  /// The number of the attempt, counted from 1. Each begins anew, as does a body that is sent once more within one: after a
+  /// redirect, or on a fresh connection in the place of a dead one.
   public let attempt: Int
   /// The bytes so far: those of a body that goes up as it is sent, packed where it is; those of one that comes down once they
   /// are unpacked.

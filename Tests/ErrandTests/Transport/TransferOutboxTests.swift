@@ -51,6 +51,23 @@
       #expect(outbox.isDrained, "its source has not ended yet")
     }
 
+    @Test func `one whose source begins again has nothing of before, and no loop that has paused`() {
+      var outbox = TransferOutbox(statedLength: 3)
+      _ = outbox.put(Data([1, 2]))
+      #expect(drain(&outbox).last == .pause)
+      #expect(outbox.rewind() == false, "what was sent is gone")
+      outbox.restart()
+      #expect(outbox.isUntouched && !outbox.isDrained)
+      #expect(outbox.put(Data([7, 8])) == false)
+      #expect(outbox.put(Data([9])) == false)
+      #expect(outbox.finish() == false)
+      #expect(drain(&outbox) == (Data([7, 8, 9]), .end))
+      var late = TransferOutbox(statedLength: 1)
+      #expect(drain(&late).last == .pause)
+      #expect(late.rewind() == true, "nothing was there yet")
+      #expect(late.put(Data([1])) == false)
+    }
+
     @Test func `a body of no bytes ends at once`() {
       var outbox = TransferOutbox(Data())
       #expect(drain(&outbox).last == .end)

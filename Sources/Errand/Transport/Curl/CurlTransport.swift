@@ -147,7 +147,7 @@
         transfer.release()
         throw error
       }
-      if outbox != nil, request.body.data == nil, !request.body.isEmpty { transfer.startReading(request.body) }
+      transfer.startReading()
       return transfer
     }
 

@@ -108,7 +108,7 @@
       let isLimited = rules.configuration.connectionsPerOrigin > 0
       let isBrief = outbox.map { $0.statedLength.map { $0 <= Self.firstWindow } ?? false } ?? true
       isAlone = mayMultiplex && CurlLibrary.mixesStreams && !isLimited && (!isBrief || expectsContinue)
-      outgoing = outbox.map { Outgoing($0) }
+      outgoing = outbox.map { Outgoing($0, of: request.body) }
       timers = TransferTimers(
         request.options.timeouts, at: 0, waits: rules.configuration.connectionsPerOrigin > 0)
     }
@@ -220,7 +220,10 @@
 
     /// The body is to be sent from its beginning again; false where it cannot or must not.
     func rewind() -> Bool {
-      guard sendsLeft > 0, let outgoing, outgoing.state.withLock({ $0.outbox.rewind() }) else { return false }
+      guard sendsLeft > 0, let outgoing else { return false }
+      guard outgoing.state.withLock({ $0.outbox.rewind() }) || restartReading() else { return false }
+      // A request that begins again is not paused, and libcurl resumes none without a connection.
+      pauses &= ~CCPAUSE_SEND
       isSent = false
       return true
     }

@@ -107,14 +107,21 @@
       first = 0
     }
 
-    /// Starts from the beginning again; false where that is gone.
+    /// Starts from the beginning again, with a request that has not paused; false where that is gone.
     mutating func rewind() -> Bool {
-      guard let whole else { return received == 0 && !isFinished }
+      guard let whole else {
+        guard received == 0, !isFinished else { return false }
+        isPaused = false
+        return true
+      }
       pieces = whole.isEmpty ? [] : [whole]
       buffered = whole.count
       (first, offset) = (0, 0)
       return true
     }
+
+    /// Forgets all that was put into it: its source begins again, and so does the request.
+    mutating func restart() { self = TransferOutbox(statedLength: statedLength) }
 
     private mutating func resumes() -> Bool {
       defer { isPaused = false }
