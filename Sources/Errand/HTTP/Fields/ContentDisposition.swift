@@ -34,11 +34,6 @@ extension HTTPResponse {
   /// has at most 200 bytes.
   public var suggestedFileName: String {
     let stated = headers[.contentDisposition].flatMap { ContentDisposition($0)?.fileName }
-    let name =
-      [stated, url.path(percentEncoded: false)].compactMap { $0.flatMap(SafeFileName.make) }.first ?? "download"
-    guard !name.unicodeScalars.dropFirst().contains("."), let ending = mediaType?.preferredExtension else {
-      return name
-    }
-    return SafeFileName.joined(name.unicodeScalars[...], ".\(ending)".unicodeScalars[...])
+    return SafeFileName.suggestion(of: [stated, url.path(percentEncoded: false)], for: mediaType)
   }
 }

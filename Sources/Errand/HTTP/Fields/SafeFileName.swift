@@ -17,6 +17,13 @@ enum SafeFileName {
     return joined(name[..<(dot ?? name.endIndex)], name[(dot ?? name.endIndex)...])
   }
 
+  /// The first of these that can be a name, else `download`; with the extension of the media type where it has none.
+  static func suggestion(of names: [String?], for type: MediaType?) -> String {
+    let name = names.compactMap { $0.flatMap(make) }.first ?? "download"
+    guard !name.unicodeScalars.dropFirst().contains("."), let ending = type?.preferredExtension else { return name }
+    return joined(name.unicodeScalars[...], ".\(ending)".unicodeScalars[...])
+  }
+
   /// A name and its extension, the name cut where both are too long.
   static func joined(_ stem: Scalars, _ ending: Scalars) -> String {
     var left = maximumSize - String(ending).utf8.count

@@ -129,6 +129,19 @@ import Testing
     #expect(late?.code == .unreadableBody, "what is left of it is not all of it")
   }
 
+  @Test(arguments: [
+    ("filename=\"../../etc/passwd\"", nil, "passwd"), ("filename=\"C:\\\\x\\\\a.txt\"", nil, "a.txt"),
+    ("filename*=UTF-8''..%2F%2e%2e%2Fa%00b", "image/png", "b.png"), ("filename=\"..\"", nil, "download"),
+    ("filename=\"\"", "text/plain", "download.txt"), ("name=n", nil, "download"),
+    ("filename=\"report.pdf\"", "text/plain", "report.pdf"),
+  ]) func `a part has a name for a file, safe in any folder`(said: String, type: String?, name: String) async throws {
+    let field = type.map { "Content-Type: \($0)\r\n" } ?? ""
+    let text = "--a;b\r\nContent-Disposition: form-data; \(said)\r\n\(field)\r\none\r\n--a;b--"
+    var names: [String] = []
+    for try await part in try response(text).parts() { names.append(part.suggestedFileName) }
+    #expect(names == [name])
+  }
+
   @Test func `a body that ends too early is an error, and so is a part above the limit of its reader`() async throws {
     let cut = await #expect(throws: TaskError.self) {
       for try await part in try response("--a;b\r\n\r\none\r\n--a;b\r\n").parts() { _ = try await part.body.collect() }
