@@ -28,6 +28,10 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     private var parser: EventStreamParser
     private var events: ArraySlice<ServerSentEvent> = []
     private var chunks: HTTPResponseBody.AsyncIterator?
+    /// The origins that the present connection leads over.
+    private var origins: Set<Origin> = []
+    /// Those that the one led over that gave the last number.
+    private var numberedBy: Set<Origin> = []
     /// True where the request may be sent again whatever was received.
     private var mayRepeat = false
     private var hasEnded = false
@@ -81,7 +85,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       do {
         if let chunk = try await chunks.next() {
           isAlive = true
+          let id = parser.lastID
           events = try parser.events(endingIn: chunk)[...]
+          if parser.lastID != id { numberedBy = origins }
         } else {
           try await disconnected(nil)
         }
@@ -138,6 +144,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         // It was found that it may be sent again: so may each attempt of this call.
         if isAgain, $0.idempotency == .automatic { $0.idempotency = .safeToRepeat }
       }
+      if !id.isEmpty { plan.eventOrigins = numberedBy }
       do {
         let (response, mayRepeat) = try await Call.perform(plan, .stream) { outcome in
           outcome.call.handOver(outcome.response)
@@ -146,6 +153,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         guard response.status != .noContent else { return end() }
         try Self.check(response)
         if !isAgain { self.mayRepeat = mayRepeat }
+        origins = Set((response.redirects.map(\.url) + [response.url]).compactMap { Origin($0) })
         chunks = response.body.makeAsyncIterator()
       } catch {
         end()

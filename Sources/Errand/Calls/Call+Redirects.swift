@@ -39,7 +39,7 @@ extension Call {
       snapshot.isHome(url) && state.withLock { $0.serverHeaders }.fields.contains(field)
     }
     // For good: a later hop that comes back does not get them again.
-    let home = proposal.map { keepingTokensInPlace(keepingHeadersHome($0), after: chain.request) }
+    let home = proposal.map { keepingHome($0, after: chain.request) }
     guard let proposal = home else { return nil }
     attempt.endHop()
     guard let decision = policy.decision else { return proposal }
@@ -48,7 +48,21 @@ extension Call {
     var head = response
     head.body = HTTPResponseBody()
     let changed = try await interruptible { [head] in try await decision(head, proposal) }
-    return changed.map { keepingTokensInPlace(keepingHeadersHome(chain.allowed($0, for: proposal)), after: proposal) }
+    return changed.map { keepingHome(chain.allowed($0, for: proposal), after: proposal) }
+  }
+
+  private func keepingHome(_ request: HTTPRequest, after previous: HTTPRequest) -> HTTPRequest {
+    keepingTokensInPlace(keepingEventIDHome(keepingHeadersHome(request)), after: previous)
+  }
+
+  /// The request without the number of the last event, where that came from elsewhere: it says what was read there.
+  private func keepingEventIDHome(_ request: HTTPRequest) -> HTTPRequest {
+    guard let origins = plan.eventOrigins, Origin(request.url).map({ origins.contains($0) }) != true else {
+      return request
+    }
+    var request = request
+    request.headers.remove(.lastEventID)
+    return request
   }
 
   /// The bytes of a redirect's body that are read, so that its connection can be used again (RFC 9112 §9.3), and the time for

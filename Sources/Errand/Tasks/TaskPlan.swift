@@ -71,6 +71,8 @@ public struct TaskPlan: Sendable {
   var range: ByteRange?
   /// The URL in place of the task's, whole with its query; nil for the first page.
   var pageURL: URL?
+  /// The origins that a redirect may take `Last-Event-ID` to; nil for any.
+  var eventOrigins: Set<Origin>?
   /// The payload of refused responses; nil where the server's counts.
   var errorPayload: (any (Decodable & Sendable).Type)?
   /// The mistake that fails the call; nil where there is none.

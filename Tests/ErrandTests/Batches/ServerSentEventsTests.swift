@@ -29,6 +29,21 @@ import Testing
     #expect(stub.clock.now.offset == .seconds(3) + .milliseconds(200))
   }
 
+  @Test func `the number of the last event goes to where it was given, and no redirect takes it elsewhere`()
+    async throws
+  {
+    func moved(to url: String) -> StubLog.Answer { .status(307, [.location: url]) }
+    let stub = StubServer(
+      moved(to: "https://a.test/"), stream("id: 1\ndata: a\n\n"), moved(to: "https://a.test/"), stream("data: b\n\n"),
+      moved(to: "https://evil.test/"), moved(to: "https://a.test/"), stream("id: 2\ndata: c\n\n"), .status(204))
+    #expect(try await all(Prices().on(stub.server).events()) == ["a", "b", "c"])
+    let seen = stub.requests.map { "\($0.url.host() ?? "") \($0.headers[.lastEventID] ?? "-")" }
+    #expect(
+      seen == [
+        "shop.test -", "a.test -", "shop.test 1", "a.test 1", "shop.test 1", "evil.test -", "a.test -", "shop.test 2",
+      ])
+  }
+
   @Test func `a terminator ends them, and is not given`() async throws {
     let stub = StubServer(stream("data: a\n\ndata: [DONE]\n\ndata: b\n\n"))
     #expect(try await all(Prices().on(stub.server).events(until: "[DONE]")) == ["a"])
