@@ -100,6 +100,8 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
     case let decimal as Decimal:
       guard !decimal.isNaN else { throw problem(decimal, "NaN is no number that can be written") }
       return "\(decimal)"
+    // It would write itself as two numbers, of which nobody makes a time.
+    case is Duration: throw problem(value, "a duration has no spelling of its own: write it as a number of seconds")
     default: return nil
     }
   }
@@ -121,6 +123,7 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
     case .secondsSince1970: return Int64(exactly: seconds).map { "\($0)" } ?? "\(seconds)"
     case .millisecondsSince1970:
       return Int64(exactly: (seconds * 1000).rounded()).map { "\($0)" } ?? "\(seconds * 1000)"
+    case .httpDate: return HTTPDate.format(date)
     }
   }
 

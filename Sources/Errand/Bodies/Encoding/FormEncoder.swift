@@ -64,11 +64,11 @@ extension HTTPQuery {
 
 extension HTTPHeaders {
   /// The fields of any keyed value: a dictionary by name, a struct in the order of its properties. Nil is left out, and a
-  /// list becomes as many lines.
+  /// list becomes as many lines. A date is written as fields have it, `Sun, 22 Nov 2026 08:30:00 GMT` (RFC 9110 §5.6.7).
   ///
   /// - Throws: `EncodingError` for a value that has no names, such as a number or a list.
   public init(encoding value: some Encodable) throws {
-    let items = try FieldEncoder(style: FormStyle()).fields(of: value)
+    let items = try FieldEncoder(style: FormStyle(dates: .httpDate)).fields(of: value)
     self.init(items.map { Field(HTTPHeaderName($0.name), $0.value ?? "") })
   }
 }

@@ -30,6 +30,8 @@ public struct FormStyle: Sendable, Hashable {
     case secondsSince1970
     /// Whole milliseconds since 1970.
     case millisecondsSince1970
+    /// `Sun, 22 Nov 2026 08:30:00 GMT`, as header fields have it (RFC 9110 §5.6.7).
+    case httpDate
   }
 
   /// The spelling of a Boolean.

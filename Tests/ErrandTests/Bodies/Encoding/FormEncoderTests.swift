@@ -56,6 +56,8 @@ import Testing
     }
     #expect(try text(Value(), FormStyle(dates: .secondsSince1970, booleans: .digits)) == "at=1.5&flag=0")
     #expect(try text(Value(), FormStyle(dates: .millisecondsSince1970)) == "at=1500&flag=false")
+    #expect(
+      try text(Value(), FormStyle(dates: .httpDate)) == "at=Thu%2C+01+Jan+1970+00%3A00%3A01+GMT&flag=false")
   }
 
   // URL Standard §5.2 and §1.3: the application/x-www-form-urlencoded percent-encode set.
@@ -142,6 +144,20 @@ import Testing
     }
     #expect(throws: EncodingError.self) { try text(["d": Decimal.nan], style) }
     #expect(throws: EncodingError.self) { try text(["d": Double.nan], style) }
+  }
+
+  @Test func `a date in a header is written as header fields have it`() throws {
+    // RFC 9110 §5.6.7 has this one.
+    let date = Date(timeIntervalSince1970: 784_111_777)
+    let headers = try HTTPHeaders(encoding: ["If-Modified-Since": date])
+    #expect(headers.fields == [.init(.ifModifiedSince, "Sun, 06 Nov 1994 08:49:37 GMT")])
+    let several = try HTTPHeaders(encoding: ["X-At": [date, date.addingTimeInterval(0.9)]])
+    #expect(several.values(for: "X-At") == Array(repeating: "Sun, 06 Nov 1994 08:49:37 GMT", count: 2))
+  }
+
+  @Test func `a duration is refused, for it would be two numbers`() {
+    #expect(throws: EncodingError.self) { try HTTPQuery(encoding: ["wait": Duration.seconds(5)]) }
+    #expect(throws: EncodingError.self) { try HTTPHeaders(encoding: ["Prefer": Duration.seconds(5)]) }
   }
 
   @Test func `a text is no form`() async throws {
