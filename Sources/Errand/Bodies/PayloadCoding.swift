@@ -5,10 +5,11 @@ public import ErrandFoundation
 /// Encoding leaves the caller's actor by itself, because an app may call for a body; decoding is done by calls, which
 /// are on no actor.
 enum PayloadCoding {
-  /// The body for `payload`.
+  /// The body for `payload`; none for one that is nil, as no body is read as nil.
   @concurrent static func encode<Payload: Encodable & Sendable>(
     _ payload: Payload, with encoder: any BodyEncoder
   ) async throws -> HTTPBody {
+    if let optional = payload as? any OptionalValue, optional.isNil { return .empty }
     // A form has names: its encoder refuses what has none.
     if !(encoder is FormEncoder) {
       if let data = payload as? Data { return .bytes(data, type: .octetStream) }

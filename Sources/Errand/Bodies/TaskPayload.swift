@@ -31,3 +31,14 @@ extension Date: TaskPayload {}
 extension Decimal: TaskPayload {}
 extension URL: TaskPayload {}
 extension UUID: TaskPayload {}
+
+/// An optional of any type.
+protocol OptionalValue {
+  static var wrappedType: Any.Type { get }
+  var isNil: Bool { get }
+}
+
+extension Optional: OptionalValue {
+  static var wrappedType: Any.Type { Wrapped.self }
+  var isNil: Bool { self == nil }
+}

@@ -11,7 +11,7 @@ public protocol PayloadDownloadingTask: ServerTask {
 /// A task that sends a body; it has the verb ``upload()``.
 public protocol UploadingTask: ServerTask {}
 
-/// A task that sends a payload, encoded by its encoder or the server's.
+/// A task that sends a payload, encoded by its encoder or the server's. A payload that is nil is no body.
 public protocol PayloadUploadingTask: UploadingTask {
   /// The type that is encoded into the body.
   associatedtype UploadPayload: Encodable & Sendable

@@ -1,4 +1,4 @@
-public import ErrandFoundation
+import ErrandFoundation
 
 // The aspects that have several spellings. Each has a type of its own, which the compiler finds from what a task declares, and
 // one requirement that makes of it what is sent. The compiler chooses among these implementations when it compiles the
@@ -45,31 +45,6 @@ extension ServerTask where TaskQuery: Encodable {
   }
 }
 
-extension ServerTask where TaskQuery == [(String, String)] {
-  /// The pairs in order.
-  public var plannedQuery: HTTPQuery { HTTPQuery(query.map { ($0.0, $0.1) }) }
-}
-
-extension ServerTask where TaskQuery == [(String, String?)] {
-  /// The pairs in order, but for those without a value.
-  public var plannedQuery: HTTPQuery { HTTPQuery(query) }
-}
-
-extension ServerTask where TaskQuery == KeyValuePairs<String, String> {
-  /// The pairs in order.
-  public var plannedQuery: HTTPQuery { HTTPQuery(query.map { ($0.key, $0.value) }) }
-}
-
-extension ServerTask where TaskQuery == KeyValuePairs<String, String?> {
-  /// The pairs in order, but for those without a value.
-  public var plannedQuery: HTTPQuery { HTTPQuery(query.map { ($0.key, $0.value) }) }
-}
-
-extension ServerTask where TaskQuery == [URLQueryItem] {
-  /// The items in order.
-  public var plannedQuery: HTTPQuery { HTTPQuery(query.map { HTTPQuery.Item($0.name, $0.value) }) }
-}
-
 extension ServerTask {
   /// Not a spelling of a query.
   @available(*, unavailable, message: "a query is an HTTPQuery, a dictionary, pairs of String, or Encodable with keys")
@@ -97,23 +72,6 @@ extension ServerTask where TaskHeaders: Encodable {
       try TaskError.encoding("the headers", of: Self.self) { try HTTPHeaders(encoding: headers) }
     }
   }
-}
-
-extension ServerTask where TaskHeaders == [HTTPHeaderName: String] {
-  /// The fields, sorted by name.
-  public var plannedHeaders: HTTPHeaders {
-    HTTPHeaders(headers.map { .init($0.key, $0.value) }.sorted { $0.name.rawName < $1.name.rawName })
-  }
-}
-
-extension ServerTask where TaskHeaders == [(String, String)] {
-  /// The pairs in order.
-  public var plannedHeaders: HTTPHeaders { HTTPHeaders(headers.map { .init(HTTPHeaderName($0.0), $0.1) }) }
-}
-
-extension ServerTask where TaskHeaders == KeyValuePairs<String, String> {
-  /// The pairs in order.
-  public var plannedHeaders: HTTPHeaders { HTTPHeaders(headers.map { .init(HTTPHeaderName($0.key), $0.value) }) }
 }
 
 extension ServerTask {
@@ -151,6 +109,11 @@ extension ServerTask where TaskEncoder == any BodyEncoder {
   public var plannedEncoder: any BodyEncoder { encoder }
 }
 
+extension ServerTask where TaskEncoder == (any BodyEncoder)? {
+  /// The encoder, the server's where it is nil.
+  public var plannedEncoder: any BodyEncoder { encoder ?? InheritedCoding() }
+}
+
 extension ServerTask where TaskEncoder: BodyEncoder {
   /// The encoder.
   public var plannedEncoder: any BodyEncoder { encoder }
@@ -167,6 +130,11 @@ extension ServerTask where TaskDecoder == any PayloadDecoder {
   public var decoder: any PayloadDecoder { InheritedCoding() }
   /// The decoder.
   public var plannedDecoder: any PayloadDecoder { decoder }
+}
+
+extension ServerTask where TaskDecoder == (any PayloadDecoder)? {
+  /// The decoder, the server's where it is nil.
+  public var plannedDecoder: any PayloadDecoder { decoder ?? InheritedCoding() }
 }
 
 extension ServerTask where TaskDecoder: PayloadDecoder {
@@ -194,6 +162,16 @@ extension ServerTask where TaskPayloadPath == String {
   public var plannedPayloadPath: PayloadPath { PayloadPath([payloadPath]) }
 }
 
+extension ServerTask where TaskPayloadPath == String? {
+  /// The place that one key leads to, the server's where it is nil.
+  public var plannedPayloadPath: PayloadPath { payloadPath.map { PayloadPath([$0]) } ?? .inherited }
+}
+
+extension ServerTask where TaskPayloadPath == [String]? {
+  /// The place that the keys lead to, the server's where they are nil.
+  public var plannedPayloadPath: PayloadPath { payloadPath.map { PayloadPath($0) } ?? .inherited }
+}
+
 extension ServerTask where TaskPayloadPath == [String] {
   /// The place that the keys lead to.
   public var plannedPayloadPath: PayloadPath { PayloadPath(payloadPath) }
@@ -218,7 +196,7 @@ extension ServerTask where TaskParameters: Encodable {
   /// The parameters; none where they are an optional that is nil.
   public var plannedParameters: (any Encodable & Sendable)? {
     let parameters = parameters
-    if let optional = parameters as? any OptionalParameters, optional.isNil { return nil }
+    if let optional = parameters as? any OptionalValue, optional.isNil { return nil }
     return parameters
   }
 }
@@ -227,15 +205,6 @@ extension ServerTask {
   /// Not a spelling of parameters.
   @available(*, unavailable, message: "parameters are a dictionary, or Encodable with keys")
   public var plannedParameters: (any Encodable & Sendable)? { nil }
-}
-
-/// Parameters that there may be.
-private protocol OptionalParameters {
-  var isNil: Bool { get }
-}
-
-extension Optional: OptionalParameters {
-  fileprivate var isNil: Bool { self == nil }
 }
 
 extension TaskError {

@@ -103,21 +103,30 @@ package enum TaskSpelling {
     }
   }
 
-  /// The aspect of nearly that name, where the property could be meant for it.
+  /// The aspect of nearly that name, where the property, or the value that it may have, could be meant for it.
   private static func neighbour(of label: String, _ value: Any) -> String? {
     guard label.utf8.count >= 4 else { return nil }
     if value is any BodyEncoder, isOneOff(label, "encoder") { return "encoder" }
     if value is any PayloadDecoder, isOneOff(label, "decoder") { return "decoder" }
-    let type = Swift.type(of: value)
+    let type = withoutOptional(Swift.type(of: value))
     if let near = types.first(where: { $0.value == type && isOneOff(label, $0.key) }) { return near.key }
     let likely: [String: [Any.Type]] = [
       "path": [String.self, [String].self],
-      "query": [HTTPQuery.self, [String: String].self, [String: String?].self, [(String, String)].self],
-      "headers": [HTTPHeaders.self, [String: String].self, [(String, String)].self, [HTTPHeaderName: String].self],
-      "timeout": [Duration.self, Duration?.self],
-      "parameters": [HTTPQuery.self, [String: String].self, [String: Int].self, [String: String?].self],
+      "query": pairs + [HTTPQuery.self, [URLQueryItem].self],
+      "headers": pairs + [HTTPHeaders.self, [HTTPHeaderName: String].self],
+      "timeout": [Duration.self],
+      "parameters": pairs + [HTTPQuery.self, [String: Int].self],
     ]
     return likely.first { aspect in aspect.value.contains { $0 == type } && isOneOff(label, aspect.key) }?.key
+  }
+
+  private static let pairs: [Any.Type] = [
+    [String: String].self, [String: String?].self, [(String, String)].self, [(String, String?)].self,
+    KeyValuePairs<String, String>.self, KeyValuePairs<String, String?>.self,
+  ]
+
+  private static func withoutOptional(_ type: Any.Type) -> Any.Type {
+    (type as? any OptionalValue.Type)?.wrappedType ?? type
   }
 
   /// True where one letter more, less, other or swapped with the next makes one name of another.

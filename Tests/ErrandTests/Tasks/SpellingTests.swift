@@ -5,12 +5,6 @@ import Testing
 
 /// What a task declares is sent, however it is spelled.
 @Suite struct SpellingTests {
-  private struct Page: Encodable {
-    var q = "a b"
-    var page: Int? = 2
-    var next: String?
-  }
-
   private func run(_ task: some ServerTask, on stub: StubServer) async throws {
     try await task.on(stub.server).run()
   }
@@ -92,72 +86,7 @@ import Testing
     await #expect(throws: TaskError.self) { try await address(Plain(path: path)) }
   }
 
-  // MARK: Query
-
-  private struct Q1: ServerTask { let query = ["q": "a b", "page": "2"] }
-  private struct Q2: ServerTask { let query: [String: String?] = ["q": "a b", "page": nil] }
-  private struct Q3: ServerTask { let query = [("q", "a b"), ("page", "2")] }
-  private struct Q4: ServerTask { let query: [(String, String?)] = [("page", "2"), ("next", nil), ("q", "a b")] }
-  private struct Q5: ServerTask { let query: KeyValuePairs = ["q": "a b", "page": "2"] }
-  private struct Q6: ServerTask { let query = Page() }
-  private struct Q7: ServerTask { let query: HTTPQuery = ["q": "a b", "none": nil] }
-  private struct Q8: ServerTask { let query: [String: Int] = ["page": 2] }
-  private struct Q9: ServerTask { let query: [String: String]? = nil }
-  private struct Q10: ServerTask { let query: HTTPQuery? = ["page": "2"] }
-  private struct Q11: ServerTask { var query: [URLQueryItem] { [URLQueryItem(name: "page", value: "2")] } }
-  private struct Q12<Value: Encodable & Sendable>: ServerTask {
-    let value: Value
-    var query: [String: Value] { ["v": value] }
-  }
-  private enum Q13: String, ServerTask {
-    case hot, new
-    var query: [String: String] { ["sort": rawValue] }
-  }
-
-  @Test(
-    arguments: [
-      (Q1(), "page=2&q=a%20b"), (Q2(), "q=a%20b"), (Q3(), "q=a%20b&page=2"), (Q4(), "page=2&q=a%20b"),
-      (Q5(), "q=a%20b&page=2"), (Q6(), "q=a%20b&page=2"), (Q7(), "q=a%20b"), (Q8(), "page=2"), (Q9(), nil),
-      (Q10(), "page=2"),
-      (Q11(), "page=2"), (Q12(value: true), "v=true"), (Q12(value: [1, 2]), "v=1&v=2"), (Q13.hot, "sort=hot"),
-    ] as [(any ServerTask, String?)])
-  func `a query is sent, however it is spelled`(task: any ServerTask, query: String?) async throws {
-    let stub = StubServer()
-    try await run(task, on: stub)
-    #expect(
-      stub.requests.first.flatMap { URLComponents(url: $0.url, resolvingAgainstBaseURL: false)?.percentEncodedQuery }
-        == query)
-  }
-
   // MARK: Header
-
-  private struct H1: ServerTask { let headers = ["X-Key": "v"] }
-  private struct H2: ServerTask { let headers = [("X-Key", "v")] }
-  private struct H3: ServerTask { let headers: KeyValuePairs = ["X-Key": "v"] }
-  private struct H4: ServerTask { let headers: [HTTPHeaderName: String] = ["X-Key": "v"] }
-  private struct H5: ServerTask { let headers: HTTPHeaders = ["X-Key": "v"] }
-  private struct H6: ServerTask { let headers: HTTPHeaders? = ["X-Key": "v"] }
-  private struct H7: ServerTask { let headers: [String: String]? = ["X-Key": "v"] }
-  private struct H8: ServerTask {
-    struct Fields: Encodable {
-      enum CodingKeys: String, CodingKey { case key = "X-Key" }
-      let key = "v"
-    }
-    let headers = Fields()
-  }
-  private struct H9: Keyed { let key = "v" }
-  private struct H10: Keyed, ServerGETTask, PayloadDownloadingTask {
-    typealias DownloadPayload = Data
-    let key = "v"
-  }
-
-  @Test(arguments: [H1(), H2(), H3(), H4(), H5(), H6(), H7(), H8(), H9(), H10()] as [any ServerTask])
-  func `header fields are sent, however they are spelled`(task: any ServerTask) async throws {
-    let stub = StubServer()
-    try await run(task, on: stub)
-    #expect(stub.requests.first?.headers["X-Key"] == "v")
-    try await expectTask(task, sends: ExpectedRequest(.get, "/", headers: ["X-Key": "v", "Accept": "*/*"]))
-  }
 
   private struct Stale: ServerTask {
     let counter = Counter()
@@ -210,10 +139,4 @@ import Testing
       #expect(error?.code == .encodingFailed && error?.reason.contains("name") == true && stub.requests.isEmpty)
     }
   }
-}
-
-private protocol Keyed: ServerTask { var key: String { get } }
-
-extension Keyed {
-  fileprivate var headers: [String: String] { ["X-Key": key] }
 }

@@ -1,0 +1,122 @@
+public import ErrandFoundation
+
+// Queries and header fields as pairs, and as optionals of them. Tuples conform to no protocol, so each type has an
+// implementation of its own.
+
+// MARK: Query
+
+extension ServerTask where TaskQuery == [(String, String)] {
+  /// The pairs in order.
+  public var plannedQuery: HTTPQuery { HTTPQuery(query.map { ($0.0, $0.1) }) }
+}
+
+extension ServerTask where TaskQuery == [(String, String)]? {
+  /// The pairs in order; none where they are nil.
+  public var plannedQuery: HTTPQuery { HTTPQuery((query ?? []).map { ($0.0, $0.1) }) }
+}
+
+extension ServerTask where TaskQuery == [(String, String?)] {
+  /// The pairs in order, but for those without a value.
+  public var plannedQuery: HTTPQuery { HTTPQuery(query) }
+}
+
+extension ServerTask where TaskQuery == [(String, String?)]? {
+  /// The pairs in order, but for those without a value; none where they are nil.
+  public var plannedQuery: HTTPQuery { HTTPQuery(query ?? []) }
+}
+
+extension ServerTask where TaskQuery == KeyValuePairs<String, String> {
+  /// The pairs in order.
+  public var plannedQuery: HTTPQuery { HTTPQuery(query.map { ($0.key, $0.value) }) }
+}
+
+extension ServerTask where TaskQuery == KeyValuePairs<String, String>? {
+  /// The pairs in order; none where they are nil.
+  public var plannedQuery: HTTPQuery { HTTPQuery((query ?? [:]).map { ($0.key, $0.value) }) }
+}
+
+extension ServerTask where TaskQuery == KeyValuePairs<String, String?> {
+  /// The pairs in order, but for those without a value.
+  public var plannedQuery: HTTPQuery { HTTPQuery(query.map { ($0.key, $0.value) }) }
+}
+
+extension ServerTask where TaskQuery == KeyValuePairs<String, String?>? {
+  /// The pairs in order, but for those without a value; none where they are nil.
+  public var plannedQuery: HTTPQuery { HTTPQuery((query ?? [:]).map { ($0.key, $0.value) }) }
+}
+
+extension ServerTask where TaskQuery == [URLQueryItem] {
+  /// The items in order.
+  public var plannedQuery: HTTPQuery { HTTPQuery(query.map { HTTPQuery.Item($0.name, $0.value) }) }
+}
+
+extension ServerTask where TaskQuery == [URLQueryItem]? {
+  /// The items in order; none where they are nil.
+  public var plannedQuery: HTTPQuery { HTTPQuery((query ?? []).map { HTTPQuery.Item($0.name, $0.value) }) }
+}
+
+// MARK: Headers
+
+extension ServerTask where TaskHeaders == [HTTPHeaderName: String] {
+  /// The fields, sorted by name.
+  public var plannedHeaders: HTTPHeaders {
+    HTTPHeaders(headers.map { .init($0.key, $0.value) }.sorted { $0.name.rawName < $1.name.rawName })
+  }
+}
+
+extension ServerTask where TaskHeaders == [HTTPHeaderName: String]? {
+  /// The fields, sorted by name; none where they are nil.
+  public var plannedHeaders: HTTPHeaders {
+    HTTPHeaders((headers ?? [:]).map { .init($0.key, $0.value) }.sorted { $0.name.rawName < $1.name.rawName })
+  }
+}
+
+extension ServerTask where TaskHeaders == [(String, String)] {
+  /// The pairs in order.
+  public var plannedHeaders: HTTPHeaders { HTTPHeaders(headers.map { .init(HTTPHeaderName($0.0), $0.1) }) }
+}
+
+extension ServerTask where TaskHeaders == [(String, String)]? {
+  /// The pairs in order; none where they are nil.
+  public var plannedHeaders: HTTPHeaders { HTTPHeaders((headers ?? []).map { .init(HTTPHeaderName($0.0), $0.1) }) }
+}
+
+extension ServerTask where TaskHeaders == [(String, String?)] {
+  /// The pairs in order, but for those without a value.
+  public var plannedHeaders: HTTPHeaders {
+    HTTPHeaders(headers.compactMap { pair in pair.1.map { .init(HTTPHeaderName(pair.0), $0) } })
+  }
+}
+
+extension ServerTask where TaskHeaders == [(String, String?)]? {
+  /// The pairs in order, but for those without a value; none where they are nil.
+  public var plannedHeaders: HTTPHeaders {
+    HTTPHeaders((headers ?? []).compactMap { pair in pair.1.map { .init(HTTPHeaderName(pair.0), $0) } })
+  }
+}
+
+extension ServerTask where TaskHeaders == KeyValuePairs<String, String> {
+  /// The pairs in order.
+  public var plannedHeaders: HTTPHeaders { HTTPHeaders(headers.map { .init(HTTPHeaderName($0.key), $0.value) }) }
+}
+
+extension ServerTask where TaskHeaders == KeyValuePairs<String, String>? {
+  /// The pairs in order; none where they are nil.
+  public var plannedHeaders: HTTPHeaders {
+    HTTPHeaders((headers ?? [:]).map { .init(HTTPHeaderName($0.key), $0.value) })
+  }
+}
+
+extension ServerTask where TaskHeaders == KeyValuePairs<String, String?> {
+  /// The pairs in order, but for those without a value.
+  public var plannedHeaders: HTTPHeaders {
+    HTTPHeaders(headers.compactMap { pair in pair.value.map { .init(HTTPHeaderName(pair.key), $0) } })
+  }
+}
+
+extension ServerTask where TaskHeaders == KeyValuePairs<String, String?>? {
+  /// The pairs in order, but for those without a value; none where they are nil.
+  public var plannedHeaders: HTTPHeaders {
+    HTTPHeaders((headers ?? [:]).compactMap { pair in pair.value.map { .init(HTTPHeaderName(pair.key), $0) } })
+  }
+}

@@ -1,0 +1,105 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// See ``SpellingTable``.
+@Suite struct SpellingTableTests {
+  private func quietServer(_ mock: MockServer) -> Server {
+    var configuration = ServerConfiguration()
+    configuration.log = .discard
+    return Server(remote: Remote(mock.url), configuration: configuration)
+  }
+
+  @Test func `what can be sent is sent, however it is spelled`() async throws {
+    let mock = try MockServer()
+    let server = quietServer(mock)
+    func send(_ task: some ServerTask) async throws { try await task.on(server).run() }
+    for (task, expected) in SpellingTable.sent {
+      mock.enqueue(.status(.ok))
+      try await send(task)
+      let request = try #require(mock.requests.last)
+      var seen = "\(request.method) \(request.target)"
+      if let key = request.headers["X-Key"] { seen += " X-Key: \(key)" }
+      if !request.body.isEmpty { seen += " \(String(decoding: request.body, as: UTF8.self))" }
+      #expect(seen == expected, "\(type(of: task))")
+    }
+    #expect(mock.requests.count == SpellingTable.sent.count)
+  }
+
+  @Test func `time limits, decoders and places of payloads count, however they are spelled`() {
+    for (task, isPlanned) in SpellingTable.planned { #expect(isPlanned(task.plan), "\(task)") }
+  }
+
+  @Test func `what cannot be sent fails the call, and no connection is made`() async throws {
+    let mock = try MockServer()
+    let server = quietServer(mock)
+    func send(_ task: some ServerTask) async throws { try await task.on(server).run() }
+    for (task, words) in SpellingTable.failing {
+      let error = await #expect(throws: TaskError.self, "\(type(of: task))") { try await send(task) }
+      #expect(error?.reason.contains(words) == true && error?.isSurelyNotSent == true, "\(error.map { "\($0)" } ?? "")")
+    }
+    #expect(mock.peakConnections == 0)
+  }
+
+  @Test func `what counts for nothing is told of, on the log and by the expectation`() async throws {
+    let mock = try MockServer()
+    let lines = Shared<[String]>([])
+    let server = quietServer(mock)
+    await server.update { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+    func send(_ task: some ServerTask) async throws { try await task.on(server).run() }
+    func expect(_ task: some ServerTask) async throws {
+      try await expectTask(task, sends: ExpectedRequest(.get, "/"))
+    }
+    for (task, aspect) in SpellingTable.told {
+      lines.withLock { $0 = [] }
+      mock.enqueue(.status(.ok))
+      try await send(task)
+      let log = lines.withLock { $0 }
+      #if DEBUG
+        #expect(log.count == 1 && log[0].contains("counts for nothing") && log[0].contains(aspect), "\(task): \(log)")
+      #endif
+      let error = await #expect(throws: TaskExpectationError.self, "\(task)") { try await expect(task) }
+      let words = error?.description ?? ""
+      #expect(words.contains("counts for nothing") && words.contains(aspect), "\(task): \(words)")
+    }
+  }
+
+  #if os(Linux)
+    @Test func `what does not compile has an error that says what does`() throws {
+      let modules = try #require(Bundle.main.executableURL).deletingLastPathComponent().appendingPathComponent(
+        "Modules")
+      let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Sources/CCurl/include")
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-spelling-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: folder) }  // what is left of it is of no use
+      // One task a line, so that errors tell by their line which it was.
+      let tasks =
+        SpellingTable.refused.enumerated().map { "struct Refused\($0): ServerTask { \($1.body) }" }
+        + SpellingTable.accepted.enumerated().map { "struct Accepted\($0): ServerTask { \($1) }" }
+      try (tasks + ["import Errand", "import Foundation", ""]).joined(separator: "\n").write(
+        to: folder.appendingPathComponent("main.swift"), atomically: true, encoding: .utf8)
+      let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+      let status = Shell.run(
+        """
+        export PATH='\(path)'
+        cd '\(folder.path)' && swiftc -typecheck -swift-version 6 -diagnostic-style llvm -I '\(modules.path)' \
+        -Xcc -fmodule-map-file='\(sources.path)/module.modulemap' -Xcc -I -Xcc '\(sources.path)' \
+        -module-cache-path cache main.swift > errors 2>&1
+        """)
+      let said = try String(contentsOf: folder.appendingPathComponent("errors"), encoding: .utf8)
+      let errors = said.split(separator: "\n").filter { $0.contains("error:") }
+      try #require(status != 0 && !errors.isEmpty, "the compiler said '\(said)'")
+      func isRefused(_ line: Int, _ words: String) -> Bool {
+        errors.contains { $0.hasPrefix("main.swift:\(line + 1):") && $0.contains(words) }
+      }
+      for (line, task) in SpellingTable.refused.enumerated() {
+        #expect(isRefused(line, task.words), "\(task.body): \(errors)")
+      }
+      for line in SpellingTable.accepted.indices {
+        #expect(!isRefused(SpellingTable.refused.count + line, ""), "\(SpellingTable.accepted[line])")
+      }
+    }
+  #endif
+}
