@@ -1,8 +1,21 @@
 import Errand
+import ErrandFoundation
 
 func lookAtCalls(of shop: Server) async throws {
   let calls = RecordedCalls()
   await shop.update { $0.recorders.append(calls) }
   _ = try await GetWidget(id: 7).download()
   for call in calls.calls where call.duration > .seconds(1) { print(call) }
+}
+
+func showCommand(for url: URL) {
+  let request = HTTPRequest(.post, url, headers: [.accept: "application/json"], body: .text("it's"))
+  print(request.curlCommand())
+  print(request.curlCommand(redaction: nil))  // with its secrets
+}
+
+func runPastedLine() async throws -> Data {
+  let command = try CurlCommand("curl -L https://shop.example/widgets -H 'Accept: application/json' -d name=Sprocket")
+  let data = try await command.task.download()
+  return data
 }

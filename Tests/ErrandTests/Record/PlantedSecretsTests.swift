@@ -51,6 +51,7 @@ import Testing
   private static func texts(of calls: [RecordedCall]) throws -> [String] {
     var texts = calls.flatMap { ["\($0)", String(reflecting: $0), $0.diagnosis?.description ?? ""] }
     texts += try calls.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
+    texts += calls.flatMap { $0.exchanges.compactMap(\.curlCommand) }  // curl
     return texts
   }
 
@@ -71,6 +72,9 @@ import Testing
       let transport = StubTransport { request in
         number.add()
         output.withLock { $0.append("\(request)\n\(request.headers)\n\(String(reflecting: request.headers))") }
+        output.withLock { $0.append(request.curlCommand()) }  // curl
+        let pasted = try CurlCommand(request.curlCommand(redaction: nil))  // curl
+        output.withLock { $0.append("\(pasted) \(pasted.task)") }  // curl
         switch number.count {
         case 1: return Self.answer(request, status: 401, type: .json)
         case 2: return Self.answer(request, status: 422, type: .form)

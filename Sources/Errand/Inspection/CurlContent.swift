@@ -1,0 +1,149 @@
+import ErrandFoundation
+
+/// The body of a `curl` command: data, a form with files, or a file.
+struct CurlContent {
+  typealias Refusal = ShellWords.Refusal
+  typealias Word = ShellWords.Word
+
+  /// The bytes of the standard input; nil where there are none.
+  var input: Word?
+  /// The data of all options; nil where there is none.
+  private var data: Word?
+  private var file: String?
+  private var parts: [MultipartForm.Part] = []
+  private var isJSON = false
+  /// True where a file is put to the URL: `--upload-file`.
+  private(set) var isUpload = false
+
+  /// Adds what an option has.
+  mutating func add(_ option: String, _ value: Word) throws(Refusal) {
+    let isFile = value.first == UInt8(ascii: "@")
+    switch option {
+    case "data", "data-ascii":
+      if isFile { throw Refusal(reason: "'-d @file' drops line breaks: use --data-binary") }
+      append(value)
+    case "data-raw": append(value)
+    case "data-binary": if isFile { try add(file: value.dropFirst()) } else { append(value) }
+    case "data-urlencode": append(try Self.escaped(value))
+    case "json":
+      if isFile { throw Refusal(reason: "'--json @file' is not supported: use --data-binary") }
+      isJSON = true
+      data = (data ?? []) + value
+    case "form": parts.append(try part(value))
+    case "form-string": parts.append(try Self.textPart(value, isPlain: true))
+    case "upload-file":
+      isUpload = true
+      try add(file: value[...])
+    default: throw Refusal(reason: "the option '--\(option)' is not supported")
+    }
+  }
+
+  private mutating func append(_ value: Word) { data = data.map { $0 + [UInt8(ascii: "&")] + value } ?? value }
+
+  private mutating func add(file name: Word.SubSequence) throws(Refusal) {
+    guard name.elementsEqual("-".utf8) else { return file = String(decoding: name, as: UTF8.self) }
+    guard let input else { throw Refusal(reason: "it reads the standard input, and there is none: write the data") }
+    append(input)
+  }
+
+  // MARK: Forms
+
+  /// `name=value`, or `name=@file` with `;type=` and `;filename=`.
+  private func part(_ value: Word) throws(Refusal) -> MultipartForm.Part {
+    let text = String(decoding: value, as: UTF8.self)
+    guard let sign = text.firstIndex(of: "=") else { throw Refusal(reason: "a part of a form has no '='") }
+    let (name, rest) = (String(text[..<sign]), text[text.index(after: sign)...])
+    guard rest.hasPrefix("@") else {
+      if rest.hasPrefix("<") { throw Refusal(reason: "'-F name=<file' is not supported: use name=@file") }
+      return try Self.textPart(value, isPlain: false)
+    }
+    let words = rest.dropFirst().split(separator: ";", omittingEmptySubsequences: false).map(String.init)
+    var (fileName, type): (String?, MediaType?) = (nil, nil)
+    for word in words.dropFirst() {
+      let pair = word.split(separator: "=", maxSplits: 1).map(String.init)
+      switch pair.first {
+      case "type" where pair.count == 2: type = MediaType(pair[1])
+      case "filename" where pair.count == 2: fileName = pair[1].trimmingQuotes
+      default: throw Refusal(reason: "'\(word)' in a part of a form is not supported")
+      }
+    }
+    return .file(name, URL(fileURLWithPath: words.first ?? ""), fileName: fileName, type: type)
+  }
+
+  private static func textPart(_ value: Word, isPlain: Bool) throws(Refusal) -> MultipartForm.Part {
+    guard let sign = value.firstIndex(of: UInt8(ascii: "=")) else {
+      throw Refusal(reason: "a part of a form has no '='")
+    }
+    let name = String(decoding: value[..<sign], as: UTF8.self)
+    let text = String(decoding: value[(sign + 1)...], as: UTF8.self)
+    guard !isPlain, let mark = text.firstRange(of: ";type=") else { return .text(name, text) }
+    let type = MediaType(String(text[mark.upperBound...]))
+    return .body(name, .bytes(Data(text[..<mark.lowerBound].utf8), type: type))
+  }
+
+  // MARK: Data
+
+  /// `content`, `=content` or `name=content`, the content escaped.
+  private static func escaped(_ value: Word) throws(Refusal) -> Word {
+    let sign = value.firstIndex { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") }
+    guard let sign else { return escapedBytes(value[...]) }
+    guard value[sign] == UInt8(ascii: "=") else {
+      throw Refusal(reason: "'--data-urlencode @file' is not supported: write the data")
+    }
+    let content = escapedBytes(value[(sign + 1)...])
+    return sign == 0 ? content : value[...sign] + content
+  }
+
+  private static func escapedBytes(_ bytes: Word.SubSequence) -> Word {
+    bytes.flatMap { byte -> Word in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        [byte]
+      case UInt8(ascii: " "): [UInt8(ascii: "+")]
+      default: byte.percentEncoded
+      }
+    }
+  }
+
+  /// A URL with the data in its query: `--get`.
+  func adding(to url: String) -> String {
+    guard let data, !data.isEmpty else { return url }
+    let parts = url.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+    let base = String(parts.first ?? "")
+    let query = base + (base.contains("?") ? "&" : "?") + String(decoding: data, as: UTF8.self)
+    return parts.count == 2 ? "\(query)#\(parts[1])" : query
+  }
+
+  /// The body.
+  var body: HTTPBody {
+    get throws(Refusal) {
+      guard [data != nil, file != nil, !parts.isEmpty].count(where: { $0 }) < 2 else {
+        throw Refusal(reason: "it has several bodies: data, a file or a form")
+      }
+      if let data { return .bytes(Data(data)) }
+      if let file { return .file(URL(fileURLWithPath: file)) }
+      guard !parts.isEmpty else { return .empty }
+      do {
+        return try MultipartForm(parts).body()
+      } catch {
+        throw Refusal(reason: (error as? TaskError)?.reason ?? "\(error)")
+      }
+    }
+  }
+
+  /// The fields that follow from the body.
+  func fields(isSent: Bool) -> [HTTPHeaders.Field] {
+    if isJSON { return [.init(.contentType, "application/json"), .init(.accept, "application/json")] }
+    let isForm = isSent && parts.isEmpty && !isUpload
+    return isForm ? [.init(.contentType, MediaType.form.rawValue)] : []
+  }
+}
+
+extension String {
+  /// The text without the double quotes around it.
+  fileprivate var trimmingQuotes: String {
+    count > 1 && hasPrefix("\"") && hasSuffix("\"") ? String(dropFirst().dropLast()) : self
+  }
+}

@@ -1,0 +1,79 @@
+/// An option of `curl`, and what becomes of it in a request.
+enum CurlOption: Sendable, Equatable {
+  /// It says something about the request, with a value or without.
+  case used(takesValue: Bool)
+  /// It changes nothing about what is sent.
+  case ignored(takesValue: Bool)
+  /// It cannot be had here, for the reason given.
+  case refused(String)
+
+  /// The option of a long name; nil where it is not known.
+  static func named(_ name: String) -> CurlOption? { table[name] }
+
+  /// The long name of a short option; nil where it is not known.
+  static func longName(of letter: Character) -> String? { letters[letter] }
+
+  private static let table: [String: CurlOption] = {
+    var table: [String: CurlOption] = [:]
+    for name in names("head get location compressed") { table[name] = .used(takesValue: false) }
+    for name in names(
+      """
+      request header data data-ascii data-raw data-binary data-urlencode json form form-string user user-agent referer cookie
+      url upload-file range max-time connect-timeout oauth2-bearer
+      """)
+    { table[name] = .used(takesValue: true) }
+    for name in names(
+      """
+      silent show-error verbose include fail fail-with-body fail-early remote-name remote-name-all remote-header-name
+      no-buffer progress-bar no-progress-meter globoff path-as-is ipv4 ipv6 http1.1 http2 http3 disable create-dirs raw
+      styled-output no-styled-output tcp-nodelay tcp-fastopen no-keepalive no-sessionid tlsv1 tlsv1.2 tlsv1.3 ssl retry-all-errors
+      retry-connrefused basic junk-session-cookies no-alpn compressed-ssh proto-default
+      """)
+    { table[name] = .ignored(takesValue: false) }
+    for name in names(
+      """
+      output output-dir write-out dump-header cookie-jar stderr trace trace-ascii retry retry-delay retry-max-time max-redirs
+      keepalive-time limit-rate speed-limit speed-time max-filesize expect100-timeout
+      """)
+    { table[name] = .ignored(takesValue: true) }
+    for (name, reason) in refusals { table[name] = .refused(reason) }
+    return table
+  }()
+
+  private static let refusals = [
+    "insecure": "certificates are always checked: name the authority in TLSSettings",
+    "cacert": "name the authority in TLSSettings", "capath": "name the authority in TLSSettings",
+    "cert": "name the certificate in TLSSettings", "key": "name the key in TLSSettings",
+    "proxy": "name the proxy in CurlTransport.Configuration", "socks5": "name the proxy in CurlTransport.Configuration",
+    "socks5-hostname": "name the proxy in CurlTransport.Configuration",
+    "proxy-user": "name the proxy in CurlTransport.Configuration",
+    "proxy-header": "name the proxy in CurlTransport.Configuration",
+    "resolve": "name the address in CurlTransport.Configuration",
+    "connect-to": "name the address in CurlTransport.Configuration",
+    "unix-socket": "name the socket in CurlTransport.Configuration",
+    "config": "its file is not read", "netrc": "its file is not read", "netrc-file": "its file is not read",
+    "next": "one request is made of one command: divide it",
+    "parallel": "one request is made of one command: divide it",
+    "location-trusted": "credentials stay with the origin that they are for: use ServerConfiguration.trustedOrigins",
+    "digest": "set TransferOptions.digest", "anyauth": "say which way to sign in",
+    "ntlm": "this way to sign in is not supported",
+    "negotiate": "this way to sign in is not supported", "aws-sigv4": "this way to sign in is not supported",
+    "continue-at": "give a range, or resume the download as a task",
+    "time-cond": "set If-Modified-Since with a header",
+  ]
+
+  private static let letters: [Character: String] = [
+    "X": "request", "H": "header", "d": "data", "F": "form", "u": "user", "A": "user-agent", "e": "referer",
+    "b": "cookie",
+    "I": "head", "G": "get", "k": "insecure", "L": "location", "s": "silent", "S": "show-error", "v": "verbose",
+    "i": "include", "f": "fail", "o": "output", "O": "remote-name", "w": "write-out", "m": "max-time",
+    "T": "upload-file",
+    "r": "range", "x": "proxy", "E": "cert", "c": "cookie-jar", "g": "globoff", "N": "no-buffer",
+    "J": "remote-header-name",
+    "#": "progress-bar", "q": "disable", "4": "ipv4", "6": "ipv6", "D": "dump-header", "n": "netrc", "K": "config",
+    "U": "proxy-user", "z": "time-cond", "C": "continue-at", "j": "junk-session-cookies", "Z": "parallel", ":": "next",
+    "1": "tlsv1", "y": "speed-time", "Y": "speed-limit",
+  ]
+
+  private static func names(_ text: String) -> [String] { text.split { $0 == " " || $0 == "\n" }.map(String.init) }
+}

@@ -1,0 +1,161 @@
+import ErrandFoundation
+
+/// Reads the words of a `curl` command, option by option, and makes a request of them.
+struct CurlReader {
+  typealias Refusal = ShellWords.Refusal
+  typealias Word = ShellWords.Word
+
+  private var method: HTTPMethod?
+  private var address: String?
+  private(set) var headers = CurlHeader()
+  private(set) var content = CurlContent()
+  private var timeouts = Timeouts()
+  private var isHead = false
+  private var isGet = false
+  private var isCompressed = false
+  private(set) var followsRedirects = false
+  private(set) var ignored: [String] = []
+
+  /// Reads the command's words.
+  ///
+  /// - Parameters:
+  ///   - words: The words, the name of the program first.
+  ///   - input: The bytes of the standard input; nil where there are none.
+  mutating func read(_ words: [Word], input: Word?) throws(Refusal) {
+    content.input = input
+    var words = words[...]
+    if words.first == Word("$".utf8) { words.removeFirst() }  // the prompt, as documentation has it
+    let program = words.popFirst().map { String(decoding: $0, as: UTF8.self) } ?? ""
+    guard program.split(separator: "/").last == "curl" else { throw Refusal(reason: "it does not begin with 'curl'") }
+    var isOver = false
+    while let word = words.popFirst() {
+      if isOver || word.first != UInt8(ascii: "-") || word.count < 2 {
+        try set(url: Self.text(word))
+      } else if word == Word("--".utf8) {
+        isOver = true
+      } else if word.starts(with: "--".utf8) {
+        try read(option: Self.text(word[2...]), &words)
+      } else {
+        try read(letters: word.dropFirst(), &words)
+      }
+    }
+  }
+
+  /// Several short options in one word; the rest of it is the value of one that takes one.
+  private mutating func read(letters: Word.SubSequence, _ words: inout ArraySlice<Word>) throws(Refusal) {
+    var letters = letters
+    while let letter = letters.popFirst() {
+      let short = Character(Unicode.Scalar(letter))
+      guard let name = CurlOption.longName(of: short) else {
+        throw Refusal(reason: "the option '-\(short)' is not known")
+      }
+      if letters.isEmpty || !Self.takesValue(name) {
+        try read(option: name, shown: "-\(short)", &words)
+      } else {
+        words.insert(Word(letters), at: words.startIndex)
+        return try read(option: name, shown: "-\(short)", &words)
+      }
+    }
+  }
+
+  private static func takesValue(_ name: String) -> Bool {
+    switch CurlOption.named(name) {
+    case .used(let takesValue), .ignored(let takesValue): takesValue
+    case .refused, nil: false
+    }
+  }
+
+  private mutating func read(option name: String, shown: String? = nil, _ words: inout ArraySlice<Word>) throws(Refusal)
+  {
+    let shown = shown ?? "--\(name)"
+    guard let option = CurlOption.named(name) else { throw Refusal(reason: "the option '\(shown)' is not known") }
+    if case .refused(let reason) = option { throw Refusal(reason: "the option '\(shown)' is not supported: \(reason)") }
+    var value: Word?
+    if Self.takesValue(name) {
+      guard let word = words.popFirst() else { throw Refusal(reason: "the option '\(shown)' has no value") }
+      value = word
+    }
+    if case .ignored = option {
+      ignored.append(
+        (["\(shown)"] + [value.map { String(decoding: $0, as: UTF8.self) }].compactMap { $0 }).joined(separator: " "))
+    } else if let value {
+      try use(name, value)
+    } else {
+      use(name)
+    }
+  }
+
+  // MARK: Options
+
+  private mutating func use(_ name: String) {
+    switch name {
+    case "head": isHead = true
+    case "get": isGet = true
+    case "compressed": isCompressed = true
+    default: followsRedirects = true
+    }
+  }
+
+  private mutating func use(_ name: String, _ value: Word) throws(Refusal) {
+    switch name {
+    case "request": method = HTTPMethod(try Self.text(value))
+    case "header": try headers.add(line: Self.text(value))
+    case "user-agent": headers.set(.userAgent, try Self.text(value))
+    case "referer": headers.set("Referer", try Self.text(value))
+    case "cookie": try headers.add(cookies: Self.text(value))
+    case "user": headers.set(user: value)
+    case "oauth2-bearer": headers.set(.authorization, "Bearer \(try Self.text(value))")
+    case "range": headers.set(.range, "bytes=\(try Self.text(value))")
+    case "url": try set(url: Self.text(value))
+    case "max-time": timeouts.attempt = try Self.seconds(value)
+    case "connect-timeout": timeouts.connect = try Self.seconds(value)
+    default: try content.add(name, value)
+    }
+  }
+
+  private mutating func set(url: String) throws(Refusal) {
+    guard address == nil else { throw Refusal(reason: "it has more than one URL: divide it") }
+    address = url
+  }
+
+  private static func text(_ word: some Collection<UInt8>) throws(Refusal) -> String {
+    guard let text = String(validating: word, as: UTF8.self) else { throw Refusal(reason: "a word is not UTF-8") }
+    return text
+  }
+
+  private static func seconds(_ word: Word) throws(Refusal) -> Duration {
+    guard let seconds = Double(try text(word)), seconds > 0, seconds < 1e9 else {
+      throw Refusal(reason: "a time limit is not a number of seconds")
+    }
+    return .seconds(seconds)
+  }
+
+  // MARK: The request
+
+  /// The request that the command sends.
+  var request: HTTPRequest {
+    get throws(Refusal) {
+      guard var text = address else { throw Refusal(reason: "it has no URL") }
+      if isGet { text = content.adding(to: text) }
+      let body = isGet || isHead ? .empty : try content.body
+      var headers = headers
+      let url = try headers.url(text)
+      let isBodiless = body.isEmpty
+      let method = method ?? (isHead ? .head : content.isUpload ? .put : isBodiless ? .get : .post)
+      var options = TransferOptions()
+      if timeouts != Timeouts() { options.timeouts = timeouts }
+      if isCompressed { options.decodesBody = true }
+      for field in content.fields(isSent: !isBodiless) { headers.setDefault(field) }
+      if let type = body.mediaType { headers.setDefault(HTTPHeaders.Field(.contentType, type.rawValue)) }
+      var untyped = body
+      untyped.mediaType = nil  // the header says it
+      let request = HTTPRequest(method, url, headers: headers.fields, body: untyped, options: options)
+      do {
+        try request.check()
+      } catch {
+        throw Refusal(reason: (error as? TaskError)?.reason ?? "\(error)")
+      }
+      return request
+    }
+  }
+}

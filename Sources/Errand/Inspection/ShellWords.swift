@@ -1,0 +1,190 @@
+import ErrandFoundation
+
+/// Splits a command line into words as a POSIX shell does, without running or expanding anything.
+///
+/// It knows quotes, backslashes, `$'…'`, comments, and `printf` where its output is a word or goes into the next command. All else
+/// that a shell would do something for is refused.
+struct ShellWords {
+  typealias Word = [UInt8]
+
+  /// The reason why a line is no command, in words.
+  struct Refusal: Error {
+    let reason: String
+  }
+
+  private let bytes: [UInt8]
+  private var position = 0
+  /// The number of commands around the present one, which the sender of the line decides.
+  private var depth = 0
+
+  /// The words of a command, and the bytes that `printf` writes into its standard input; nil where there is no `printf`.
+  static func command(in line: String) throws(Refusal) -> (words: [Word], input: Word?) {
+    var parser = ShellWords(bytes: Array(line.utf8))
+    var commands = try parser.pipeline(until: nil)
+    guard let last = commands.popLast() else { throw Refusal(reason: "there is no command") }
+    guard commands.count < 2 else { throw Refusal(reason: "it is more than one command and a printf before it") }
+    return (last, try commands.first.map { words throws(Refusal) in try printed(words) })
+  }
+
+  private init(bytes: [UInt8]) { self.bytes = bytes }
+
+  private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  /// The commands up to `end`, or to the end of the line.
+  private mutating func pipeline(until end: UInt8?) throws(Refusal) -> [[Word]] {
+    var commands: [[Word]] = []
+    var words: [Word] = []
+    var isEnded = false
+    while true {
+      skipBlanks()
+      guard let byte = next else {
+        guard end == nil else { throw Refusal(reason: "a parenthesis is not closed") }
+        break
+      }
+      if byte == end { break }
+      switch byte {
+      case UInt8(ascii: "|"):
+        position += 1
+        while next == 0x0A || next == 0x0D { position += 1 }
+        commands.append(words)
+        words = []
+      case 0x0A, 0x0D:
+        position += 1
+        isEnded = true
+      case UInt8(ascii: "#"): while let byte = next, byte != 0x0A { position += 1 }
+      default:
+        if isEnded, !words.isEmpty { throw Refusal(reason: "a second line begins without a backslash before it") }
+        words.append(try word())
+        isEnded = false
+      }
+    }
+    if !words.isEmpty || !commands.isEmpty { commands.append(words) }
+    guard !commands.contains([]) else { throw Refusal(reason: "there is nothing beside a '|'") }
+    return commands
+  }
+
+  private mutating func skipBlanks() {
+    while let byte = next {
+      if byte == 0x20 || byte == 0x09 {
+        position += 1
+      } else if byte == UInt8(ascii: "\\"), let length = lineBreak(at: position + 1) {
+        position += 1 + length
+      } else {
+        return
+      }
+    }
+  }
+
+  /// The length of the line break at a place; nil where there is none.
+  private func lineBreak(at place: Int) -> Int? {
+    let rest = bytes[min(place, bytes.count)...]
+    if rest.first == 0x0A { return 1 }
+    return rest.starts(with: [0x0D, 0x0A]) ? 2 : nil
+  }
+
+  // MARK: Words
+
+  private mutating func word() throws(Refusal) -> Word {
+    var word: Word = []
+    while let byte = next {
+      switch byte {
+      case 0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: "|"): return word
+      case UInt8(ascii: ")") where depth > 0: return word
+      case UInt8(ascii: "'"): word += try singleQuoted()
+      case UInt8(ascii: "\""): word += try doubleQuoted()
+      case UInt8(ascii: "\\"): word += escaped { _ in true }
+      case UInt8(ascii: "$"): word += try dollar(isQuoted: false)
+      case UInt8(ascii: "&"), UInt8(ascii: ";"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "("),
+        UInt8(ascii: ")"), UInt8(ascii: "`"):
+        let sign = Unicode.Scalar(byte)
+        throw Refusal(reason: "'\(sign)' outside of quotes is not a part of the command: put the word in single quotes")
+      default:
+        word.append(byte)
+        position += 1
+      }
+    }
+    return word
+  }
+
+  private mutating func singleQuoted() throws(Refusal) -> Word {
+    guard let end = bytes[(position + 1)...].firstIndex(of: UInt8(ascii: "'")) else {
+      throw Refusal(reason: "a single quote is not closed")
+    }
+    defer { position = end + 1 }
+    return Word(bytes[(position + 1)..<end])
+  }
+
+  private mutating func doubleQuoted() throws(Refusal) -> Word {
+    var word: Word = []
+    position += 1
+    while let byte = next {
+      switch byte {
+      case UInt8(ascii: "\""):
+        position += 1
+        return word
+      case UInt8(ascii: "\\"): word += escaped { "$`\"\\".utf8.contains($0) }
+      case UInt8(ascii: "$"): word += try dollar(isQuoted: true)
+      case UInt8(ascii: "`"): throw Refusal(reason: "a command in '`' is not run")
+      default:
+        word.append(byte)
+        position += 1
+      }
+    }
+    throw Refusal(reason: "a double quote is not closed")
+  }
+
+  /// What a backslash here and the byte after it stand for; both, where the byte means nothing special.
+  private mutating func escaped(_ isSpecial: (UInt8) -> Bool) -> Word {
+    position += 1
+    if let length = lineBreak(at: position) {
+      position += length
+      return []
+    }
+    guard let byte = next else { return [UInt8(ascii: "\\")] }
+    position += 1
+    return isSpecial(byte) ? [byte] : [UInt8(ascii: "\\"), byte]
+  }
+
+  private mutating func dollar(isQuoted: Bool) throws(Refusal) -> Word {
+    position += 1
+    switch next {
+    case UInt8(ascii: "'") where !isQuoted:
+      position += 1
+      var reader = EscapeReader(bytes, at: position, style: .dollarQuotes)
+      guard let word = reader.read(until: UInt8(ascii: "'")) else { throw Refusal(reason: "a $' is not closed") }
+      position = reader.position + 1
+      return word
+    case UInt8(ascii: "("):
+      guard depth < 1 else { throw Refusal(reason: "a command in '$(' is not run") }
+      position += 1
+      depth += 1
+      let commands = try pipeline(until: UInt8(ascii: ")"))
+      depth -= 1
+      position += 1
+      guard commands.count == 1, commands[0].first == Word("printf".utf8) else {
+        throw Refusal(reason: "a command in '$(' is not run")
+      }
+      var word = try Self.printed(commands[0])
+      while word.last == 0x0A { word.removeLast() }
+      return word
+    case let byte? where "{_0123456789@*#?$!-".utf8.contains(byte) || Unicode.Scalar(byte).properties.isAlphabetic:
+      throw Refusal(reason: "a variable is not filled in: write its value, or put the word in single quotes")
+    default: return [UInt8(ascii: "$")]
+    }
+  }
+
+  // MARK: printf
+
+  /// The output of a `printf` command.
+  private static func printed(_ words: [Word]) throws(Refusal) -> Word {
+    guard words.count > 1, words[0] == Word("printf".utf8) else {
+      throw Refusal(reason: "only the output of printf can be piped into curl")
+    }
+    if words[1] == Word("%s".utf8) { return Word(words.dropFirst(2).joined()) }
+    guard words.count == 2 else { throw Refusal(reason: "of a printf's formats, only %s is known") }
+    var reader = EscapeReader(words[1], at: 0, style: .printf)
+    let output = reader.read(until: nil) ?? []
+    guard !reader.hasDirective else { throw Refusal(reason: "of a printf's formats, only %s is known") }
+    return output
+  }
+}

@@ -1,0 +1,195 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct CurlCommandTests {
+  private static let url = URL.known("https://shop.test/widgets?a=1&token=s3cret")
+
+  // MARK: Writing
+
+  @Test func `a command is one option a line`() {
+    let request = HTTPRequest(
+      .post, .known("https://shop.test/a"), headers: [.accept: "*/*", .userAgent: "me", .contentType: "text/plain"],
+      body: .text("it's"))
+    #expect(
+      request.curlCommand() == #"""
+        curl 'https://shop.test/a' \
+          --header 'Accept: */*' \
+          --header 'User-Agent: me' \
+          --header 'Content-Type: text/plain' \
+          --data-raw 'it'\''s'
+        """#)
+  }
+
+  @Test func `secrets are hidden unless asked for`() {
+    var request = HTTPRequest(
+      .post, Self.url,
+      headers: [.authorization: "Bearer s3cret", "X-Signed": "s3cret", .contentType: "application/json"],
+      body: .text(#"{"password":"s3cret"}"#))
+    request.options.credentialHeaders = ["X-Signed"]
+    let command = request.curlCommand()
+    #expect(!command.contains("s3cret") && command.contains("token=<redacted>"), "\(command)")
+    #expect(request.curlCommand(redaction: nil).components(separatedBy: "s3cret").count == 5)
+    let packed = HTTPRequest(.post, Self.url, body: .bytes(Data("token=s3cret\0".utf8)))
+    #expect(!packed.curlCommand().contains("s3cret") && packed.curlCommand().contains("13 bytes of data"))
+  }
+
+  @Test func `what a terminal would obey is written in octal`() {
+    let request = HTTPRequest(.get, .known("https://shop.test/"), headers: ["X-Odd": "a\u{1B}[201~b\u{202E}c"])
+    let command = request.curlCommand()
+    #expect(command.unicodeScalars.allSatisfy { $0.isASCII && ($0.value >= 0x20 || $0 == "\n") }, "\(command)")
+    #expect(command.contains(#"--header "$(printf 'X\055Odd: a\033[201~b\342\200\256c')""#), "\(command)")
+  }
+
+  @Test func `a recorded request has its command, a hidden one has none`() async throws {
+    let calls = try await recordedCalls(.widget) { server in
+      _ = try await AddWidget().on(server).header("X-Api-Key", "s3cret").download()
+      _ = try await AddWidget().on(server).recording(.hidden).download()
+    }
+    let commands = calls.map { $0.exchanges.first?.curlCommand }
+    let command = try #require(commands[0])
+    #expect(command.hasPrefix("curl 'https://shop.test/widgets'") && command.contains("'X-Api-Key: <redacted>'"))
+    #expect(command.contains("--data-raw '{") && command.contains(#""name":"Sprocket""#), "\(command)")
+    #expect(commands[1] == nil)
+  }
+
+  // MARK: Reading
+
+  private func request(_ line: String) throws -> HTTPRequest { try CurlCommand(line).request }
+
+  @Test func `a line that a browser gives for copying is a request`() throws {
+    let command = try CurlCommand(
+      #"""
+      curl 'https://shop.test/widgets?x=%5B1%5D' \
+        -X 'PUT' \
+        -H 'accept: application/json' -H 'x-empty;' -H 'Accept-Language: de' \
+        -b 'a=1; b=2' \
+        --data-raw $'{"name":"it\'s\\n"}' \
+        --compressed --insecureX
+      """#.replacingOccurrences(of: " --insecureX", with: " -sSL -o page.html"))
+    let request = command.request
+    #expect(request.method == .put && request.url.absoluteString == "https://shop.test/widgets?x=%5B1%5D")
+    #expect(
+      request.headers == [
+        "Accept": "application/json", "X-Empty": "", "Accept-Language": "de", "Cookie": "a=1; b=2",
+        "Content-Type": "application/x-www-form-urlencoded",
+      ])
+    #expect(request.body.data == Data(#"{"name":"it's\n"}"#.utf8) && request.options.decodesBody)
+    #expect(command.followsRedirects && command.ignored == ["-s", "-S", "-o page.html"])
+  }
+
+  @Test(arguments: [
+    ("curl shop.test", "GET http://shop.test", ""), ("$ curl -I https://a.test/", "HEAD https://a.test/", ""),
+    ("/usr/bin/curl -XDELETE https://a.test/", "DELETE https://a.test/", ""),
+    ("curl https://a.test/ -d a=1 -d b=2", "POST https://a.test/", "a=1&b=2"),
+    (
+      "curl -G https://a.test/?x=1#y -d a=1 --data-urlencode 'q=a b&c'", "GET https://a.test/?x=1&a=1&q=a+b%26c#y", ""
+    ),
+    ("curl --json '{}' https://a.test/", "POST https://a.test/", "{}"),
+    ("curl --url https://a.test/ --data-urlencode '=a b' --data-urlencode ä", "POST https://a.test/", "a+b&%C3%A4"),
+    ("printf 'a\\000' | curl --data-binary @- https://a.test/", "POST https://a.test/", "a\0"),
+    ("curl -- https://a.test/", "GET https://a.test/", ""),
+  ]) func `options say what is sent`(line: String, expected: String, body: String) throws {
+    let request = try request(line.replacingOccurrences(of: "?x=1#y", with: "'?x=1#y'"))
+    #expect("\(request.method) \(request.url.absoluteString)" == expected)
+    #expect(request.body.data ?? Data() == Data(body.utf8))
+  }
+
+  @Test func `who signs in, who asks and what for are header fields`() throws {
+    let line = "curl -u ann:a:b -A me -e https://b.test/ -r 0-9 -m 2.5 --connect-timeout 1 https://a.test/"
+    let request = try request(line)
+    #expect(
+      request.headers == [
+        "Authorization": "Basic YW5uOmE6Yg==", "User-Agent": "me", "Referer": "https://b.test/", "Range": "bytes=0-9",
+      ])
+    #expect(request.options.timeouts.attempt == .seconds(2.5) && request.options.timeouts.connect == .seconds(1))
+    let inURL = try self.request("curl https://ann:a%3Ab@a.test/x")
+    #expect(inURL.url.absoluteString == "https://a.test/x")
+    #expect(inURL.headers == ["Authorization": "Basic YW5uOmE6Yg=="])
+  }
+
+  @Test func `a form is a body of parts`() async throws {
+    let request = try request("curl https://a.test/ -F a=1 -F 'b={};type=application/json' --form-string 'c=@x;type=y'")
+    #expect(
+      request.method == .post && request.headers[.contentType]?.hasPrefix("multipart/form-data; boundary=") == true)
+    let text = Shared("")
+    try await request.body.forEachChunk { chunk in text.withLock { $0 += String(decoding: chunk, as: UTF8.self) } }
+    let body = text.withLock { $0 }
+    #expect(body.contains("name=\"a\"\r\n\r\n1\r\n"), "\(body)")
+    #expect(body.contains("name=\"b\"\r\nContent-Type: application/json\r\n\r\n{}\r\n"), "\(body)")
+    #expect(body.contains("name=\"c\"\r\n\r\n@x;type=y\r\n"), "\(body)")
+  }
+
+  @Test(arguments: [
+    ("curl -k https://a.test/", "'-k' is not supported: certificates"),
+    ("curl --frob https://a.test/", "'--frob' is not known"),
+    ("curl -x p:1 https://a.test/", "'-x' is not supported"), ("curl", "no URL"),
+    ("wget https://a.test/", "begin with 'curl'"),
+    ("curl https://a.test/ https://b.test/", "more than one URL"), ("curl -d @f https://a.test/", "--data-binary"),
+    ("curl -b jar.txt https://a.test/", "jar.txt"), ("curl -H 'X y' https://a.test/", "'X' has no colon"),
+    ("curl -H", "'-H' has no value"),
+    ("curl ftp://a.test/", "'ftp'"), ("curl https://a.test/ -d a -F b=c", "several bodies"),
+    ("curl --data-binary @- https://a.test/", "standard input"), ("curl -X 'A B' https://a.test/", "not a token"),
+    ("curl -m x https://a.test/", "number of seconds"), ("curl -:", "'-:' is not supported"),
+    ("curl http://", "not a URL"),
+    ("curl -H 'X: a\nb' https://a.test/", "line break"), ("curl https://a.test/ ; rm x", "';'"),
+  ]) func `what cannot be had is refused by its name`(line: String, reason: String) throws {
+    let error = #expect(throws: TaskError.self) { try CurlCommand(line) }
+    #expect(error?.code == .badRequest && error?.isSurelyNotSent == true)
+    #expect(
+      error?.reason.hasPrefix("can't read the curl command: ") == true && error?.reason.contains(reason) == true,
+      "\(line): \(error?.reason ?? "")")
+  }
+
+  @Test func `a command is a task`() async throws {
+    let stub = StubServer(.status(302, [.location: "/b"]), .json("{}"))
+    let task = try CurlCommand("curl https://a.test/a -H 'X-Mine: 1' -d b=c -m 3").task
+    let response = try await task.accepting(.only(302)).on(stub.server).run()
+    #expect(response.status == 302, "redirects are not followed unless the command says so")
+    let sent = try #require(stub.requests.first)
+    #expect(sent.method == .post && sent.headers["X-Mine"] == "1" && sent.body.data == Data("b=c".utf8))
+    #expect(sent.options.timeouts.attempt == .seconds(3))
+    _ = try await CurlCommand("curl -L https://a.test/a").task.on(stub.server).run()
+    #expect(stub.requests.count == 2)
+  }
+
+  // MARK: There and back
+
+  @Test func `what is written is read as the same request`() throws {
+    var random = SeededGenerator(seed: 15)
+    let urls = [
+      "https://shop.test/", "http://127.0.0.1:8080/a/../b?x=[1]&y='%22#f", "https://shop.test/%7B1,2%7D?q=a%20b;c",
+    ]
+    let methods: [HTTPMethod] = [.get, .post, .put, .delete, .head, "PURGE", "M-SEARCH"]
+    let fields: [HTTPHeaderName] = [.accept, .userAgent, .contentType, "X-A", "X-B", .cookie, .expect]
+    for _ in 0..<1500 {
+      func text(_ count: Int) -> String {
+        let scalars = (0..<Int.random(in: 0..<count, using: &random)).compactMap { _ -> Unicode.Scalar? in
+          let value = UInt32.random(in: 1..<0x2100, using: &random)
+          return value == 0x0A || value == 0x0D
+            ? "'" : Unicode.Scalar(Bool.random(using: &random) ? value : value % 0x7F + 1)
+        }
+        return String(String.UnicodeScalarView(scalars)).filter { !"\n\r\r\n".contains($0) }
+      }
+      let method = methods.randomElement(using: &random) ?? .get
+      var request = HTTPRequest(method, .known(urls.randomElement(using: &random) ?? ""))
+      for _ in 0..<Int.random(in: 0..<4, using: &random) {
+        let value = text(12).trimmingCharacters(in: .whitespaces)
+        request.headers.add(value, for: fields.randomElement(using: &random) ?? "X")
+      }
+      if method != .head, Bool.random(using: &random) {
+        let bytes = Data((0..<Int.random(in: 0..<30, using: &random)).map { _ in .random(in: 0...255, using: &random) })
+        request.body = .bytes(Bool.random(using: &random) ? bytes : Data(text(30).utf8))
+      }
+      request.options.decodesBody = Bool.random(using: &random)
+      let command = request.curlCommand(redaction: nil)
+      let read = try CurlCommand(command).request
+      #expect(read.method == request.method && read.url == request.url, "\(command)")
+      #expect(read.headers == request.headers, "\(command)")
+      let isContent = !request.body.isEmpty || [.post, .put].contains(method)
+      #expect(read.body.data == (isContent ? request.body.data ?? Data() : nil), "\(command)")
+    }
+  }
+}

@@ -1,0 +1,120 @@
+#if os(Linux)
+  import Errand
+  import ErrandTesting
+  import Foundation
+  import Testing
+
+  /// The commands that Errand writes and reads, beside the program that they are for.
+  @Suite(.timeLimit(.minutes(10)), .enabled(if: LocalServer.isExpected("curl")))
+  struct CurlCommandTests {
+    private let mock: MockServer
+
+    init() throws {
+      mock = try MockServer()
+      mock.route("/*", answer: .text("answer"))
+    }
+
+    /// Runs a command in /bin/sh, from a file: an argument of a program has less room.
+    private func run(_ command: String) async throws -> MockRequest {
+      let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-curl-\(UUID().uuidString)")
+      try Data("export NO_PROXY='*' HOME=/nonexistent\n\(command) >/dev/null 2>&1\n".utf8).write(to: file)
+      defer { try? FileManager.default.removeItem(at: file) }  // it is below the temporary folder
+      let status = Shell.run("exec /bin/sh '\(file.path)'")
+      // Where it failed, no request comes that could be awaited.
+      try #require(status == 0, "\(status) of \(command.prefix(2000))")
+      return try await mock.nextRequest()
+    }
+
+    /// The request that arrives when Errand sends one.
+    private func send(_ request: HTTPRequest) async throws -> MockRequest {
+      let response = try await CurlTransport().send(request)
+      _ = try await response.body.collect()
+      return try await mock.nextRequest()
+    }
+
+    /// The fields that say what is asked, in order; how a body is framed, and what can be unpacked, is each program's business.
+    private func fields(_ request: MockRequest) -> [String] {
+      let own: [HTTPHeaderName] = [.host, .contentLength, .transferEncoding, .acceptEncoding]
+      return request.headers.filter { !own.contains($0.name) }.map { "\($0.name): \($0.value)" }
+    }
+
+    private func expectSame(_ request: HTTPRequest, _ comment: String) async throws {
+      let (sent, ran) = (try await send(request), try await run(request.curlCommand(redaction: nil)))
+      #expect(ran.method == sent.method && ran.target == sent.target, "\(comment)")
+      #expect(fields(ran) == fields(sent), "\(comment)")
+      #expect(ran.body == sent.body && ran.headers[.contentLength] == sent.headers[.contentLength], "\(comment)")
+    }
+
+    static let values = [
+      "plain", "it's", "''", "a\"b", "$HOME `id` $(id) ${x}", "!history", "a\\b\\", "\\", "%s%d%%", "-H", "@file",
+      "a;b|c&d>e<f",
+      "tab\there", "\u{1B}[201~", "\u{7F}\u{85}\u{9B}", "\u{202E}", "grün 日本 👩‍👩‍👧", "#", "~", "*", "{a,b}[1-3]", "a=b&c=d",
+      "=", "\u{1}\u{2}9",
+    ]
+
+    @Test(arguments: values) func `a value arrives by the command as it does by Errand`(value: String) async throws {
+      let url = mock.url.appendingPathComponent("x")
+      try await expectSame(
+        HTTPRequest(.get, url, headers: ["X-Value": value, "X-After": "1", "X-Value": value]), value)
+      let headers: HTTPHeaders = [.accept: "*/*", .contentType: "text/plain"]
+      try await expectSame(HTTPRequest(.post, url, headers: headers, body: .text("\(value)\n\(value)\n\n")), value)
+      try await expectSame(HTTPRequest(.put, url, body: .bytes(Data(value.utf8) + [0, 0xFF])), value)
+    }
+
+    @Test(arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE", "QUERY"])
+    func `a method arrives with a body and without`(method: String) async throws {
+      let url = mock.url.appendingPathComponent("x")
+      try await expectSame(HTTPRequest(HTTPMethod(method), url), method)
+      guard method != "HEAD" else { return }
+      try await expectSame(HTTPRequest(HTTPMethod(method), url, body: .bytes(Data())), "\(method) of no bytes")
+      try await expectSame(HTTPRequest(HTTPMethod(method), url, body: .text("@text")), "\(method) of text")
+    }
+
+    @Test(arguments: ["a/../b", "a/./b", "?x=[1-3]&y={a,b}", "%7Ba%7D?q='%22%20+", "a//b?", "?$HOME&`id`"])
+    func `a URL arrives as it is`(target: String) async throws {
+      guard let url = URL(string: "\(mock.url.absoluteString)/\(target)") else { return }  // it is none to begin with
+      try await expectSame(HTTPRequest(.get, url), target)
+    }
+
+    @Test func `large bodies and those in files arrive whole`() async throws {
+      let url = mock.url.appendingPathComponent("x")
+      let text = String(repeating: "it's a line\n", count: 100_000)
+      try await expectSame(HTTPRequest(.post, url, body: .text(text)), "text")
+      let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+      try await expectSame(HTTPRequest(.post, url, body: .bytes(bytes)), "bytes")
+      let file = FileManager.default.temporaryDirectory.appendingPathComponent("it's \(UUID().uuidString)")
+      try bytes.write(to: file)
+      defer { try? FileManager.default.removeItem(at: file) }  // it is below the temporary folder
+      try await expectSame(HTTPRequest(.post, url, body: .file(file)), "file")
+    }
+
+    @Test func `a packed answer is unpacked, and empty fields are sent`() async throws {
+      var request = HTTPRequest(.get, mock.url, headers: ["X-Empty": "", "X-Blank": "  "])
+      request.options.decodesBody = true
+      let ran = try await run(request.curlCommand())
+      #expect(ran.headers[.acceptEncoding]?.contains("gzip") == true && ran.headers["X-Empty"] == "")
+    }
+
+    @Test(arguments: [
+      "-d a=1 -d 'b=2 3'", "-G -d a=1 --data-urlencode 'b=ä &'", "--data-urlencode 'a=b c/d~e*f'", "-I", "-X PURGE",
+      "-H 'X-A: 1' -H 'X-B;' -H 'Accept:'", "--json '{\"a\":1}'", "-A me -e https://b.test/ -b 'c=d; e=f'",
+      "-u ann:'p:w'",
+      "-r 0-9", "--data-raw @plain", "--data-binary $'a\\x01\\n\\101' -H 'Content-Type:'", "-X PUT -d ''",
+      "-H 'Accept: a' -H 'Accept: b'", "--data-ascii x --data-raw y",
+    ]) func `a pasted line sends what curl sends`(options: String) async throws {
+      let line = "curl -sS \(options) '\(mock.url.absoluteString)/x?y=1'"
+      // dash does not know $'…', which is what people paste from a browser.
+      let ran = try await run(
+        options.contains("$'") ? "bash -c '\(line.replacingOccurrences(of: "'", with: "'\\''"))'" : line)
+      let read = try await send(CurlCommand(line).request)
+      // Some versions write escapes in small letters.
+      #expect(read.method == ran.method && read.target.lowercased() == ran.target.lowercased())
+      #expect(read.body == ran.body)
+      func lines(_ request: MockRequest) -> [String] {
+        // The fields that curl has of its own accord are the server's business in a task.
+        fields(request).filter { !$0.hasPrefix("User-Agent: curl") && $0 != "Accept: */*" }.sorted()
+      }
+      #expect(lines(read) == lines(ran))
+    }
+  }
+#endif
