@@ -79,11 +79,21 @@ import Testing
     }
   }
 
-  @Test func `where refused statuses are not errors, their pages still replace no file`() async throws {
+  @Test func `where refused statuses are not errors, their pages still replace no file, which nobody is told of`()
+    async throws
+  {
     try await keepingFile(.status(500, body: "sorry"), configure: { $0.reportBadHTTPStatusAsError = false }) {
       (shop, file) async throws in
-      let response = try await PlainTask().on(shop.server).download(to: file)
-      #expect(response.status == 500 && response.text == "sorry")
+      let error = await #expect(throws: TaskError.self) { try await PlainTask().on(shop.server).download(to: file) }
+      #expect(error?.code == .badStatus && error?.status == 500 && error?.bodyText == "sorry")
+    }
+    let shop = try Shop { $0.reportBadHTTPStatusAsError = false }
+    try await withFolder { (folder: URL) async throws in
+      shop.mock.enqueue(.status(500, body: "sorry"))
+      let task = PlainTask().on(shop.server).retry(.never)
+      let error = await #expect(throws: TaskError.self) { try await task.download(into: folder) }
+      #expect(error?.code == .badStatus)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false)).isEmpty)
     }
   }
 

@@ -37,6 +37,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     private var hasEnded = false
     /// True once there was a connection, so that another may be made.
     private var isAgain = false
+    /// The call of the present connection, or of the last one.
+    private var origin = EventOrigin()
     /// The connections in a row that brought nothing.
     private var idleConnections = 0
     /// True once the present connection has brought something, if only a comment.
@@ -51,20 +53,20 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     /// The next event; nil where the server has ended the stream: by 204, by the terminator, or by an end that no other
     /// connection may follow.
     ///
-    /// - Throws: ``TaskError`` where a connection fails for good or is no event stream, ``HTTPBodyLimitError`` for an event that
-    ///   is too long, or `CancellationError` when the surrounding task is cancelled.
+    /// - Throws: ``TaskError`` where a connection fails for good or is no event stream, with code `.bodyTooLarge` for an event
+    ///   that is too long, or `CancellationError` when the surrounding task is cancelled.
     public mutating func next() async throws -> ServerSentEvent? {
       while !hasEnded {
-        if let event = events.popFirst() {
+        if var event = events.popFirst() {
           guard event.data != terminator else { break }
+          event.origin = origin
           return event
         }
         if let chunks {
           do {
             try parser.check()
           } catch {
-            end()
-            throw error
+            throw ended(by: error)
           }
           try await read(chunks)
         } else {
@@ -81,6 +83,14 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       events = []
     }
 
+    /// Ends the stream; returns the error for its reader, with the call that it happened in.
+    private mutating func ended(by error: any Error) -> any Error {
+      end()
+      guard let limit = error as? HTTPBodyLimitError else { return origin.explained(error) }
+      let tooLong = TaskError(.bodyTooLarge, "a line or an event has \(limit)", phase: .receiving)
+      return origin.explained(tooLong)
+    }
+
     private mutating func read(_ chunks: HTTPResponseBody.AsyncIterator) async throws {
       do {
         if let chunk = try await chunks.next() {
@@ -94,8 +104,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       } catch let error as TaskError where error.isRetryable {
         try await disconnected(error)
       } catch {
-        end()
-        throw error
+        throw ended(by: error)
       }
     }
 
@@ -112,9 +121,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       let most = plan.retryPolicy(under: plan.server.configuration).mostAttempts ?? .max
       let mayGoOn = mayRepeat || (!parser.lastID.isEmpty && plan.idempotency != .neverRepeat)
       guard mayGoOn, most > 1, idleConnections < most else {
-        end()
-        if let error = error ?? earlyEnd(isExpected: !mayGoOn || most <= 1) { throw error }
-        return
+        if let error = error ?? earlyEnd(isExpected: !mayGoOn || most <= 1) { throw ended(by: error) }
+        return end()
       }
       let wait = Swift.min(Swift.max(parser.retry ?? .seconds(3), Self.shortestWait), Self.longestWait)
       try await plan.server.manager.clock.sleep(for: wait)
@@ -146,18 +154,18 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       }
       if !id.isEmpty { plan.eventOrigins = numberedBy }
       do {
-        let (response, mayRepeat) = try await Call.perform(plan, .stream) { outcome in
+        let (response, call) = try await Call.perform(plan, .stream) { outcome in
           outcome.call.handOver(outcome.response)
-          return (outcome.response, outcome.call.mayBeRepeated)
+          return (outcome.response, outcome.call)
         }
+        origin = EventOrigin { call.explained($0) }
         guard response.status != .noContent else { return end() }
         try Self.check(response)
-        if !isAgain { self.mayRepeat = mayRepeat }
+        if !isAgain { mayRepeat = call.mayBeRepeated }
         origins = Set((response.redirects.map(\.url) + [response.url]).compactMap { Origin($0) })
         chunks = response.body.makeAsyncIterator()
       } catch {
-        end()
-        throw error
+        throw ended(by: error)
       }
     }
 

@@ -62,21 +62,25 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
       let redaction = plan.server.configuration.redaction
       let origins = (page.redirects.map(\.url) + [page.url]).map { Origin($0) }
       guard let origin = Origin(url), origins.allSatisfy({ $0 == origin }) else {
-        throw Self.refusal("the next page is at another origin, '\(redaction(url).shortened)'")
+        throw Self.refusal(page, "the next page is at another origin, '\(redaction(url).shortened)'")
       }
       guard url.user(percentEncoded: true) == nil, url.password(percentEncoded: true) == nil else {
-        throw Self.refusal("the next page, '\(redaction(url).shortened)', comes with a user of its own")
+        throw Self.refusal(page, "the next page, '\(redaction(url).shortened)', comes with a user of its own")
       }
       guard known.insert(Self.mark(of: url)).inserted else {
-        throw Self.refusal("the next page, '\(redaction(url).shortened)', was given already")
+        throw Self.refusal(page, "the next page, '\(redaction(url).shortened)', was given already")
       }
     }
 
     /// A URL without its fragment, of which the server is told nothing.
     private static func mark(of url: URL) -> String { String(url.absoluteString.prefix { $0 != "#" }) }
 
-    private static func refusal(_ words: String) -> TaskError {
-      TaskError(.badResponse, words, phase: .finishing, isSurelyNotSent: true)
+    /// The error for what a page points to, with the call that gave the page.
+    private static func refusal(_ page: HTTPResponse, _ words: String) -> TaskError {
+      let error = TaskError(.badResponse, words, phase: .finishing)
+      var explained = (page.maker as? Call)?.explained(error) as? TaskError ?? error
+      explained.isSurelyNotSent = true  // the next page is what was to be asked for
+      return explained
     }
   }
 }

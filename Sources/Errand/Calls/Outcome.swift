@@ -29,7 +29,8 @@ struct Outcome: Sendable {
   /// True when the response is returned rather than thrown as an error.
   var isAccepted: Bool {
     isSuccess
-      || (call.plan.acceptedStatuses.isInherited && !call.snapshot.configuration.reportBadHTTPStatusAsError)
+      || (call.plan.acceptedStatuses.isInherited && !call.snapshot.configuration.reportBadHTTPStatusAsError
+        && !call.delivery.isFile)  // who asks for a file cannot be given the name of one that was not written
   }
 
   /// True when the body is the thing itself: not a 304, which says that another copy is, nor a part that was not

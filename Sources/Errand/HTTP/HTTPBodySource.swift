@@ -50,3 +50,8 @@ public struct HTTPBodyLimitError: Error, Sendable {
   /// A limit that was passed.
   public init(limit: Int) { self.limit = limit }
 }
+
+extension HTTPBodyLimitError: CustomStringConvertible {
+  /// The limit, and the remedy.
+  public var description: String { "more than the \(limit) bytes that were allowed: allow more with upTo:" }
+}

@@ -167,6 +167,9 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     state.withLock { $0.explain = explain }
   }
 
+  /// An error in what the body says, as its reader gets it: with the call that the body came by.
+  package func explained(_ error: any Error) -> any Error { state.withLock { $0.explain }?(error) ?? error }
+
   /// Calls `action` with the number of bytes read, chunk by chunk.
   package func onChunk(_ action: @escaping @Sendable (Int) -> Void) { state.withLock { $0.onChunk = action } }
 

@@ -115,8 +115,17 @@ public struct Redaction: Sendable {
     guard let text = (0..<4).lazy.compactMap({ String(data: part.dropLast($0), encoding: .utf8) }).first else {
       return ""
     }
-    let line = shown(text, type).onOneLine.split { $0.isWhitespace }.joined(separator: " ")
+    let line = inErrors.shown(text, type).onOneLine.split { $0.isWhitespace }.joined(separator: " ")
     return line.count > count ? line.prefix(count) + "…" : line
+  }
+
+  /// The policy for what a server says of its errors: `code` is the reason there. The secret of this name, an authorization code
+  /// (RFC 6749 §4.1.2), is sent in URLs and in forms.
+  private var inErrors: Redaction {
+    guard fields.contains("code") else { return self }
+    var redaction = self
+    redaction.fields.remove("code")
+    return redaction
   }
 
   private func shown(_ text: String, _ type: MediaType?) -> String {

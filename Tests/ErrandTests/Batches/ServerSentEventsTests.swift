@@ -76,10 +76,47 @@ import Testing
   @Test func `events before one that is too long are given`() async throws {
     let stub = StubServer(stream("data: a\n\ndata: far too long\n\n"))
     var seen: [String] = []
-    await #expect(throws: HTTPBodyLimitError.self) {
+    let error = await #expect(throws: TaskError.self) {
       for try await event in Prices().on(stub.server).events(upTo: 10) { seen.append(event.data) }
     }
-    #expect(seen == ["a"])
+    #expect(seen == ["a"] && error?.code == .bodyTooLarge && error?.reason.contains("10 bytes") == true)
+  }
+
+  @Test func `an event is its parts, wherever it came from`() async throws {
+    for try await event in Prices().on(StubServer(stream("id: 1\ndata: a\n\n")).server).retry(.never).events() {
+      #expect(
+        event == ServerSentEvent(data: "a", id: "1") && "\(event)".hasSuffix(#"(name: "message", data: "a", id: "1")"#))
+    }
+  }
+
+  private func isNamed(_ error: TaskError?) -> Bool {
+    error?.method == .get && error?.url == "https://shop.test/prices" && error?.record.entries.isEmpty == false
+  }
+
+  @Test func `errors in what a stream says have the call that it came by`() async throws {
+    let stub = StubServer(stream("data: a\n\ndata: too long for it\n\n"))
+    let task = Prices().on(stub.server)
+    let odd = await #expect(throws: TaskError.self) { for try await _ in task.events(of: Price.self) {} }
+    #expect(odd?.code == .decodingFailed && isNamed(odd))
+    let long = await #expect(throws: TaskError.self) { for try await _ in task.events(upTo: 10) {} }
+    #expect(isNamed(long))
+    let cut = await #expect(throws: TaskError.self) { for try await _ in task.retry(.never).events(until: "[DONE]") {} }
+    #expect(cut?.code == .truncatedBody && isNamed(cut))
+    let other = Prices().on(StubServer(.data(Data("{\"m\":1}\n".utf8), "application/json")).server)
+    let type = await #expect(throws: TaskError.self) { for try await _ in other.events() {} }
+    #expect(type?.code == .badResponse && isNamed(type))
+    let line = await #expect(throws: TaskError.self) {
+      for try await _ in try await other.stream().body.jsonLines(of: Price.self) {}
+    }
+    #expect(line?.code == .decodingFailed && isNamed(line))
+    let parts = await #expect(throws: TaskError.self) { for try await _ in try await other.stream().parts() {} }
+    #expect(parts?.code == .badResponse && isNamed(parts))
+    let cutParts = Prices().on(
+      StubServer(.data(Data("--b\r\n\r\nhalf".utf8), "multipart/mixed; boundary=b")).server)
+    let half = await #expect(throws: TaskError.self) {
+      for try await part in try await cutParts.stream().parts() { _ = try await part.body.collect() }
+    }
+    #expect(half?.code == .truncatedBody && isNamed(half))
   }
 
   @Test(arguments: [

@@ -33,7 +33,7 @@ import Testing
   @Test func `a task states it, and the error has it`() async throws {
     let error = try await error(Order())
     #expect(error.payload(as: Problem.self) == Problem())
-    #expect(error.reason.hasSuffix(#","hint":"try later"}"#), "what Swift makes of it names no secret")
+    #expect(error.reason.hasSuffix(#"{"code":"E7","hint":"try later"}"#), "what Swift makes of it names no secret")
   }
 
   @Test func `a server states it, a task's own counts first, and a modifier's before that`() async throws {

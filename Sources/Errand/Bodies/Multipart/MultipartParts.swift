@@ -95,6 +95,7 @@ public struct MultipartPartBody: AsyncSequence, Sendable {
 
 /// Reads a multipart body for whoever holds its parts.
 actor MultipartBodyReader {
+  private let body: HTTPResponseBody
   private let chunks: HTTPResponseBody.AsyncIterator
   private var parser: MultipartParser
   /// The part whose body comes next, counted from 1.
@@ -105,6 +106,7 @@ actor MultipartBodyReader {
   private var isReading = false
 
   init(_ body: HTTPResponseBody, _ parser: MultipartParser) {
+    self.body = body
     chunks = body.makeAsyncIterator()
     self.parser = parser
   }
@@ -145,6 +147,14 @@ actor MultipartBodyReader {
     guard !isReading else { throw Self.refusal("two read the multipart body at once: read one part after the other") }
     isReading = true
     defer { isReading = false }
+    do {
+      return try await readEvent()
+    } catch {
+      throw body.explained(error)
+    }
+  }
+
+  private func readEvent() async throws -> MultipartParser.Event? {
     var isAtEnd = false
     while true {
       if let event = try parser.next() { return event }
@@ -172,8 +182,9 @@ extension HTTPResponse {
   public func parts(limits: MultipartLimits = MultipartLimits()) throws -> MultipartParts {
     let boundary = mediaType?.parameter("boundary") ?? ""
     guard mediaType?.essence.hasPrefix("multipart/") == true, (1...70).contains(boundary.utf8.count) else {
-      throw MultipartParser.refusal(
-        "its media type, '\(mediaType?.rawValue.shortened ?? "")', is no multipart with a boundary")
+      throw body.explained(
+        MultipartParser.refusal(
+          "its media type, '\(mediaType?.rawValue.shortened ?? "")', is no multipart with a boundary"))
     }
     return MultipartParts(body, MultipartParser(boundary: boundary, limits: limits))
   }

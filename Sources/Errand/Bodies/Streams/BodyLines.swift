@@ -21,12 +21,14 @@ public struct BodyLines: AsyncSequence, Sendable {
 
   /// Reads lines; ends the transfer when it is released before the end.
   public struct AsyncIterator: AsyncIteratorProtocol {
+    private let body: HTTPResponseBody
     private let chunks: HTTPResponseBody.AsyncIterator
     private var splitter: LineSplitter
     private var lines: ArraySlice<[UInt8]> = []
     private let repairs: Bool
 
     init(_ body: HTTPResponseBody, _ limit: Int, _ repairs: Bool) {
+      self.body = body
       chunks = body.makeAsyncIterator()
       splitter = LineSplitter(.lineFeeds, limit: limit)
       self.repairs = repairs
@@ -46,8 +48,10 @@ public struct BodyLines: AsyncSequence, Sendable {
     private func text(_ line: [UInt8]) throws -> String {
       if repairs { return String(decoding: line, as: UTF8.self) }
       if let text = String(bytes: line, encoding: .utf8) { return text }
-      throw TaskError(
-        .decodingFailed, "a line of \(line.count) bytes is not in UTF-8, as JSON is (RFC 8259 §8.1)", phase: .receiving)
+      throw body.explained(
+        TaskError(
+          .decodingFailed, "a line of \(line.count) bytes is not in UTF-8, as JSON is (RFC 8259 §8.1)",
+          phase: .receiving))
     }
   }
 }
@@ -74,8 +78,12 @@ extension HTTPResponseBody {
   ) -> AsyncThrowingCompactMapSequence<BodyLines, Value> {
     BodyLines(self, limit: limit, repairs: false).compactMap { line in
       guard line.utf8.contains(where: { !" \t\r".utf8.contains($0) }) else { return nil }
-      return try PayloadCoding.decode(
-        type, from: Data(line.utf8), mediaType: .json, with: decoder, redaction: nil)
+      do {
+        return try PayloadCoding.decode(
+          type, from: Data(line.utf8), mediaType: .json, with: decoder, redaction: nil)
+      } catch {
+        throw self.explained(error)
+      }
     }
   }
 }

@@ -9,6 +9,8 @@ public struct ServerSentEvent: Sendable, Hashable {
   /// The last identifier that the server has stated, with this event or before it; empty without one. A connection that is made
   /// again sends it as `Last-Event-ID`.
   public var id: String
+  /// The call that it came by, for errors in its data.
+  package var origin = EventOrigin()
 
   /// An event by its parts.
   public init(name: String = "message", data: String, id: String = "") {
@@ -22,8 +24,32 @@ public struct ServerSentEvent: Sendable, Hashable {
   public func decoded<Value: Decodable & Sendable>(
     _ type: Value.Type = Value.self, decoder: any PayloadDecoder = JSONDecoder()
   ) throws -> Value {
-    try PayloadCoding.decode(type, from: Data(data.utf8), mediaType: .json, with: decoder, redaction: nil)
+    do {
+      return try PayloadCoding.decode(type, from: Data(data.utf8), mediaType: .json, with: decoder, redaction: nil)
+    } catch {
+      throw origin.explained(error)
+    }
   }
+}
+
+extension ServerSentEvent: CustomReflectable {
+  /// Name, data and identifier.
+  public var customMirror: Mirror {
+    Mirror(self, children: ["name": name, "data": data, "id": id], displayStyle: .struct)
+  }
+}
+
+/// Tells the call that an event came by, in errors; no part of the event's value.
+package struct EventOrigin: Sendable, Hashable {
+  private let explain: (@Sendable (any Error) -> any Error)?
+
+  init(_ explain: (@Sendable (any Error) -> any Error)? = nil) { self.explain = explain }
+
+  func explained(_ error: any Error) -> any Error { explain?(error) ?? error }
+
+  package static func == (_: EventOrigin, _: EventOrigin) -> Bool { true }
+
+  package func hash(into _: inout Hasher) {}
 }
 
 /// Makes events of a stream's bytes (HTML Standard §9.2.6); pure.
