@@ -1,11 +1,12 @@
 import Errand
 import ErrandFoundation
 
-func lookAtCalls(of shop: Server) async throws {
+func lookAtCalls(of shop: Server, in file: URL) async throws {
   let calls = RecordedCalls()
   await shop.update { $0.recorders.append(calls) }
   _ = try await GetWidget(id: 7).download()
   for call in calls.calls where call.duration > .seconds(1) { print(call) }
+  try calls.archive.write(to: file)  // HAR 1.2
 }
 
 func showCommand(for url: URL) {

@@ -3,7 +3,7 @@
 ///     let calls = RecordedCalls()
 ///     await shop.update { $0.recorders.append(calls) }
 ///     …
-///     for call in calls.calls where call.outcome == .failed { print(call) }
+///     try calls.archive.write(to: file)  // HAR, for the tools that read it
 public final class RecordedCalls: CallRecorder {
   private struct State {
     var calls: [RecordedCall] = []

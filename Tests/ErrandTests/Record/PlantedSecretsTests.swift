@@ -52,6 +52,7 @@ import Testing
     var texts = calls.flatMap { ["\($0)", String(reflecting: $0), $0.diagnosis?.description ?? ""] }
     texts += try calls.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
     texts += calls.flatMap { $0.exchanges.compactMap(\.curlCommand) }  // curl
+    texts.append(String(decoding: try HTTPArchive(calls).data(), as: UTF8.self))  // HAR
     return texts
   }
 

@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// A file that is written beside its place under another name, and takes the place once it is complete.
 ///
-/// It has the mode of the file that it replaces. End it with ``publish()`` or ``discard()``.
+/// It has the mode of the file that it replaces, unless it is private. End it with ``publish()`` or ``discard()``.
 struct PartialFile: Sendable {
   private let place: URL
   /// False where what is in the place stays, and this file gets another name.
@@ -17,8 +17,9 @@ struct PartialFile: Sendable {
   /// - Parameters:
   ///   - url: The place.
   ///   - replacing: Whether a file that is there is replaced; else this one gets a name with a number, `name (2).ext`.
+  ///   - isPrivate: Whether no other user may read it (0600), also where others might read the file that it replaces.
   /// - Throws: ``TaskError`` with code `.fileNotWritable`, with nothing left behind.
-  init(for url: URL, replacing: Bool = true) throws {
+  init(for url: URL, replacing: Bool = true, isPrivate: Bool = false) throws {
     guard url.isFileURL else {
       throw TaskError(
         .fileNotWritable, "'\(Redaction.standard(url).shortened)' is not the URL of a file: make one of its path",
@@ -37,7 +38,7 @@ struct PartialFile: Sendable {
     let path = "\(folder)/.errand-\(UUID().uuidString)"
     // Exclusively, so that no planted link is followed; closed to other users until it has the mode of the old file.
     func make() -> Int32 {
-      open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, isThere ? 0o600 : 0o666)
+      open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, isThere || isPrivate ? 0o600 : 0o666)
     }
     var madeFolders: [String] = []
     var descriptor: Int32 = -1
@@ -46,7 +47,7 @@ struct PartialFile: Sendable {
       descriptor = Self.makeFolders(to: folder, &madeFolders) ? make() : -1
       if descriptor >= 0 || errno != ENOENT { break }
     }
-    guard descriptor >= 0, !isThere || Self.adopt(mode, descriptor) else {
+    guard descriptor >= 0, !isThere || isPrivate || Self.adopt(mode, descriptor) else {
       let error = Self.failure(at: url.path)
       if descriptor >= 0 { close(descriptor) }
       unlink(path)  // it may never have been made

@@ -1,0 +1,146 @@
+public import ErrandFoundation
+
+// Archives of other programs lack what the format requires.
+
+extension HTTPArchive.Entry {
+  /// Reads an entry.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: FieldName.self)
+    startedDateTime = try fields.value("startedDateTime", or: "")
+    time = try fields.value("time", or: 0)
+    request = try fields.decode(HTTPArchive.Request.self, forKey: "request")
+    response = try fields.decode(HTTPArchive.Response.self, forKey: "response")
+    timings = try fields.value("timings", or: HTTPArchive.Timings())
+    serverIPAddress = try fields.decodeIfPresent(String.self, forKey: "serverIPAddress")
+    comment = try fields.decodeIfPresent(String.self, forKey: "comment")
+    // Those of other programs may be of any type.
+    call = try? fields.decodeIfPresent(Int.self, forKey: "_call")
+    task = try? fields.decodeIfPresent(String.self, forKey: "_task")
+    attempt = try? fields.decodeIfPresent(Int.self, forKey: "_attempt")
+    wasResent = try? fields.decodeIfPresent(Bool.self, forKey: "_resent")
+    cacheUse = try? fields.decodeIfPresent(String.self, forKey: "_cache")
+    failure = try? fields.decodeIfPresent(String.self, forKey: "_error")
+    timeline = try? fields.decodeIfPresent([String].self, forKey: "_timeline")
+    diagnosis = try? fields.decodeIfPresent(String.self, forKey: "_diagnosis")
+  }
+}
+
+extension HTTPArchive.Request {
+  /// Reads a request; all but its method and its URL may be missing.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: FieldName.self)
+    method = try fields.decode(String.self, forKey: "method")
+    url = try fields.decode(String.self, forKey: "url")
+    httpVersion = try fields.value("httpVersion", or: "")
+    cookies = try fields.value("cookies", or: [])
+    headers = try fields.value("headers", or: [])
+    queryString = try fields.value("queryString", or: [])
+    postData = try fields.decodeIfPresent(HTTPArchive.PostData.self, forKey: "postData")
+    headersSize = try fields.value("headersSize", or: -1)
+    bodySize = try fields.value("bodySize", or: -1)
+  }
+}
+
+extension HTTPArchive.PostData {
+  /// Reads a body; the parameters of a form stand for its text where it has none.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: FieldName.self)
+    mimeType = try fields.value("mimeType", or: "")
+    text = try fields.value("text", or: "")
+    encoding = try fields.decodeIfPresent(String.self, forKey: "_encoding")
+    comment = try fields.decodeIfPresent(String.self, forKey: "comment")
+  }
+}
+
+extension HTTPArchive.Response {
+  /// Reads a response; all but its status may be missing.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: FieldName.self)
+    status = try fields.decode(Int.self, forKey: "status")
+    statusText = try fields.value("statusText", or: "")
+    httpVersion = try fields.value("httpVersion", or: "")
+    cookies = try fields.value("cookies", or: [])
+    headers = try fields.value("headers", or: [])
+    content = try fields.value("content", or: HTTPArchive.Content(size: -1, mimeType: ""))
+    redirectURL = try fields.value("redirectURL", or: "")
+    headersSize = try fields.value("headersSize", or: -1)
+    bodySize = try fields.value("bodySize", or: -1)
+  }
+}
+
+extension HTTPArchive.Content {
+  /// Reads a body.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: FieldName.self)
+    size = try fields.value("size", or: -1)
+    mimeType = try fields.value("mimeType", or: "")
+    text = try fields.decodeIfPresent(String.self, forKey: "text")
+    encoding = try fields.decodeIfPresent(String.self, forKey: "encoding")
+    comment = try fields.decodeIfPresent(String.self, forKey: "comment")
+  }
+
+  /// The bytes of the body; nil where the archive does not have them.
+  public var data: Data? { Self.data(text, encoding) }
+
+  fileprivate static func data(_ text: String?, _ encoding: String?) -> Data? {
+    guard let text else { return nil }
+    return encoding == "base64" ? Data(base64Encoded: text, options: .ignoreUnknownCharacters) : Data(text.utf8)
+  }
+}
+
+extension HTTPArchive.Timings {
+  /// Reads the parts; those that are missing do not apply.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: FieldName.self)
+    blocked = try fields.value("blocked", or: -1)
+    dns = try fields.value("dns", or: -1)
+    connect = try fields.value("connect", or: -1)
+    send = try fields.value("send", or: 0)
+    wait = try fields.value("wait", or: 0)
+    receive = try fields.value("receive", or: 0)
+    ssl = try fields.value("ssl", or: -1)
+  }
+}
+
+/// The name of a field: the keys that the compiler writes are known in the file of their type alone.
+private struct FieldName: CodingKey, ExpressibleByStringLiteral {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(stringLiteral value: String) { stringValue = value }
+  init?(stringValue: String) { self.stringValue = stringValue }
+  init?(intValue: Int) { nil }
+}
+
+extension KeyedDecodingContainer<FieldName> {
+  fileprivate func value<Value: Decodable>(_ key: FieldName, or standard: Value) throws -> Value {
+    try decodeIfPresent(Value.self, forKey: key) ?? standard
+  }
+}
+
+extension HTTPArchive.Entry {
+  /// The request as it can be sent; nil where its URL is none. Secrets are in it as the archive has them.
+  public var httpRequest: HTTPRequest? {
+    guard let url = URL(string: request.url) else { return nil }
+    let body = request.postData.flatMap { HTTPArchive.Content.data($0.text, $0.encoding) }
+    return HTTPRequest(
+      HTTPMethod(request.method), url, headers: Self.headers(request.headers),
+      body: body.map { .bytes($0) } ?? .empty)
+  }
+
+  /// The response as it came, its body unpacked; nil where none did, or its URL is none.
+  public var httpResponse: HTTPResponse? {
+    guard (100...999).contains(response.status), let url = URL(string: request.url) else { return nil }
+    var headers = Self.headers(response.headers)
+    // They describe the body as it went over the wire.
+    for name in [HTTPHeaderName.contentEncoding, .contentLength, .transferEncoding] { headers.remove(name) }
+    return HTTPResponse(
+      HTTPStatus(response.status), url: url, headers: headers, version: HTTPVersion(rawValue: response.httpVersion),
+      body: HTTPResponseBody(response.content.data ?? Data()))
+  }
+
+  /// Without the pseudo-fields of HTTP/2, as browsers write them.
+  private static func headers(_ fields: [RecordedCall.Field]) -> HTTPHeaders {
+    HTTPHeaders(fields.filter { !$0.name.hasPrefix(":") }.map { .init(HTTPHeaderName($0.name), $0.value) })
+  }
+}

@@ -1,0 +1,125 @@
+import ErrandFoundation
+
+extension HTTPArchive.Entry {
+  /// The entries of a call: one a request, and one for a call that sent nothing but has an answer.
+  static func entries(of call: RecordedCall) -> [HTTPArchive.Entry] {
+    guard !call.isHidden, let url = call.url else { return [] }
+    var entries = call.exchanges.map { HTTPArchive.Entry($0, of: call) }
+    if entries.isEmpty {
+      var exchange = RecordedCall.Exchange(attempt: 0, method: call.method, url: url, sent: .zero)
+      (exchange.response, exchange.failure) = (call.answer, call.failure)
+      exchange.ended = call.duration
+      entries = [HTTPArchive.Entry(exchange, of: call)]
+    }
+    let last = entries.count - 1
+    entries[last].timeline = call.moments.map { "\($0.time.formattedSeconds)  \($0.text)" }
+    entries[last].diagnosis = call.diagnosis?.description
+    entries[last].failure = entries[last].failure ?? call.failure
+    return entries
+  }
+
+  private init(_ exchange: RecordedCall.Exchange, of call: RecordedCall) {
+    let started = call.startedAt.addingTimeInterval(exchange.sent.inSeconds)
+    let timings = HTTPArchive.Timings(exchange)
+    let uses = call.moments.filter { ["cacheAnswered", "cacheMissed", "cacheValidated"].contains($0.kind) }
+    self.init(
+      startedDateTime: started.formatted(RecordingEntry.dateFormat), time: timings.total,
+      request: HTTPArchive.Request(exchange), response: HTTPArchive.Response(exchange), timings: timings,
+      serverIPAddress: exchange.timings.flatMap { $0.remoteAddress.isEmpty ? nil : $0.remoteAddress },
+      comment: call.comment, call: call.id, task: call.task, attempt: exchange.attempt,
+      wasResent: exchange.timings?.wasResent, cacheUse: uses.isEmpty ? nil : uses.map(\.text).joined(separator: "; "),
+      failure: exchange.failure)
+  }
+}
+
+extension HTTPArchive.Request {
+  init(_ exchange: RecordedCall.Exchange) {
+    let parts = (exchange.url ?? "").split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+    let url = String(parts.first ?? "")
+    let query = url.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
+    self.init(
+      method: exchange.method.rawValue, url: url, httpVersion: exchange.response?.httpVersion ?? "unknown",
+      cookies: exchange.headers.filter { $0.isNamed(.cookie) }.flatMap { Self.pairs($0.value, divider: ";") },
+      headers: exchange.headers, queryString: Self.pairs(String(query), divider: "&"),
+      postData: exchange.body.map(HTTPArchive.PostData.init), headersSize: -1,
+      bodySize: exchange.body.map { $0.size ?? -1 } ?? 0)
+  }
+
+  /// `name=value` pairs, unescaped.
+  fileprivate static func pairs(_ text: String, divider: Character) -> [RecordedCall.Field] {
+    guard text != Redaction.mark else { return [] }
+    return text.split(separator: divider).map { pair in
+      let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let value = parts.count == 2 ? parts[1] : ""
+      return divider == "&"
+        ? RecordedCall.Field(name: Redaction.unescaped(parts[0]), value: Redaction.unescaped(value))
+        : RecordedCall.Field(name: String(parts[0]), value: String(value))
+    }
+  }
+}
+
+extension HTTPArchive.PostData {
+  fileprivate init(_ body: RecordedCall.Body) {
+    self.init(
+      mimeType: body.type ?? "", text: body.text ?? body.data?.base64EncodedString() ?? "",
+      encoding: body.data == nil ? nil : "base64", comment: body.note)
+  }
+}
+
+extension HTTPArchive.Response {
+  init(_ exchange: RecordedCall.Exchange) {
+    let response = exchange.response
+    let headers = response?.headers ?? []
+    func value(_ name: HTTPHeaderName) -> String? { headers.first { $0.isNamed(name) }?.value }
+    let body = response?.body
+    let length = value(.contentLength).flatMap { Int($0) }
+    self.init(
+      status: response?.status.code ?? 0, statusText: response?.status.phrase ?? "",
+      httpVersion: response?.httpVersion ?? "unknown",
+      cookies: headers.filter { $0.isNamed(.setCookie) }.flatMap {
+        HTTPArchive.Request.pairs(String($0.value.prefix { $0 != ";" }), divider: ";")
+      },
+      headers: headers,
+      content: HTTPArchive.Content(
+        size: body?.size ?? -1, mimeType: body?.type ?? value(.contentType) ?? "",
+        text: body?.text ?? body?.data?.base64EncodedString(), encoding: body?.data == nil ? nil : "base64",
+        comment: body?.note),
+      redirectURL: value(.location) ?? "", headersSize: -1, bodySize: length ?? -1)
+  }
+}
+
+extension RecordedCall.Response {
+  fileprivate var httpVersion: String { version?.rawValue ?? "unknown" }
+}
+
+extension RecordedCall.Field {
+  fileprivate func isNamed(_ name: HTTPHeaderName) -> Bool { HTTPHeaderName(self.name) == name }
+}
+
+extension HTTPArchive.Timings {
+  init(_ exchange: RecordedCall.Exchange) {
+    let queued = exchange.queued ?? .zero
+    let end = max(exchange.ended ?? exchange.sent, exchange.answered ?? exchange.sent)
+    blocked = exchange.queued.map { Self.milliseconds($0) } ?? -1
+    guard let times = exchange.timings, times.lastByte > .zero || times.firstByte > .zero else {
+      let head = exchange.answered ?? end
+      wait = Self.milliseconds(head - exchange.sent - queued)
+      receive = Self.milliseconds(end - head)
+      return
+    }
+    let isConnected = max(times.connect, times.secureConnect)
+    if exchange.response?.isConnectionReused != true {
+      dns = Self.milliseconds(times.nameLookup)
+      connect = Self.milliseconds(isConnected - times.nameLookup)
+      if times.secureConnect > .zero { ssl = Self.milliseconds(times.secureConnect - times.connect) }
+    }
+    send = Self.milliseconds(times.requestStart - max(isConnected, times.nameLookup))
+    wait = Self.milliseconds(max(times.firstByte, times.requestStart) - times.requestStart)
+    receive = times.firstByte > .zero ? Self.milliseconds(times.lastByte - times.firstByte) : 0
+  }
+
+  /// To the microsecond; clocks of several sources may differ by less than nothing.
+  private static func milliseconds(_ duration: Duration) -> Double {
+    max(0, (duration.inSeconds * 1e6).rounded() / 1000)
+  }
+}

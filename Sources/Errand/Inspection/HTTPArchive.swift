@@ -1,0 +1,91 @@
+public import ErrandFoundation
+
+/// Recorded calls as an HTTP Archive 1.2 (HAR), which browsers and other tools read and write.
+///
+///     try calls.archive.write(to: file)
+///     let archive = try HTTPArchive(data: Data(contentsOf: file))
+///
+/// Each request is an entry, in the order in which calls ended: those of a call that was retried or redirected are several. What the
+/// format has no place for is in fields that begin with `_`, which others skip. Secrets are hidden as they were when the calls were
+/// recorded; a call that shows no URL is left out.
+public struct HTTPArchive: Sendable, Hashable {
+  /// A program and its version.
+  public struct Creator: Codable, Sendable, Hashable {
+    /// The name.
+    public var name: String
+    /// The version.
+    public var version: String
+  }
+
+  /// The program that wrote the archive.
+  public var creator = Creator(name: "Errand", version: "0.1")
+  /// The requests with their responses.
+  public var entries: [Entry]
+  /// A word for people; nil where there is none.
+  public var comment: String?
+
+  /// An archive of entries.
+  public init(entries: [Entry]) { self.entries = entries }
+
+  /// An archive of recorded calls.
+  public init(_ calls: [RecordedCall]) { self.init(entries: calls.flatMap { Entry.entries(of: $0) }) }
+
+  /// Reads an archive. What the format requires and the file lacks is taken as empty, but for methods and URLs.
+  /// Throws `DecodingError` where the data is none.
+  public init(data: Data) throws { self = try JSONDecoder().decode(Self.self, from: data) }
+
+  /// The archive as JSON.
+  public func data() throws -> Data {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    return try encoder.encode(self)
+  }
+
+  /// Writes the archive to a file that no other user may read (0600). A file that is there is replaced once the new one is complete.
+  ///
+  /// - Throws: ``TaskError`` with code `.fileNotWritable`.
+  public func write(to file: URL) throws {
+    let data = try data()
+    let partial = try PartialFile(for: file, isPrivate: true)
+    do {
+      try partial.write(data)
+    } catch {
+      partial.discard()
+      throw error
+    }
+    try partial.publish()
+  }
+}
+
+extension HTTPArchive: Codable {
+  private enum Root: String, CodingKey {
+    case log
+  }
+
+  private enum Log: String, CodingKey {
+    case version, creator, entries, comment
+  }
+
+  /// Reads the object under `log`.
+  public init(from decoder: any Decoder) throws {
+    let log = try decoder.container(keyedBy: Root.self).nestedContainer(keyedBy: Log.self, forKey: .log)
+    creator = try log.decodeIfPresent(Creator.self, forKey: .creator) ?? Creator(name: "", version: "")
+    entries = try log.decode([Entry].self, forKey: .entries)
+    comment = try log.decodeIfPresent(String.self, forKey: .comment)
+  }
+
+  /// Writes the object under `log`.
+  public func encode(to encoder: any Encoder) throws {
+    var root = encoder.container(keyedBy: Root.self)
+    var log = root.nestedContainer(keyedBy: Log.self, forKey: .log)
+    try log.encode("1.2", forKey: .version)
+    try log.encode(creator, forKey: .creator)
+    try log.encode(entries, forKey: .entries)
+    try log.encodeIfPresent(comment, forKey: .comment)
+  }
+}
+
+extension RecordedCalls {
+  /// The calls as an HTTP Archive.
+  public var archive: HTTPArchive { HTTPArchive(calls) }
+}

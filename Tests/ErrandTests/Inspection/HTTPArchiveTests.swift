@@ -1,0 +1,151 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct HTTPArchiveTests {
+  private static let url = URL.known("https://shop.test/a?x=1&y=a%20b&token=s3cret#end")
+
+  @Test func `each request of a call is an entry`() async throws {
+    let calls = try await recordedCalls(.status(503), .status(302, [.location: "/widgets/8"]), .widget) { server in
+      _ = try await GetWidget().on(server).retry(upTo: 1, after: .seconds(2)).comment("why").download()
+    }
+    let archive = HTTPArchive(calls)
+    #expect(archive.entries.map(\.response.status) == [503, 302, 200] && archive.entries.map(\.attempt) == [1, 2, 2])
+    #expect(archive.entries.map { $0.request.url.suffix(9) } == ["widgets/7", "widgets/7", "widgets/8"])
+    #expect(archive.entries[1].response.redirectURL == "/widgets/8")
+    let last = try #require(archive.entries.last)
+    #expect(last.task == "GetWidget" && last.comment == "why" && last.response.statusText == "OK")
+    #expect(last.response.content.text == #"{"id":7,"name":"Sprocket"}"# && last.response.content.size == 26)
+    #expect((last.timeline?.count ?? 0) > 10, "\(last.timeline ?? [])")
+    #expect(
+      last.timeline?.contains("0.000 s  waiting 2.000 s to retry: 503 Service Unavailable") == true,
+      "\(last.timeline ?? [])")
+    let starts = try archive.entries.map { try Date($0.startedDateTime, strategy: RecordingEntry.dateFormat) }
+    #expect(abs(starts[1].timeIntervalSince(starts[0]) - 2) < 0.01)
+    #expect(archive.entries[0].timeline == nil, "with the last request alone")
+  }
+
+  @Test func `it has what the format requires, and no secret`() async throws {
+    let answer = StubLog.Answer.json(#"{"access_token":"s3cret"}"#)
+    let calls = try await recordedCalls(answer) { server in
+      let task = URLTask(
+        Self.url, method: .post,
+        headers: [.contentType: "application/json", .cookie: "a=s3cret", .authorization: "s3cret"],
+        body: .text(#"{"password":"s3cret"}"#))
+      _ = try await task.on(server).download()
+    }
+    let archive = HTTPArchive(calls)
+    let data = try archive.data()
+    let text = String(decoding: data, as: UTF8.self)
+    #expect(!text.contains("s3cret"), "\(text)")
+    let root = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    let log = try #require(root["log"] as? [String: Any])
+    #expect(log["version"] as? String == "1.2" && (log["creator"] as? [String: Any])?["name"] as? String == "Errand")
+    let entry = try #require((log["entries"] as? [[String: Any]])?.first)
+    func missing(_ object: Any?, _ names: String) -> [String] {
+      let object = object as? [String: Any]
+      return names.split(separator: " ").map(String.init).filter { object?[$0] == nil }
+    }
+    // HAR 1.2: those that are not optional.
+    #expect(missing(entry, "startedDateTime time request response cache timings") == [])
+    let request = entry["request"] as? [String: Any]
+    #expect(missing(request, "method url httpVersion cookies headers queryString headersSize bodySize postData") == [])
+    #expect(missing(request?["postData"], "mimeType text") == [])
+    let response = entry["response"] as? [String: Any]
+    let names = "status statusText httpVersion cookies headers content redirectURL headersSize bodySize"
+    #expect(missing(response, names) == [] && missing(response?["content"], "size mimeType") == [])
+    #expect(missing(entry["timings"], "send wait receive blocked dns connect ssl") == [])
+    #expect(request?["url"] as? String == "https://shop.test/a?x=1&y=a%20b&token=<redacted>")
+    let query = request?["queryString"] as? [[String: String]]
+    #expect(
+      query?.map { $0["value"] } == ["1", "a b", "<redacted>"] && query?.map { $0["name"] } == ["x", "y", "token"])
+  }
+
+  @Test func `what was written can be read, and answers as it did`() async throws {
+    let bytes = Data([0x89, 0x50, 0, 0xFF])
+    let calls = try await recordedCalls(.data(bytes, "image/png"), .status(404, ["X-Mine": "a"])) { server in
+      _ = try await PlainTask().on(server).downloadData()
+      _ = try? await URLTask(.known("https://shop.test/b"), method: .put, body: .text("up")).on(server).download()
+    }
+    let archive = HTTPArchive(calls)
+    let again = try HTTPArchive(data: archive.data())
+    #expect(again == archive && again.entries[0].response.content.encoding == "base64")
+    let responses = again.entries.map(\.httpResponse)
+    #expect(try await responses[0]?.body.collect() == bytes && responses[0]?.status == .ok)
+    #expect(responses[1]?.status == 404 && responses[1]?.headers["X-Mine"] == "a")
+    let request = try #require(again.entries[1].httpRequest)
+    #expect(request.method == .put && request.url.absoluteString == "https://shop.test/b")
+    #expect(request.body.data == Data("up".utf8) && request.headers[.contentType]?.hasPrefix("text/plain") == true)
+  }
+
+  @Test func `a file is for its owner alone, also where others might read the one before it`() async throws {
+    try await withFolder { folder in
+      let (file, archive) = (folder.appendingPathComponent("calls.har"), HTTPArchive(entries: []))
+      for _ in 0..<2 {
+        try archive.write(to: file)
+        let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(try HTTPArchive(data: Data(contentsOf: file)) == archive)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+      }
+      #expect(throws: TaskError.self) { try archive.write(to: folder) }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["calls.har"])
+    }
+  }
+
+  @Test func `an archive of a browser is read although it lacks what is required`() async throws {
+    let text = #"""
+      {"log":{"version":"1.2","pages":[],"entries":[
+        {"_initiator":{"type":"other"},"_error":7,"request":{"method":"GET","url":"https://a.test/x",
+         "headers":[{"name":":authority","value":"a.test"},{"name":"Accept","value":"*/*"}]},
+         "response":{"status":200,"headers":[{"name":"content-encoding","value":"gzip"},{"name":"X-A","value":"1"}],
+         "content":{"size":2,"mimeType":"text/plain","text":"aGk=","encoding":"base64"}},"timings":{"send":0,"wait":1.5,"receive":0}},
+        {"request":{"method":"GET","url":"https://a.test/y"},"response":{"status":0}}]}}
+      """#
+    let archive = try HTTPArchive(data: Data(text.utf8))
+    #expect(archive.entries.count == 2 && archive.entries[0].timings.total == 1.5 && archive.entries[0].failure == nil)
+    #expect(archive.entries[0].httpRequest?.headers == ["Accept": "*/*"])
+    let response = try #require(archive.entries[0].httpResponse)
+    #expect(response.headers == ["X-A": "1"])
+    #expect(try await response.body.collect() == Data("hi".utf8))
+    #expect(archive.entries[1].httpResponse == nil)
+    #expect(throws: DecodingError.self) { try HTTPArchive(data: Data("{}".utf8)) }
+  }
+
+  @Test func `a failure, a cached answer and a hidden task`() async throws {
+    let calls = try await recordedCalls(
+      .lost, .status(.ok, [.cacheControl: "max-age=60"]), configure: { $0.cache = MemoryCache() }
+    ) { server in
+      _ = try? await GetWidget().on(server).retry(.never).download()
+      for _ in 0..<2 { _ = try await PlainTask().on(server).downloadData() }
+      _ = try await PlainTask(path: "s3cret").on(server).recording(.hidden).run()
+    }
+    let archive = HTTPArchive(calls)
+    #expect(archive.entries.map(\.response.status) == [0, 200, 200] && archive.entries.map(\.attempt) == [1, 1, 0])
+    #expect(archive.entries[0].failure?.contains("lost") == true && archive.entries[2].failure == nil)
+    #expect(
+      archive.entries[1].cacheUse?.contains("uri-miss") == true && archive.entries[2].cacheUse?.contains("hit") == true)
+  }
+
+  @Test func `the parts of the time are those of the transfer`() {
+    var timings = TransferTimings()
+    (timings.nameLookup, timings.connect) = (.milliseconds(10), .milliseconds(30))
+    (timings.secureConnect, timings.requestStart) = (.milliseconds(70), .milliseconds(71))
+    (timings.firstByte, timings.lastByte) = (.milliseconds(171), .milliseconds(201))
+    var exchange = RecordedCall.Exchange(attempt: 1, method: .get, sent: .zero)
+    exchange.timings = timings
+    exchange.queued = .milliseconds(5)
+    var parts = HTTPArchive.Timings(exchange)
+    #expect([parts.blocked, parts.dns, parts.connect, parts.ssl] == [5, 10, 60, 40])
+    #expect([parts.send, parts.wait, parts.receive] == [1, 100, 30] && parts.total == 206)
+    exchange.response = RecordedCall.Response(status: 200, isConnectionReused: true)
+    parts = HTTPArchive.Timings(exchange)
+    #expect([parts.dns, parts.connect, parts.ssl] == [-1, -1, -1] && parts.send == 1)
+    exchange.timings = nil
+    (exchange.answered, exchange.ended) = (.milliseconds(25), .milliseconds(40))
+    parts = HTTPArchive.Timings(exchange)
+    #expect([parts.blocked, parts.wait, parts.receive, parts.dns] == [5, 20, 15, -1])
+  }
+}
