@@ -79,7 +79,7 @@ enum PayloadCoding {
   /// The payload that an empty body is; nil for a type that is not optional.
   @inline(never)
   private static func nothing<Payload: Decodable>(as type: Payload.Type) -> Payload? {
-    try? Payload(from: NothingDecoder())
+    type == JSONValue.self ? nil : try? Payload(from: NothingDecoder())
   }
 
   /// The place and reason of a decoding failure. Data in no such format is shown: a page says more than a parser.
@@ -105,6 +105,17 @@ enum PayloadCoding {
   /// The body as text, as far as it can be read: in UTF-8, unreadable bytes replaced, where the declared charset will not do.
   static func text(_ data: Data, _ mediaType: MediaType?) -> String {
     (try? declaredText(data, mediaType)) ?? String(decoding: data, as: UTF8.self)
+  }
+
+  /// Bytes in UTF-8, where they are text in another charset that is declared and known; a character that is cut is left out.
+  static func inUTF8(_ data: Data, _ mediaType: MediaType?) -> Data {
+    guard let charset = mediaType?.parameter("charset"), !charset.isEmpty else { return data }
+    // RFC 8259 §8.1: JSON is in UTF-8 whatever is declared. In UTF-16 and UTF-32 it has bytes that are 0.
+    let isPlainJSON =
+      mediaType?.essence.hasSuffix("json") == true && !data.contains(0) && String(data: data, encoding: .utf8) != nil
+    if isPlainJSON { return data }
+    let text = (0..<4).lazy.compactMap { try? Charset.text(of: Data(data.dropLast($0)), in: charset) }.first
+    return text.map { Data($0.utf8) } ?? data
   }
 
   /// The body as a payload of text.
@@ -192,3 +203,10 @@ extension PropertyListEncoder: BodyEncoder {
 }
 
 extension PropertyListDecoder: PayloadDecoder {}
+
+extension TaskError {
+  /// The body as text, in the charset that its header declares, else in UTF-8; nil where it is none.
+  public var bodyText: String? {
+    String(data: PayloadCoding.inUTF8(body, headers[.contentType].map { MediaType($0) }), encoding: .utf8)
+  }
+}

@@ -204,9 +204,6 @@ public struct TaskError: Error, Sendable {
     }
   }
 
-  /// The body as text, in UTF-8; nil where it is none.
-  public var bodyText: String? { String(data: body, encoding: .utf8) }
-
   /// The problem that the server described (RFC 9457); nil where it described none.
   public var problem: ProblemDetails? {
     guard headers[.contentType].map({ MediaType($0).essence }) == MediaType.problem.rawValue else { return nil }

@@ -31,6 +31,10 @@ import Testing
     #expect(try await download(Widget?.self, Data()) == nil)
     #expect(try await download(Widget?.self, Data("null".utf8)) == nil)
     #expect(try await download(Widget?.self, Data(#"{"id":1,"name":"a"}"#.utf8))?.id == 1)
+    await #expect(throws: TaskError.self, "an answer that was lost is no null") {
+      try await download(JSONValue.self, Data())
+    }
+    #expect(try await download(JSONValue?.self, Data()) == nil)
     let error = await #expect(throws: TaskError.self) { try await download(Widget.self, Data()) }
     #expect(error?.code == .decodingFailed)
     #expect(

@@ -35,6 +35,26 @@ import Testing
     #expect(long?.reason == "422 Unprocessable Content: \(String(repeating: "é", count: 200))…")
   }
 
+  @Test(
+    arguments: [
+      ("text/plain; charset=iso-8859-1", [0x47, 0x72, 0xF6, 0xDF, 0x65]),
+      ("text/plain; charset=utf-16le", [0x47, 0, 0x72, 0, 0xF6, 0, 0xDF, 0, 0x65, 0]),
+      ("text/plain; charset=utf-16le", [0x47, 0, 0x72, 0, 0xF6, 0, 0xDF, 0, 0x65, 0, 0x41]),
+      ("application/json; charset=iso-8859-1", [0x47, 0x72, 0xC3, 0xB6, 0xC3, 0x9F, 0x65]),
+      ("text/plain; charset=x-none", [0x47, 0x72, 0xC3, 0xB6, 0xC3, 0x9F, 0x65]),
+    ] as [(String, [UInt8])]) func `a text is read in the charset that its header declares`(
+      type: String, bytes: [UInt8]
+    ) async
+  {
+    let transport = StubTransport { request in
+      HTTPResponse(400, url: request.url, headers: [.contentType: type], body: HTTPResponseBody(Data(bytes)))
+    }
+    let server = Server(remote: "https://shop.test", transport: transport)
+    let error = await #expect(throws: TaskError.self) { try await PlainTask().on(server).run() }
+    #expect(error?.bodyText == "Größe" && error?.reason == "400 Bad Request: Größe", "\(error.map { "\($0)" } ?? "")")
+    #expect(error?.body == Data(bytes))
+  }
+
   @Test func `a URL is cut at 200 characters`() async {
     let stub = StubServer(.status(404))
     let path = String(repeating: "x", count: 400)
