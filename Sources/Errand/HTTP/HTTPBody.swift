@@ -53,8 +53,11 @@ public struct HTTPBody: Sendable {
   /// This text as UTF-8.
   public static func text(_ text: String) -> HTTPBody { bytes(Data(text.utf8), type: .plainText) }
 
-  /// The contents of a file, read as they are sent. Opened when the request is sent, again for every attempt.
-  public static func file(_ url: URL, type: MediaType? = nil) -> HTTPBody { HTTPBody(.file(url), type: type) }
+  /// The contents of a file, read as they are sent. Opened when the request is sent, again for every attempt. Its media type is that of
+  /// its extension unless given.
+  public static func file(_ url: URL, type: MediaType? = nil) -> HTTPBody {
+    HTTPBody(.file(url), type: type ?? MediaType(fileExtension: url.pathExtension))
+  }
 
   /// Chunks that can be made again: `make` is called for every attempt.
   ///

@@ -34,6 +34,9 @@ public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     items = pairs.compactMap { pair in pair.1.map { Item(pair.0, $0) } }
   }
 
+  /// The entries of a dictionary, sorted by name; where a value is nil, its name is left out as well.
+  public init(_ entries: [String: String?]) { self.init(entries.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }) }
+
   /// The items of the literal, in order; where a value is nil, its name is left out as well.
   public init(dictionaryLiteral elements: (String, String?)...) { self.init(elements) }
 

@@ -57,13 +57,13 @@ extension DataUploadingTask {
 public protocol FileUploadingTask: UploadingTask {
   /// The file to send.
   var uploadFile: URL { get }
-  /// The media type of the file; `application/octet-stream` unless stated.
+  /// The media type of the file; that of its extension, else `application/octet-stream`, unless stated.
   var uploadType: MediaType { get }
 }
 
 extension FileUploadingTask {
-  /// `application/octet-stream`.
-  public var uploadType: MediaType { .octetStream }
+  /// That of the file's extension, else `application/octet-stream`.
+  public var uploadType: MediaType { MediaType(fileExtension: uploadFile.pathExtension) ?? .octetStream }
   /// The file, opened anew for every attempt.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { .file(uploadFile, type: uploadType) }
 }

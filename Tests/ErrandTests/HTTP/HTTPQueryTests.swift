@@ -45,4 +45,10 @@ import Testing
     let items = URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems
     #expect(items?.first?.value == text)
   }
+
+  @Test func `the entries of a dictionary are sorted by name, and nil is left out`() {
+    let words = ["b": "1", "a": "2"]
+    let perhaps: [String: String?] = ["b": "1", "a": nil]
+    #expect(HTTPQuery(words).encoded == "a=2&b=1" && HTTPQuery(perhaps).encoded == "b=1")
+  }
 }

@@ -62,6 +62,14 @@ import Testing
     }
   }
 
+  @Test(arguments: [("photo.jpg", "image/jpeg"), ("notes", nil)])
+  func `a file has the media type of its extension, whatever sends it`(name: String, type: MediaType?) {
+    struct Send: FileUploadingTask { let uploadFile: URL }
+    let file = URL(fileURLWithPath: "/tmp/\(name)")
+    #expect(HTTPBody.file(file).mediaType == type && Send(uploadFile: file).uploadType == type ?? .octetStream)
+    #expect(HTTPBody.file(file, type: .json).mediaType == .json)
+  }
+
   @Test func `a stream makes it of unknown length, and one that comes once makes it come once`() throws {
     let stream = HTTPBody.stream { AsyncStream<Data> { $0.finish() } }
     let once = HTTPBody.once(AsyncStream<Data> { $0.finish() }, length: 0)
