@@ -43,6 +43,7 @@ public func expectTask(
   }
   let differences =
     TaskSpelling.problems(of: task.unmodified, ignoring: otherProperties)
+    + TaskSpelling.synonyms(in: task.plan, sending: request, ignoring: otherProperties)
     + expected.differences(from: request, body: body)
   guard differences.isEmpty else {
     let lines = ["\(task.plan.taskName) sends another request than expected:"] + differences.map { "  \($0)" }

@@ -39,6 +39,10 @@ enum SpellingTable {
     case hot, new
     var query: [String: String] { ["sort": rawValue] }
   }
+  private struct Q13: ServerTask {
+    let query = ["v": [1, 2]]
+    let encoder = FormEncoder(FormStyle(lists: .brackets))
+  }
   private struct O1: ServerTask { let query: [String: String]? }
   private struct O2: ServerTask { let query: HTTPQuery? }
   private struct O3: ServerTask { var query: [URLQueryItem]? }
@@ -103,6 +107,7 @@ enum SpellingTable {
     (Q5(), "GET /?q=a&p=b"), (Q6(), "GET /?q=a"), (Q7(), "GET /?q=a%20b&page=2"), (Q8(), "GET /?q=a%20b"),
     (Q9(), "GET /?page=2"), (Q10(), "GET /?q=a"), (Q11(value: true), "GET /?v=true"),
     (Q11(value: [1, 2]), "GET /?v=1&v=2"), (Q11<Int?>(value: nil), "GET /"), (Q12.hot, "GET /?sort=hot"),
+    (Q13(), "GET /?v%5B%5D=1&v%5B%5D=2"),
     (O1(query: ["q": "a"]), "GET /?q=a"), (O1(query: nil), "GET /"), (O2(query: ["q": "a"]), "GET /?q=a"),
     (O2(query: nil), "GET /"), (O3(query: [URLQueryItem(name: "q", value: "a")]), "GET /?q=a"), (O3(), "GET /"),
     (O4(query: [("q", "a")]), "GET /?q=a"), (O4(query: nil), "GET /"), (O5(query: [("q", "a")]), "GET /?q=a"),
@@ -200,6 +205,38 @@ enum SpellingTable {
     let uploadData = Data()
     let uploadType = "image/png"
   }
+  private struct W29: ServerTask { let qurey = ["a": 1] }
+  private struct W30: ServerTask { let qurey = ["a": ["b"]] }
+  private struct W31: ServerTask { let qurey: Fields? = nil }
+  private struct W32: ServerTask { let parametrs = ["a": JSONValue.null] }
+  private struct W33: ServerTask { let parametrs = Fields() }
+  private struct W34: ServerTask { let timeot = 5 }
+  private struct W35: ServerTask { let timeot: TimeInterval? = 5 }
+  private struct W36: DataUploadingTask {
+    let uploadData = Data("a".utf8)
+    let uploadTyp: MediaType = "image/png"
+  }
+  private struct W37: ServerTask { let payloadPth = "data" }
+  private struct W38: ServerTask { let payloadPaths = ["data"] }
+  private struct W39: ServerTask { let ulr = URL(string: "https://shop.test") }
+  private struct W40: ServerTask { let priorty = 3 }
+  private struct W41: ServerTask { let retryPolcy: RetryPolicy? = nil }
+  private struct W42: ServerTask { let gzipUploadThreshold = 10 }
+  private struct W43: ServerTask {
+    let url: URL
+    let query = ["a": "1"]
+  }
+  private struct N1: ServerPOSTTask { let body = ["a": 1] }
+  private struct N2: ServerPUTTask { let payload = ["a": 1] }
+  private struct N3: ServerPOSTTask { let form = ["a": "b"] }
+  private struct N4: ServerPOSTTask { let params = ["a": 1] }
+  private struct N5: ServerTask { let method = "PUT" }
+  private struct N6: ServerGETTask { let queryItems = [URLQueryItem(name: "a", value: "b")] }
+  private struct N7: ServerGETTask { let queryParameters = ["a": "b"] }
+  private struct N8: ServerGETTask { let params = ["a": "b"] }
+  private struct N9: ServerTask { let timeoutInterval = 5.0 }
+  private struct N10: ServerTask { let retries = 3 }
+  private struct N11: ServerTask { let httpHeaders = ["a": "b"] }
   private class Base: @unchecked Sendable { let priority = 3 }
   private final class W27: Base, ServerTask, @unchecked Sendable {}
   private class Above: ServerTask, @unchecked Sendable {}
@@ -212,7 +249,15 @@ enum SpellingTable {
     (W12(), "headers"), (W13(), "headers"), (W14(), "headers"), (W15(), "query"), (W16(), "query"), (W17(), "timeout"),
     (W18(), "parameters"), (W19(), "encoder"), (W20(), "headers"), (W21(), "redirectPolicy"),
     (W22(), "authentication"), (W23(), "cachePolicy"), (W24(), "PayloadUploadingTask"),
-    (W25(), "MultipartUploadingTask"), (W26(), "uploadType"), (W27(), "priority"), (W28(), "headers"),
+    (W25(), "MultipartUploadingTask"), (W26(), "uploadType"), (W27(), "priority"), (W28(), "headers"), (W29(), "query"),
+    (W30(), "query"),
+    (W31(), "query"), (W32(), "parameters"), (W33(), "parameters"), (W34(), "timeout"), (W35(), "timeout"),
+    (W36(), "uploadType"), (W37(), "payloadPath"), (W38(), "payloadPath"), (W39(), "url"), (W40(), "priority"),
+    (W41(), "retryPolicy"), (W42(), "gzipped(above:)"),
+    (W43(url: URL(string: "https://shop.test") ?? URL(fileURLWithPath: "/")), "query"),
+    (N1(), "uploadPayload"), (N2(), "uploadPayload"), (N3(), "FormUploadingTask"), (N4(), "parameters"),
+    (N5(), "httpMethod"), (N6(), "query"), (N7(), "query"), (N8(), "parameters"), (N9(), "timeout"),
+    (N10(), "retryPolicy"), (N11(), "headers"),
   ]
 
   // MARK: What does not compile

@@ -43,17 +43,17 @@ import Testing
   }
 
   @Test func `what counts for nothing is told of, on the log and by the expectation`() async throws {
-    let mock = try MockServer()
     let lines = Shared<[String]>([])
-    let server = quietServer(mock)
-    await server.update { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+    var configuration = ServerConfiguration()
+    configuration.log = TextSink { line in lines.withLock { $0.append(line) } }
+    let transport = StubTransport { .status(.ok, for: $0) }
+    let server = Server(remote: "https://shop.test", configuration: configuration, transport: transport)
     func send(_ task: some ServerTask) async throws { try await task.on(server).run() }
     func expect(_ task: some ServerTask) async throws {
       try await expectTask(task, sends: ExpectedRequest(.get, "/"))
     }
     for (task, aspect) in SpellingTable.told {
       lines.withLock { $0 = [] }
-      mock.enqueue(.status(.ok))
       try await send(task)
       let log = lines.withLock { $0 }
       #if DEBUG

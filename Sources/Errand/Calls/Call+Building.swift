@@ -38,6 +38,9 @@ extension Call {
     if surroundings?.authentication != nil { request.options.account = account(for: request.url) }
     try addCookies(to: &request)
     if plan.keepsCurrentFile { addFileConditions(to: &request) }
+    #if DEBUG
+      TaskSpelling.tell(plan, sending: request, log: snapshot.configuration.log)
+    #endif
     return request
   }
 

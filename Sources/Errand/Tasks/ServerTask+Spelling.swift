@@ -39,9 +39,12 @@ extension ServerTask where TaskQuery == HTTPQuery? {
 }
 
 extension ServerTask where TaskQuery: Encodable {
-  /// The items of the value, as ``HTTPQuery/init(encoding:_:)`` makes them.
+  /// The items of the value, as ``HTTPQuery/init(encoding:_:)`` makes them, in the style of the task's ``FormEncoder`` where it has one.
   public var plannedQuery: HTTPQuery {
-    get throws(TaskError) { try TaskError.encoding("the query", of: Self.self) { try HTTPQuery(encoding: query) } }
+    get throws(TaskError) {
+      let style = (plannedEncoder as? FormEncoder)?.style ?? FormStyle()
+      return try TaskError.encoding("the query", of: Self.self) { try HTTPQuery(encoding: query, style) }
+    }
   }
 }
 

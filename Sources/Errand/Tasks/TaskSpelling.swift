@@ -68,16 +68,27 @@ package enum TaskSpelling {
     }
     let type = Swift.type(of: value)
     if let expected = expected(label, of: task) {
-      return type == expected ? nil : "\(label) counts for nothing, for its type is \(type), not \(expected)"
+      guard type == expected else { return "\(label) counts for nothing, for its type is \(type), not \(expected)" }
+      return label == "url" ? shadowed(byURLOf: task) : nil
+    }
+    if label == "gzipUploadThreshold" {
+      return "\(label) counts for nothing, for no task has one: it is a server's, and gzipped(above:) a call's"
     }
     if let marker = bodies[label], !(task is any UploadingTask) {
       return "\(label) counts for nothing, for the task is no \(marker)"
     }
     // With an underscore before its name it is the storage of something that the type computes.
-    guard !spelled.contains(label), !label.hasPrefix("_"), let aspect = neighbour(of: label, value),
+    guard !spelled.contains(label), !label.hasPrefix("_"), let aspect = neighbour(of: label, value, in: task),
       !isStated(aspect, by: task)
     else { return nil }
     return "\(label) counts for nothing, for no aspect of a task has that name: \(aspect) has"
+  }
+
+  /// What the default of `url` reads, and one of the task's own does not.
+  private static func shadowed(byURLOf task: any ServerTask) -> String? {
+    let shadowed =
+      (try? task.plannedQuery.isEmpty) == false ? "query" : (try? task.plannedPath.isEmpty) == false ? "path" : nil
+    return shadowed.map { "\($0) counts for nothing, for the task states its url: write it into that" }
   }
 
   private static func expected(_ label: String, of task: any ServerTask) -> Any.Type? {
@@ -99,25 +110,47 @@ package enum TaskSpelling {
     case "parameters": task.plannedParameters != nil
     case "encoder": !task.plannedEncoder.isInherited
     case "decoder": !task.plannedDecoder.isInherited
+    case "payloadPath": task.plannedPayloadPath != .inherited
     default: false
     }
   }
 
   /// The aspect of nearly that name, where the property, or the value that it may have, could be meant for it.
-  private static func neighbour(of label: String, _ value: Any) -> String? {
+  private static func neighbour(of label: String, _ value: Any, in task: any ServerTask) -> String? {
+    let type = withoutOptional(Swift.type(of: value))
+    if type == URL.self, label.sorted() == "url".sorted() { return "url" }
     guard label.utf8.count >= 4 else { return nil }
     if value is any BodyEncoder, isOneOff(label, "encoder") { return "encoder" }
     if value is any PayloadDecoder, isOneOff(label, "decoder") { return "decoder" }
-    let type = withoutOptional(Swift.type(of: value))
-    if let near = types.first(where: { $0.value == type && isOneOff(label, $0.key) }) { return near.key }
+    if type == MediaType.self, task is any UploadingTask, isOneOff(label, "uploadType") { return "uploadType" }
+    // A long name is meant whatever its type is.
+    let near = types.first { isOneOff(label, $0.key) && ($0.value == type || $0.key.utf8.count >= 8) }
+    return near?.key ?? likelyAspect(of: label, type)
+  }
+
+  private static func likelyAspect(of label: String, _ type: Any.Type) -> String? {
     let likely: [String: [Any.Type]] = [
       "path": [String.self, [String].self],
       "query": pairs + [HTTPQuery.self, [URLQueryItem].self],
       "headers": pairs + [HTTPHeaders.self, [HTTPHeaderName: String].self],
-      "timeout": [Duration.self],
-      "parameters": pairs + [HTTPQuery.self, [String: Int].self],
+      "timeout": [Duration.self, Int.self, Double.self],
+      "parameters": pairs + [HTTPQuery.self],
+      "payloadPath": [PayloadPath.self, String.self, [String].self],
     ]
-    return likely.first { aspect in aspect.value.contains { $0 == type } && isOneOff(label, aspect.key) }?.key
+    return likely.first { aspect, types in
+      isOneOff(label, aspect) && (types.contains { $0 == type } || isKeyed(type, for: aspect))
+    }?.key
+  }
+
+  /// True for a type with names and values; header fields are of few types, and a `header` may be anything.
+  private static func isKeyed(_ type: Any.Type, for aspect: String) -> Bool {
+    switch aspect {
+    case "headers": "\(type)".hasPrefix("Dictionary<")
+    case "query", "parameters":
+      type is any Encodable.Type && !(type is any LosslessStringConvertible.Type)
+        && !["Array<", "Set<", "Date", "URL", "Data", "UUID", "Decimal"].contains { "\(type)".hasPrefix($0) }
+    default: false
+    }
   }
 
   private static let pairs: [Any.Type] = [

@@ -21,7 +21,10 @@ import Testing
     let name = "x"
     let uri = "y"
     let priority = CallPriority.high
+    let header = Part()
+    let url = URL.known("https://shop.test/")
   }
+  private struct Part: Codable { var id = 7 }
 
   @Test func `other properties are nobody's business`() { #expect(TaskSpelling.problems(of: Fine()).isEmpty) }
 
@@ -37,6 +40,26 @@ import Testing
     var path: String { _path }
     var headers: [String: String] { _headers }
     var timeout: Duration? { _timeout }
+  }
+
+  private struct Composed: ServerPOSTTask {
+    let body = "a"
+    let queryItems = ["a": "b"]
+    let method = "x"
+    let retries = 3
+    let params = 7
+    var httpMethod: HTTPMethod { .put }
+    var retryPolicy: RetryPolicy { .fixed(retries: retries, delay: .zero) }
+    var query: HTTPQuery { [method: "1"] }
+    func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { .text(body) }
+  }
+
+  @Test func `names that others have for what the task states by itself are nobody's business`() async throws {
+    let lines = Shared<[String]>([])
+    let stub = StubServer { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+    try await Composed().on(stub.server).run()
+    #expect(lines.withLock { $0 } == [])
+    try await expectTask(Composed(), sends: ExpectedRequest(.put, "/?x=1", body: .text("a")))
   }
 
   private struct Batch: ServerPOSTTask {
