@@ -35,3 +35,8 @@ func notes(_ notes: URL, _ widget: Widget, _ shop: Server) async throws {
   try await Endpoint<HTTPBody, Void>.post("notes", form: MultipartForm([.file("note", notes)])).on(shop).upload()
   try await Endpoint<Widget, Void>.post("widgets", widget).encoder(FormEncoder()).on(shop).upload()
 }
+
+func requests(_ widget: Widget, _ shop: Server) async throws {
+  try await Endpoint<Void, Void>.request(.post, "logout").on(shop).download()
+  try await Endpoint<Widget, Void>.request(.delete, "widgets", widget).on(shop).upload()
+}
