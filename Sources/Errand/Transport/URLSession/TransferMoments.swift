@@ -38,7 +38,7 @@
 
     /// The same as this library counts it: from the start, and never backwards.
     var timings: TransferTimings {
-      var timings = TransferTimings()
+      var timings = TransferTimings.Parts()
       timings.nameLookup = sinceStart(domainLookupEnd) ?? .zero
       timings.connect = sinceStart(secureConnectionStart ?? connectEnd) ?? timings.nameLookup
       timings.secureConnect = sinceStart(secureConnectionEnd) ?? .zero
@@ -51,7 +51,7 @@
       timings.wasResent = transactions > 1
       timings.remoteAddress = remoteAddress
       timings.remotePort = remotePort
-      return timings
+      return TransferTimings(timings)
     }
 
     private func sinceStart(_ date: Date?) -> Duration? {

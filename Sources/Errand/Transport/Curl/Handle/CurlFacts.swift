@@ -26,8 +26,11 @@
       }
     }
 
-    var timings: TransferTimings {
-      var timings = TransferTimings()
+    /// The timings of the transfer.
+    ///
+    /// - Parameter bytes: The bytes of the body as they were handed on.
+    func timings(handedOn bytes: Int64) -> TransferTimings {
+      var timings = TransferTimings.Parts()
       timings.nameLookup = duration(CCINFO_NAMELOOKUP_TIME_T)
       timings.connect = duration(CCINFO_CONNECT_TIME_T)
       timings.secureConnect = duration(CCINFO_APPCONNECT_TIME_T)
@@ -39,7 +42,8 @@
       timings.wasResent = sendCount > 1
       timings.remoteAddress = remoteAddress
       timings.remotePort = long(CCINFO_PRIMARY_PORT)
-      return timings
+      timings.bytesDecoded = bytes
+      return TransferTimings(timings)
     }
 
     /// The error for a code that is not `CCE_OK`, or for an end without a response.
@@ -125,7 +129,7 @@
     /// The error with what the transfer took until then.
     func timed(_ error: any Error) -> any Error {
       guard lastMulti != nil, var error = error as? TaskError else { return error }
-      error.timings = CurlFacts(handle, sendCount: sendCount, isSurelyNotSent: isSurelyNotSent).timings
+      error.timings = CurlFacts(handle, sendCount: sendCount, isSurelyNotSent: isSurelyNotSent).timings(handedOn: 0)
       return error
     }
   }

@@ -83,9 +83,7 @@
               .badResponse, "the server kept its connection busy with frames that are no part of an answer",
               phase: timers.phase)))
       } else if code == CCE_OK, head.isComplete {
-        var timings = facts.timings
-        timings.bytesDecoded = received
-        finish(.success(timings))
+        finish(.success(facts.timings(handedOn: received)))
       } else {
         finish(
           .failure(
