@@ -9,6 +9,14 @@ func lookAtCalls(of shop: Server, in file: URL) async throws {
   try calls.archive.write(to: file)  // HAR 1.2
 }
 
+func writePage(of shop: Server, in folder: URL) async throws {
+  let log = try HTTPLog(in: folder)
+  await shop.update { $0.recorders.append(log) }
+  _ = try await GetWidget(id: 7).download()
+  await log.finish()  // returns when all is written
+  print("look at \(log.page.path)")
+}
+
 func showCommand(for url: URL) {
   let request = HTTPRequest(.post, url, headers: [.accept: "application/json"], body: .text("it's"))
   print(request.curlCommand())

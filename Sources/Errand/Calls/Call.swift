@@ -251,8 +251,8 @@ final class Call: Sendable {
     guard isEchoed || recorder != nil else { return }
     let text = "\(recorded)"
     if isEchoed { configuration.log.write(text) }
-    let name = plan.recordingName(method: recorded.method)
-    recorder?.record(Recording(text: text, name: name, entry: RecordingEntry(recorded)), log: configuration.log)
+    let entry = RecordingEntry(recorded)
+    recorder?.record(Recording(text: text, name: recorded.fileName, entry: entry), log: configuration.log)
   }
 
   private func startDeadline(_ limit: Duration) {

@@ -70,3 +70,15 @@ extension RecordingEntry {
       seconds: call.duration.inSeconds, attempts: call.attempts)
   }
 }
+
+extension RecordedCall {
+  /// The name of the call's file, but for its number: the method and the type's name without it and without `Task`.
+  var fileName: String {
+    var name = task.filter { $0.isLetter || $0.isNumber }
+    if name.lowercased().hasPrefix(method.rawValue.lowercased()), name.count > method.rawValue.count {
+      name.removeFirst(method.rawValue.count)
+    }
+    if name.hasSuffix("Task"), name.count > 4 { name.removeLast(4) }
+    return "\(method) \(name)"
+  }
+}

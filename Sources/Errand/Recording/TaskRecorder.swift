@@ -49,7 +49,6 @@ final class TaskRecorder: Sendable {
     } == 0
 
   init(folder url: URL, limits: RecordingLimits) throws {
-    _ = Self.waitsAtExit
     self.url = url
     self.limits = limits
     var folder = RecordingFolder(url)
@@ -62,6 +61,14 @@ final class TaskRecorder: Sendable {
     }
     self.folder = Lock(folder)
   }
+
+  /// From now on the process waits at its exit, until as often ``endWriting()`` was called.
+  static func beginWriting() {
+    _ = waitsAtExit
+    writers.withLock { $0 += 1 }
+  }
+
+  static func endWriting() { writers.withLock { $0 -= 1 } }
 
   /// A folder below the temporary one that no other session has, and whose name cannot be guessed.
   static func newFolder() -> URL {
@@ -83,7 +90,7 @@ final class TaskRecorder: Sendable {
       return !queue.isWriting
     }
     guard isIdle else { return }
-    Self.writers.withLock { $0 += 1 }
+    Self.beginWriting()
     writer.async { self.writeAll(log) }
   }
 
@@ -104,7 +111,7 @@ final class TaskRecorder: Sendable {
 
   private func writeAll(_ log: TextSink) {
     while let recordings = next() { write(recordings, log) }
-    Self.writers.withLock { $0 -= 1 }
+    Self.endWriting()
   }
 
   /// The recordings to write; nil where there are none, and the waiters are resumed.
@@ -161,7 +168,7 @@ final class TaskRecorder: Sendable {
     if isFirst { log.write("recording to \(url.path) fails: \(reason)") }
   }
 
-  private static func words(of error: any Error) -> String {
+  static func words(of error: any Error) -> String {
     (error as? POSIXError).map { String(cString: strerror($0.code.rawValue)) } ?? "\(error)"
   }
 }

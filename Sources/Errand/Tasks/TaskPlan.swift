@@ -153,15 +153,3 @@ public struct TaskPlan: Sendable {
     return names.contains(name) || names.contains(String(name.prefix { $0 != "<" }))
   }
 }
-
-extension TaskPlan {
-  /// The name under which the call is recorded: the method and the type's name without it and without `Task`.
-  func recordingName(method: HTTPMethod) -> String {
-    var name = taskName.filter { $0.isLetter || $0.isNumber }
-    if name.lowercased().hasPrefix(method.rawValue.lowercased()), name.count > method.rawValue.count {
-      name.removeFirst(method.rawValue.count)
-    }
-    if name.hasSuffix("Task"), name.count > 4 { name.removeLast(4) }
-    return "\(method) \(name)"
-  }
-}

@@ -68,7 +68,8 @@ import Testing
       configuration.logStyle = .steps
       configuration.observers = [events]
       let calls = RecordedCalls()
-      configuration.recorders = [calls]
+      let log = try HTTPLog(in: folder.appendingPathComponent("log"))
+      configuration.recorders = [calls, log]
       configuration.userAgent = "tests"
       let transport = StubTransport { request in
         number.add()
@@ -91,7 +92,8 @@ import Testing
         environment: [:])
       let refusal = await taskError { try await PlainTask().on(refused).run() }
       output.withLock { $0.append("\(refused.remote) \(refusal.map { "\($0)" } ?? "")") }
-      try await server.recordTaskPath(to: folder)
+      let recordings = folder.appendingPathComponent("recordings")
+      try await server.recordTaskPath(to: recordings)
       let task = Leaky(server: server).retry(.never)
       for _ in 0..<4 {
         do {
@@ -115,16 +117,18 @@ import Testing
       }
       await server.endTaskPathRecording()
       output.withLock { $0 += events.moments().map { "\($0)" } }
-      for name in try files(in: folder) {
-        output.withLock { $0.append(name) }
-        let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
-        output.withLock { $0.append(text) }
+      await log.finish()
+      for place in [recordings, log.folder] {
+        for name in try files(in: place) {
+          let text = try String(contentsOf: place.appendingPathComponent(name), encoding: .utf8)
+          output.withLock { $0 += [name, text] }
+        }
       }
       #expect(calls.calls.map(\.exchanges.count) == [0, 1, 1, 1, 1, 1], "the first is refused")
       let texts = try Self.texts(of: calls.calls)
       output.withLock { $0 += texts }
       let all = output.withLock { $0 }
-      #expect(all.count > 40)
+      #expect(all.count > 50)
       for text in all {
         let found = text.matches(of: /planted\d+/).map { String($0.0) }
         #expect(found.isEmpty, "\(found) in \(text.prefix(3000))")

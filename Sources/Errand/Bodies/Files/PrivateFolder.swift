@@ -81,6 +81,28 @@ struct PrivateFolder: ~Copyable {
     }
   }
 
+  /// Adds to a plain file of our own, which is there.
+  func append(_ name: String, _ data: Data) throws {
+    let file = openat(descriptor, name, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard file >= 0 else { throw Self.failure() }
+    defer { close(file) }
+    try Self.check(file, name)
+    guard Descriptor.put(data, into: file) else { throw Self.failure() }
+  }
+
+  /// Makes a link, in the place of one of that name; a file there stays, and is an error.
+  func link(_ name: String, to target: String) throws {
+    let aside = ".\(name).partial"
+    unlinkat(descriptor, aside, 0)  // mostly there is none
+    guard symlinkat(target, descriptor, aside) == 0 else { throw Self.failure() }
+    var status = stat()
+    if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT != S_IFLNK {
+      unlinkat(descriptor, aside, 0)
+      throw Refusal.anothers(name)
+    }
+    try rename(aside, to: name)
+  }
+
   /// The content of a plain file of our own; nil where there is none.
   func read(_ name: String) throws -> Data? {
     // Without waiting for the other end of a pipe that was planted there.

@@ -1,0 +1,164 @@
+extension LogPage {
+  /// The script of the page. It makes no markup of texts, and only those rows that are seen, so that 10,000 calls are no burden.
+  static let script = #"""
+    "use strict";
+    addEventListener("DOMContentLoaded", () => {
+      const $ = id => document.getElementById(id), height = 26;
+      const list = $("list"), space = $("space"), details = $("details"), filter = $("filter"), follow = $("follow");
+      const items = [];
+      for (const block of document.querySelectorAll("script.call")) {
+        try { items.push(JSON.parse(block.textContent)); } catch { /* the last one may still be under way */ }
+        block.remove();
+      }
+      items.sort((a, b) => a.call.startedAt - b.call.startedAt || a.call.id - b.call.id);
+      const start = items.reduce((least, item) => Math.min(least, item.call.startedAt), Infinity);
+      const end = items.reduce((most, item) => Math.max(most, item.call.startedAt + item.call.duration), start + 0.001);
+      for (const item of items) {
+        const call = item.call;
+        item.text = [call.method, call.url, call.task, call.tag, call.comment, call.failure, call.status].filter(Boolean).join(" ").toLowerCase();
+      }
+      let shown = items, picked = null;
+      const kept = JSON.parse(sessionStorage.getItem(location.pathname) || "{}");
+
+      const element = (name, className, text) => {
+        const node = document.createElement(name);
+        if (className) node.className = className;
+        if (text !== undefined && text !== null) node.textContent = text;
+        return node;
+      };
+      const seconds = value => value === undefined || value === null ? "" : value < 1 ? (value * 1000).toFixed(value < 0.1 ? 1 : 0) + " ms" : value.toFixed(2) + " s";
+
+      // The parts of a request's time, as shares of the whole run.
+      const parts = (call, exchange) => {
+        const at = exchange.sent, times = exchange.timings, queued = exchange.queued || 0;
+        const ended = Math.max(exchange.ended ?? at, exchange.answered ?? at);
+        if (!times || !times.firstByte) return [["queue", at, queued], ["wait", at + queued, Math.max(0, (exchange.answered ?? ended) - at - queued)],
+          ["body", exchange.answered ?? ended, ended - (exchange.answered ?? ended)]];
+        const begin = at + queued, ready = Math.max(times.connect, times.secureConnect);
+        return [["queue", at, queued], ["name", begin, times.nameLookup], ["connect", begin + times.nameLookup, times.connect - times.nameLookup],
+          ["tls", begin + times.connect, Math.max(0, times.secureConnect - times.connect)], ["wait", begin + ready, times.firstByte - ready],
+          ["body", begin + times.firstByte, times.lastByte - times.firstByte]];
+      };
+      const attempts = call => call.attempts + (call.attempts === 1 ? " attempt" : " attempts");
+      const bars = call => {
+        const node = element("span", "bars"), base = call.startedAt - start, whole = end - start;
+        const bar = (name, from, length) => {
+          const part = element("i", name);
+          part.style.left = 100 * (base + from) / whole + "%";
+          part.style.width = 100 * Math.max(0, length) / whole + "%";
+          node.append(part);
+        };
+        bar("attempt", 0, call.duration);
+        for (const exchange of call.exchanges) for (const [name, from, length] of parts(call, exchange)) if (length > 0) bar(name, from, length);
+        node.title = attempts(call);
+        return node;
+      };
+      const row = index => {
+        const item = shown[index], call = item.call, node = element("div", "row");
+        node.style.top = index * height + "px";
+        node.setAttribute("role", "option");
+        node.setAttribute("aria-selected", item === picked);
+        node.id = "call" + call.id;
+        const address = element("span", "address", call.url || call.task);
+        address.title = call.task;
+        node.append(element("span", "number", call.id), element("span", "method", call.method),
+          element("span", "status " + call.outcome, call.status || (call.outcome === "succeeded" ? "" : "—")), address, bars(call),
+          element("span", "time", seconds(call.duration)));
+        node.addEventListener("click", () => pick(item));
+        return node;
+      };
+      const draw = () => {
+        const first = Math.max(0, Math.floor(list.scrollTop / height) - 5);
+        const last = Math.min(shown.length, Math.ceil((list.scrollTop + list.clientHeight) / height) + 5);
+        const rows = [];
+        for (let index = first; index < last; index++) rows.push(row(index));
+        space.style.height = shown.length * height + "px";
+        space.replaceChildren(...rows);
+      };
+      const test = (call, text, word) => {
+        const [, name, value] = /^(status|outcome|method|task):(.*)$/.exec(word) || [];
+        return name ? String(call[name] ?? "").toLowerCase().startsWith(value) : text.includes(word);
+      };
+      const choose = () => {
+        const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+        shown = items.filter(item => words.every(word => test(item.call, item.text, word)));
+        const failed = shown.filter(item => item.call.outcome === "failed").length;
+        $("count").textContent = shown.length + " of " + items.length + " calls" + (failed ? ", " + failed + " failed" : "");
+        draw();
+      };
+
+      const copy = async text => {
+        try { await navigator.clipboard.writeText(text); } catch {
+          const area = element("textarea");
+          area.value = text;
+          document.body.append(area);
+          area.select();
+          document.execCommand("copy");
+          area.remove();
+        }
+      };
+      const body = value => value ? (value.text ?? "") + (value.note ? (value.text ? "\n" : "") + value.note : "") : "";
+      const lines = (head, fields, content) => [head, ...fields.map(field => field.name + ": " + field.value), ...(content ? ["", content] : [])].join("\n");
+      const pick = item => {
+        picked = item;
+        const call = item.call, nodes = [element("h2", "", call.method + " " + (call.url || call.task))];
+        nodes.push(element("p", call.outcome, call.outcome + (call.status ? " with " + call.status : "") + " after " + seconds(call.duration) + ", " + attempts(call)));
+        nodes.push(element("p", "", [call.task, call.tag !== call.task ? call.tag : "", call.comment].filter(Boolean).join(" · ")));
+        if (call.failure) nodes.push(element("p", "failed", call.failure));
+        if (call.diagnosis) nodes.push(element("p", "advice", call.diagnosis.cause + ": " + call.diagnosis.advice));
+        const link = element("a", "", item.file);
+        link.href = encodeURIComponent(item.file);
+        nodes.push(link);
+        call.exchanges.forEach((exchange, index) => {
+          nodes.push(element("h3", "", "Request " + (index + 1) + " of " + call.exchanges.length + ", attempt " + exchange.attempt));
+          const button = element("button", "", "Copy as cURL");
+          button.addEventListener("click", () => copy(item.curl[index]));
+          if (item.curl[index]) nodes.push(button);
+          nodes.push(element("pre", "", lines(exchange.method + " " + (exchange.url || ""), exchange.headers, body(exchange.body))));
+          const answer = exchange.response;
+          nodes.push(element("pre", "", answer ? lines(answer.status + " " + (answer.version || ""), answer.headers, body(answer.body)) : "no response: " + (exchange.failure || "cancelled")));
+        });
+        if (call.moments.length) {
+          nodes.push(element("h3", "", "Flight record"));
+          nodes.push(element("pre", "", call.moments.map(moment => moment.time.toFixed(3) + " s  " + moment.text).join("\n")));
+        }
+        details.replaceChildren(...nodes);
+        details.scrollTop = 0;
+        list.setAttribute("aria-activedescendant", "call" + call.id);
+        draw();
+      };
+      const step = count => {
+        if (!shown.length) return;
+        const index = Math.min(shown.length - 1, Math.max(0, shown.indexOf(picked) + count));
+        const top = index * height;
+        if (top < list.scrollTop) list.scrollTop = top;
+        if (top + height > list.scrollTop + list.clientHeight) list.scrollTop = top + height - list.clientHeight;
+        pick(shown[index]);
+      };
+      addEventListener("keydown", event => {
+        if (event.target === filter) { if (event.key === "Escape") { filter.value = ""; choose(); list.focus(); } return; }
+        if (event.metaKey || event.ctrlKey || event.altKey) return;
+        const page = Math.max(1, Math.floor(list.clientHeight / height) - 1);
+        const steps = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: page, PageUp: -page, Home: -1e9, End: 1e9 };
+        if (event.target !== details && event.key in steps) { event.preventDefault(); step(steps[event.key]); }
+        if (event.key === "/") { event.preventDefault(); filter.focus(); }
+        if (event.key === "Escape") { picked = null; details.replaceChildren(); draw(); }
+        if (event.key === "c" && picked && picked.curl[0]) copy(picked.curl[picked.curl.length - 1]);
+      });
+      filter.addEventListener("input", choose);
+      list.addEventListener("scroll", draw, { passive: true });
+      addEventListener("resize", draw);
+      // The run may go on: the page is read again, and goes on where it was.
+      const keep = () => sessionStorage.setItem(location.pathname, JSON.stringify({ filter: filter.value, follow: follow.checked, id: picked && picked.call.id, top: list.scrollTop }));
+      addEventListener("pagehide", keep);
+      setInterval(() => { if (follow.checked && !document.hidden) { keep(); location.reload(); } }, 2000);
+      filter.value = kept.filter || "";
+      follow.checked = kept.follow || false;
+      choose();
+      list.scrollTop = follow.checked ? shown.length * height : kept.top || 0;
+      const last = items.find(item => item.call.id === kept.id);
+      if (last) pick(last); else draw();
+      list.focus();
+    });
+    """#
+}

@@ -1,0 +1,142 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct HTTPLogTests {
+  /// The log of calls, and the text of its page.
+  private func logged(
+    _ answers: StubLog.Answer..., below parent: URL, _ body: (Server) async throws -> Void
+  ) async throws -> (log: HTTPLog, page: String) {
+    let (log, stub) = (try HTTPLog(in: parent), StubLog(answers))
+    var configuration = ServerConfiguration()
+    configuration.recorders = [log]
+    let server = Server(
+      remote: "https://shop.test", configuration: configuration, transport: StubTransport { try stub.answer($0) },
+      environment: [:])
+    try await body(server)
+    await log.finish()
+    return (log, try String(contentsOf: log.page, encoding: .utf8))
+  }
+
+  private static let injection = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&--><!--"
+
+  @Test func `every call is a text file and a block of the page`() async throws {
+    try await withFolder { parent in
+      let (log, page) = try await logged(.widget, below: parent) { server in
+        for id in 0..<3 { _ = try await GetWidget(id: id).on(server).download() }
+      }
+      let texts = try files(in: log.folder).filter { $0.hasSuffix(".txt") }
+      #expect(texts == ["0001. GET Widget.txt", "0002. GET Widget.txt", "0003. GET Widget.txt"])
+      let blocks = page.components(separatedBy: "class=\"call\">").dropFirst()
+      #expect(blocks.count == 3)
+      for (block, text) in zip(blocks, texts) {
+        let json = try #require(block.components(separatedBy: "</script>").first)
+        let entry = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+        #expect(
+          entry["file"] as? String == text && (entry["curl"] as? [String])?.first?.hasPrefix("curl 'https:") == true)
+        let written = try String(contentsOf: log.folder.appendingPathComponent(text), encoding: .utf8)
+        #expect(written.contains((entry["call"] as? [String: Any])?["url"] as? String ?? "-"))
+      }
+    }
+  }
+
+  @Test func `the newest log is linked, and nobody else can read it`() async throws {
+    try await withFolder { parent in
+      _ = try HTTPLog(in: parent)
+      let log = try HTTPLog(in: parent)
+      let latest = parent.appendingPathComponent("latest").path
+      #expect(try FileManager.default.destinationOfSymbolicLink(atPath: latest) == log.folder.lastPathComponent)
+      func mode(_ url: URL) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
+      }
+      #expect(try mode(log.folder) == 0o700 && mode(log.page) == 0o600)
+    }
+  }
+
+  @Test func `nothing that a peer sends becomes markup, and no secret is shown`() async throws {
+    try await withFolder { parent in
+      let answer = StubLog.Answer.data(Data("\(Self.injection) token=s3cret".utf8), .plainText)
+      let (_, page) = try await logged(answer, below: parent) { server in
+        let task = URLTask(
+          .known("https://shop.test/?token=s3cret"), method: .post, headers: ["X-Odd": Self.injection],
+          body: .text(Self.injection))
+        _ = try await task.on(server).tagged(Self.injection).comment(Self.injection).download()
+      }
+      #expect(!page.contains("s3cret") && !page.contains("<img") && !page.contains("<!--"))
+      #expect(page.components(separatedBy: "<script").count == 3, "the page's own, and the call's")
+    }
+  }
+
+  @Test func `no field of a call can end its block`() async throws {
+    let calls = try await recordedCalls(.status(503), .json(#"{"a":1}"#)) { server in
+      let task = URLTask(.known("https://shop.test/a?b=c"), method: .put, headers: ["X-A": "b"], body: .text("body"))
+      _ = try await task.on(server).retry(upTo: 1, after: .seconds(1)).tagged("tag").comment("comment").download()
+    }
+    var call = try #require(calls.first)
+    call.failure = "failure"
+    call.answer = call.exchanges[0].response
+    call.exchanges[0].failure = "failure"
+    call.exchanges[0].body?.note = "note"
+    call.exchanges[1].response?.body?.note = "note"
+    // Every text in it, wherever it stands, but for those that are one of a few words.
+    let texts = try JSONSerialization.jsonObject(with: JSONEncoder().encode(call))
+    let count = Shared(0)
+    func spoiled(_ value: Any, _ key: String) -> Any {
+      if let list = value as? [Any] { return list.map { spoiled($0, key) } }
+      if let object = value as? [String: Any] {
+        return Dictionary(uniqueKeysWithValues: object.map { ($0.key, spoiled($0.value, $0.key)) })
+      }
+      guard value is String, !["outcome", "version", "data"].contains(key) else { return value }
+      count.withLock { $0 += 1 }
+      return Self.injection
+    }
+    let data = try JSONSerialization.data(withJSONObject: spoiled(texts, ""))
+    let bad = try JSONDecoder().decode(RecordedCall.self, from: data)
+    #expect(count.withLock { $0 } > 40 && bad.exchanges[1].response?.body?.text == Self.injection)
+    let block = String(decoding: try LogPage.block(bad, file: Self.injection), as: UTF8.self)
+    let (begin, end) = ("<script type=\"application/json\" class=\"call\">", "</script>\n")
+    #expect(block.hasPrefix(begin) && block.hasSuffix(end))
+    let json = block.dropFirst(begin.count).dropLast(end.count)
+    #expect(!json.contains("<") && !json.contains("\n"))
+    let read = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+    #expect(read["file"] as? String == Self.injection)
+    #expect((read["call"] as? [String: Any])?["comment"] as? String == Self.injection)
+  }
+
+  @Test func `past the limit nothing is written, which is said once`() async throws {
+    try await withFolder { parent in
+      let said = Shared<[String]>([])
+      let log = try HTTPLog(in: parent, limit: 2, log: TextSink { text in said.withLock { $0.append(text) } })
+      let stub = StubServer(.widget)
+      await stub.server.update { $0.recorders = [log] }
+      for id in 0..<4 { _ = try await GetWidget(id: id).on(stub.server).download() }
+      await log.finish()
+      #expect(try files(in: log.folder).count { $0.hasSuffix(".txt") } == 2)
+      #expect(said.withLock { $0.count } == 1 && said.withLock { $0.first }?.contains("it has 2 calls") == true)
+    }
+  }
+
+  @Test func `the policy of the page is that of its own script`() throws {
+    // With the mark behind it, a bracket is a part of another character, and still begins a tag.
+    let page = LogPage.head(title: "<q> <\u{338}q & \"x\"")
+    #expect(page.range(of: Data("<q".utf8)) == nil && page.range(of: Data("<\u{338}".utf8)) == nil)
+    let head = String(decoding: page, as: UTF8.self)
+    let hash = Data(SHA256.hash(Array(LogPage.script.utf8))).base64EncodedString()
+    #expect(head.contains("script-src 'sha256-\(hash)'") && head.contains("<script>\(LogPage.script)</script>"))
+    #expect(head.contains("default-src 'none'") && !head.contains("http://"))
+    for word in ["innerHTML", "outerHTML", "document.write", "eval(", "fetch("] {
+      #expect(!LogPage.script.contains(word))
+    }
+  }
+
+  @Test func `a folder that cannot be made is an error that names it`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      try Data().write(to: file)
+      let error = #expect(throws: TaskError.self) { try HTTPLog(in: file) }
+      #expect(error?.code == .fileNotWritable && error?.reason.contains(file.path) == true)
+    }
+  }
+}
