@@ -61,6 +61,11 @@ struct AddWidgets: ServerPOSTTask, PayloadUploadingTask {
   let path = "widgets"
 }
 
+struct AddReadings: ServerPOSTTask, PayloadUploadingTask, GZipUploadingTask {
+  let uploadPayload: [Double]
+  let path = "readings"
+}
+
 func add(_ widgets: [Widget], to shop: Server) async throws {
   try await AddWidgets(uploadPayload: widgets).gzipped(above: 1024).on(shop).upload()
 }

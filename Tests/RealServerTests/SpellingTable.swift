@@ -144,6 +144,12 @@ enum SpellingTable {
   private struct L3: ServerTask { let payloadPath: String? }
   private struct L4: ServerTask { let payloadPath: [String]? }
 
+  private struct Z1: ServerTask { let gzipUploadThreshold = 10 }
+  private struct Z2: ServerTask { let gzipUploadThreshold: Int? }
+  private struct Z3: GZipUploadingTask {}
+  private struct Z4: GZipUploadingTask { let gzipUploadThreshold = 10 }
+  private struct Z5: FormUploadingTask, GZipUploadingTask { let uploadPayload = ["a": 1] }
+
   static let planned: [(any ServerTask, @Sendable (TaskPlan) -> Bool)] = [
     (T1(), { $0.timeout == .seconds(3) }), (T2(timeout: .seconds(3)), { $0.timeout == .seconds(3) }),
     (T2(timeout: nil), { $0.timeout == .inherited }), (D1(), { $0.decoder is PropertyListDecoder }),
@@ -151,6 +157,11 @@ enum SpellingTable {
     (D2(decoder: nil), { type(of: $0.decoder) == type(of: P1().plan.decoder) }),
     (L1(), { $0.payloadPath == ["data"] }), (L2(), { $0.payloadPath == ["data", "items"] }),
     (L3(payloadPath: "data"), { $0.payloadPath == ["data"] }), (L3(payloadPath: nil), { $0.payloadPath == .inherited }),
+    (Z1(), { $0.gzipUploadThreshold == 10 }), (Z2(gzipUploadThreshold: 10), { $0.gzipUploadThreshold == 10 }),
+    (Z2(gzipUploadThreshold: nil), { $0.gzipUploadThreshold == nil }), (Z3(), { $0.gzipUploadThreshold == 0 }),
+    (Z4(), { $0.gzipUploadThreshold == 10 }),
+    (Z5(), { $0.gzipUploadThreshold == 0 && $0.encoder is FormEncoder }),
+    (P1(), { $0.gzipUploadThreshold == nil }),
     (L4(payloadPath: ["a"]), { $0.payloadPath == ["a"] }), (L4(payloadPath: nil), { $0.payloadPath == .inherited }),
   ]
 
@@ -221,7 +232,7 @@ enum SpellingTable {
   private struct W39: ServerTask { let ulr = URL(string: "https://shop.test") }
   private struct W40: ServerTask { let priorty = 3 }
   private struct W41: ServerTask { let retryPolcy: RetryPolicy? = nil }
-  private struct W42: ServerTask { let gzipUploadThreshold = 10 }
+  private struct W42: ServerTask { let gzipUploadTreshold = 10 }
   private struct W43: ServerTask {
     let url: URL
     let query = ["a": "1"]
@@ -253,7 +264,7 @@ enum SpellingTable {
     (W30(), "query"),
     (W31(), "query"), (W32(), "parameters"), (W33(), "parameters"), (W34(), "timeout"), (W35(), "timeout"),
     (W36(), "uploadType"), (W37(), "payloadPath"), (W38(), "payloadPath"), (W39(), "url"), (W40(), "priority"),
-    (W41(), "retryPolicy"), (W42(), "gzipped(above:)"),
+    (W41(), "retryPolicy"), (W42(), "gzipUploadThreshold"),
     (W43(url: URL(string: "https://shop.test") ?? URL(fileURLWithPath: "/")), "query"),
     (N1(), "uploadPayload"), (N2(), "uploadPayload"), (N3(), "FormUploadingTask"), (N4(), "parameters"),
     (N5(), "httpMethod"), (N6(), "query"), (N7(), "query"), (N8(), "parameters"), (N9(), "timeout"),
@@ -282,6 +293,8 @@ enum SpellingTable {
     ("let encoder: FormEncoder? = nil", "an encoder is a BodyEncoder"),
     ("let decoder = JSONEncoder()", "a decoder is a PayloadDecoder"),
     ("let payloadPath = 5", "a payload path is a key as String"),
+    ("let gzipUploadThreshold = \"10\"", "a gzipUploadThreshold is a number of bytes as Int"),
+    ("let gzipUploadThreshold = 1e3", "a gzipUploadThreshold is a number of bytes as Int"),
     ("struct Odd: Sendable {}; let parameters = Odd()", "parameters are a dictionary, or Encodable"),
     ("let parameters = [(\"a\", \"b\")]", "parameters are a dictionary, or Encodable"),
     ("struct Odd: Sendable {}; typealias ErrorPayload = Odd", "does not conform to protocol 'ServerTask'"),

@@ -70,6 +70,13 @@
       func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { body }
     }
 
+    private struct SayPacked: ServerPOSTTask, GZipUploadingTask, PayloadDownloadingTask {
+      typealias DownloadPayload = [String]
+      let body: HTTPBody
+      let path = "gunzip"
+      func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { body }
+    }
+
     @Test func `packed bodies are gzip to others, in memory and as a stream`() async throws {
       let data = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
       let stream = HTTPBody.stream {
@@ -82,6 +89,7 @@
       let streamed = try await Pack(body: stream).gzipped().on(server).download()
       #expect(whole.prefix(2) == ["gzip", "1000000"] && streamed.prefix(3) == whole.prefix(3))
       #expect(Int(whole[3]).map { $0 < 100_000 } == true && streamed[3].isEmpty)
+      #expect(try await SayPacked(body: .bytes(data)).on(server).download() == whole)
       let none = try await Pack(body: .bytes(Data())).gzipped().on(server).download()
       #expect(none.prefix(2) == ["gzip", "0"])
       withExtendedLifetime(starlette) {}

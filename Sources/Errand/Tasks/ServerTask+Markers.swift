@@ -22,6 +22,14 @@ extension IdempotentTask {
   public var idempotency: Idempotency { .safeToRepeat }
 }
 
+/// A task whose body is sent packed by gzip, whatever its size. The server must know it.
+public protocol GZipUploadingTask: ServerTask {}
+
+extension GZipUploadingTask {
+  /// 0.
+  public var gzipUploadThreshold: Int { 0 }
+}
+
 /// A task whose method is GET.
 public protocol ServerGETTask: ServerTask {}
 

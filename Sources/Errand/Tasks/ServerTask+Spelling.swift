@@ -224,3 +224,23 @@ extension TaskError {
     }
   }
 }
+
+// MARK: Packing
+
+extension ServerTask where TaskGZipThreshold == Int? {
+  /// The server's.
+  public var gzipUploadThreshold: Int? { nil }
+  /// The number, nil where the server's counts.
+  public var plannedGZipThreshold: Int? { gzipUploadThreshold }
+}
+
+extension ServerTask where TaskGZipThreshold == Int {
+  /// The number.
+  public var plannedGZipThreshold: Int? { gzipUploadThreshold }
+}
+
+extension ServerTask {
+  /// Not a spelling of a threshold.
+  @available(*, unavailable, message: "a gzipUploadThreshold is a number of bytes as Int")
+  public var plannedGZipThreshold: Int? { nil }
+}

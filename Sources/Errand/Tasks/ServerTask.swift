@@ -31,6 +31,8 @@ public protocol ServerTask: Sendable {
   associatedtype TaskDecoder: Sendable = any PayloadDecoder
   /// The type of ``payloadPath``: ``PayloadPath``, a key or keys.
   associatedtype TaskPayloadPath: Sendable = PayloadPath
+  /// The type of ``gzipUploadThreshold``: a number of bytes or an optional one.
+  associatedtype TaskGZipThreshold: Sendable = Int?
   /// The payload of refused responses, which ``TaskError/payload(as:)`` gives; the server's
   /// ``ServerConfiguration/errorPayload`` unless stated.
   associatedtype ErrorPayload: Decodable & Sendable = Never
@@ -67,6 +69,9 @@ public protocol ServerTask: Sendable {
   /// The place of the payload in a body that wraps it: a key, keys as `[String]`, or a ``PayloadPath``; the server's
   /// ``ServerConfiguration/payloadPath`` unless stated.
   var payloadPath: TaskPayloadPath { get }
+  /// The size in bytes from which the body is sent packed by gzip: 0 packs every one, `.max` none; the server's
+  /// ``ServerConfiguration/gzipUploadThreshold`` unless stated, and where it is nil.
+  var gzipUploadThreshold: TaskGZipThreshold { get }
 
   // MARK: How
 
@@ -162,6 +167,8 @@ public protocol ServerTask: Sendable {
   var plannedDecoder: any PayloadDecoder { get }
   /// ``payloadPath`` as one of its own type. Not to be implemented.
   var plannedPayloadPath: PayloadPath { get }
+  /// ``gzipUploadThreshold`` as a number, nil where the server's counts. Not to be implemented.
+  var plannedGZipThreshold: Int? { get }
   /// The task as it was declared, without its modifiers. Not to be implemented.
   var unmodified: Unmodified { get }
   /// All aspects as one value, which is read once a call. Not to be implemented.

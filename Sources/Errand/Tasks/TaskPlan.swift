@@ -96,6 +96,7 @@ public struct TaskPlan: Sendable {
     encoder = task.plannedEncoder
     decoder = task.plannedDecoder
     payloadPath = task.plannedPayloadPath
+    gzipUploadThreshold = task.plannedGZipThreshold
     timeout = task.plannedTimeout
     timeouts = task.timeouts
     retryPolicy = task.retryPolicy

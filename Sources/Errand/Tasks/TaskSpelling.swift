@@ -14,7 +14,9 @@ package enum TaskSpelling {
     "acceptedStatuses": AcceptedStatuses.self, "taskTag": String.self, "comment": String.self,
     "context": TaskContext.self, "echoStyle": EchoStyle.self, "recordingStyle": RecordingStyle.self,
   ]
-  private static let spelled = ["path", "query", "headers", "timeout", "encoder", "decoder", "payloadPath", "url"]
+  private static let spelled = [
+    "path", "query", "headers", "timeout", "encoder", "decoder", "payloadPath", "url", "gzipUploadThreshold",
+  ]
 
   /// The bodies that count where the task says by its protocol that it sends one.
   private static let bodies = [
@@ -71,9 +73,6 @@ package enum TaskSpelling {
       guard type == expected else { return "\(label) counts for nothing, for its type is \(type), not \(expected)" }
       return label == "url" ? shadowed(byURLOf: task) : nil
     }
-    if label == "gzipUploadThreshold" {
-      return "\(label) counts for nothing, for no task has one: it is a server's, and gzipped(above:) a call's"
-    }
     if let marker = bodies[label], !(task is any UploadingTask) {
       return "\(label) counts for nothing, for the task is no \(marker)"
     }
@@ -111,6 +110,7 @@ package enum TaskSpelling {
     case "encoder": !task.plannedEncoder.isInherited
     case "decoder": !task.plannedDecoder.isInherited
     case "payloadPath": task.plannedPayloadPath != .inherited
+    case "gzipUploadThreshold": task.plannedGZipThreshold != nil
     default: false
     }
   }
@@ -135,7 +135,7 @@ package enum TaskSpelling {
       "headers": pairs + [HTTPHeaders.self, [HTTPHeaderName: String].self],
       "timeout": [Duration.self, Int.self, Double.self],
       "parameters": pairs + [HTTPQuery.self],
-      "payloadPath": [PayloadPath.self, String.self, [String].self],
+      "payloadPath": [PayloadPath.self, String.self, [String].self], "gzipUploadThreshold": [Int.self],
     ]
     return likely.first { aspect, types in
       isOneOff(label, aspect) && (types.contains { $0 == type } || isKeyed(type, for: aspect))

@@ -9,6 +9,15 @@ import Testing
     var headers: HTTPHeaders = [:]
   }
 
+  private struct SendPacked: ServerPOSTTask, DataUploadingTask, GZipUploadingTask {
+    let uploadData = Data(repeating: 65, count: 1000)
+  }
+  private struct SendFrom: ServerPOSTTask, DataUploadingTask {
+    let gzipUploadThreshold: Int?
+    let uploadData = Data(repeating: 65, count: 1000)
+  }
+  private struct PostPacked: ServerPOSTTask, GZipUploadingTask {}
+
   private func sent(_ task: some ServerTask, threshold: Int? = nil) async throws -> HTTPRequest {
     let stub = StubServer(.status(.ok)) { $0.gzipUploadThreshold = threshold }
     try await task.on(stub.server).run()
@@ -24,9 +33,20 @@ import Testing
       #expect(!plain.headers.contains(.contentEncoding) && plain.body.data?.count == 1000)
     }
 
-    @Test func `a task says so for itself, and its word counts before the server's`() async throws {
-      #expect(try await sent(Send().gzipped()).headers[.contentEncoding] == "gzip")
-      #expect(try await sent(Send().gzipped(above: .max), threshold: 0).headers[.contentEncoding] == nil)
+    @Test func `a call overrides the task, and the task overrides the server`() async throws {
+      func isPacked(_ task: some ServerTask, threshold: Int? = nil) async throws -> Bool {
+        try await sent(task, threshold: threshold).headers[.contentEncoding] == "gzip"
+      }
+      #expect(try await isPacked(Send().gzipped()))
+      #expect(try await !isPacked(Send().gzipped(above: .max), threshold: 0))
+      #expect(try await isPacked(SendPacked()))
+      #expect(try await isPacked(SendPacked(), threshold: .max))
+      #expect(try await !isPacked(SendPacked().gzipped(above: 1001), threshold: 0))
+      #expect(try await isPacked(SendFrom(gzipUploadThreshold: 1000)))
+      #expect(try await !isPacked(SendFrom(gzipUploadThreshold: 1001), threshold: 0))
+      #expect(try await isPacked(SendFrom(gzipUploadThreshold: .max).gzipped()))
+      #expect(try await isPacked(SendFrom(gzipUploadThreshold: nil), threshold: 0))
+      #expect(try await !isPacked(SendFrom(gzipUploadThreshold: nil)))
     }
   #endif
 
@@ -35,5 +55,6 @@ import Testing
     let coded = try await sent(Send(headers: [.contentEncoding: "br"]), threshold: 0)
     #expect(coded.headers.values(for: .contentEncoding) == ["br"] && coded.body.data?.count == 1000)
     #expect(try await sent(PlainTask(), threshold: 0).headers[.contentEncoding] == nil)
+    #expect(try await sent(PostPacked()).headers[.contentEncoding] == nil)
   }
 }
