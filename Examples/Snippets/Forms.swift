@@ -37,6 +37,11 @@ func values(in response: HTTPResponse) async throws -> [String: Data] {
   return values
 }
 
+func pictures(of response: HTTPResponse) throws -> MultipartParts {
+  let parts = try response.parts(limits: MultipartLimits(parts: .max, bodySize: 4 << 20))
+  return parts
+}
+
 func names(_ response: HTTPResponse) -> [String?] {
   let name = response.suggestedFileName  // from Content-Disposition, safe in any folder
   let type = MediaType(fileExtension: "png")  // image/png

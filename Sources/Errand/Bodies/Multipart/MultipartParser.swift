@@ -31,6 +31,8 @@ struct MultipartParser {
   /// True where the byte at ``start`` begins a line.
   private var isAtLineStart = true
   private var partCount = 0
+  /// The bytes of the present part's body that were handed over.
+  private var bodySize = 0
   /// True or false while a delimiter was read whose part has just ended: whether it is the last.
   private var endedByLast: Bool?
   /// The lines of the header that is being read.
@@ -56,7 +58,7 @@ struct MultipartParser {
   }
 
   /// The next event; nil where more bytes are needed.
-  /// Throws ``TaskError`` with code `.badResponse` for a malformed header and for what exceeds the limits.
+  /// Throws ``TaskError`` with code `.badResponse` for a malformed header and for what exceeds the limits, `.bodyTooLarge` for a body.
   mutating func next() throws -> Event? {
     if let isLast = endedByLast {
       endedByLast = nil
@@ -65,7 +67,7 @@ struct MultipartParser {
     return switch place {
     case .preamble: try skipPreamble()
     case .head: try head()
-    case .body: body()
+    case .body: try body()
     case .epilogue: nil
     }
   }
@@ -137,6 +139,7 @@ struct MultipartParser {
     }
     place = .head
     (lines, headSeen, lineBegin) = ([], 0, 0)
+    bodySize = 0
     partCount += 1
     guard partCount <= limits.parts else { throw Self.refusal("it has more than \(limits.parts) parts") }
     return try head()
@@ -155,11 +158,13 @@ struct MultipartParser {
     return try enter(ahead.isLast)
   }
 
-  private mutating func body() -> Event? {
+  private mutating func body() throws -> Event? {
     var held = start
     let ahead = delimiterAhead(held: &held)
     let contentEnd = ahead?.contentEnd ?? held
     if contentEnd > start {
+      bodySize += contentEnd - start
+      try checkBodySize()
       defer {
         start = contentEnd
         isAtLineStart = false
@@ -170,6 +175,14 @@ struct MultipartParser {
     start = ahead.end
     endedByLast = ahead.isLast
     return .endOfPart
+  }
+
+  private func checkBodySize() throws {
+    guard bodySize > limits.bodySize else { return }
+    throw TaskError(
+      .bodyTooLarge,
+      "the body of part \(partCount) is larger than the \(limits.bodySize) bytes of the bodySize of MultipartLimits",
+      phase: .receiving)
   }
 
   private mutating func head() throws -> Event? {

@@ -6,11 +6,14 @@ public struct MultipartLimits: Sendable, Hashable {
   public var parts: Int
   /// The most bytes of a part's header.
   public var headerSize: Int
+  /// The most bytes of a part's body, read or passed over; `.max` is no limit.
+  public var bodySize: Int
 
-  /// Limits; 10,000 parts and 16 KiB of header unless stated. A part's body may be of any size: it is not held.
-  public init(parts: Int = 10_000, headerSize: Int = 16 << 10) {
+  /// Limits; 10,000 parts and 16 KiB of header unless stated. A part's body may then be of any size: it is not held.
+  public init(parts: Int = 10_000, headerSize: Int = 16 << 10, bodySize: Int = .max) {
     self.parts = parts
     self.headerSize = headerSize
+    self.bodySize = bodySize
   }
 }
 
@@ -54,8 +57,8 @@ public struct MultipartParts: AsyncSequence, Sendable {
     let reader: MultipartBodyReader
 
     /// The next part; nil after the last. What was not read of the one before is passed over.
-    /// Throws ``TaskError`` with code `.badResponse` for a malformed body, `.truncatedBody` where it ends before its last
-    /// delimiter, and the error of the transfer.
+    /// Throws ``TaskError`` with code `.badResponse` for a malformed body or too many parts, `.bodyTooLarge` where the body of a part
+    /// exceeds its limit, `.truncatedBody` where all ends before its last delimiter, and the error of the transfer.
     public mutating func next() async throws -> MultipartPart? { try await reader.nextPart() }
   }
 }

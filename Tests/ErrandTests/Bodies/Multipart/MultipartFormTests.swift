@@ -137,6 +137,38 @@ import Testing
     #expect(late?.code == .unreadableBody, "what is left of it is not all of it")
   }
 
+  /// A body whose second part does not end.
+  private final class EndlessPart: HTTPBodySource {
+    let read = Counter()
+    let timings: TransferTimings? = nil
+    let trailers = HTTPHeaders()
+
+    func next() async throws -> Data? {
+      read.add()
+      guard read.count < 1000 else { return nil }  // so that a reader without a limit is told of
+      return read.count == 1 ? Data("--b\r\n\r\none\r\n--b\r\n\r\n".utf8) : Data(repeating: 65, count: 1000)
+    }
+
+    func cancel() {}
+  }
+
+  @Test(arguments: [true, false]) func `a part that never ends is cut off by its limit`(isRead: Bool) async throws {
+    let source = EndlessPart()
+    let answer = HTTPResponse(
+      url: .known("https://a.test"), headers: [.contentType: "multipart/mixed; boundary=b"],
+      body: HTTPResponseBody(source))
+    var bytes = 0
+    let error = await #expect(throws: TaskError.self) {
+      for try await part in try answer.parts(limits: MultipartLimits(bodySize: 10_000)) {
+        guard isRead else { continue }
+        for try await chunk in part.body { bytes += chunk.count }
+      }
+    }
+    #expect(error?.code == .bodyTooLarge)
+    #expect(error?.reason.contains("the body of part 2 is larger than the 10000 bytes") == true)
+    #expect(source.read.count == 12 && bytes == (isRead ? 10_003 : 0))
+  }
+
   @Test(arguments: [
     ("filename=\"../../etc/passwd\"", nil, "passwd"), ("filename=\"C:\\\\x\\\\a.txt\"", nil, "a.txt"),
     ("filename*=UTF-8''..%2F%2e%2e%2Fa%00b", "image/png", "b.png"), ("filename=\"..\"", nil, "download"),

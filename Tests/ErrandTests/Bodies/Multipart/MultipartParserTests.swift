@@ -97,6 +97,19 @@ import Testing
     }
   }
 
+  @Test func `the body of a part may have as many bytes as its limit says, and each part anew`() throws {
+    let bytes = Data("preamble\r\n--b\r\n\r\n12345\r\n--b\r\n\r\n\r\n1\r\n\r\n--b--".utf8)
+    let bytewise = bytes.map { Data([$0]) }
+    for pieces in [[bytes], bytewise] {
+      #expect(try Self.parts(pieces, limits: MultipartLimits(bodySize: 5)).parts.count == 2)
+      let error = #expect(throws: TaskError.self) { try Self.parts(pieces, limits: MultipartLimits(bodySize: 4)) }
+      #expect(error?.code == .bodyTooLarge && error?.reason.contains("part 1") == true)
+    }
+    let empty = Data("--b\r\n\r\n\r\n--b--".utf8)
+    #expect(try Self.parts([empty], limits: MultipartLimits(bodySize: 0)).parts.count == 1)
+    #expect(throws: TaskError.self) { try Self.parts(bytewise, limits: MultipartLimits(bodySize: .min)) }
+  }
+
   @Test func `every byte value goes through`() throws {
     let all = Data((0...255).map { UInt8($0) } + [13, 10, 45, 45, 13, 10, 45, 45, 97])
     var parser = MultipartParser(boundary: "b", limits: MultipartLimits())
