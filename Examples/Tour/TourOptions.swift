@@ -7,11 +7,13 @@
 /// What the command line asks for.
 enum TourOptions: Equatable {
   case help
-  case embedded
+  /// The whole tour; its calls go into this file, where there is one.
+  case embedded(page: URL?)
   case url(URL)
 
   static let usage = """
     errand-tour              walks through Errand, against three shops that run inside of it
+    errand-tour --page FILE  the same, and writes a page with all calls of the shop to look at
     errand-tour --url URL    walks through the steps that only read, against any server
     errand-tour --help       prints this
 
@@ -24,9 +26,12 @@ enum TourOptions: Equatable {
 
   init(_ arguments: [String]) throws {
     switch arguments {
-    case []: self = .embedded
+    case []: self = .embedded(page: nil)
     case ["--help"], ["-h"]: self = .help
     case ["--url"]: throw TourMisuse(description: "--url needs a URL")
+    case ["--page"]: throw TourMisuse(description: "--page needs a file")
+    case _ where arguments.count == 2 && arguments[0] == "--page":
+      self = .embedded(page: URL(fileURLWithPath: arguments[1]))
     default:
       guard arguments.count == 2, arguments[0] == "--url" else {
         throw TourMisuse(description: "unknown arguments: \(arguments.joined(separator: " "))")
