@@ -32,8 +32,11 @@
                   pieces = [start + text + EVIL]
               else:
                   pieces = [start, text, EVIL]
+              # At once: what comes behind the answer to which the client has sent its next request is the answer to that.
+              secure.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
               for piece in pieces:
                   secure.sendall(piece)
+              secure.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
               path, rest = read_head(secure, rest)
       """#
   }
