@@ -17,6 +17,11 @@ func writePage(of shop: Server, in folder: URL) async throws {
   print("look at \(log.page.path)")
 }
 
+func logCalls(of shop: Server) async throws {
+  await shop.update { $0.logOptions = .standard }  // GET https://shop.example/widgets/7 200 OK 0.031 s
+  _ = try await GetWidget(id: 7).logging([.standard, .responseHeaders]).download()
+}
+
 func showCommand(for url: URL) {
   let request = HTTPRequest(.post, url, headers: [.accept: "application/json"], body: .text("it's"))
   print(request.curlCommand())

@@ -111,6 +111,7 @@ extension ServerConfiguration {
     settings.observers = observers
     settings.recorders = recorders
     settings.logStyle = logStyle
+    settings.logOptions = logOptions
     settings.log = log
     settings.redaction = redaction
     settings.addressPolicy = addressPolicy

@@ -9,10 +9,12 @@ final class Call: Sendable {
   let number: Int
   /// The limits of the call: the task's, then the server's.
   let timeouts: Timeouts
-  /// The record for the echo and the recording; nil without either.
+  /// The record for the echo, the recording and the details on the log; nil without any.
   private let exchange: Lock<ExchangeRecord>?
   let recorder: TaskRecorder?
   let isEchoed: Bool
+  /// The parts of the line on the log; empty where there is none.
+  private let logOptions: LogOptions
   let state = Lock(CallState())
   /// The jar that requests take cookies from, and responses put them into; nil where there is none.
   let cookieJar: CookieJar?
@@ -35,7 +37,9 @@ final class Call: Sendable {
       ? Timeouts.ofAttempts(plan.timeout, plan.timeouts, snapshot.configuration) : snapshot.timeouts
     recorder = manager.recorder
     isEchoed = Self.isEchoed(plan, snapshot.configuration)
-    let isWanted = recorder != nil || isEchoed || !snapshot.configuration.recorders.isEmpty
+    logOptions = plan.logOptions ?? snapshot.configuration.logOptions
+    let isWanted =
+      recorder != nil || isEchoed || !snapshot.configuration.recorders.isEmpty || logOptions.hasDetails
     exchange = isWanted ? Lock(ExchangeRecord()) : nil
     cookieJar = CookiePolicy.jar(of: plan, snapshot)
     surroundings = Surroundings.of(plan, snapshot, delivery)
@@ -234,7 +238,9 @@ final class Call: Sendable {
     manager.calls.leave(self)
     let record = trace.end(outcome, error.flatMap { ($0 as? TaskError)?.cause })
     manager.statisticsDesk.note(outcome, record, bytesSent: ended.bytesSent, of: type(of: plan.task))
-    if let exchange = exchange?.withLock({ $0 }) { show(exchange, outcome, ended) }
+    let exchange = exchange?.withLock { $0 }
+    if !logOptions.isEmpty { writeLine(exchange ?? ExchangeRecord(), outcome, ended) }
+    if let exchange { show(exchange, outcome, ended) }
     if let error {
       await plan.task.didFail(with: error)
     } else if let response = ended.response {
@@ -246,13 +252,21 @@ final class Call: Sendable {
   /// Echoes and records what went over the wire, where that is wanted.
   private func show(_ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState.Ended) {
     let configuration = snapshot.configuration
-    let recorded = exchange.recorded(self, ended, outcome, flightRecord)
+    guard isEchoed || recorder != nil || !configuration.recorders.isEmpty else { return }
+    let recorded = exchange.recorded(self, ended, outcome, flightRecord, showing: plan.recordingStyle)
     for recorder in configuration.recorders { recorder.record(recorded) }
     guard isEchoed || recorder != nil else { return }
     let text = "\(recorded)"
     if isEchoed { configuration.log.write(text) }
     let entry = RecordingEntry(recorded)
     recorder?.record(Recording(text: text, name: recorded.fileName, entry: entry), log: configuration.log)
+  }
+
+  /// Writes the line of the call to the log, with no more than its task lets recordings show.
+  private func writeLine(_ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState.Ended) {
+    let style = plan.recordingStyle.intersection(logOptions.recordingStyle)
+    let recorded = exchange.recorded(self, ended, outcome, flightRecord, showing: style)
+    snapshot.configuration.log.write(logOptions.text(of: recorded))
   }
 
   private func startDeadline(_ limit: Duration) {

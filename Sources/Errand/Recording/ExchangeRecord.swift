@@ -68,13 +68,15 @@ struct ExchangeRecord: Sendable {
 
   // MARK: The value
 
-  /// The call as a value, with no more than its task's style shows, secrets hidden.
-  func recorded(_ call: Call, _ ended: CallState.Ended, _ outcome: CallOutcome, _ record: FlightRecord) -> RecordedCall
-  {
+  /// The call as a value, with no more than `style` shows, secrets hidden.
+  func recorded(
+    _ call: Call, _ ended: CallState.Ended, _ outcome: CallOutcome, _ record: FlightRecord,
+    showing style: RecordingStyle
+  ) -> RecordedCall {
     let (plan, redaction) = (call.plan, call.snapshot.configuration.redaction)
     // Failures and the timeline name the URL, and whatever an app's own errors say.
-    let isShown = plan.recordingStyle.contains(.url)
-    let exchanges = exchanges.map { recorded($0, plan.recordingStyle, call.snapshot.configuration) }
+    let isShown = style.contains(.url)
+    let exchanges = exchanges.map { recorded($0, style, call.snapshot.configuration) }
     let moments = record.entries.map(RecordedCall.Moment.init)
     let answer = exchanges.isEmpty ? ended.response : nil
     return RecordedCall(
@@ -82,10 +84,11 @@ struct ExchangeRecord: Sendable {
       comment: isShown && !plan.comment.isEmpty ? redaction(text: plan.comment) : nil,
       method: ended.shown.method ?? plan.httpMethod, url: isShown ? ended.shown.url.map { redaction($0) } : nil,
       // A call that failed has no final response, but its last attempt may have had one.
-      status: ended.response?.status ?? exchanges.last?.response?.status, outcome: outcome.kind,
+      status: ended.response?.status ?? exchanges.last?.response?.status ?? record.attempts.last?.status,
+      outcome: outcome.kind,
       failure: isShown ? outcome.failure : nil, startedAt: startedAt, duration: record.entries.last?.time ?? .zero,
       attempts: record.attempts.count, isHidden: !isShown, exchanges: exchanges,
-      answer: answer.map { self.recorded($0, plan.recordingStyle, redaction) }, moments: isShown ? moments : [],
+      answer: answer.map { self.recorded($0, style, redaction) }, moments: isShown ? moments : [],
       diagnosis: record.diagnosis)
   }
 

@@ -126,6 +126,8 @@ public struct ServerConfiguration: Sendable {
   public var recorders: [any CallRecorder] = []
   /// The moments of every call that are logged, into ``log``.
   public var logStyle = LogStyle.none
+  /// The parts of every call that ``log`` says in a line once it has ended; none unless set, and a call's own override them.
+  public var logOptions: LogOptions = []
   /// True when every exchange is echoed into ``log`` unless its task says otherwise.
   public var echoesTasks = false
   /// The names of the types of tasks whose exchanges are echoed, unless the task says otherwise; `Endpoint` for all endpoints.

@@ -109,6 +109,11 @@ extension ServerTask {
   /// The task with its exchange echoed, or not.
   public func echo(_ style: EchoStyle = .full) -> Modified<Unmodified> { modified { $0.echoStyle = style } }
 
+  /// The task with its calls said on its server's log, in a line each once it has ended; with `[]`, with none.
+  public func logging(_ options: LogOptions = .standard) -> Modified<Unmodified> {
+    modified { $0.logOptions = options }
+  }
+
   /// The task with less, or nothing, of its exchange recorded.
   public func recording(_ style: RecordingStyle) -> Modified<Unmodified> { modified { $0.recordingStyle = style } }
 

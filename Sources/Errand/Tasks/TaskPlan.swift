@@ -57,6 +57,8 @@ public struct TaskPlan: Sendable {
   public var echoStyle: EchoStyle
   /// The parts of the exchange that a recording shows.
   public var recordingStyle: RecordingStyle
+  /// The parts of the call that its line on the log says; nil where the server's count.
+  public var logOptions: LogOptions?
   /// True when the request goes without the task's body: only the head of the answer is wanted.
   var omitsBody = false
   /// True when the file that is downloaded to stays where the remote has no other version.

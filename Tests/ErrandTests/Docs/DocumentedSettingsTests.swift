@@ -41,6 +41,7 @@ import Testing
     case let value as String where value == ServerConfiguration.defaultUserAgent:
       return "`ServerConfiguration.defaultUserAgent`"
     case let value as any Collection where value.isEmpty: return "none"
+    case let value as LogOptions where value.isEmpty: return "none"
     case let value as Remote where value == .none: return "none"
     case let value as PublicKeyPins where value == [:]: return "none"
     case let value as RateLimit where value == .none: return "none"

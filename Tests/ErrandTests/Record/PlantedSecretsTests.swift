@@ -66,6 +66,7 @@ import Testing
       var configuration = ServerConfiguration()
       configuration.log = TextSink { text in output.withLock { $0.append(text) } }
       configuration.logStyle = .steps
+      configuration.logOptions = .full
       configuration.observers = [events]
       let calls = RecordedCalls()
       let log = try HTTPLog(in: folder.appendingPathComponent("log"))

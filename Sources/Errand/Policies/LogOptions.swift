@@ -1,0 +1,99 @@
+import ErrandFoundation
+
+/// The parts of a call that the log says once it has ended: in one line its method, URL, status and time, and below it what else is
+/// asked for. Secrets are hidden, and bodies are shown up to the sizes that echoes show.
+///
+///     await shop.update { $0.logOptions = .standard }  // GET https://shop.example/widgets/7 200 OK 0.031 s
+public struct LogOptions: OptionSet, Sendable, Hashable {
+  /// The parts, as bits.
+  public let rawValue: Int
+
+  /// The parts, as bits.
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// The URL, and the reason of a failure, which may name it; the name of the task stands where it is not shown.
+  public static let url = LogOptions(rawValue: 1)
+  /// The status, or that the call failed or was cancelled, and the number of attempts of a success that took several.
+  public static let status = LogOptions(rawValue: 2)
+  /// The time from the start of the call to its end.
+  public static let time = LogOptions(rawValue: 4)
+  /// The header fields of each request, on lines that begin with `>`.
+  public static let requestHeaders = LogOptions(rawValue: 8)
+  /// The header fields of each response, on lines that begin with `<`.
+  public static let responseHeaders = LogOptions(rawValue: 16)
+  /// The body of each request, on lines that begin with `>`.
+  public static let requestBody = LogOptions(rawValue: 32)
+  /// The body of each response that was read, on lines that begin with `<`.
+  public static let responseBody = LogOptions(rawValue: 64)
+
+  /// URL, status and time: one line.
+  public static let standard: LogOptions = [.url, .status, .time]
+  /// Everything.
+  public static let full: LogOptions = [.standard, .requestHeaders, .responseHeaders, .requestBody, .responseBody]
+
+  /// True where lines follow the first, for which the exchanges are kept.
+  var hasDetails: Bool { !isSubset(of: .standard) }
+
+  /// The parts of a recorded call that are needed.
+  var recordingStyle: RecordingStyle {
+    var style: RecordingStyle = contains(.url) ? .url : []
+    if contains(.requestHeaders) || contains(.responseHeaders) { style.insert(.headers) }
+    if contains(.requestBody) { style.insert(.upload) }
+    if contains(.responseBody) { style.insert(.download) }
+    return style
+  }
+
+  // MARK: The text
+
+  /// The lines for a call of which no more is shown than ``recordingStyle``.
+  func text(of call: RecordedCall) -> String {
+    guard hasDetails else { return line(of: call) }
+    var lines = [line(of: call)]
+    for exchange in call.exchanges {
+      if call.exchanges.count > 1 { lines.append("> \(exchange.method) \(exchange.url ?? call.task)") }
+      lines += part(
+        ">", contains(.requestHeaders) ? exchange.headers : [], contains(.requestBody) ? exchange.body : nil)
+      guard let response = exchange.response else { continue }
+      if call.exchanges.count > 1 { lines.append("< \(response.status)") }
+      lines += part(
+        "<", contains(.responseHeaders) ? response.headers : [], contains(.responseBody) ? response.body : nil)
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private func line(of call: RecordedCall) -> String {
+    var words = [call.method.description, call.url ?? call.task]
+    if contains(.status) { words.append(status(of: call)) }
+    if contains(.time) { words.append(call.duration.formattedSeconds) }
+    var line = words.filter { !$0.isEmpty }.joined(separator: " ")
+    guard contains(.status) else { return line.onOneLine }
+    if call.outcome == .succeeded, call.attempts > 1 { line += ", \(call.attempts) attempts" }
+    if let reason = reason(of: call) { line += ": \(reason)" }
+    return line.onOneLine
+  }
+
+  private func status(of call: RecordedCall) -> String {
+    call.outcome == .cancelled ? "cancelled" : call.status?.description ?? call.outcome.rawValue
+  }
+
+  /// The failure without what the line has said: an error begins with the method, the URL and its status.
+  private func reason(of call: RecordedCall) -> String? {
+    guard var reason = call.failure?[...] else { return nil }
+    let status = call.status?.description ?? ""
+    for said in ["\(call.method) \((call.url ?? "").shortened)", status] where reason.hasPrefix(said) {
+      reason = reason.dropFirst(said.count)
+      if reason.hasPrefix(": ") { reason = reason.dropFirst(2) }
+    }
+    return reason.isEmpty ? nil : String(reason)
+  }
+
+  /// The header and the body of a message. Each line has a mark, so that no body looks like the line of another call.
+  private func part(_ mark: String, _ headers: [RecordedCall.Field], _ body: RecordedCall.Body?) -> [String] {
+    var lines = headers.map(\.description)
+    if let shown = body?.shown, !shown.isEmpty {
+      if !lines.isEmpty { lines.append("") }
+      lines += shown.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
+    }
+    return lines.map { $0.isEmpty ? mark : "\(mark) \($0.onOneLine)" }
+  }
+}

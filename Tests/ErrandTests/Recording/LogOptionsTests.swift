@@ -1,0 +1,135 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// One line a call on the log, and below it what else was asked for.
+@Suite struct LogOptionsTests {
+  private struct Upload: ServerPOSTTask, DataUploadingTask {
+    let path = "somewhere"
+    let query: HTTPQuery = ["pin": "1234"]
+    let headers: HTTPHeaders = ["X-Mine": "going along"]
+    var uploadData = Data("pin=1234 going up\nGET https://shop.test/ 200 OK".utf8)
+    let uploadType = MediaType.plainText
+  }
+  private struct Hidden: ServerGETTask, UnrecordedTask { let path = "somewhere" }
+
+  /// The pieces of text on the log after a call.
+  private func logged(
+    _ task: some ServerTask, _ answers: StubLog.Answer..., options: LogOptions = [],
+    configure: (inout ServerConfiguration) -> Void = { _ in }
+  ) async -> [String] {
+    let lines = Shared<[String]>([])
+    let log = StubLog(answers)
+    let time = ManualClock(.autoAdvancing)
+    var configuration = ServerConfiguration()
+    configuration.userAgent = "tests"
+    configuration.log = TextSink { line in lines.withLock { $0.append(line) } }
+    configuration.logOptions = options
+    configure(&configuration)
+    let server = Server(
+      remote: "https://shop.test", configuration: configuration, transport: StubTransport { try log.answer($0) },
+      manager: TaskManager(clock: CallClock(time), random: CallRandom(SeededGenerator(seed: 7))))
+    _ = try? await task.on(server).run()  // the line says how it ended
+    return lines.withLock { $0 }.map { $0.replacing(/\d+\.\d{3} s/, with: "T s") }
+  }
+
+  private static let down = StubLog.Answer.data(Data("pin=1234 coming down\r\n\u{1B}[2Kmore".utf8), .plainText)
+
+  @Test func `a call is one line with its method, URL, status and time, and none unless asked for`() async {
+    #expect(await logged(PlainTask(), .status(.ok)) == [])
+    #expect(
+      await logged(Upload(), Self.down, options: .standard) == ["POST https://shop.test/somewhere?pin=1234 200 OK T s"])
+  }
+
+  @Test(arguments: 0..<128) func `the log has the parts that are asked for and no others`(parts: Int) async throws {
+    let options = LogOptions(rawValue: parts)
+    let pieces = await logged(Upload(), Self.down, options: options)
+    #expect(pieces.count == (parts == 0 ? 0 : 1))
+    let text = pieces.joined()
+    for (part, words) in [
+      (LogOptions.url, "https://shop.test/somewhere"), (.status, "200 OK"), (.time, "T s"),
+      (.requestHeaders, "> X-Mine: going along"), (.responseHeaders, "< Content-Type: text/plain"),
+      (.requestBody, "> pin=1234 going up"), (.responseBody, "< pin=1234 coming down"),
+    ] {
+      let first = part.isSubset(of: .standard) ? String(text.prefix { $0 != "\n" }) : text
+      #expect(first.contains(words) == options.contains(part), "\(words) in:\n\(text)")
+    }
+    #expect(text.contains("POST Upload") == (parts != 0 && !options.contains(.url)))
+    #expect(text.contains("\n") == !options.isSubset(of: .standard))
+    let others = text.split(separator: "\n").dropFirst()
+    #expect(others.allSatisfy { $0.hasPrefix(">") || $0.hasPrefix("<") }, "no body looks like a call:\n\(text)")
+    #expect(!text.unicodeScalars.contains("\u{1B}") && !text.unicodeScalars.contains("\r"))
+  }
+
+  @Test func `a call overrides its server`() async {
+    #expect(
+      await logged(PlainTask().logging(), .status(.noContent)) == ["GET https://shop.test/plain 204 No Content T s"])
+    #expect(await logged(PlainTask().logging([]), .status(.ok), options: .full) == [])
+    #expect(await logged(PlainTask().logging(.status), .status(.ok), options: .full) == ["GET PlainTask 200 OK"])
+  }
+
+  @Test func `a call that failed says why, once, and one that was cancelled that it was`() async throws {
+    let never = PlainTask().retry(.never)
+    let missing = await logged(never, .status(.notFound), options: .standard).joined()
+    #expect(missing.hasPrefix("GET https://shop.test/plain 404 Not Found T s"), "\(missing)")
+    #expect(missing.ranges(of: "404").count == 1 && missing.ranges(of: "https").count == 1, "\(missing)")
+    let text = await logged(never, .data(Data("x".utf8), .plainText), options: .standard) {
+      $0.verify = { _, _ in throw Odd() }
+    }
+    #expect(text == ["GET https://shop.test/plain 200 OK T s: Odd(why: \"it is odd\")"])
+    let lost = await logged(never, .failure(TaskError(.connectionLost, "lost", phase: .sending)), options: .standard)
+    #expect(lost.count == 1 && lost[0].hasPrefix("GET https://shop.test/plain failed T s: lost"), "\(lost)")
+    let refused = await logged(never, options: .standard) { $0.disabled = true }
+    #expect(refused.count == 1 && refused[0].contains("PlainTask failed T s: "), "\(refused)")
+    let cancelled = await logged(never, options: .standard) { $0.preflight = { _, _ in throw CancellationError() } }
+    #expect(cancelled.count == 1 && cancelled[0].hasSuffix(" cancelled T s"), "\(cancelled)")
+  }
+
+  private struct Odd: Error { let why = "it is odd" }
+
+  @Test func `a call of several attempts is one line with their number, and each request can be seen`() async throws {
+    let task = PlainTask().retry(.fixed(retries: 1, delay: .seconds(2)))
+    let line = await logged(task, .status(.serviceUnavailable), .status(.ok), options: .standard)
+    #expect(line == ["GET https://shop.test/plain 200 OK T s, 2 attempts"])
+    let text = await logged(
+      task, .status(.serviceUnavailable, ["X-A": "1"]), .status(.ok, ["X-A": "2"]),
+      options: [.status, .responseHeaders])
+    #expect(
+      text == [
+        "GET PlainTask 200 OK, 2 attempts\n> GET PlainTask\n< 503 Service Unavailable\n< X-A: 1\n> GET PlainTask\n< 200 OK\n< X-A: 2"
+      ])
+  }
+
+  @Test func `secrets are hidden, bodies too large are not shown, and nothing of an unrecorded task is`() async throws {
+    let text = await logged(Upload(), Self.down, options: .full) { $0.redaction.fields.insert("pin") }.joined()
+    #expect(!text.contains("1234") && text.contains("going up") && text.contains("coming down"), "\(text)")
+    let large = await logged(
+      Upload(uploadData: Data(repeating: 65, count: 11)), .data(Data(repeating: 66, count: 21), .plainText),
+      options: .full
+    ) {
+      $0.maxLoggedUploadSize = 10
+      $0.maxLoggedDownloadSize = 20
+    }.joined()
+    #expect(
+      !large.contains("AAA") && !large.contains("BBB") && large.contains("11 bytes") && large.contains("21 bytes"),
+      "\(large)")
+    #expect(await logged(Hidden(), .data(Data("secret".utf8), .plainText), options: .full) == ["GET Hidden 200 OK T s"])
+  }
+
+  @Test func `a stream is a line once its body has ended`() async throws {
+    let (lines, count) = (Shared<[String]>([]), Counter())
+    let stub = StubServer(.data(Data("abc".utf8), .plainText)) {
+      $0.logOptions = [.url, .status]
+      $0.log = TextSink { line in
+        lines.withLock { $0.append(line) }
+        count.add()
+      }
+    }
+    let response = try await PlainTask().on(stub.server).stream()
+    #expect(lines.withLock { $0.isEmpty })
+    _ = try await response.body.collect()
+    await count.reached(1)
+    #expect(lines.withLock { $0 } == ["GET https://shop.test/plain 200 OK"])
+  }
+}
