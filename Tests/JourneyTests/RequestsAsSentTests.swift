@@ -16,6 +16,16 @@
       transport = try CurlTransport()
     }
 
+    @Test(arguments: [
+      ["*/*"], ["*/*", "text/html"], ["*/*", "*/*"], ["text/html", "*/*"], ["application/json"], [],
+    ]) func `each Accept arrives, in its place`(values: [String]) async throws {
+      let headers = HTTPHeaders(values.map { .init(.accept, $0) } + [.init("X-Last", "1")])
+      let request = HTTPRequest(.get, mock.url.appending(path: "accept"), headers: headers)
+      _ = try await transport.send(request).body.collect()
+      let seen = try #require(mock.requests.last).headers
+      #expect(seen.filter { $0.name == .accept }.map(\.value) == values)
+    }
+
     private func body(_ kind: String) -> HTTPBody {
       switch kind {
       case "bytes": .text("hello")

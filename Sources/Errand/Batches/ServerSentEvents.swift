@@ -161,7 +161,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         origin = EventOrigin { call.explained($0) }
         guard response.status != .noContent else { return end() }
         try Self.check(response)
-        if !isAgain { mayRepeat = call.mayBeRepeated }
+        // A POST that a redirect made a GET of would be a POST again.
+        if !isAgain { mayRepeat = call.mayBeRepeated && !call.state.withLock { $0.hasSentOnceOnly } }
         origins = Set((response.redirects.map(\.url) + [response.url]).compactMap { Origin($0) })
         chunks = response.body.makeAsyncIterator()
       } catch {

@@ -48,7 +48,7 @@ enum PayloadCoding {
     } catch {
       let mediaType = mediaType()
       let redaction = redaction()
-      let excerpt = redaction?.excerpt(of: data, type: mediaType, count: 100) ?? ""
+      let excerpt = redaction?.excerpt(of: inUTF8(data, mediaType), type: mediaType, count: 100) ?? ""
       let origin = mediaType.map { "of \($0.essence)" } ?? "without a content type"
       let why =
         data.isEmpty

@@ -150,6 +150,6 @@ extension Redaction {
       let words = [problem.title, problem.detail].compactMap { $0 }.joined(separator: ": ")
       if !words.isEmpty { return excerpt(of: Data(words.utf8), type: .plainText, count: 500) }
     }
-    return excerpt(of: PayloadCoding.inUTF8(body, type), type: type, count: 200)
+    return excerpt(of: PayloadCoding.inUTF8(body, type), type: type, count: 200, isRefusal: true)
   }
 }

@@ -123,3 +123,19 @@ extension TransferTimings {
   /// Hashes all parts.
   public func hash(into hasher: inout Hasher) { parts.hash(into: &hasher) }
 }
+
+extension TransferTimings: CustomReflectable {
+  /// All parts, by name.
+  public var customMirror: Mirror {
+    Mirror(self, children: Array(Mirror(reflecting: parts).children), displayStyle: .struct)
+  }
+}
+
+extension TransferTimings {
+  /// The same without the other end's address, where that is not to be shown.
+  var withoutAddress: TransferTimings {
+    var parts = parts
+    (parts.remoteAddress, parts.remotePort) = ("", 0)
+    return TransferTimings(parts)
+  }
+}

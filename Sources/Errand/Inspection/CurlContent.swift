@@ -15,6 +15,9 @@ struct CurlContent {
   /// True where a file is put to the URL: `--upload-file`.
   private(set) var isUpload = false
 
+  /// The name of the file that is put, which curl adds to a URL that ends in a slash; nil where there is none.
+  var uploadName: String? { isUpload ? file?.split(separator: "/").last.map(String.init) : nil }
+
   /// Adds what an option has.
   mutating func add(_ option: String, _ value: Word) throws(Refusal) {
     let isFile = value.first == UInt8(ascii: "@")
@@ -64,7 +67,7 @@ struct CurlContent {
       switch pair.first {
       case "type" where pair.count == 2: type = MediaType(pair[1])
       case "filename" where pair.count == 2: fileName = pair[1].trimmingQuotes
-      default: throw Refusal(reason: "'\(word)' in a part of a form is not supported")
+      default: throw Refusal(reason: "'\(pair.first ?? "")' in a part of a form is not supported")
       }
     }
     return .file(name, URL(fileURLWithPath: words.first ?? ""), fileName: fileName, type: type)

@@ -4,9 +4,19 @@ import ErrandFoundation
 struct CurlHeader {
   typealias Refusal = ShellWords.Refusal
 
-  private(set) var fields = HTTPHeaders()
+  /// The fields that lines state.
+  private var stated = HTTPHeaders()
+  /// The fields that options make; a line of that name takes their place, wherever it stands.
+  private var implied = HTTPHeaders()
   /// The fields that curl would add by itself, and is told not to.
   private var unwanted: Set<HTTPHeaderName> = []
+
+  /// All of them, as they are sent.
+  var fields: HTTPHeaders {
+    var fields = stated
+    for field in implied where !unwanted.contains(field.name) { fields.setDefault(field.value, for: field.name) }
+    return fields
+  }
 
   /// Adds a line: `Name: value`, `Name;` for an empty value, `Name:` for a field that is not to be sent.
   mutating func add(line: String) throws(Refusal) {
@@ -20,36 +30,36 @@ struct CurlHeader {
     let value = signs[signs.index(after: end)...].drop { $0 == " " || $0 == "\t" }
     if signs[end] == ";" {
       guard value.isEmpty else { throw Refusal(reason: "the header '\(name)' has no colon") }
-      fields.add("", for: name)
+      stated.add("", for: name)
     } else if value.isEmpty {
       unwanted.insert(name)
     } else {
-      fields.add(String(value), for: name)
+      stated.add(String(value), for: name)
     }
   }
 
   /// The beginning of a line that has no colon: what follows a blank may be a secret.
   private static func name(of line: String) -> Substring { line.prefix { $0 != " " && $0 != "\t" } }
 
-  mutating func set(_ name: HTTPHeaderName, _ value: String) { fields[name] = value }
+  mutating func set(_ name: HTTPHeaderName, _ value: String) { implied[name] = value }
 
   /// Adds cookies.
   mutating func add(cookies: String) throws(Refusal) {
     guard cookies.contains("=") else {
       throw Refusal(reason: "the file '\(cookies)' with cookies is not read: write them")
     }
-    fields[.cookie] = [fields[.cookie], cookies].compactMap { $0 }.joined(separator: "; ")
+    implied[.cookie] = [implied[.cookie], cookies].compactMap { $0 }.joined(separator: "; ")
   }
 
   /// Signs in by a user and a password (RFC 7617).
   mutating func set(user: [UInt8]) {
     let credential = user.contains(UInt8(ascii: ":")) ? user : user + [UInt8(ascii: ":")]
-    fields.setDefault("Basic \(Data(credential).base64EncodedString())", for: .authorization)
+    implied.setDefault("Basic \(Data(credential).base64EncodedString())", for: .authorization)
   }
 
   /// Sets a field that the command implies, unless it states another or none.
   mutating func setDefault(_ field: HTTPHeaders.Field) {
-    if !unwanted.contains(field.name) { fields.setDefault(field.value, for: field.name) }
+    implied.setDefault(field.value, for: field.name)
   }
 
   /// The URL of a text as curl reads it: http where it names no scheme. A user in it signs in.

@@ -27,13 +27,13 @@ enum CurlOption: Sendable, Equatable {
       silent show-error verbose include fail fail-with-body fail-early remote-name remote-name-all remote-header-name
       no-buffer progress-bar no-progress-meter globoff path-as-is ipv4 ipv6 http1.1 http2 http3 disable create-dirs raw
       styled-output no-styled-output tcp-nodelay tcp-fastopen no-keepalive no-sessionid tlsv1 tlsv1.2 tlsv1.3 ssl retry-all-errors
-      retry-connrefused basic junk-session-cookies no-alpn compressed-ssh proto-default
+      retry-connrefused basic junk-session-cookies no-alpn compressed-ssh
       """)
     { table[name] = .ignored(takesValue: false) }
     for name in names(
       """
       output output-dir write-out dump-header cookie-jar stderr trace trace-ascii retry retry-delay retry-max-time max-redirs
-      keepalive-time limit-rate speed-limit speed-time max-filesize expect100-timeout
+      keepalive-time limit-rate speed-limit speed-time max-filesize expect100-timeout proto-default
       """)
     { table[name] = .ignored(takesValue: true) }
     for (name, reason) in refusals { table[name] = .refused(reason) }

@@ -68,7 +68,10 @@ struct CurlReader {
   private mutating func read(option name: String, shown: String? = nil, _ words: inout ArraySlice<Word>) throws(Refusal)
   {
     let shown = shown ?? "--\(name)"
-    guard let option = CurlOption.named(name) else { throw Refusal(reason: "the option '\(shown)' is not known") }
+    guard let option = CurlOption.named(name) else {
+      // Behind a sign there may be a secret.
+      throw Refusal(reason: "the option '\(shown.prefix { $0 != "=" })' is not known")
+    }
     if case .refused(let reason) = option { throw Refusal(reason: "the option '\(shown)' is not supported: \(reason)") }
     var value: Word?
     if Self.takesValue(name) {
@@ -137,7 +140,9 @@ struct CurlReader {
     get throws(Refusal) {
       guard var text = address else { throw Refusal(reason: "it has no URL") }
       if isGet { text = content.adding(to: text) }
-      let body = isGet || isHead ? .empty : try content.body
+      let body = isGet ? .empty : try content.body
+      if isHead, !body.isEmpty { throw Refusal(reason: "a HEAD request has no body: leave the data or '-I' out") }
+      if let name = content.uploadName, text.hasSuffix("/") { text += HTTPQuery.escaped(name) }
       var headers = headers
       let url = try headers.url(text)
       let isBodiless = body.isEmpty
@@ -146,7 +151,9 @@ struct CurlReader {
       if timeouts != Timeouts() { options.timeouts = timeouts }
       if isCompressed { options.decodesBody = true }
       for field in content.fields(isSent: !isBodiless) { headers.setDefault(field) }
-      if let type = body.mediaType { headers.setDefault(HTTPHeaders.Field(.contentType, type.rawValue)) }
+      if !content.isUpload, let type = body.mediaType {
+        headers.setDefault(HTTPHeaders.Field(.contentType, type.rawValue))
+      }
       var untyped = body
       untyped.mediaType = nil  // the header says it
       let request = HTTPRequest(method, url, headers: headers.fields, body: untyped, options: options)

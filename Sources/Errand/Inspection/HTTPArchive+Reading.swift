@@ -32,9 +32,9 @@ extension HTTPArchive.Request {
     method = try fields.decode(String.self, forKey: "method")
     url = try fields.decode(String.self, forKey: "url")
     httpVersion = try fields.value("httpVersion", or: "")
-    cookies = try fields.value("cookies", or: [])
-    headers = try fields.value("headers", or: [])
-    queryString = try fields.value("queryString", or: [])
+    cookies = try fields.value("cookies", or: [ReadField]()).map(\.field)
+    headers = try fields.value("headers", or: [ReadField]()).map(\.field)
+    queryString = try fields.value("queryString", or: [ReadField]()).map(\.field)
     postData = try fields.decodeIfPresent(HTTPArchive.PostData.self, forKey: "postData")
     headersSize = try fields.value("headersSize", or: -1)
     bodySize = try fields.value("bodySize", or: -1)
@@ -46,7 +46,14 @@ extension HTTPArchive.PostData {
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: FieldName.self)
     mimeType = try fields.value("mimeType", or: "")
-    text = try fields.value("text", or: "")
+    let params = try fields.value("params", or: [ReadField]())
+    if params.contains(where: { $0.fileName != nil }) {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: "A form with files has no text, and cannot be read."))
+    }
+    let form = HTTPBody.form(HTTPQuery(params.map { .init($0.field.name, $0.field.value) }))
+    let written = try fields.value("text", or: "")
+    text = written.isEmpty ? String(decoding: form.data ?? Data(), as: UTF8.self) : written
     encoding = try fields.decodeIfPresent(String.self, forKey: "_encoding")
     comment = try fields.decodeIfPresent(String.self, forKey: "comment")
   }
@@ -59,8 +66,8 @@ extension HTTPArchive.Response {
     status = try fields.decode(Int.self, forKey: "status")
     statusText = try fields.value("statusText", or: "")
     httpVersion = try fields.value("httpVersion", or: "")
-    cookies = try fields.value("cookies", or: [])
-    headers = try fields.value("headers", or: [])
+    cookies = try fields.value("cookies", or: [ReadField]()).map(\.field)
+    headers = try fields.value("headers", or: [ReadField]()).map(\.field)
     content = try fields.value("content", or: HTTPArchive.Content(size: -1, mimeType: ""))
     redirectURL = try fields.value("redirectURL", or: "")
     headersSize = try fields.value("headersSize", or: -1)
@@ -102,6 +109,19 @@ extension HTTPArchive.Timings {
   }
 }
 
+/// A field, a cookie, or a parameter of a form, that may lack its value.
+private struct ReadField: Decodable {
+  let field: RecordedCall.Field
+  /// The name of the file that a parameter is; nil for text.
+  let fileName: String?
+
+  init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: FieldName.self)
+    field = RecordedCall.Field(name: try fields.value("name", or: ""), value: try fields.value("value", or: ""))
+    fileName = try fields.decodeIfPresent(String.self, forKey: "fileName")
+  }
+}
+
 /// The name of a field: the keys that the compiler writes are known in the file of their type alone.
 private struct FieldName: CodingKey, ExpressibleByStringLiteral {
   let stringValue: String
@@ -119,8 +139,10 @@ extension KeyedDecodingContainer<FieldName> {
 }
 
 extension HTTPArchive.Entry {
-  /// The request as it can be sent; nil where its URL is none. Secrets are in it as the archive has them.
+  /// The request as it can be sent; nil where its URL is none, or the archive does not have its body. Secrets are in it as the
+  /// archive has them.
   public var httpRequest: HTTPRequest? {
+    if let post = request.postData, post.text.isEmpty, request.bodySize > 0 || post.comment != nil { return nil }
     guard let url = URL(string: request.url) else { return nil }
     let body = request.postData.flatMap { HTTPArchive.Content.data($0.text, $0.encoding) }
     return HTTPRequest(

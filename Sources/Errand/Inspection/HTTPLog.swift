@@ -11,7 +11,8 @@ public import ErrandFoundation
 /// page needs nothing but itself: it has a waterfall of the calls with their attempts and phases, a filter, the details of a call with its flight
 /// record, and `curl` commands for copying. Folders are 0700 and files 0600; secrets are hidden as in all that people may read.
 ///
-/// No call waits for it: texts are made and written on a queue of its own.
+/// Texts are made and written on a queue of its own. The end of a call waits for its redaction alone, of bodies up to
+/// ``ServerConfiguration/maxLoggedDownloadSize``.
 public final class HTTPLog: CallRecorder {
   private struct State {
     var calls: [RecordedCall] = []
@@ -100,11 +101,16 @@ public final class HTTPLog: CallRecorder {
 
   private func writeAll() {
     while let (calls, first) = next() {
-      do {
-        try write(calls, from: first)
-      } catch {
-        fail(TaskRecorder.words(of: error))
+      var lost = 0
+      for (index, call) in calls.enumerated() {
+        do {
+          try write(call, as: first + index)
+        } catch {
+          lost += 1
+          fail(TaskRecorder.words(of: error))
+        }
       }
+      if lost > 0 { log.write("the log \(folder.path): \(lost) of \(calls.count) calls could not be written") }
     }
     TaskRecorder.endWriting()
   }
@@ -123,15 +129,13 @@ public final class HTTPLog: CallRecorder {
     return calls.isEmpty ? nil : (calls, first)
   }
 
-  private func write(_ calls: [RecordedCall], from first: Int) throws {
+  private func write(_ call: RecordedCall, as number: Int) throws {
     let folder = try PrivateFolder(folder)
-    for (index, call) in calls.enumerated() {
-      let text = Data("\(call)".utf8)
-      let file = RecordingEntry(call).numbered(first + index, name: call.fileName, bytes: text.count).file
-      try folder.create(file, text)
-      // The file is there before the page links to it, and the page has whole blocks alone.
-      try folder.append(Self.pageName, LogPage.block(call, file: file))
-    }
+    let text = Data("\(call)".utf8)
+    let file = RecordingEntry(call).numbered(number, name: call.fileName, bytes: text.count).file
+    try folder.create(file, text)
+    // The file is there before the page links to it, and the page has whole blocks alone.
+    try folder.append(Self.pageName, LogPage.block(call, file: file))
   }
 
   private func fail(_ reason: String) {

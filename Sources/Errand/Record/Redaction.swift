@@ -108,24 +108,35 @@ public struct Redaction: Sendable {
   var hidesNothing: Bool { names.isEmpty && headers.isEmpty }
 
   /// The beginning of a body on one line, at most `count` characters of it; empty where it is no text.
-  package func excerpt(of data: Data, type: MediaType?, count: Int) -> String {
+  ///
+  /// - Parameter isRefusal: Whether it is the body of a refused response, whose `code` is the reason.
+  package func excerpt(of data: Data, type: MediaType?, count: Int, isRefusal: Bool = false) -> String {
     guard type?.isText ?? true else { return "" }
     // A name stands before its value, so that the part can be redacted without the rest; four bytes are a character.
     let part = data.prefix(count * 16)
+    guard !part.contains(0) else { return "" }  // of another charset, whose names would not be known
     guard let text = (0..<4).lazy.compactMap({ String(data: part.dropLast($0), encoding: .utf8) }).first else {
       return ""
     }
-    let line = inErrors.shown(text, type).onOneLine.split { $0.isWhitespace }.joined(separator: " ")
+    let line = (isRefusal ? shown(refusal: text, type) : shown(text, type)).onOneLine.split { $0.isWhitespace }.joined(
+      separator: " ")
     return line.count > count ? line.prefix(count) + "…" : line
   }
 
-  /// The policy for what a server says of its errors: `code` is the reason there. The secret of this name, an authorization code
-  /// (RFC 6749 §4.1.2), is sent in URLs and in forms.
-  private var inErrors: Redaction {
-    guard fields.contains("code") else { return self }
-    var redaction = self
-    redaction.fields.remove("code")
-    return redaction
+  /// The body of a refused response: `code` is the reason in its JSON. The secret of this name, an authorization code (RFC 6749
+  /// §4.1.2), is in URLs and in forms, and hidden there.
+  private func shown(refusal text: String, _ type: MediaType?) -> String {
+    let isJSON = text.first { !$0.isWhitespace }.map { "{[".contains($0) } ?? false
+    guard isJSON, type?.essence != MediaType.form.rawValue, fields.contains("code") else { return shown(text, type) }
+    var policy = self
+    policy.fields.remove("code")
+    var json = JSONRedactor(text) { policy.isSecret($0) }
+    return ["?", "&", "#", "\\u0026"].reduce(policy(text: json.redacted())) { text, sign in
+      let pieces = text.components(before: sign + "code=")
+      return pieces.dropFirst().reduce(pieces[0]) { text, piece in
+        text + sign + "code=" + Self.mark + piece.drop { !"&#\"'<> \\".contains($0) }
+      }
+    }
   }
 
   private func shown(_ text: String, _ type: MediaType?) -> String {
@@ -228,5 +239,17 @@ extension Unicode.Scalar {
     case .control, .format, .lineSeparator, .paragraphSeparator: true
     default: false
     }
+  }
+}
+
+extension String {
+  /// The pieces between the places of `mark`.
+  fileprivate func components(before mark: String) -> [String] {
+    var (pieces, rest): ([String], Substring) = ([], self[...])
+    while let place = rest.firstRange(of: mark) {
+      pieces.append(String(rest[..<place.lowerBound]))
+      rest = rest[place.upperBound...]
+    }
+    return pieces + [String(rest)]
   }
 }

@@ -102,7 +102,7 @@ struct ExchangeRecord: Sendable {
       url: style.contains(.url) ? configuration.redaction(request.url) : nil,
       failure: style.contains(.url) ? failure : nil, sent: exchange.sent, answered: exchange.answered,
       ended: exchange.ended, duration: exchange.record?.duration, queued: exchange.record?.queued,
-      timings: exchange.record?.timings)
+      timings: style.contains(.url) ? exchange.record?.timings : exchange.record?.timings?.withoutAddress)
     if style.contains(.headers) {
       recorded.headers = configuration.redaction.hiding(request.options.credentialHeaders).recorded(request.headers)
     }

@@ -18,9 +18,9 @@ enum PathSegments {
     return segments.map(HTTPQuery.escaped).joined(separator: "/")
   }
 
-  /// Stands for an empty value, which fails the call: two escaped NULs, which no URL needs. They are found wherever they stand,
-  /// also beside other text of their segment.
-  static let emptySegment = "%00%00"
+  /// Stands for an empty value, which fails the call: escapes that are no UTF-8, so that no other value makes them. They are found
+  /// wherever they stand, also beside other text of their segment.
+  static let emptySegment = "%C0%80"
 
   /// The fault of a value that was given as a segment, in words; nil where there is none.
   ///

@@ -44,6 +44,12 @@ import Testing
       ])
   }
 
+  @Test func `a POST that a redirect made a GET of is not sent again`() async throws {
+    let stub = StubServer(.status(303, [.location: "https://shop.test/feed"]), stream("data: a\n\n"), .status(204))
+    #expect(try await all(Ask().on(stub.server).events()) == ["a"])
+    #expect(stub.requests.map(\.method) == [.post, .get])
+  }
+
   @Test func `a terminator ends them, and is not given`() async throws {
     let stub = StubServer(stream("data: a\n\ndata: [DONE]\n\ndata: b\n\n"))
     #expect(try await all(Prices().on(stub.server).events(until: "[DONE]")) == ["a"])

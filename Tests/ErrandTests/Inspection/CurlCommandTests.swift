@@ -97,6 +97,34 @@ import Testing
     #expect(request.body.data ?? Data() == Data(body.utf8))
   }
 
+  @Test(arguments: [
+    ("-u me:pw -H 'Authorization: Bearer t'", "Authorization", "Bearer t"),
+    ("-H 'User-Agent: two' -A one", "User-Agent", "two"), ("-b a=1 -H 'Cookie: b=2'", "Cookie", "b=2"),
+    ("-H 'User-Agent:' -A one", "User-Agent", nil),
+  ]) func `a header line takes the place of what an option makes, wherever it stands`(
+    options: String, name: String, value: String?
+  ) throws {
+    let headers = try request("curl \(options) https://a.test/").headers
+    #expect(headers.filter { $0.name == HTTPHeaderName(name) }.map(\.value) == [value].compactMap { $0 })
+  }
+
+  @Test func `a file that is put into a folder has its name in the URL, and no type of its own`() throws {
+    let put = try request("curl -T 'dir/a b.txt' https://a.test/dir/")
+    #expect(put.url.absoluteString == "https://a.test/dir/a%20b.txt" && put.method == .put && put.headers.isEmpty)
+  }
+
+  @Test(arguments: [
+    "--oauth2-bearer=SECRET", "--user=me:SECRET", "-F x=SECRET;y=SECRET", "-F 'x=@f;y=SECRET'", "-I -d SECRET",
+  ])
+  func `a refusal shows no value`(options: String) {
+    do {
+      _ = try request("curl \(options) https://a.test/")
+      if !options.hasPrefix("-F x=SECRET") { Issue.record("\(options) is taken") }
+    } catch {
+      #expect(!"\(error)".contains("SECRET"))
+    }
+  }
+
   @Test func `who signs in, who asks and what for are header fields`() throws {
     let line = "curl -u ann:a:b -A me -e https://b.test/ -r 0-9 -m 2.5 --connect-timeout 1 https://a.test/"
     let request = try request(line)

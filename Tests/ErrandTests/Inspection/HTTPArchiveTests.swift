@@ -114,6 +114,25 @@ import Testing
     #expect(throws: DecodingError.self) { try HTTPArchive(data: Data("{}".utf8)) }
   }
 
+  @Test
+  func `a form by its parameters is its body, a header may lack its value, and a body that is not there is no request`()
+    throws
+  {
+    func entry(_ postData: String, size: Int) throws -> HTTPArchive.Entry {
+      let text =
+        #"{"log":{"entries":[{"request":{"method":"POST","url":"https://a.test/","headers":[{"name":"X"}],"bodySize":\#(size),"postData":\#(postData)},"response":{"status":200}}]}}"#
+      return try #require(try HTTPArchive(data: Data(text.utf8)).entries.first)
+    }
+    let form = try entry(
+      #"{"mimeType":"application/x-www-form-urlencoded","params":[{"name":"a","value":"1"},{"name":"b","value":"x y"}]}"#,
+      size: -1)
+    #expect(form.httpRequest?.body.data == Data("a=1&b=x+y".utf8) && form.request.headers.map(\.value) == [""])
+    #expect(try entry(#"{"mimeType":"text/plain","text":""}"#, size: 7).httpRequest == nil)
+    #expect(throws: DecodingError.self) {
+      try entry(#"{"mimeType":"multipart/form-data","params":[{"name":"a","fileName":"f"}]}"#, size: -1)
+    }
+  }
+
   @Test func `a failure, a cached answer and a hidden task`() async throws {
     let calls = try await recordedCalls(
       .lost, .status(.ok, [.cacheControl: "max-age=60"]), configure: { $0.cache = MemoryCache() }

@@ -57,6 +57,46 @@ import Testing
     #expect(!error.description.contains("hunter2") && error.payload(as: Problem.self)?.hint.contains("hunter2") == true)
   }
 
+  @Test func `an authorization code is hidden wherever it is no member of a refusal`() async throws {
+    let urls = try await error(PlainTask(), #"{"code":"E7","next":"https://a.test/cb?state=1&code=hunter2"}"#)
+    #expect(urls.description.contains("E7") && !urls.description.contains("hunter2"))
+    for (body, type) in [
+      ("error=bad&code=hunter2", "application/x-www-form-urlencoded"),
+      ("Bad request: https://a.test/cb?code=hunter2&state=1", "text/html"),
+    ] {
+      let server = Server(
+        remote: "https://shop.test",
+        transport: StubTransport {
+          HTTPResponse(400, url: $0.url, headers: [.contentType: type], body: HTTPResponseBody(Data(body.utf8)))
+        })
+      let error = await #expect(throws: TaskError.self) { try await PlainTask().on(server).run() }
+      #expect(error?.description.contains("hunter2") == false)
+    }
+    let odd = try await decodingError(of: Data(#"{"code":"hunter2"}"#.utf8), "application/json")
+    #expect(odd.reason.contains("code") && !odd.reason.contains("hunter2"))
+  }
+
+  /// The error of a body that is no list of numbers.
+  private func decodingError(of body: Data, _ type: String?) async throws -> TaskError {
+    let server = Server(
+      remote: "https://shop.test",
+      transport: StubTransport {
+        HTTPResponse(
+          url: $0.url, headers: HTTPHeaders(type.map { [.init(.contentType, $0)] } ?? []), body: HTTPResponseBody(body))
+      })
+    let error = await #expect(throws: TaskError.self) {
+      try await Endpoint<Void, [Int]>.get("numbers").on(server).download()
+    }
+    return try #require(error)
+  }
+
+  @Test(arguments: [nil, "application/json; charset=utf-16le"])
+  func `a body in another charset shows no secret`(type: String?) async throws {
+    let body = try #require(#"{"name":"x","password":"hunter2"}"#.data(using: .utf16LittleEndian))
+    let reason = try await decodingError(of: body, type).reason
+    #expect(!reason.replacing(" ", with: "").contains("hunter"), "\(reason)")
+  }
+
   private struct Secrets: Decodable {
     var access_token: String?
     var session_ids: [String]

@@ -73,6 +73,13 @@ import Testing
     #expect(error?.code == .badURL && error?.reason.contains("the remote") == true && stub.requests.isEmpty)
   }
 
+  @Test(arguments: ["a?info_hash=%00%00%12", "a?b=%00%00", "v\(segment: "\0\0x")"])
+  func `NULs are what they are, but as a segment`(path: String) async throws {
+    let stub = StubServer()
+    try await PlainTask(path: path).on(stub.server).run()
+    #expect(stub.urls == ["https://shop.test/\(path)"])
+  }
+
   @Test(arguments: ["files/\(segment: "").txt", "files/v\(segment: "")", "search?q=\(segment: "")"])
   func `an empty value fails the call beside other text too`(path: String) async {
     let stub = StubServer()

@@ -92,15 +92,19 @@ struct PrivateFolder: ~Copyable {
 
   /// Makes a link, in the place of one of that name; a file there stays, and is an error.
   func link(_ name: String, to target: String) throws {
-    let aside = ".\(name).partial"
-    unlinkat(descriptor, aside, 0)  // mostly there is none
+    let aside = ".\(name).\(UUID().uuidString)"  // several processes may make one at once
     guard symlinkat(target, descriptor, aside) == 0 else { throw Self.failure() }
     var status = stat()
     if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT != S_IFLNK {
       unlinkat(descriptor, aside, 0)
       throw Refusal.anothers(name)
     }
-    try rename(aside, to: name)
+    do {
+      try rename(aside, to: name)
+    } catch {
+      unlinkat(descriptor, aside, 0)
+      throw error
+    }
   }
 
   /// The content of a plain file of our own; nil where there is none.

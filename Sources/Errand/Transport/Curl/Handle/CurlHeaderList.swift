@@ -103,7 +103,11 @@
 
     /// True where the first line is the one that libcurl writes by itself, in that place: each that it is given it compares with
     /// fourteen names.
-    private var isFirstAsByCurl: Bool { fields.first.map { $0.name.rawName == "Accept" && $0.value == "*/*" } ?? false }
+    /// With another `Accept` in its list, libcurl writes none.
+    private var isFirstAsByCurl: Bool {
+      guard let first = fields.first, first.name.rawName == "Accept", first.value == "*/*" else { return false }
+      return !fields.dropFirst().contains { $0.name == .accept }
+    }
 
     private func has(_ name: HTTPHeaderName) -> Bool { fields.contains { $0.name == name } }
   }
