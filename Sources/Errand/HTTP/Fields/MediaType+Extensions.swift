@@ -15,13 +15,15 @@ extension MediaType {
     entry?.extensions.first ?? SystemMediaTypes.fileExtension(of: essence)
   }
 
-  /// The uniform type identifier of Apple's platforms, such as `public.mp3`; nil where the table has none.
-  public var uniformTypeIdentifier: String? { entry?.identifier }
+  /// The uniform type identifier of Apple's platforms, such as `public.mp3`, by the built-in table, and there by what the system
+  /// knows; nil where neither has one.
+  public var uniformTypeIdentifier: String? { entry?.identifier ?? SystemMediaTypes.identifier(of: essence) }
 
   /// The media type of a uniform type identifier; nil for an unknown one.
   public init?(uniformTypeIdentifier: String) {
-    guard let entry = Self.table.first(where: { $0.identifier == uniformTypeIdentifier }) else { return nil }
-    self.init(entry.type)
+    let known = Self.table.first { $0.identifier == uniformTypeIdentifier }?.type
+    guard let type = known ?? SystemMediaTypes.type(ofIdentifier: uniformTypeIdentifier) else { return nil }
+    self.init(type)
   }
 
   private struct Entry: Sendable {

@@ -29,6 +29,10 @@ struct SystemMediaTypes: Sendable {
     static func type(of name: String) -> String? { UTType(filenameExtension: name)?.preferredMIMEType }
 
     static func fileExtension(of essence: String) -> String? { UTType(mimeType: essence)?.preferredFilenameExtension }
+
+    static func identifier(of essence: String) -> String? { UTType(mimeType: essence)?.identifier }
+
+    static func type(ofIdentifier identifier: String) -> String? { UTType(identifier)?.preferredMIMEType }
   #else
     private static let present: SystemMediaTypes = {
       let file = try? Data(contentsOf: URL(fileURLWithPath: "/etc/mime.types"))  // most small images have none
@@ -38,5 +42,11 @@ struct SystemMediaTypes: Sendable {
     static func type(of name: String) -> String? { present.type(of: name) }
 
     static func fileExtension(of essence: String) -> String? { present.fileExtension(of: essence) }
+
+    // Only Apple's platforms know of identifiers.
+
+    static func identifier(of essence: String) -> String? { nil }
+
+    static func type(ofIdentifier identifier: String) -> String? { nil }
   #endif
 }
