@@ -207,6 +207,6 @@ extension PropertyListDecoder: PayloadDecoder {}
 extension TaskError {
   /// The body as text, in the charset that its header declares, else in UTF-8; nil where it is none.
   public var bodyText: String? {
-    String(data: PayloadCoding.inUTF8(body, headers[.contentType].map { MediaType($0) }), encoding: .utf8)
+    String(data: PayloadCoding.inUTF8(body, headers.mediaType), encoding: .utf8)
   }
 }

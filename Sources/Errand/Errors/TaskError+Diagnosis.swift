@@ -80,7 +80,7 @@ extension TaskError {
 
   private var shapeCause: Diagnosis.Cause {
     if body.isEmpty { return .emptyBody }
-    let essence = headers[.contentType].map { MediaType($0).essence }
+    let essence = headers.mediaType?.essence
     return essence == "text/html" || essence == "application/xhtml+xml" ? .pageForData : .wrongShape
   }
 

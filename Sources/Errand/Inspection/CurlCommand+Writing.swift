@@ -115,7 +115,7 @@ extension HTTPRequest {
     case .stream: .stream
     case .bytes(let data):
       if let redaction {
-        redaction.recorded(data, type: headers[.contentType].map { MediaType($0) }, limit: .max).curlBody
+        redaction.recorded(data, type: headers.mediaType, limit: .max).curlBody
       } else {
         String(data: data, encoding: .utf8).map { .text($0) } ?? .bytes(data)
       }

@@ -101,14 +101,12 @@ public final class HTTPLog: CallRecorder {
 
   private func writeAll() {
     while let (calls, first) = next() {
-      var lost = 0
-      for (index, call) in calls.enumerated() {
-        do {
-          try write(call, as: first + index)
-        } catch {
-          lost += 1
-          fail(TaskRecorder.words(of: error))
-        }
+      var lost = calls.count
+      do {
+        let folder = try PrivateFolder(folder)
+        for (index, call) in calls.enumerated() where written(call, as: first + index, into: folder) { lost -= 1 }
+      } catch {
+        fail(TaskRecorder.words(of: error))
       }
       if lost > 0 { log.write("the log \(folder.path): \(lost) of \(calls.count) calls could not be written") }
     }
@@ -129,13 +127,19 @@ public final class HTTPLog: CallRecorder {
     return calls.isEmpty ? nil : (calls, first)
   }
 
-  private func write(_ call: RecordedCall, as number: Int) throws {
-    let folder = try PrivateFolder(folder)
-    let text = Data("\(call)".utf8)
-    let file = RecordingEntry(call).numbered(number, name: call.fileName, bytes: text.count).file
-    try folder.create(file, text)
-    // The file is there before the page links to it, and the page has whole blocks alone.
-    try folder.append(Self.pageName, LogPage.block(call, file: file))
+  /// Writes a call; false where that failed, which ends no other.
+  private func written(_ call: RecordedCall, as number: Int, into folder: borrowing PrivateFolder) -> Bool {
+    do {
+      let text = Data("\(call)".utf8)
+      let file = RecordingEntry(call).numbered(number, name: call.fileName, bytes: text.count).file
+      try folder.create(file, text)
+      // The file is there before the page links to it, and the page has whole blocks alone.
+      try folder.append(Self.pageName, LogPage.block(call, file: file))
+      return true
+    } catch {
+      fail(TaskRecorder.words(of: error))
+      return false
+    }
   }
 
   private func fail(_ reason: String) {

@@ -132,8 +132,8 @@ public struct Redaction: Sendable {
     policy.fields.remove("code")
     var json = JSONRedactor(text) { policy.isSecret($0) }
     return ["?", "&", "#", "\\u0026"].reduce(policy(text: json.redacted())) { text, sign in
-      let pieces = text.components(before: sign + "code=")
-      return pieces.dropFirst().reduce(pieces[0]) { text, piece in
+      let pieces = text.split(separator: sign + "code=", omittingEmptySubsequences: false)
+      return pieces.dropFirst().reduce(String(pieces[0])) { text, piece in
         text + sign + "code=" + Self.mark + piece.drop { !"&#\"'<> \\".contains($0) }
       }
     }
@@ -239,17 +239,5 @@ extension Unicode.Scalar {
     case .control, .format, .lineSeparator, .paragraphSeparator: true
     default: false
     }
-  }
-}
-
-extension String {
-  /// The pieces between the places of `mark`.
-  fileprivate func components(before mark: String) -> [String] {
-    var (pieces, rest): ([String], Substring) = ([], self[...])
-    while let place = rest.firstRange(of: mark) {
-      pieces.append(String(rest[..<place.lowerBound]))
-      rest = rest[place.upperBound...]
-    }
-    return pieces + [String(rest)]
   }
 }

@@ -107,7 +107,7 @@ struct ExchangeRecord: Sendable {
       recorded.headers = configuration.redaction.hiding(request.options.credentialHeaders).recorded(request.headers)
     }
     if style.contains(.upload), !request.body.isEmpty {
-      let type = request.headers[.contentType].map { MediaType($0) }
+      let type = request.headers.mediaType
       recorded.body =
         request.body.data.map {
           configuration.redaction.recorded($0, type: type, limit: configuration.maxLoggedUploadSize)

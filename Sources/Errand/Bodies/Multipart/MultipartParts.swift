@@ -25,14 +25,14 @@ public struct MultipartPart: Sendable {
   public let body: MultipartPartBody
 
   /// The media type; `text/plain` where the header has none (RFC 2046 §5.1).
-  public var mediaType: MediaType { headers[.contentType].map { MediaType($0) } ?? "text/plain" }
+  public var mediaType: MediaType { headers.mediaType ?? "text/plain" }
   /// What `Content-Disposition` says, as in a form.
   public var disposition: ContentDisposition? { headers[.contentDisposition].flatMap { ContentDisposition($0) } }
 
   /// A name for a file with this part, safe to be used in any folder: the last part of what `Content-Disposition` says, else
   /// `download`; with the extension of the stated media type where it has none. Made as ``HTTPResponse/suggestedFileName`` is.
   public var suggestedFileName: String {
-    SafeFileName.suggestion(of: [disposition?.fileName], for: headers[.contentType].map { MediaType($0) })
+    SafeFileName.suggestion(of: [disposition?.fileName], for: headers.mediaType)
   }
 }
 
