@@ -109,11 +109,11 @@ final class Attempt: Sendable {
   }
 
   private func begin(at host: Origin, after queued: Duration?) {
-    let now = call.trace.elapsed
     let (isFirstHop, starter) = state.withLock { state in
       defer { (state.isUnderWay, state.starter) = (true, nil) }
       state.sent += 1
-      state.start = now
+      // Where nothing came in between it has just begun, and the clock need not be read again.
+      if state.isUnderWay || queued != nil || call.surroundings != nil { state.start = call.trace.elapsed }
       state.record.queued += queued ?? .zero
       return (!state.isUnderWay, state.starter)
     }

@@ -15,7 +15,6 @@
     }
 
     func carryOutCommands() {
-      let commands = takeCommands()
       for command in commands {
         switch command {
         case .add(let transfer): add(transfer)

@@ -7,6 +7,8 @@
     /// The group and the route of a connection.
     struct Owner {
       let group: CurlGroup.ID
+      /// The server of the exchange for which it was opened.
+      let origin: Origin
       let route: CurlSweeper.Route
       /// This side's port, once a request was sent; Unix sockets have none.
       var localPort: Int32?
@@ -17,7 +19,7 @@
       func mayCarry(_ transfer: CurlTransfer) -> Bool {
         guard group == transfer.group else { return false }
         if let proxy = route.proxy { return !transfer.origin.isSecure && proxy == transfer.proxy }
-        return route.port == transfer.origin.port && route.host == transfer.origin.host
+        return origin == transfer.origin
       }
     }
 
@@ -30,7 +32,7 @@
       // Over a Unix socket libcurl uses no proxy.
       let proxy = transfer.origin.isSecure || isUnix ? nil : transfer.proxy
       let route = CurlSweeper.Route(host: transfer.origin.host, port: transfer.origin.port, proxy: proxy)
-      owners[descriptor] = Owner(group: transfer.group, route: route, maker: transfer)
+      owners[descriptor] = Owner(group: transfer.group, origin: transfer.origin, route: route, maker: transfer)
       group?.sockets[descriptor] = transfer.origin.description
       // There is one address to try: it is the connection of this transfer.
       if isUnix { transfer.socket = sockets.join(descriptor, after: transfer.socket) }
@@ -66,7 +68,7 @@
       if descriptor == transfer.socket.descriptor, sockets.isOpen(transfer.socket) { return true }
       // A connection that may carry others may have something to say to them.
       let isShared = transfer.mayMultiplex && !sockets.awaitsNothing(descriptor)
-      guard isShared || Self.isSilent(descriptor) && !transfer.hasUnread else { return false }
+      guard isShared || isSilent(descriptor) && !transfer.hasUnread else { return false }
       // From now on, not from when libcurl wants to hear of the socket: it may read an answer, and pause, before it does.
       transfer.socket = sockets.join(descriptor, after: transfer.socket)
       return true
@@ -138,6 +140,15 @@
       guard groups[owner.group]?.isUnix ?? false else { return false }
       return timers.elements.contains { $0.group == owner.group && $0.sendCount > 0 && !sockets.isOpen($0.socket) }
     }
+
+    /// True where nothing came over an idle connection. The kernel has just said so of most, which saves a question.
+    private func isSilent(_ descriptor: Int32) -> Bool {
+      let isReported = silence != 0 && sockets.isWatched(descriptor, since: silence)
+      return isReported && CurlLibrary.now < silence + Self.hearing || Self.isSilent(descriptor)
+    }
+
+    /// The time for which a turn's reports stand for idle connections, in nanoseconds.
+    private static let hearing: UInt64 = 1_000_000
 
     static func isSilent(_ descriptor: Int32) -> Bool {
       var byte: UInt8 = 0

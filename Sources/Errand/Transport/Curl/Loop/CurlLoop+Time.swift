@@ -19,7 +19,7 @@
 
     /// The time to wait for events, in milliseconds, rounded up; -1, for ever, when nothing is due.
     func timeout() -> Int32 {
-      guard settled.isEmpty, !hasCommands else { return 0 }
+      guard settled.isEmpty else { return 0 }
       var deadline = timers.first?.deadline ?? .max
       deadline = min(deadline, idleCheck, restEnd, sweepCheck)
       for multi in multis.values where multi.deadline < deadline { deadline = multi.deadline }

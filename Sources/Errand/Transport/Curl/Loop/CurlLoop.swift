@@ -70,6 +70,10 @@
     /// The instant at which it is asked to once more.
     var sweepCheck = UInt64.max
     let sweeper = CurlSweeper()
+    /// The commands of the turn.
+    private(set) var commands: [Command] = []
+    /// The instant at which every idle connection was silent that is not in ``spoken``; 0 where that is not known.
+    var silence: UInt64 = 0
     let pulse = CurlWatchdog.Pulse()
     /// A socket whose other end is closed.
     let dead: Int32
@@ -85,9 +89,12 @@
       dead = Self.makeDeadSocket()
       unconnected = socket(AF_INET, Self.socketFlags, 0)
       guard epoll >= 0, wakeUp >= 0, dead >= 0, unconnected >= 0 else { return nil }
-      var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: UInt64.max))
+      var event = epoll_event(events: EPOLLIN.rawValue | EPOLLET.rawValue, data: epoll_data_t(u64: Self.wakeUpMark))
       guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeUp, &event) == 0 else { return nil }
     }
+
+    /// What the kernel hands back with a report of the eventfd. That is reported once a write, and never read.
+    private static let wakeUpMark = UInt64.max
 
     private static let socketFlags = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
 
@@ -118,15 +125,9 @@
     }
 
     /// Takes the commands that were pushed since the last call.
-    func takeCommands() -> [Command] {
-      inbound.withLock { inbound in
-        var taken: [Command] = []
-        swap(&taken, &inbound.commands)
-        return taken
-      }
+    private func takeCommands() {
+      inbound.withLock { swap(&commands, &$0.commands) }
     }
-
-    var hasCommands: Bool { inbound.withLock { !$0.commands.isEmpty } }
 
     func newGroup() -> CurlGroup.ID {
       inbound.withLock { inbound in
@@ -159,25 +160,26 @@
         startWaiting()
         tidy()
         wakeReaders()
-        let count = epoll_wait(epoll, events, Int32(capacity), timeout())
+        silence = 0
+        let count = max(0, Int(epoll_wait(epoll, events, Int32(capacity), timeout())))
         now = CurlLibrary.now
+        // Before anything else: what came unasked before one of them was pushed is among these events.
+        commands.removeAll(keepingCapacity: true)
+        if (0..<count).contains(where: { events[$0].data.u64 == Self.wakeUpMark }) { takeCommands() }
         if now >= restEnd { endRests() }
-        for index in 0..<max(0, Int(count)) {
+        for index in 0..<count {
           handle(events[index])
           // Readers have work to do while this thread has: they need not wait for the last event.
           if ready.count >= 8 { wakeReaders() }
         }
         // Before commands: a request that is sent next must not find what came unasked.
         closeIdle()
+        if count < capacity { silence = now }
       }
     }
 
     private func handle(_ event: epoll_event) {
-      guard event.data.u64 != UInt64.max else {
-        var count: UInt64 = 0
-        _ = read(wakeUp, &count, MemoryLayout<UInt64>.size)  // only to reset it
-        return
-      }
+      guard event.data.u64 != Self.wakeUpMark else { return }
       let descriptor = Int32(truncatingIfNeeded: event.data.u64)
       // The multi may be gone since: its events are then dropped.
       let report = sockets.report(descriptor)

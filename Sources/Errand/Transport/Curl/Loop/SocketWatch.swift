@@ -159,6 +159,12 @@
         && !entry.isMultiplexed
     }
 
+    /// True where anything that came over an idle connection before `now`, the instant of a turn, was reported.
+    func isWatched(_ descriptor: Int32, since now: UInt64) -> Bool {
+      awaitsNothing(descriptor) && entries[Int(descriptor)].armed & EPOLLIN.rawValue != 0
+        && entries[Int(descriptor)].idleSince < now
+    }
+
     /// Nothing more is reported of the socket until its next exchange.
     mutating func disregard(_ descriptor: Int32) { disarm(descriptor) }
 
