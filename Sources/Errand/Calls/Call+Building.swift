@@ -11,6 +11,18 @@ extension Call {
       phase: .preparing)
   }
 
+  /// The hooks that make its request.
+  var buildingHooks: OwnHooks.Names {
+    var names = OwnHooks.Names.building
+    if plan.pageURL != nil { names.remove(.url) }
+    if plan.omitsBody { names.remove(.uploadBody) }
+    let asksServer =
+      snapshot.configuration.preflight != nil || snapshot.configuration.userAgentProvider != nil
+      || snapshot.configuration.computedHeaders != nil
+    if asksServer { names.insert(.others) }
+    return names
+  }
+
   /// The request as the task and the server describe it now, after both preflights.
   ///
   /// - Parameter isAgain: Whether it was built before, so that the header fields of the plan may be stale.

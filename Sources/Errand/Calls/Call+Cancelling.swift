@@ -24,6 +24,18 @@ extension Call {
     surroundings == nil ? try await inOwnTask(body) : try await body()
   }
 
+  /// Runs hooks: as other code of an app's, unless each of them is known to be the library's own, which wait for nothing.
+  @inline(__always)
+  func hooked<Value: Sendable>(
+    _ names: OwnHooks.Names, _ body: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    if surroundings != nil || hooks.areOwn(names) { return try await body() }
+    return try await inOwnTask { [self] in
+      if hooks.areKnown(names) { return try await body() }
+      return try await OwnHooks.finding(names, of: type(of: plan.task), body)
+    }
+  }
+
   /// Sends a request by the transport, and cancels it when the call is to end.
   @inline(__always)
   func transmit(_ request: HTTPRequest, to host: Origin) async throws -> HTTPResponse {

@@ -1,6 +1,13 @@
 import ErrandFoundation
 
 extension Call {
+  /// The hooks that make a result of an outcome.
+  func hooks(concluding outcome: Outcome) -> OwnHooks.Names {
+    if delivery.isStream { return [.postProcess, .others] }
+    let waits = !outcome.isRead || !delivery.isInMemory || snapshot.configuration.postflight != nil
+    return waits ? [.postProcess, .postflight, .others] : .concluding
+  }
+
   /// 10. Checks the status, makes the result, and calls the hooks.
   func conclude<Value: Sendable>(
     _ outcome: consuming Outcome, finish: @Sendable (Outcome) async throws -> Value

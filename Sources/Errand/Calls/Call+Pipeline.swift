@@ -8,7 +8,7 @@ extension Call {
       // One that has no Swift task of its own begins in the one that builds its request: nothing comes in between.
       if call.surroundings != nil { try await call.begin() }
       return try await call.inTurn {  // 2. wait for the serial queue, and while the call is paused
-        let request = try await call.interruptible {
+        let request = try await call.hooked(call.buildingHooks) {
           if call.surroundings == nil { try await call.begin() }
           let request = try await call.build()  // 3. URL, query, headers, body; 4. preflight
           call.noteBuilt(request)
@@ -22,7 +22,7 @@ extension Call {
             }
           }
         }
-        return try await call.interruptible {
+        return try await call.hooked(call.hooks(concluding: outcome)) {
           try await call.conclude(outcome, finish: finish)  // 10. verify, decode, postProcess, postflight
         }
       }

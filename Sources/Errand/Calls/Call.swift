@@ -12,6 +12,8 @@ final class Call: Sendable {
   /// The record for the echo, the recording and the details on the log; nil without any.
   private let exchange: Lock<ExchangeRecord>?
   let recorder: TaskRecorder?
+  /// The hooks of its task that are the library's own, as far as that is known.
+  let hooks: OwnHooks
   let isEchoed: Bool
   /// The parts of the line on the log; empty where there is none.
   private let logOptions: LogOptions
@@ -36,6 +38,7 @@ final class Call: Sendable {
       plan.hasLimits
       ? Timeouts.ofAttempts(plan.timeout, plan.timeouts, snapshot.configuration) : snapshot.timeouts
     recorder = manager.recorder
+    hooks = OwnHooks.of(type(of: plan.task))
     isEchoed = Self.isEchoed(plan, snapshot.configuration)
     logOptions = plan.logOptions ?? snapshot.configuration.logOptions
     let isWanted =

@@ -41,7 +41,10 @@ public struct Endpoint<Upload: Sendable, Download: Sendable>: ServerTask {
   /// The place of payloads of the defaults.
   public var payloadPath: PayloadPath { defaults.payloadPath }
   /// The payload, encoded.
-  public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { try await body(encoder) }
+  public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
+    OwnHooks.ran(.uploadBody, of: Self.self)
+    return try await body(encoder)
+  }
 }
 
 extension Endpoint: CustomStringConvertible {

@@ -23,7 +23,8 @@ extension PayloadUploadingTask {
   /// The payload, encoded off the caller's actor.
   /// Throws ``TaskError`` when it cannot be encoded; nothing is sent then.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
-    try await PayloadCoding.encode(uploadPayload, with: encoder)
+    OwnHooks.ran(.uploadBody, of: Self.self)
+    return try await PayloadCoding.encode(uploadPayload, with: encoder)
   }
 }
 
@@ -50,7 +51,10 @@ extension DataUploadingTask {
   /// `application/octet-stream`.
   public var uploadType: MediaType { .octetStream }
   /// The bytes as they are.
-  public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { .bytes(uploadData, type: uploadType) }
+  public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
+    OwnHooks.ran(.uploadBody, of: Self.self)
+    return .bytes(uploadData, type: uploadType)
+  }
 }
 
 /// A task that sends a file, read as it is sent.
@@ -65,7 +69,10 @@ extension FileUploadingTask {
   /// That of the file's extension, else `application/octet-stream`.
   public var uploadType: MediaType { MediaType(fileExtension: uploadFile.pathExtension) ?? .octetStream }
   /// The file, opened anew for every attempt.
-  public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { .file(uploadFile, type: uploadType) }
+  public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
+    OwnHooks.ran(.uploadBody, of: Self.self)
+    return .file(uploadFile, type: uploadType)
+  }
 }
 
 /// A task that sends a form with files, `multipart/form-data`.

@@ -183,12 +183,18 @@ extension ServerTask {
   /// The server's remote with ``path`` and ``query``.
   /// Throws ``TaskError`` when there is no remote or the result is no URL, and what encoding the query throws.
   public var url: URL {
-    get async throws { try ServerSnapshot.url(below: server, path: plannedPath, query: plannedQuery) }
+    get async throws {
+      OwnHooks.ran(.url, of: Self.self)
+      return try ServerSnapshot.url(below: server, path: plannedPath, query: plannedQuery)
+    }
   }
   /// `.automatic`.
   public var httpMethod: HTTPMethod { .automatic }
   /// Empty.
-  public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { .empty }
+  public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
+    OwnHooks.ran(.uploadBody, of: Self.self)
+    return .empty
+  }
   /// None.
   public var timeouts: Timeouts { Timeouts() }
   /// `.inherited`.
@@ -224,9 +230,9 @@ extension ServerTask {
   /// `.full`.
   public var recordingStyle: RecordingStyle { .full }
   /// Does nothing.
-  public func willStart() async {}
+  public func willStart() async { OwnHooks.ran(.willStart, of: Self.self) }
   /// Does nothing.
-  public func didStart(_ request: HTTPRequest) async {}
+  public func didStart(_ request: HTTPRequest) async { OwnHooks.ran(.didStart, of: Self.self) }
   /// Does nothing.
   public func willRetry(after delay: Duration, attempts: [AttemptRecord]) async {}
   /// Does nothing.
@@ -234,13 +240,13 @@ extension ServerTask {
   /// Does nothing.
   public func didComplete(with response: HTTPResponse) async {}
   /// Changes nothing.
-  public func preflight(_ request: inout HTTPRequest) async throws {}
+  public func preflight(_ request: inout HTTPRequest) async throws { OwnHooks.ran(.preflight, of: Self.self) }
   /// Accepts everything.
   public func verify(_ response: HTTPResponse) throws {}
   /// Accepts everything.
-  public func postProcess(response: HTTPResponse) async throws {}
+  public func postProcess(response: HTTPResponse) async throws { OwnHooks.ran(.postProcess, of: Self.self) }
   /// Does nothing.
-  public func postflight(response: HTTPResponse) async throws {}
+  public func postflight(response: HTTPResponse) async throws { OwnHooks.ran(.postflight, of: Self.self) }
   /// All aspects as one value.
   public var plan: TaskPlan { TaskPlan(self) }
 }

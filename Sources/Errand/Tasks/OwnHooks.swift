@@ -1,0 +1,73 @@
+/// The hooks of a type of tasks that are the library's own: they do nothing, or nothing that waits.
+///
+/// A protocol cannot say what a type overrides, but a default can say that it was run. A type has one function for each hook for
+/// good, so what its first call finds out holds for all others. They run such hooks without a Swift task of their own, which is
+/// there for a cancellation from outside to end what an app's hook waits for.
+struct OwnHooks: Sendable {
+  struct Names: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    static let willStart = Names(rawValue: 1 << 0)
+    static let url = Names(rawValue: 1 << 1)
+    static let uploadBody = Names(rawValue: 1 << 2)
+    static let preflight = Names(rawValue: 1 << 3)
+    static let didStart = Names(rawValue: 1 << 4)
+    static let postProcess = Names(rawValue: 1 << 5)
+    static let postflight = Names(rawValue: 1 << 6)
+    /// Any that is not the task's: a server's, or the body of a response that is still to be read.
+    static let others = Names(rawValue: 1 << 7)
+
+    /// Those that make a request.
+    static let building: Names = [.willStart, .url, .uploadBody, .preflight, .didStart]
+    /// Those that make a result of a response.
+    static let concluding: Names = [.postProcess, .postflight]
+  }
+
+  private var own: Names = []
+  private var tried: Names = []
+
+  /// True where each of these is the library's.
+  func areOwn(_ names: Names) -> Bool { own.isSuperset(of: names) }
+
+  /// True where it is known of each of these whether it is the library's.
+  func areKnown(_ names: Names) -> Bool { tried.isSuperset(of: names) }
+
+  // MARK: Finding out
+
+  private static let known = Lock<[ObjectIdentifier: OwnHooks]>([:])
+
+  /// The hooks of a type of tasks, as far as its calls have found out.
+  static func of(_ type: Any.Type) -> OwnHooks {
+    known.withLock { $0[ObjectIdentifier(type)] } ?? OwnHooks()
+  }
+
+  /// Which of a type's hooks say that they are the library's.
+  private final class Watch: Sendable {
+    let type: ObjectIdentifier
+    let heard = Lock(Names())
+
+    init(_ type: ObjectIdentifier) { self.type = type }
+  }
+
+  @TaskLocal private static var watch: Watch?
+
+  /// Runs the hooks of these names, and notes which of them are the library's; nothing where one throws, for others come after it.
+  static func finding<Value>(
+    _ names: Names, of type: Any.Type, _ body: () async throws -> Value
+  ) async throws -> Value {
+    let watch = Watch(ObjectIdentifier(type))
+    let value = try await $watch.withValue(watch, operation: body)
+    let heard = watch.heard.withLock { $0 }
+    known.withLock { known in
+      known[watch.type, default: OwnHooks()].tried.formUnion(names)
+      known[watch.type, default: OwnHooks()].own.formUnion(heard.intersection(names))
+    }
+    return value
+  }
+
+  /// A default was run for a task of this type. An app's hook may run other tasks meanwhile.
+  static func ran(_ name: Names, of type: Any.Type) {
+    guard let watch, watch.type == ObjectIdentifier(type) else { return }
+    _ = watch.heard.withLock { $0.insert(name) }
+  }
+}
