@@ -9,19 +9,8 @@ public import Errand
 public final class EventRecorder: TaskObserver, Sendable {
   private struct State {
     var events: [TaskEvent] = []
-    var open: [String: Int] = [:]
+    var balance = EventBalance()
     var waiters: [CheckedContinuation<Void, Never>] = []
-
-    var problems: [String] {
-      open.compactMap { name, count in
-        switch count {
-        case 0: nil
-        case 1: "\(name) has not ended"
-        case 1...: "\(name) started \(count) times more than it ended"
-        default: "\(name) ended \(-count) times more than it started"
-        }
-      }.sorted()
-    }
   }
 
   private let state = Lock(State())
@@ -36,10 +25,8 @@ public final class EventRecorder: TaskObserver, Sendable {
   public func observe(_ event: TaskEvent) {
     let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       state.events.append(event)
-      if let (name, step) = Self.bracket(event.moment) {
-        state.open["\(name) of call \(event.call)", default: 0] += step
-      }
-      guard state.problems.isEmpty else { return [] }
+      state.balance.note(event)
+      guard state.balance.isAtRest else { return [] }
       defer { state.waiters = [] }
       return state.waiters
     }
@@ -54,36 +41,21 @@ public final class EventRecorder: TaskObserver, Sendable {
     events.filter { call == nil || $0.call == call }.map { $0.moment.description }
   }
 
-  /// True when every call, attempt and delay that started has ended, each exactly once.
-  public var isBalanced: Bool { problems.isEmpty }
+  /// True when everything that started has ended, exactly once and before its call, and nothing came after the end of a call.
+  public var isBalanced: Bool { state.withLock { $0.balance.isBalanced } }
 
-  /// The moments that started and have not ended, or ended without having started; empty when all is well.
-  public var problems: [String] { state.withLock { $0.problems } }
+  /// The moments that started and have not ended, ended without having started, or came too late; empty when all is well.
+  public var problems: [String] { state.withLock { $0.balance.problems } }
 
-  /// Waits until everything that started has ended: a stream ends shortly after its body.
+  /// Waits until no call is under way: a stream ends shortly after its body.
   public func balanced() async {
     await withCheckedContinuation { continuation in
       let isBalanced = state.withLock { state in
-        guard !state.problems.isEmpty else { return true }
+        guard !state.balance.isAtRest else { return true }
         state.waiters.append(continuation)
         return false
       }
       if isBalanced { continuation.resume() }
-    }
-  }
-
-  /// The bracket that a moment opens or closes.
-  private static func bracket(_ moment: CallMoment) -> (name: String, step: Int)? {
-    switch moment {
-    case .callStarted: ("the call", 1)
-    case .callEnded: ("the call", -1)
-    case .attemptStarted(let number): ("attempt \(number)", 1)
-    case .attemptEnded(let number, _): ("attempt \(number)", -1)
-    case .refreshStarted: ("the wait for a token", 1)
-    case .refreshEnded: ("the wait for a token", -1)
-    case .delayStarted: ("the delay", 1)
-    case .delayEnded: ("the delay", -1)
-    default: nil
     }
   }
 }

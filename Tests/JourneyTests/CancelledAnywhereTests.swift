@@ -5,7 +5,7 @@ import Testing
 
 /// Whatever a call waits for ends by `cancelAll()`, by its deadline, and by cancelling the task that awaits it: on sockets,
 /// where the call runs in its caller's task and each wait is told to end, and in a task of its own.
-@Suite(.timeLimit(.minutes(10))) struct CancelledAnywhereTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct CancelledAnywhereTests {
   enum Ending: CaseIterable { case cancelAll, caller, deadline }
 
   @Test(arguments: StuckCall.Moment.allCases, Ending.allCases)

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct DownloadTests {
+@Suite(.balancedEvents) struct DownloadTests {
   private let old = Data("old".utf8)
 
   /// Downloads over a file that is there, and returns what the folder holds afterwards.

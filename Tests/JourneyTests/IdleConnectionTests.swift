@@ -7,7 +7,7 @@
   import Testing
 
   /// What a connection between two requests may not do.
-  @Suite(.timeLimit(.minutes(10)))
+  @Suite(.balancedEvents, .timeLimit(.minutes(10)))
   struct IdleConnectionTests {
     private let transport: CurlTransport
 

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct ProgressJourneyTests {
+@Suite(.balancedEvents) struct ProgressJourneyTests {
   private struct Send: ServerPOSTTask, DataUploadingTask {
     let uploadData: Data
     let path = "echo/x"

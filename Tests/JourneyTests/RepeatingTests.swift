@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct RepeatingTests {
+@Suite(.balancedEvents) struct RepeatingTests {
   /// A shop with one pooled connection, which dies with the next request.
   private func shopWithDeadConnection() async throws -> Shop {
     let shop = try Shop()

@@ -5,7 +5,7 @@
   import Testing
 
   /// Peers that send without end what is no part of a body, beside exchanges with another server on the same loop.
-  @Suite(.timeLimit(.minutes(2)))
+  @Suite(.balancedEvents, .timeLimit(.minutes(2)))
   struct StarvingPeerTests {
     private let transport: CurlTransport
     private let other: WirePeer

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct TimersTests {
+@Suite(.balancedEvents) struct TimersTests {
   private static let short = Duration.milliseconds(400)
 
   private func error(_ timeouts: Timeouts, _ answer: MockAnswer, body: HTTPBody = .empty) async throws -> TaskError {

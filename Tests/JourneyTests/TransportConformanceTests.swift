@@ -3,7 +3,7 @@
   import ErrandTesting
   import Testing
 
-  @Suite(.timeLimit(.minutes(10)))
+  @Suite(.balancedEvents, .timeLimit(.minutes(10)))
   struct TransportConformanceTests {
     static let curl = TransportConformance { try CurlTransport() }.cases
 

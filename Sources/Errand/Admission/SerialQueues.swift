@@ -26,19 +26,29 @@ final class SerialQueues: Sendable {
   ///
   /// - Parameters:
   ///   - queue: The queue to wait in.
+  ///   - onWait: Is told when a wait begins, and when it is over.
   ///   - body: What to run.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, `CancellationError` when cancelled while waiting, and ``TaskError`` with code
   ///   `.reentrantQueue` where the surrounding call holds the queue already and would wait for itself.
   @inline(__always)  // or every call would pay for a queue that most have not
-  func withTurn<Result>(_ queue: SerialQueue, _ body: () async throws -> Result) async throws -> Result {
+  func withTurn<Result>(
+    _ queue: SerialQueue, onWait: (_ isOver: Bool, _ queue: String) -> Void = { _, _ in },
+    body: () async throws -> Result
+  ) async throws -> Result {
     guard let name = queue.name else { return try await body() }
-    return try await waitForTurn(name, body)
+    return try await waitForTurn(name, onWait, body)
   }
 
-  private func waitForTurn<Result>(_ name: String, _ body: () async throws -> Result) async throws -> Result {
+  private func waitForTurn<Result>(
+    _ name: String, _ onWait: (_ isOver: Bool, _ queue: String) -> Void, _ body: () async throws -> Result
+  ) async throws -> Result {
     try refuseIfHeld(name)
-    if let ticket = enter(name) { try await wait(ticket, name) }
+    if let ticket = enter(name) {
+      onWait(false, name)
+      defer { onWait(true, name) }
+      try await wait(ticket, name)
+    }
     defer { leave(name) }
     let holding = Holding(queues: ObjectIdentifier(self), name: name, task: Self.currentTask)
     return try await Self.$held.withValue(Self.heldHere + [holding]) { try await body() }

@@ -24,6 +24,30 @@ extension Attempt {
   /// Gives the slot of the last hop back before its body has ended.
   func giveSlotBack() { state.withLock { $0.slot }?.giveBack() }
 
+  // MARK: Phases
+
+  /// Has the transport say with the head what the exchange took until then: for observers, and for the record of a stream that is
+  /// not read to its end.
+  func observe(_ request: inout HTTPRequest) {
+    state.withLock { $0.record.timings = nil }
+    request.options.onHead = { [weak self] timings in
+      guard let self else { return }
+      state.withLock { $0.record.timings = timings }  // the whole is known at the end of the body, if that comes
+      if call.trace.isObserved { tellPhases(timings) }
+    }
+  }
+
+  /// Tells of lookup, connection, handshake and request, once for each hop, at the times at which they were.
+  func tellPhases(_ timings: TransferTimings) {
+    let start = state.withLock { state -> Duration? in
+      defer { state.hasToldPhases = true }
+      return state.hasToldPhases ? nil : state.start
+    }
+    guard let start else { return }
+    let now = call.trace.elapsed
+    for (moment, time) in CallMoment.phases(timings) { call.trace.tellOnly(moment, at: min(start + time, now)) }
+  }
+
   // MARK: Limits
 
   /// Cuts the limit of the attempt to what the call has left.

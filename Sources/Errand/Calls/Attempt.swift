@@ -28,6 +28,8 @@ final class Attempt: Sendable {
     weak var slot: AdmissionSlot?
     /// The attempt that waits for this one's call, by a step of its own or by its body.
     var outer: Attempt?
+    /// True once its observers were told how the connection of the last request came about.
+    var hasToldPhases = false
     /// True when its time limit was cut to what the call has left.
     var isCut = false
     var hasEnded = false
@@ -70,11 +72,11 @@ final class Attempt: Sendable {
   }
 
   func waitForSlot(_ host: Origin) async throws -> AdmissionSlot {
+    var queued: Duration?
     do {
       // An attempt that would be refused afterwards need not wait.
       let breaker = call.snapshot.configuration.circuitBreaker
       if !breaker.isOff { try call.manager.circuits.check(host) }
-      var queued: Duration?
       var permit: AdmissionSlot?
       if call.delivery.isStream { permit = try await place(at: call.manager.streams, for: host, &queued) }
       let slot = try await place(at: call.manager.admission, for: host, &queued)
@@ -82,6 +84,7 @@ final class Attempt: Sendable {
       begin(at: host, after: queued)
       return slot
     } catch {
+      if let queued { call.trace.note(.leftQueue(after: queued)) }
       note(error, hadSlot: false)
       throw error
     }
@@ -95,16 +98,16 @@ final class Attempt: Sendable {
     case .slot(let free): return free
     case .line(let ticket):
       let start = call.trace.elapsed
-      call.trace.note(.queued)
+      if queued == nil { call.trace.note(.queued) }
       releaseOuter()
-      let limit = call.timeouts.queue.map { max(.zero, $0 - (queued ?? .zero)) }
-      let slot = try await call.interruptible { [call] in
+      let before = queued ?? .zero
+      defer { queued = before + call.trace.elapsed - start }
+      let limit = call.timeouts.queue.map { max(.zero, $0 - before) }
+      return try await call.interruptible { [call] in
         try await call.manager.clock.limiting(limit, .queue, phase: .waiting) {
           try await desk.wait(ticket, host)
         }
       }
-      queued = (queued ?? .zero) + call.trace.elapsed - start
-      return slot
     }
   }
 
@@ -114,6 +117,7 @@ final class Attempt: Sendable {
       state.sent += 1
       // Where nothing came in between it has just begun, and the clock need not be read again.
       if state.isUnderWay || queued != nil || call.surroundings != nil { state.start = call.trace.elapsed }
+      state.hasToldPhases = false
       state.record.queued += queued ?? .zero
       return (!state.isUnderWay, state.starter)
     }
@@ -162,6 +166,7 @@ final class Attempt: Sendable {
     var request = request
     call.renewCookies(of: &request, number)  // after the wait for a slot: nothing stale is sent
     if call.keepsRequests { keep(request) }
+    if call.trace.isObserved || call.delivery.isStream { observe(&request) }
     let mayRepeat = request.body.isReplayable && request.isRepeatable(call.plan.idempotency)
     if request.options.mayRepeat != mayRepeat { request.options.mayRepeat = mayRepeat }
     // It loses the race to the one beside it that has sent such a request.
@@ -219,6 +224,7 @@ final class Attempt: Sendable {
     var error = judged(TaskError.ofTransfer(error))
     if let cut = error as? TaskError, cut.timer == .attempt, isDeadline(cut) { error = call.expired(cut.phase) }
     let timings = outcome?.response.body.timings ?? (error as? TaskError)?.timings
+    if let timings, call.trace.isObserved { tellPhases(timings) }
     end(outcome?.response.status, timings, failure: reason(error)) { call.noteAttempt($0, outcome, at: $1) }
     return .failure(error)
   }
@@ -276,7 +282,7 @@ final class Attempt: Sendable {
       state.hasEnded = true
       state.record.duration = state.spent + now - state.start
       state.record.status = status
-      state.record.timings = timings
+      if let timings { state.record.timings = timings }
       state.record.failure = failure
       return (state.record, state.starter)
     }

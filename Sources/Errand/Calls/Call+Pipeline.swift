@@ -85,7 +85,9 @@ extension Call {
   private func inTurn<Value>(_ body: () async throws -> Value) async throws -> Value {
     guard let surroundings else { return try await body() }
     if surroundings.queue.name != nil { Attempt.releaseSurrounding() }  // a call of the queue may wait for their slots
-    return try await manager.serialQueues.withTurn(surroundings.queue) {
+    return try await manager.serialQueues.withTurn(surroundings.queue) { isOver, queue in
+      trace.note(isOver ? .turnWaitEnded : .turnWaitStarted(queue: queue))
+    } body: {
       try await holdWhilePaused()
       return try await body()
     }

@@ -45,12 +45,12 @@ final class Call: Sendable {
       recorder != nil || isEchoed || !snapshot.configuration.recorders.isEmpty || logOptions.hasDetails
     exchange = isWanted ? Lock(ExchangeRecord()) : nil
     cookieJar = CookiePolicy.jar(of: plan, snapshot)
-    surroundings = Surroundings.of(plan, snapshot, delivery)
     trace = CallTrace(
       call: number, taskType: type(of: plan.task), clock: manager.clock,
       observers: plan.control.map { snapshot.observers + [ObserverQueue($0)] } ?? snapshot.observers,
       logStyle: snapshot.configuration.logStyle,
       log: snapshot.configuration.log, context: plan.context)
+    surroundings = Surroundings.of(plan, snapshot, delivery, trace)
     self.plan = plan
     #if DEBUG
       TaskSpelling.tell(plan.task, log: snapshot.configuration.log)

@@ -154,4 +154,7 @@ package enum Delivery: Sendable {
 extension HTTPResponse {
   /// The timeline of the call that gave this response; empty for one that did not come from a call.
   public var record: FlightRecord { (maker as? Call)?.flightRecord ?? FlightRecord() }
+
+  /// The time and attempts of that call so far: those of a stream are complete once its body was read or released.
+  public var metrics: TaskMetrics { record.metrics }
 }

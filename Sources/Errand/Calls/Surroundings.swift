@@ -50,20 +50,22 @@ final class Surroundings: Sendable {
   ///
   /// Every call comes here, and most have none: a part is looked at in its place, and nothing made before it is known that there
   /// is any. A plan is no argument of the initialiser, which would copy it.
-  static func of(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: Delivery) -> Surroundings? {
+  static func of(
+    _ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: Delivery, _ trace: CallTrace
+  ) -> Surroundings? {
     let hedging = hedging(plan, snapshot, delivery)
     let coalesces = coalesces(plan, snapshot, delivery)
     let authentication = authentication(plan, snapshot)
     guard
       plan.serialQueue.name != nil || plan.control != nil || plan.server.isTransportDeaf || !hedging.isNone || coalesces
         || mayCache(plan, snapshot) || authentication != nil || snapshot.configuration.waitsForConnectivity
-        || plan.progress != nil || !snapshot.configuration.perCallSteps.isEmpty
+        || plan.progress != nil || snapshot.tellsProgress || !snapshot.configuration.perCallSteps.isEmpty
         || !snapshot.configuration.perAttemptSteps.isEmpty
     else { return nil }
     return Surroundings(
       queue: plan.serialQueue, control: plan.control, hedging: hedging, coalesces: coalesces,
       caching: caching(plan, snapshot), callSteps: snapshot.configuration.perCallSteps,
-      attemptSteps: attemptSteps(plan, snapshot), innerSteps: innerSteps(plan, snapshot),
+      attemptSteps: attemptSteps(plan, snapshot), innerSteps: innerSteps(plan, snapshot, trace),
       authentication: authentication,
       isTransportDeaf: plan.server.isTransportDeaf)
   }
@@ -89,8 +91,12 @@ final class Surroundings: Sendable {
     return steps
   }
 
-  private static func innerSteps(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> [any PerAttemptStep] {
-    let progress = teller(plan).map { ProgressStep(clock: plan.server.manager.clock, tell: $0) }
+  private static func innerSteps(
+    _ plan: TaskPlan, _ snapshot: ServerSnapshot, _ trace: CallTrace
+  ) -> [any PerAttemptStep] {
+    let progress = teller(plan, snapshot.tellsProgress ? trace : nil).map {
+      ProgressStep(clock: plan.server.manager.clock, tell: $0)
+    }
     guard snapshot.configuration.waitsForConnectivity else { return progress.map { [$0] } ?? [] }
     let allowance = ConnectivityAllowance(snapshot.configuration.connectivityTimeout)
     let (reachability, clock) = (snapshot.configuration.reachability, plan.server.manager.clock)
@@ -98,12 +104,14 @@ final class Surroundings: Sendable {
     return progress.map { [wait, $0] } ?? [wait]
   }
 
-  /// Is told of the call's progress: by the task, by its handle, by both, or nobody.
-  private static func teller(_ plan: TaskPlan) -> (@Sendable (TransferProgress) -> Void)? {
-    guard let own = plan.progress, let control = plan.control else { return plan.progress ?? plan.control?.onProgress }
+  /// Is told of the call's progress: the task, its handle, its observers, or nobody.
+  private static func teller(_ plan: TaskPlan, _ trace: CallTrace?) -> (@Sendable (TransferProgress) -> Void)? {
+    let (own, control) = (plan.progress, plan.control)
+    guard own != nil || control != nil || trace != nil else { return nil }
     return { progress in
-      own(progress)
-      control.onProgress(progress)
+      own?(progress)
+      control?.onProgress(progress)
+      trace?.tell(progress)
     }
   }
 }

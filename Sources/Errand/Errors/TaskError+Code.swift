@@ -132,12 +132,13 @@ extension TaskError.Phase {
   /// The stage of a call after the last moment of `record`.
   init(at record: FlightRecord) {
     switch record.entries.last?.moment {
-    case .callStarted, .delayEnded, nil: self = .preparing
-    case .queued: self = .waiting
+    case .callStarted, .delayEnded, .turnWaitEnded, nil: self = .preparing
+    case .queued, .leftQueue, .turnWaitStarted: self = .waiting
     case .delayStarted: self = .delaying
     case .refreshStarted: self = .authenticating
     case .attemptStarted, .admitted, .hedgeSent, .redirected, .refreshEnded: self = .awaitingResponse
-    case .responded: self = .receiving
+    case .nameResolved, .connected, .secured, .requestSent: self = .awaitingResponse
+    case .responded, .progressed: self = .receiving
     case .cacheMissed: self = .preparing
     case .joined: self = .awaitingResponse
     case .cacheAnswered, .cacheValidated: self = .finishing

@@ -184,6 +184,9 @@ public struct TaskError: Error, Sendable {
     return body.isEmpty ? nil : try? JSONDecoder().decode(type, from: body)  // what does not fit is none
   }
 
+  /// The time and attempts until the failure, with the timings of the last transfer.
+  public var metrics: TaskMetrics { record.metrics }
+
   /// The attempts that were made, the last included.
   public var attempts: [AttemptRecord] { record.attempts }
 

@@ -3,7 +3,8 @@ import ErrandFoundation
 /// Keeps the flight record of one call and tells the observers and the log.
 package final class CallTrace: Sendable {
   package let call: Int
-  private let taskType: Any.Type
+  /// The name of the task's type; empty where nobody is told of it.
+  private let task: String
   private let clock: CallClock
   private let start: Duration
   private let observers: [ObserverQueue]
@@ -11,13 +12,17 @@ package final class CallTrace: Sendable {
   private let log: TextSink
   private let context: TaskContext
   private let record: Lock<FlightRecord>
+  /// True where anybody is told of more than the record keeps.
+  package let isObserved: Bool
 
   package init(
     call: Int, taskType: Any.Type, clock: CallClock, observers: [ObserverQueue],
     logStyle: LogStyle, log: TextSink, context: TaskContext = TaskContext()
   ) {
     self.call = call
-    self.taskType = taskType
+    let isTold = !observers.isEmpty || logStyle != .none
+    task = isTold ? "\(taskType)" : ""
+    isObserved = !observers.isEmpty || logStyle == .steps
     self.clock = clock
     self.observers = observers
     self.logStyle = logStyle
@@ -46,9 +51,20 @@ package final class CallTrace: Sendable {
 
   private func tell(_ moment: CallMoment, at time: Duration) {
     record.withLock { $0.note(moment, at: time) }
-    let event = TaskEvent(call: call, task: "\(taskType)", time: time, moment: moment, context: context)
+    tellOnly(moment, at: time)
+  }
+
+  /// Tells of a moment that the record does not keep.
+  package func tellOnly(_ moment: CallMoment, at time: Duration) {
+    let event = TaskEvent(call: call, task: task, time: time, moment: moment, context: context)
     for observer in observers { observer.tell(event) }
-    if logStyle.includes(moment) { log.write("#\(call) \(event.task) \(time.formattedSeconds): \(moment)") }
+    if logStyle.includes(moment) { log.write("#\(call) \(task) \(time.formattedSeconds): \(moment)") }
+  }
+
+  /// Tells those who want it of the bytes of a body.
+  package func tell(_ progress: TransferProgress) {
+    let event = TaskEvent(call: call, task: task, time: elapsed, moment: .progressed(progress), context: context)
+    for observer in observers where observer.wantsProgress { observer.tell(event) }
   }
 
   /// Notes the end of the call, and the cause of a failure; returns its record.

@@ -15,11 +15,13 @@ package final class ObserverQueue: Sendable {
   package static let capacity = 1000
 
   private let observer: any TaskObserver
+  let wantsProgress: Bool
   private let state = Lock(State())
   private let queue: DispatchQueue?
 
   package init(_ observer: any TaskObserver) {
     self.observer = observer
+    wantsProgress = observer.wantsProgress
     queue = observer.delivery == .queued ? DispatchQueue(label: "errand.observer") : nil
   }
 

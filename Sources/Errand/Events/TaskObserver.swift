@@ -5,6 +5,10 @@ public protocol TaskObserver: Sendable {
   /// The way in which the observer is told; ``ObserverDelivery/queued`` unless stated.
   var delivery: ObserverDelivery { get }
 
+  /// True for an observer that is told of the bytes of bodies: ``CallMoment/progressed(_:)``; false unless stated, for counting
+  /// costs each body something.
+  var wantsProgress: Bool { get }
+
   /// Receives an event.
   func observe(_ event: TaskEvent)
 }
@@ -12,6 +16,9 @@ public protocol TaskObserver: Sendable {
 extension TaskObserver {
   /// ``ObserverDelivery/queued``: on a queue of its own.
   public var delivery: ObserverDelivery { .queued }
+
+  /// False: bytes are not counted for it.
+  public var wantsProgress: Bool { false }
 }
 
 /// The ways in which an observer is told of events.

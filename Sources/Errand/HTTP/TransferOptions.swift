@@ -23,6 +23,7 @@ public struct TransferOptions: Sendable {
     var addressPolicy = AddressPolicy.any
     var cookies: Cookies?
     var context = TaskContext()
+    var onHead: (@Sendable (TransferTimings) -> Void)?
   }
 
   /// The part of most requests that is missing: boxed, so that it costs them one word.
@@ -155,6 +156,12 @@ public struct TransferOptions: Sendable {
   public var context: TaskContext {
     get { storage.values.context }
     set { values.context = newValue }
+  }
+
+  /// Is told with the head of the response what the exchange took until then; nil where nobody wants to know.
+  package var onHead: (@Sendable (TransferTimings) -> Void)? {
+    get { storage.values.onHead }
+    set { values.onHead = newValue }
   }
 
   /// True where the body will be read at the reader's own pace, perhaps for a long time.

@@ -12,7 +12,7 @@ struct HandleProgress {
   mutating func note(_ moment: CallMoment) {
     guard !underlying.isOver else { return }
     switch moment {
-    case .queued, .delayStarted: underlying = .waiting
+    case .queued, .delayStarted, .turnWaitStarted: underlying = .waiting
     case .attemptStarted, .admitted: underlying = .running
     case .callEnded(.succeeded): underlying = .succeeded
     case .callEnded(.failed): underlying = .failed

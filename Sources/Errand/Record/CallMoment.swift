@@ -4,12 +4,31 @@
 public enum CallMoment: Sendable {
   /// The call began.
   case callStarted
+  /// The call waits for its turn in the serial queue of this name.
+  case turnWaitStarted(queue: String)
+  /// That wait is over: its turn has come, or it was cancelled.
+  case turnWaitEnded
   /// An attempt began; the first is 1.
   case attemptStarted(Int)
-  /// The attempt waits for a slot.
+  /// The attempt waits for a slot. The wait ends with ``admitted(after:)`` or ``leftQueue(after:)``.
   case queued
   /// The slot was granted after the given wait.
   case admitted(after: Duration)
+  /// The wait ended without a slot: it was cancelled, or a limit was reached.
+  case leftQueue(after: Duration)
+  /// The host's name was looked up, for a new connection.
+  ///
+  /// This and the next three are told to observers and to the log, with the head of the response or with the failure; their times are
+  /// those at which they happened. A record has them as the ``AttemptRecord/timings`` of its attempts.
+  case nameResolved
+  /// A new connection stands, to this address and port where they are known.
+  case connected(to: String)
+  /// The TLS handshake of a new connection is done.
+  case secured
+  /// The head of the request was sent, and with it a body that is short.
+  case requestSent
+  /// Bytes of a body went up or came down; told to observers that want progress, at most 20 times a second and at the end.
+  case progressed(TransferProgress)
   /// The head of a response came.
   case responded(HTTPStatus, isConnectionReused: Bool)
   /// That response points elsewhere, and is followed to this URL, secrets hidden; the attempt goes on.
@@ -59,9 +78,17 @@ extension CallMoment: CustomStringConvertible {
   public var description: String {
     switch self {
     case .callStarted: "call started"
+    case .turnWaitStarted(let queue): "waiting for its turn in the queue '\(queue)'"
+    case .turnWaitEnded: "wait for its turn over"
     case .attemptStarted(let number): "attempt \(number) started"
     case .queued: "waiting for a slot"
     case .admitted(let wait): "admitted after \(wait.formattedSeconds)"
+    case .leftQueue(let wait): "no slot after \(wait.formattedSeconds)"
+    case .nameResolved: "name looked up"
+    case .connected(let address): "connected\(address.isEmpty ? "" : " to \(address)")"
+    case .secured: "TLS handshake done"
+    case .requestSent: "request sent"
+    case .progressed(let progress): "\(progress)"
     case .responded(let status, let isReused): "\(status)\(isReused ? ", reused connection" : "")"
     case .redirected(let address): "redirected to \(address)"
     case .bodyReceived(let bytes): "body of \(bytes) bytes"
@@ -90,9 +117,17 @@ extension CallMoment {
   package var kind: String {
     switch self {
     case .callStarted: "callStarted"
+    case .turnWaitStarted: "turnWaitStarted"
+    case .turnWaitEnded: "turnWaitEnded"
     case .attemptStarted: "attemptStarted"
     case .queued: "queued"
     case .admitted: "admitted"
+    case .leftQueue: "leftQueue"
+    case .nameResolved: "nameResolved"
+    case .connected: "connected"
+    case .secured: "secured"
+    case .requestSent: "requestSent"
+    case .progressed: "progressed"
     case .responded: "responded"
     case .redirected: "redirected"
     case .bodyReceived: "bodyReceived"

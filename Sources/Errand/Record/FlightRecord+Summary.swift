@@ -33,8 +33,10 @@ extension FlightRecord {
     case .redirected, .joined, .cacheAnswered, .cacheMissed, .cacheValidated, .hedgeSent, .retryRefused, .delayStarted:
       "\(entry.moment)"
     case .refreshEnded: "waited for a new token until \(entry.time.formattedSeconds)"
-    case .callStarted, .attemptStarted, .queued, .admitted, .responded, .bodyReceived, .refreshStarted, .delayEnded,
-      .decoded, .callEnded:
+    case .turnWaitEnded: "waited for its turn until \(entry.time.formattedSeconds)"
+    case .callStarted, .turnWaitStarted, .attemptStarted, .queued, .admitted, .leftQueue, .nameResolved, .connected,
+      .secured, .requestSent, .progressed, .responded, .bodyReceived, .refreshStarted, .delayEnded, .decoded,
+      .callEnded:
       nil
     }
   }

@@ -85,6 +85,19 @@ public struct AttemptRecord: Encodable, Sendable {
   public var outcome: String { failure ?? status?.description ?? "no response" }
 }
 
+extension FlightRecord {
+  /// The time and attempts that the call took so far; what a response and an error have as their metrics.
+  public var metrics: TaskMetrics {
+    let attempts = attempts
+    var metrics = TaskMetrics()
+    metrics.elapsed = entries.last?.time ?? .zero
+    metrics.attempts = attempts.count
+    metrics.queued = attempts.reduce(.zero) { $0 + $1.queued }
+    metrics.timings = attempts.last?.timings
+    return metrics
+  }
+}
+
 /// The time and attempts that a call took.
 public struct TaskMetrics: Sendable {
   /// From the start of the call to its end, waiting and retries included.

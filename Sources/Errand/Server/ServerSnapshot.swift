@@ -6,6 +6,8 @@ package final class ServerSnapshot: Sendable {
   private let base: BaseURL
   /// The observers of every call.
   let observers: [ObserverQueue]
+  /// True where one of them is told of the bytes of bodies.
+  let tellsProgress: Bool
   /// The fields by which the cache keeps users apart; nil where there is no cache.
   let credentials: CacheCredentials?
   /// The mistake in the configuration that fails every call; nil where there is none.
@@ -36,7 +38,8 @@ package final class ServerSnapshot: Sendable {
     if !configuration.userAgent.isEmpty { headers.setDefault(configuration.userAgent, for: .userAgent) }
     self.headers = headers
     credentials = configuration.cache == nil ? nil : CacheCredentials(configuration.redaction)
-    observers = configuration.observers.map { ObserverQueue($0) }
+    observers = (configuration.observers + SurroundingObservers.current).map { ObserverQueue($0) }
+    tellsProgress = observers.contains { $0.wantsProgress }
     problem =
       configuration.timeouts.problem(timeout: configuration.defaultTimeout, named: "defaultTimeout")
       ?? configuration.pins.problem

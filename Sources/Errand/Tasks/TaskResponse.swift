@@ -45,12 +45,8 @@ public struct TaskResponse<Payload: Sendable>: Sendable {
   }
 
   init(_ payload: Payload, _ outcome: Outcome) {
-    let attempts = outcome.call.trace.flightRecord.attempts
-    var metrics = TaskMetrics()
+    var metrics = outcome.call.trace.flightRecord.metrics
     metrics.elapsed = outcome.call.trace.elapsed
-    metrics.attempts = attempts.count
-    metrics.queued = attempts.reduce(.zero) { $0 + $1.queued }
-    metrics.timings = attempts.last?.timings
     self.init(payload: payload, response: outcome.response, data: outcome.data, metrics: metrics, call: outcome.call)
   }
 }

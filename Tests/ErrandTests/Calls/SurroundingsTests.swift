@@ -21,7 +21,9 @@ import Testing
     let server = Server(remote: "https://shop.test", configuration: configuration, transport: transport)
     var described = GetWidget().on(server).plan
     plan(&described)
-    return Surroundings.of(described, server.snapshot, delivery)
+    let trace = CallTrace(
+      call: 1, taskType: Ping.self, clock: .continuous, observers: [], logStyle: .none, log: .discard)
+    return Surroundings.of(described, server.snapshot, delivery, trace)
   }
 
   @Test func `each part that waits around the attempts, by itself, gives the call a Swift task of its own`() throws {

@@ -1,7 +1,8 @@
-import Errand
 import ErrandTesting
 import Foundation
 import Testing
+
+@testable import Errand
 
 @Suite struct EventsTests {
   private let recorder = EventRecorder()
@@ -69,6 +70,58 @@ import Testing
       lines.withLock { $0 = [] }
       _ = try await GetWidget().on(stub.server).download()
       #expect(lines.withLock { $0.count } == count, "\(style)")
+    }
+  }
+
+  @Test func `a wait for a slot that ends without one is told, and so is one for a turn`() async throws {
+    let gate = Gate()
+    let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
+      await gate.wait()
+      return .ok(request)
+    }
+    let first = Task { try await shop.task().serialQueue(.named("till")).run() }
+    #expect(await eventually { shop.sentCount == 1 })
+    let second = Task { try await shop.task().run() }
+    let third = Task { try await shop.task().serialQueue(.named("till")).run() }
+    #expect(await eventually { shop.events.moments().count { $0.hasPrefix("waiting for") } == 2 })
+    second.cancel()
+    await #expect(throws: CancellationError.self) { try await second.value }
+    third.cancel()
+    await #expect(throws: CancellationError.self) { try await third.value }
+    gate.open()
+    _ = try await first.value
+    let moments = shop.events.moments()
+    #expect(moments.contains("no slot after 0.000 s"))
+    #expect(moments.contains("waiting for its turn in the queue 'till'") && moments.contains("wait for its turn over"))
+    #expect(shop.events.problems == [])
+  }
+
+  @Test func `the parts of an exchange are told as far as it came`() {
+    func phases(_ change: (inout TransferTimings) -> Void) -> [String] {
+      var timings = TransferTimings()
+      change(&timings)
+      return CallMoment.phases(timings).map { "\($0.moment) \($0.time.formattedSeconds)" }
+    }
+    #expect(phases { _ in } == [])
+    #expect(phases { $0.nameLookup = .milliseconds(2) } == ["name looked up 0.002 s"])
+    let whole = phases { timings in
+      timings.nameLookup = .milliseconds(2)
+      timings.connect = .milliseconds(3)
+      timings.secureConnect = .milliseconds(5)
+      timings.requestStart = .milliseconds(6)
+      timings.remoteAddress = "::1"
+      timings.remotePort = 443
+    }
+    #expect(
+      whole == [
+        "name looked up 0.002 s", "connected to [::1]:443 0.003 s", "TLS handshake done 0.005 s",
+        "request sent 0.006 s",
+      ])
+    for connect in [Duration.zero, .microseconds(20)] {
+      let reused = phases { timings in
+        (timings.nameLookup, timings.connect, timings.requestStart) = (.microseconds(20), connect, .microseconds(30))
+      }
+      #expect(reused == ["request sent 0.000 s"])
     }
   }
 }

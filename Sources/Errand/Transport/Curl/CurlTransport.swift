@@ -92,6 +92,7 @@
       begun(transfer)
       do {
         let head = try await transfer.receivedHead()
+        if let onHead = request.options.onHead, let phases = transfer.phases { onHead(phases) }
         if rules.configuration.mayMultiplex(transfer.origin) { learn(head.version, of: transfer) }
         return HTTPResponse(
           head.status, url: request.url, headers: head.headers, version: head.version,

@@ -6,6 +6,8 @@
     struct Incoming {
       var inbox = TransferInbox()
       var isConnectionReused = false
+      /// The timings when the head came, where they are noted.
+      var phases: TransferTimings?
       var waiter: (continuation: Waiter<Void>, forHead: Bool)?
       /// Readers beside the one that there ought to be: they are not to hang for it.
       var others: [Waiter<Void>] = []
@@ -79,6 +81,8 @@
 
     /// True where the connection had carried another exchange; known with the head.
     var isConnectionReused: Bool { incoming.withLock { $0.isConnectionReused } }
+
+    var phases: TransferTimings? { incoming.withLock { $0.phases } }
 
     var trailers: HTTPHeaders {
       let lines = incoming.withLock { $0.inbox.trailers }

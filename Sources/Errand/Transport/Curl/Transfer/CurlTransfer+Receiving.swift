@@ -98,7 +98,11 @@
       var connections = 0
       ccurl_easy_get_long(handle.pointer, CCINFO_NUM_CONNECTS, &connections)
       let bytes = head.bytes
+      let phases =
+        notesPhases
+        ? CurlFacts(handle, sendCount: sendCount, isSurelyNotSent: false).timings(handedOn: 0) : nil
       incoming.withLock { incoming in
+        if let phases { incoming.phases = phases }
         incoming.inbox.receive(head: bytes)
         incoming.isConnectionReused = connections == 0
       }

@@ -24,6 +24,8 @@
     let sendsTrailers: Bool
     /// No other stream shares its connection: see ``CurlLibrary/mixesStreams``.
     let isAlone: Bool
+    /// The timings of its connection are noted with the head.
+    let notesPhases: Bool
     /// Its response may have content, as that to a HEAD may not.
     private let asksForBody: Bool
     let statedLength: Int64?
@@ -102,6 +104,7 @@
       self.addresses = addresses
       sendsBody = outbox != nil
       sendsTrailers = request.body.trailers != nil
+      notesPhases = request.options.onHead != nil
       asksForBody = request.method != .head
       statedLength = outbox?.statedLength
       // A limit on connections holds within a multi, so that there is but one for them all.

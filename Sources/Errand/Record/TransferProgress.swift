@@ -41,6 +41,13 @@ public struct TransferProgress: Sendable, Hashable {
   }
 }
 
+extension TransferProgress: CustomStringConvertible {
+  /// The bytes so far, and of how many.
+  public var description: String {
+    "\(completed) \(total.map { "of \($0) " } ?? "")bytes \(direction == .up ? "up" : "down")\(isFinished ? ", all" : "")"
+  }
+}
+
 /// Counts the bytes of one body, and says when that is worth telling: at most 20 times a second, and at the end. Pure.
 struct ProgressMeter {
   /// The time between two that are told.

@@ -1,0 +1,84 @@
+import Errand
+
+/// Checks that what starts in a call ends once, before the call does, and that nothing comes after its end. Pure.
+struct EventBalance {
+  /// What one call has begun.
+  private struct Open {
+    /// The brackets that are open, and how often.
+    var brackets: [String: Int] = [:]
+    /// The attempts that have begun, for one begins once.
+    var begun: Set<String> = []
+  }
+
+  private var calls: [Int: Open] = [:]
+  private var ended: Set<Int> = []
+  private var faults: [String] = []
+
+  /// True where no call is under way.
+  var isAtRest: Bool { calls.isEmpty }
+
+  /// True where no call is under way and nothing went wrong.
+  var isBalanced: Bool { isAtRest && faults.isEmpty }
+
+  /// What went wrong, and what has not ended; empty when all is well.
+  var problems: [String] {
+    faults
+      + calls.flatMap { call, open in open.brackets.keys.map { "call \(call): \($0) has not ended" } }.sorted()
+  }
+
+  /// Notes an event, which must come in the order of its call.
+  mutating func note(_ event: TaskEvent) {
+    let call = event.call
+    guard !ended.contains(call) else { return faults.append("call \(call): '\(event.moment)' came after its end") }
+    var open = calls.removeValue(forKey: call) ?? Open()
+    if let bracket = Bracket(event.moment), let fault = bracket.change(&open.brackets, &open.begun) {
+      faults.append("call \(call): \(fault)")
+    }
+    if case .callEnded = event.moment {
+      ended.insert(call)
+      faults += open.brackets.keys.sorted().map { "call \(call): \($0) had not ended when the call did" }
+    } else {
+      calls[call] = open
+    }
+  }
+
+  /// What a moment opens or closes.
+  private struct Bracket {
+    let name: String
+    let opens: Bool
+    /// True where it may be opened but once.
+    let isUnique: Bool
+
+    /// The bracket of a moment; nil for one that opens and closes nothing.
+    init?(_ moment: CallMoment) {
+      let (name, opens, isUnique): (String, Bool, Bool)
+      switch moment {
+      case .callStarted: (name, opens, isUnique) = ("the call", true, true)
+      case .callEnded: (name, opens, isUnique) = ("the call", false, true)
+      case .turnWaitStarted: (name, opens, isUnique) = ("the wait for a turn", true, false)
+      case .turnWaitEnded: (name, opens, isUnique) = ("the wait for a turn", false, false)
+      case .attemptStarted(let number): (name, opens, isUnique) = ("attempt \(number)", true, true)
+      case .attemptEnded(let number, _): (name, opens, isUnique) = ("attempt \(number)", false, true)
+      case .queued: (name, opens, isUnique) = ("the wait for a slot", true, false)
+      case .admitted, .leftQueue: (name, opens, isUnique) = ("the wait for a slot", false, false)
+      case .refreshStarted: (name, opens, isUnique) = ("the wait for a token", true, false)
+      case .refreshEnded: (name, opens, isUnique) = ("the wait for a token", false, false)
+      case .delayStarted: (name, opens, isUnique) = ("the delay", true, false)
+      case .delayEnded: (name, opens, isUnique) = ("the delay", false, false)
+      default: return nil
+      }
+      (self.name, self.opens, self.isUnique) = (name, opens, isUnique)
+    }
+
+    /// Opens or closes it; returns what is wrong with that, or nil.
+    func change(_ open: inout [String: Int], _ begun: inout Set<String>) -> String? {
+      if opens {
+        open[name, default: 0] += 1
+        return !isUnique || begun.insert(name).inserted ? nil : "\(name) began twice"
+      }
+      guard let count = open[name] else { return "\(name) ended more often than it began" }
+      open[name] = count > 1 ? count - 1 : nil
+      return nil
+    }
+  }
+}

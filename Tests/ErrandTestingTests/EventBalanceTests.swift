@@ -1,0 +1,44 @@
+import Testing
+
+@testable import Errand
+@testable import ErrandTesting
+
+@Suite struct EventBalanceTests {
+  /// The problems of one call to which this happens.
+  private func problems(_ moments: CallMoment...) -> [String] {
+    var balance = EventBalance()
+    for moment in moments {
+      balance.note(TaskEvent(call: 1, task: "GetWidget", time: .zero, moment: moment, context: TaskContext()))
+    }
+    #expect(balance.isBalanced == balance.problems.isEmpty)
+    return balance.problems
+  }
+
+  private let end = CallMoment.callEnded(.cancelled)
+  private let attemptEnded = CallMoment.attemptEnded(1, AttemptRecord(number: 1))
+
+  @Test func `what starts and ends once is balanced`() {
+    #expect(
+      problems(
+        .callStarted, .turnWaitStarted(queue: "a"), .turnWaitEnded, .attemptStarted(1), .queued,
+        .admitted(after: .zero), .refreshStarted, .refreshEnded, attemptEnded, .delayStarted(.zero, reason: ""),
+        .delayEnded, end) == [])
+    #expect(problems(.callStarted, .queued, .queued, .leftQueue(after: .zero), .admitted(after: .zero), end) == [])
+  }
+
+  @Test func `what does not end, ends twice or comes too late is said`() {
+    #expect(problems(.callStarted) == ["call 1: the call has not ended"])
+    #expect(problems(.callStarted, .attemptStarted(1), end) == ["call 1: attempt 1 had not ended when the call did"])
+    #expect(
+      problems(.callStarted, .attemptStarted(1), attemptEnded, attemptEnded, end) == [
+        "call 1: attempt 1 ended more often than it began"
+      ])
+    #expect(
+      problems(.callStarted, .attemptStarted(1), attemptEnded, .attemptStarted(1), attemptEnded, end) == [
+        "call 1: attempt 1 began twice"
+      ])
+    #expect(problems(.callStarted, end, .decoded) == ["call 1: 'decoded' came after its end"])
+    #expect(problems(.callStarted, end, end) == ["call 1: 'call cancelled' came after its end"])
+    #expect(problems(end) == ["call 1: the call ended more often than it began"])
+  }
+}

@@ -1,0 +1,85 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+#if os(Linux)
+  /// What observers are told of connections and bodies, over sockets.
+  @Suite(.balancedEvents, .timeLimit(.minutes(10))) struct PhaseEventsTests {
+    private let recorder = EventRecorder()
+
+    private func phases(of call: Int) -> [TaskEvent] {
+      recorder.events.filter { event in
+        guard event.call == call else { return false }
+        return switch event.moment {
+        case .nameResolved, .connected, .secured, .requestSent, .responded: true
+        default: false
+        }
+      }
+    }
+
+    @Test func `a new connection is told part by part, a used one by its request alone`() async throws {
+      let shop = try Shop { $0.observers = [recorder] }
+      _ = try await GetWidget().on(shop.server).download()
+      let response = try await GetWidget().on(shop.server).response()
+      let calls = Set(recorder.events.map(\.call)).sorted()
+      let first = phases(of: calls[0])
+      let port = try #require(shop.mock.url.port)
+      #expect(
+        first.map { "\($0.moment)" } == [
+          "name looked up", "connected to 127.0.0.1:\(port)", "request sent", "200 OK",
+        ])
+      #expect(zip(first, first.dropFirst()).allSatisfy { $0.time <= $1.time })
+      #expect(phases(of: calls[1]).map { "\($0.moment)" } == ["request sent", "200 OK, reused connection"])
+      #expect(!response.record.description.contains("request sent"), "the record has them as timings")
+      #expect(response.metrics.timings?.requestStart ?? .zero > .zero)
+    }
+
+    @Test func `each hop of a redirect is told, and an exchange that fails as far as it came`() async throws {
+      let shop = try Shop { $0.observers = [recorder] }
+      shop.mock.route("/plain", answer: .status(302, headers: ["Location": "/widgets/7"]))
+      try await PlainTask().on(shop.server).run()
+      #expect(recorder.moments().count { $0 == "request sent" } == 2)
+      shop.mock.route("/plain", answer: .reset)
+      let error = await #expect(throws: TaskError.self) {
+        try await PlainTask().on(shop.server).retry(.never).run()
+      }
+      #expect(recorder.moments().count { $0 == "request sent" } >= 3)
+      #expect(error?.metrics.attempts == 1 && error?.metrics.timings != nil, "a failed attempt has its timings")
+    }
+
+    @Test func `a stream that is released early has the timings of its head`() async throws {
+      let shop = try Shop()
+      shop.mock.route("/plain", answer: .endless(chunk: Data(count: 1000)))
+      let response = try await PlainTask().on(shop.server).stream()
+      response.body.cancel()
+      #expect(await eventually { response.metrics.attempts == 1 })
+      #expect(response.metrics.timings?.firstByte ?? .zero > .zero)
+    }
+
+    /// Wants to be told of bytes.
+    private final class Bytes: TaskObserver {
+      let seen = Shared<[TransferProgress]>([])
+      var delivery: ObserverDelivery { .inline }
+      var wantsProgress: Bool { true }
+
+      func observe(_ event: TaskEvent) {
+        if case .progressed(let progress) = event.moment { seen.withLock { $0.append(progress) } }
+      }
+    }
+
+    @Test func `bytes are told to those who want them, seldom, and at the end`() async throws {
+      let bytes = Bytes()
+      let shop = try Shop { $0.observers = [recorder, bytes] }
+      let body = Data(count: 3 << 20)
+      let echo = URLTask(shop.url("echo/x"), method: .put, body: .bytes(body)).on(shop.server)
+      #expect(try await echo.downloadData() == body)
+      for direction in [TransferProgress.Direction.up, .down] {
+        let seen = bytes.seen.withLock { $0 }.filter { $0.direction == direction }
+        #expect(seen.last?.completed == Int64(body.count) && seen.last?.isFinished == true)
+        #expect(seen.count < 1000, "not one for each chunk")
+      }
+      #expect(!recorder.events.contains { $0.moment.description.contains("bytes up") })
+    }
+  }
+#endif
