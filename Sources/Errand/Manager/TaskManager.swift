@@ -37,6 +37,7 @@ public actor TaskManager {
     self.clock = clock
     dates = DatedClock(clock)
     self.random = random
+    ActivityRegistry.all.add(calls)
   }
 
   // MARK: Throttling

@@ -14,9 +14,15 @@ public protocol Transport: Sendable {
 
   /// Sends `request` and returns the head of the response, its body as it comes.
   func send(_ request: HTTPRequest) async throws -> HTTPResponse
+
+  /// The connections as they are now, by origin as ``Origin/description`` writes it; none unless stated.
+  func connections() async -> [String: ConnectionCounts]
 }
 
 extension Transport {
+  /// None: they are not counted.
+  public func connections() async -> [String: ConnectionCounts] { [:] }
+
   /// False.
   public var checksAddresses: Bool { false }
 }

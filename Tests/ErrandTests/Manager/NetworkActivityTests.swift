@@ -1,0 +1,98 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite(.timeLimit(.minutes(10))) struct NetworkActivityTests {
+  @Test func `a reader gets the present number, the latest one, and nothing in the end`() async throws {
+    let shop = GatedShop()
+    let server = shop.server()
+    var numbers = server.manager.activity.makeAsyncIterator()
+    #expect(await numbers.next() == 0)
+    let calls = (1...5).map { id in Task { try await GetWidget(id: id).on(server).download() } }
+    await shop.began.reached(5)
+    #expect(await numbers.next() == 5, "those in between are past")
+    #expect(server.manager.activity.count == 5)
+    shop.open(1...5)
+    for call in calls { _ = try await call.value }
+    #expect(await numbers.next() == 0)
+  }
+
+  @Test func `failures and cancelled calls are balanced, and a stream counts until it is released`() async throws {
+    let stub = StubServer(.status(404), .data(Data("abc".utf8), .plainText))
+    let numbers = Shared<[Int]>([])
+    let reader = Task {
+      for await count in stub.server.manager.activity { numbers.withLock { $0.append(count) } }
+    }
+    #expect(await eventually { numbers.withLock { $0 } == [0] })
+    _ = try? await GetWidget().on(stub.server).download()
+    #expect(stub.server.manager.activity.count == 0)
+    do {
+      let response = try await PlainTask().on(stub.server).stream()
+      #expect(await eventually { numbers.withLock { $0.last } == 1 })
+      response.body.cancel()
+    }
+    #expect(await eventually { numbers.withLock { $0.last } == 0 })
+    reader.cancel()
+    await reader.value
+  }
+
+  @Test func `the number of all is that of all managers, later ones included`() async throws {
+    let registry = ActivityRegistry()
+    let (one, other) = (GatedShop(), GatedShop())
+    let (first, second) = (one.server(), other.server())
+    registry.add(first.manager.calls)
+    var numbers = NetworkActivity(registry).makeAsyncIterator()
+    #expect(await numbers.next() == 0)
+    registry.add(second.manager.calls)
+    let calls = [first, second].map { server in Task { try await GetWidget(id: 1).on(server).download() } }
+    await one.began.reached(1)
+    await other.began.reached(1)
+    #expect(await numbers.next() == 2)
+    #expect(NetworkActivity.all.count >= 2)
+    one.open(1)
+    other.open(1)
+    for call in calls { _ = try await call.value }
+    #expect(await numbers.next() == 0)
+  }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct GaugeReadingsTests {
+  @Test func `readings follow the clock, and only those that differ are handed over`() async throws {
+    let gate = Gate()
+    let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
+      await gate.wait()
+      return .ok(request)
+    }
+    let seen = Shared<[[Int]]>([])
+    let reader = Task {
+      for await gauges in shop.server.gauges(every: .seconds(1)) {
+        seen.withLock { $0.append([gauges.calls, gauges.running, gauges.waiting]) }
+      }
+    }
+    #expect(await eventually { seen.withLock { $0 } == [[0, 0, 0]] })
+    let calls = (1...2).map { _ in Task { try await shop.task().run() } }
+    #expect(await eventually { shop.manager.waitingCount == 1 })
+    await shop.clock.pass(.seconds(1))
+    #expect(await eventually { seen.withLock { $0 } == [[0, 0, 0], [2, 1, 1]] })
+    await shop.clock.pass(.seconds(1))
+    let gauges = await shop.server.gauges()
+    #expect(gauges.hosts.map { "\($0.key) \($0.value.running) \($0.value.waiting)" } == ["https://shop.test:443 1 1"])
+    gate.open()
+    for call in calls { _ = try await call.value }
+    await shop.clock.pass(.seconds(1))
+    #expect(await eventually { seen.withLock { $0.last } == [0, 0, 0] })
+    #expect(seen.withLock { $0.count } == 3)
+    reader.cancel()
+    await reader.value
+  }
+
+  @Test func `readings hold no server, and end with it`() async {
+    let keeper = Server(remote: .none, environment: [:])  // or the next might be the default one
+    func readings() -> GaugeReadings { Server(remote: .none, environment: [:]).gauges(every: .seconds(1)) }
+    var iterator = readings().makeAsyncIterator()
+    #expect(await iterator.next() == nil)
+    withExtendedLifetime(keeper) {}
+  }
+}
