@@ -14,7 +14,7 @@ struct SecretNames: Sendable {
   func contains(_ name: some Collection<UInt8>) -> Bool {
     guard !isEmpty, !name.isEmpty else { return false }
     let name = Self.folded(name)
-    return names.contains(name) || hasPart(name)
+    return names.contains(name) || hasPart(name) || LearnedSecrets.contains(name)
   }
 
   /// True for a name a part of which is secret.
@@ -36,7 +36,7 @@ struct SecretNames: Sendable {
   }
 
   /// In small letters, without `-` and `_`.
-  private static func folded(_ name: some Collection<UInt8>) -> [UInt8] {
+  static func folded(_ name: some Collection<UInt8>) -> [UInt8] {
     var folded: [UInt8] = []
     folded.reserveCapacity(name.count)
     for byte in name {

@@ -1,0 +1,75 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct RedactedTests {
+  private struct Login: TaskPayload, Equatable {
+    var user = "u"
+    @Redacted var petsMaiden = "planted-redacted"
+    @Redacted var lastSeen: Date? = Date(timeIntervalSince1970: 0)
+    @Redacted var nothing: String?
+  }
+
+  private struct SignIn: ServerPOSTTask, PayloadUploadingTask, PayloadDownloadingTask {
+    typealias DownloadPayload = Login
+    var uploadPayload = Login()
+    var path: String { "login" }
+  }
+
+  @Test func `it is encoded as its value, with the encoder's strategies, and left out where it is nil`() throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    encoder.dateEncodingStrategy = .iso8601
+    let data = try encoder.encode(Login())
+    #expect(
+      String(decoding: data, as: UTF8.self)
+        == #"{"lastSeen":"1970-01-01T00:00:00Z","petsMaiden":"planted-redacted","user":"u"}"#)
+    let decoder = JSONDecoder()
+    decoder.dateDecodingStrategy = .iso8601
+    #expect(try decoder.decode(Login.self, from: data) == Login())
+    #expect(try decoder.decode(Login.self, from: Data(#"{"user":"u","petsMaiden":"x"}"#.utf8)).lastSeen == nil)
+  }
+
+  @Test func `no description, mirror or dump has the value`() {
+    var dumped = ""
+    dump(Login(), to: &dumped)
+    let texts = ["\(Login())", String(reflecting: Login()), dumped, "\(Redacted("planted-redacted"))"]
+    for text in texts { #expect(!text.contains("planted-redacted") && text.contains("<redacted>"), "\(text)") }
+  }
+
+  @Test func `no log, record, page or command of a call has it, and the request does`() async throws {
+    try await withFolder { folder in
+      let output = Shared<[String]>([])
+      let sent = Shared<[String]>([])
+      let (calls, events) = (RecordedCalls(), EventRecorder())
+      let log = try HTTPLog(in: folder.appendingPathComponent("log"))
+      var configuration = ServerConfiguration()
+      configuration.log = TextSink { text in output.withLock { $0.append(text) } }
+      configuration.logStyle = .steps
+      configuration.logOptions = .full
+      configuration.observers = [events]
+      configuration.echoesTasks = true
+      configuration.recorders = [calls, log]
+      let transport = StubTransport { request in
+        sent.withLock { $0.append(String(decoding: request.body.data ?? Data(), as: UTF8.self)) }
+        output.withLock { $0.append(request.curlCommand()) }
+        return .json(#"{"user":"u","petsMaiden":"planted-redacted"}"#, for: request)
+      }
+      let server = Server(
+        remote: "https://shop.test", configuration: configuration, transport: transport, environment: [:])
+      let payload = try await SignIn().on(server).download()
+      #expect(payload.petsMaiden == "planted-redacted" && sent.withLock { $0[0] }.contains("planted-redacted"))
+      await log.finish()
+      output.withLock { $0 += calls.calls.map { "\($0)" } + events.moments() }
+      for name in try files(in: log.folder) {
+        let text = try String(contentsOf: log.folder.appendingPathComponent(name), encoding: .utf8)
+        output.withLock { $0.append(text) }
+      }
+      let all = output.withLock { $0 }
+      #expect(all.count > 8 && all.joined().contains(Redaction.mark))
+      for text in all { #expect(!text.contains("planted-redacted"), "\(text.prefix(2000))") }
+    }
+  }
+}
