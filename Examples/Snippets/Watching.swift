@@ -22,3 +22,8 @@ func watching(
   let answer = try await GetWidget(id: 7).response()
   print(answer.metrics.elapsed, answer.metrics.queued, answer.metrics.timings?.firstByte ?? .zero)
 }
+
+struct PetQuestion: TaskPayload {
+  let user: String
+  @Redacted var answer: String
+}

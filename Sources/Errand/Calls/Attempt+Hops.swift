@@ -24,6 +24,22 @@ extension Attempt {
   /// Gives the slot of the last hop back before its body has ended.
   func giveSlotBack() { state.withLock { $0.slot }?.giveBack() }
 
+  // MARK: Traces
+
+  /// Adds the trace to a request, with this attempt as the parent of what follows. It goes to the remote and to trusted origins alone, and
+  /// a request that states its own is left as it is.
+  func add(_ span: CallSpan, to request: inout HTTPRequest) {
+    guard call.snapshot.configuration.propagatesTraces, call.snapshot.isHome(request.url),
+      !request.headers.contains(.traceparent)
+    else { return }
+    var context = span.context
+    context.spanID = span.attempt(number)
+    for field in context.headers where !request.headers.contains(field.name) {
+      request.headers.add(field.value, for: field.name)
+    }
+    call.noteCookies(of: request, of: number)
+  }
+
   // MARK: Phases
 
   /// Has the transport say with the head what the exchange took until then: for observers, and for the record of a stream that is

@@ -166,6 +166,7 @@ final class Attempt: Sendable {
     var request = request
     call.renewCookies(of: &request, number)  // after the wait for a slot: nothing stale is sent
     if call.keepsRequests { keep(request) }
+    if let span = call.trace.span { add(span, to: &request) }
     if call.trace.isObserved || call.delivery.isStream { observe(&request) }
     let mayRepeat = request.body.isReplayable && request.isRepeatable(call.plan.idempotency)
     if request.options.mayRepeat != mayRepeat { request.options.mayRepeat = mayRepeat }
@@ -211,7 +212,7 @@ final class Attempt: Sendable {
     do {
       let timings = try await call.collect(&outcome)
       let now = call.trace.note(.bodyReceived(bytes: outcome.size))
-      end(at: now, outcome.response.status, timings) { call.noteAttempt($0, outcome, at: $1) }
+      end(at: now, outcome.response.status, outcome.response.version, timings) { call.noteAttempt($0, outcome, at: $1) }
       return .success(consume outcome)
     } catch {
       outcome.response.body.cancel()
@@ -225,7 +226,8 @@ final class Attempt: Sendable {
     if let cut = error as? TaskError, cut.timer == .attempt, isDeadline(cut) { error = call.expired(cut.phase) }
     let timings = outcome?.response.body.timings ?? (error as? TaskError)?.timings
     if let timings, call.trace.isObserved { tellPhases(timings) }
-    end(outcome?.response.status, timings, failure: reason(error)) { call.noteAttempt($0, outcome, at: $1) }
+    let (head, type) = (outcome?.response, TaskError.typeName(of: error))
+    end(head?.status, head?.version, timings, failure: reason(error), type) { call.noteAttempt($0, outcome, at: $1) }
     return .failure(error)
   }
 
@@ -258,7 +260,8 @@ final class Attempt: Sendable {
     head.response.body = HTTPResponseBody()
     outcome.response.body.onEnd { [self, head] ending, source in
       let timings = source?.timings ?? (ending.error as? TaskError)?.timings
-      end(head.response.status, timings, failure: ending.error.map { reason($0) }) {
+      let (failure, type) = (ending.error.map { reason($0) }, ending.error.map { TaskError.typeName(of: $0) })
+      end(head.response.status, head.response.version, timings, failure: failure, type) {
         call.noteAttempt($0, head, at: $1)
       }
     }
@@ -272,8 +275,8 @@ final class Attempt: Sendable {
   /// Ends the attempt, once; `show` notes its record for the echo and the recording.
   @inline(__always)
   private func end(
-    at time: Duration? = nil, _ status: HTTPStatus?, _ timings: TransferTimings?, failure: String? = nil,
-    show: (AttemptRecord, Duration) -> Void
+    at time: Duration? = nil, _ status: HTTPStatus?, _ version: HTTPVersion?, _ timings: TransferTimings?,
+    failure: String? = nil, _ errorType: String? = nil, show: (AttemptRecord, Duration) -> Void
   ) {
     let now = time ?? call.trace.elapsed
     let (record, starter) = state.withLock { state -> (AttemptRecord?, Waiter<Void>?) in
@@ -282,8 +285,10 @@ final class Attempt: Sendable {
       state.hasEnded = true
       state.record.duration = state.spent + now - state.start
       state.record.status = status
+      state.record.version = version
       if let timings { state.record.timings = timings }
       state.record.failure = failure
+      state.record.errorType = errorType
       return (state.record, state.starter)
     }
     if let record {

@@ -45,6 +45,14 @@ extension Call {
     return try await cancellable.send(request, to: host) { [self] in heed($0) }
   }
 
+  /// Runs a body as a part of the call's trace, and where anything may wait around its attempts in a Swift task of its own.
+  func inSurroundings<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    guard let span = trace.span else { return try await inOwnTask(body) }
+    return try await TraceContext.$current.withValue(span.context) {
+      surroundings == nil ? try await body() : try await inOwnTask(body)
+    }
+  }
+
   /// Runs a body in a Swift task that the call cancels when it is to end.
   func inOwnTask<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
     let body = SerialQueues.joined(body)

@@ -49,7 +49,8 @@ final class Call: Sendable {
       call: number, taskType: type(of: plan.task), clock: manager.clock,
       observers: plan.control.map { snapshot.observers + [ObserverQueue($0)] } ?? snapshot.observers,
       logStyle: snapshot.configuration.logStyle,
-      log: snapshot.configuration.log, context: plan.context)
+      log: snapshot.configuration.log, context: plan.context,
+      span: CallSpan.here(snapshot.traceSampling, manager.random))
     surroundings = Surroundings.of(plan, snapshot, delivery, trace)
     self.plan = plan
     #if DEBUG
@@ -103,7 +104,9 @@ final class Call: Sendable {
     // Noted before anything starts: a Swift task that starts at once is told of it only then.
     if Task.isCancelled { cancel() }
     do {
-      let value = surroundings == nil ? try await body(self) : try await inOwnTask { try await body(self) }
+      let value =
+        surroundings == nil && trace.span == nil
+        ? try await body(self) : try await inSurroundings { try await body(self) }
       try checkCancellation()
       if delivery.isStream { return value }  // it ends with its body
       await end(.succeeded(nil))
@@ -144,6 +147,10 @@ final class Call: Sendable {
       state.bytesSent += size
     }
     exchange?.withLock { $0.begin(request, of: attempt, at: trace.elapsed) }
+    if trace.isObserved {
+      let line = RequestLine(request, of: attempt, snapshot.configuration.redaction)
+      trace.tellOnly(.requested(line), at: trace.elapsed)
+    }
   }
 
   /// Notes the cookies with which a request is sent after all, for the echo and the recording.
@@ -239,7 +246,8 @@ final class Call: Sendable {
     guard let ended = state.withLock({ $0.end() }) else { return }
     ended.deadline?.cancel()
     manager.calls.leave(self)
-    let record = trace.end(outcome, error.flatMap { ($0 as? TaskError)?.cause })
+    let record = trace.end(
+      outcome, error.flatMap { ($0 as? TaskError)?.cause }, errorType: error.map { TaskError.typeName(of: $0) })
     manager.statisticsDesk.note(outcome, record, bytesSent: ended.bytesSent, of: type(of: plan.task))
     let exchange = exchange?.withLock { $0 }
     if !logOptions.isEmpty { writeLine(exchange ?? ExchangeRecord(), outcome, ended) }

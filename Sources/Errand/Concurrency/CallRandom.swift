@@ -17,6 +17,9 @@ public struct CallRandom: Sendable {
   /// A number from 0 up to, but not including, 1.
   public func unit() -> Double { Double(draw() >> 11) * 0x1p-53 }
 
+  /// Eight random bytes.
+  package func bits() -> UInt64 { draw() }
+
   /// Sixteen random bytes as 32 hexadecimal digits.
   public func key() -> String {
     [draw(), draw()].map { number in

@@ -137,7 +137,7 @@ extension TaskError.Phase {
     case .delayStarted: self = .delaying
     case .refreshStarted: self = .authenticating
     case .attemptStarted, .admitted, .hedgeSent, .redirected, .refreshEnded: self = .awaitingResponse
-    case .nameResolved, .connected, .secured, .requestSent: self = .awaitingResponse
+    case .requested, .nameResolved, .connected, .secured, .requestSent: self = .awaitingResponse
     case .responded, .progressed: self = .receiving
     case .cacheMissed: self = .preparing
     case .joined: self = .awaitingResponse

@@ -184,6 +184,12 @@ public struct TaskError: Error, Sendable {
     return body.isEmpty ? nil : try? JSONDecoder().decode(type, from: body)  // what does not fit is none
   }
 
+  /// The fixed name of an error, fit for metrics: that of a code, or of another error's type.
+  package static func typeName(of error: any Error) -> String {
+    if error is CancellationError { return "cancelled" }
+    return (error as? TaskError)?.code.name ?? "\(Swift.type(of: error))"
+  }
+
   /// The time and attempts until the failure, with the timings of the last transfer.
   public var metrics: TaskMetrics { record.metrics }
 

@@ -11,13 +11,16 @@ package final class CallTrace: Sendable {
   private let logStyle: LogStyle
   private let log: TextSink
   private let context: TaskContext
+  /// The call's place in a trace; nil where there is none.
+  package let span: CallSpan?
   private let record: Lock<FlightRecord>
   /// True where anybody is told of more than the record keeps.
   package let isObserved: Bool
 
   package init(
     call: Int, taskType: Any.Type, clock: CallClock, observers: [ObserverQueue],
-    logStyle: LogStyle, log: TextSink, context: TaskContext = TaskContext()
+    logStyle: LogStyle, log: TextSink, context: TaskContext = TaskContext(),
+    span: CallSpan? = nil
   ) {
     self.call = call
     let isTold = !observers.isEmpty || logStyle != .none
@@ -28,6 +31,7 @@ package final class CallTrace: Sendable {
     self.logStyle = logStyle
     self.log = log
     self.context = context
+    self.span = span
     start = clock.now
     var record = FlightRecord()
     record.entries.reserveCapacity(8)
@@ -55,23 +59,32 @@ package final class CallTrace: Sendable {
   }
 
   /// Tells of a moment that the record does not keep.
-  package func tellOnly(_ moment: CallMoment, at time: Duration) {
-    let event = TaskEvent(call: call, task: task, time: time, moment: moment, context: context)
+  package func tellOnly(_ moment: CallMoment, at time: Duration, errorType: String? = nil) {
+    let event = TaskEvent(
+      call: call, task: task, time: time, moment: moment, context: context, span: span, errorType: errorType)
     for observer in observers { observer.tell(event) }
     if logStyle.includes(moment) { log.write("#\(call) \(task) \(time.formattedSeconds): \(moment)") }
   }
 
   /// Tells those who want it of the bytes of a body.
   package func tell(_ progress: TransferProgress) {
-    let event = TaskEvent(call: call, task: task, time: elapsed, moment: .progressed(progress), context: context)
+    let event = TaskEvent(
+      call: call, task: task, time: elapsed, moment: .progressed(progress), context: context, span: span)
     for observer in observers where observer.wantsProgress { observer.tell(event) }
   }
 
-  /// Notes the end of the call, and the cause of a failure; returns its record.
-  package func end(_ outcome: CallOutcome, _ cause: Diagnosis.Cause? = nil) -> FlightRecord {
-    if cause != nil { record.withLock { $0.cause = cause } }
-    note(.callEnded(outcome))
-    return flightRecord
+  /// Notes the end of the call, with the cause and the type of a failure; returns its record.
+  package func end(
+    _ outcome: CallOutcome, _ cause: Diagnosis.Cause? = nil, errorType: @autoclosure () -> String? = nil
+  ) -> FlightRecord {
+    let time = elapsed
+    let ended = record.withLock { record in
+      if cause != nil { record.cause = cause }
+      record.note(.callEnded(outcome), at: time)
+      return record
+    }
+    if !observers.isEmpty || logStyle != .none { tellOnly(.callEnded(outcome), at: time, errorType: errorType()) }
+    return ended
   }
 
   /// Counts the bytes of a body that the caller read as it came.

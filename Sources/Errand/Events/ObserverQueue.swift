@@ -16,12 +16,14 @@ package final class ObserverQueue: Sendable {
 
   private let observer: any TaskObserver
   let wantsProgress: Bool
+  let traceSampling: TraceSampling
   private let state = Lock(State())
   private let queue: DispatchQueue?
 
   package init(_ observer: any TaskObserver) {
     self.observer = observer
     wantsProgress = observer.wantsProgress
+    traceSampling = observer.traceSampling
     queue = observer.delivery == .queued ? DispatchQueue(label: "errand.observer") : nil
   }
 

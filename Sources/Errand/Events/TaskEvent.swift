@@ -10,6 +10,10 @@ public struct TaskEvent: Sendable {
   public let moment: CallMoment
   /// The values that the task gave to its observers.
   public let context: TaskContext
+  /// The call's place in a trace; nil where there is none.
+  public package(set) var span: CallSpan?
+  /// The fixed name of the failure that ended the call, fit for metrics; nil for any other event.
+  public package(set) var errorType: String?
   /// The number of events dropped before this one because the observer was too slow; see ``ObserverDelivery/queued``.
   public package(set) var missed = 0
 }

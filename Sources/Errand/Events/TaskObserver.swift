@@ -9,6 +9,9 @@ public protocol TaskObserver: Sendable {
   /// costs each body something.
   var wantsProgress: Bool { get }
 
+  /// The part of the calls without a surrounding ``TraceContext`` that begin a recorded trace for the observer; none unless stated.
+  var traceSampling: TraceSampling { get }
+
   /// Receives an event.
   func observe(_ event: TaskEvent)
 }
@@ -16,6 +19,9 @@ public protocol TaskObserver: Sendable {
 extension TaskObserver {
   /// ``ObserverDelivery/queued``: on a queue of its own.
   public var delivery: ObserverDelivery { .queued }
+
+  /// None: no trace is begun for it.
+  public var traceSampling: TraceSampling { .none }
 
   /// False: bytes are not counted for it.
   public var wantsProgress: Bool { false }

@@ -10,6 +10,8 @@ public enum CallMoment: Sendable {
   case turnWaitEnded
   /// An attempt began; the first is 1.
   case attemptStarted(Int)
+  /// This request is about to be sent, once it has a slot; told to observers and to the log, for each hop of a redirect.
+  case requested(RequestLine)
   /// The attempt waits for a slot. The wait ends with ``admitted(after:)`` or ``leftQueue(after:)``.
   case queued
   /// The slot was granted after the given wait.
@@ -81,6 +83,7 @@ extension CallMoment: CustomStringConvertible {
     case .turnWaitStarted(let queue): "waiting for its turn in the queue '\(queue)'"
     case .turnWaitEnded: "wait for its turn over"
     case .attemptStarted(let number): "attempt \(number) started"
+    case .requested(let line): "\(line)"
     case .queued: "waiting for a slot"
     case .admitted(let wait): "admitted after \(wait.formattedSeconds)"
     case .leftQueue(let wait): "no slot after \(wait.formattedSeconds)"
@@ -120,6 +123,7 @@ extension CallMoment {
     case .turnWaitStarted: "turnWaitStarted"
     case .turnWaitEnded: "turnWaitEnded"
     case .attemptStarted: "attemptStarted"
+    case .requested: "requested"
     case .queued: "queued"
     case .admitted: "admitted"
     case .leftQueue: "leftQueue"

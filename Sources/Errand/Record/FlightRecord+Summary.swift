@@ -34,7 +34,8 @@ extension FlightRecord {
       "\(entry.moment)"
     case .refreshEnded: "waited for a new token until \(entry.time.formattedSeconds)"
     case .turnWaitEnded: "waited for its turn until \(entry.time.formattedSeconds)"
-    case .callStarted, .turnWaitStarted, .attemptStarted, .queued, .admitted, .leftQueue, .nameResolved, .connected,
+    case .callStarted, .turnWaitStarted, .attemptStarted, .requested, .queued, .admitted, .leftQueue, .nameResolved,
+      .connected,
       .secured, .requestSent, .progressed, .responded, .bodyReceived, .refreshStarted, .delayEnded, .decoded,
       .callEnded:
       nil

@@ -71,6 +71,11 @@ public struct AttemptRecord: Encodable, Sendable {
   public var status: HTTPStatus?
   /// The failure in one line, secrets hidden; nil when there was none.
   public var failure: String?
+  /// The fixed name of the failure, fit for metrics: that of its ``TaskError/Code``, or of another error's type; nil when there was
+  /// none.
+  public var errorType: String?
+  /// The version of HTTP that carried the response, if one came.
+  public var version: HTTPVersion?
   /// The timings of the transfer, where it was measured.
   public var timings: TransferTimings?
   /// The time the call waited before the next attempt; nil when there was none.

@@ -26,7 +26,7 @@ public struct Redaction: Sendable {
   public static let standard = Redaction(
     headers: [
       .authorization, .proxyAuthorization, .cookie, .setCookie, "Cookie2", "Set-Cookie2", "Authentication-Info",
-      "Proxy-Authentication-Info", "X-Auth", "X-Auth-Key",
+      "Proxy-Authentication-Info", "X-Auth", "X-Auth-Key", .baggage,
     ],
     fields: [
       "key", "sig", "code", "assertion", "auth", "pwd", "pass", "jwt", "otp", "sid", "cookie", "cookies", "hmac",

@@ -115,6 +115,9 @@ enum ServerDefault {
     }
   }
 
+  /// Makes a server that takes the place of the default one in no case.
+  static func apart(_ make: () -> Server) -> Server { $isMakingPlaceholder.withValue(true, operation: make) }
+
   static var current: Server { scoped ?? first.withLock { $0 } ?? placeholder }
 }
 

@@ -122,6 +122,9 @@ public struct ServerConfiguration: Sendable {
 
   /// The observers of every call.
   public var observers: [any TaskObserver] = []
+  /// True where requests to the remote's origin, and to trusted ones, carry the trace that the call takes part in; see
+  /// ``TraceContext``.
+  public var propagatesTraces = true
   /// The recorders of every call, which get it once it has ended.
   public var recorders: [any CallRecorder] = []
   /// The moments of every call that are logged, into ``log``.

@@ -8,6 +8,8 @@ package final class ServerSnapshot: Sendable {
   let observers: [ObserverQueue]
   /// True where one of them is told of the bytes of bodies.
   let tellsProgress: Bool
+  /// The part of new traces that one of them records.
+  let traceSampling: TraceSampling
   /// The fields by which the cache keeps users apart; nil where there is no cache.
   let credentials: CacheCredentials?
   /// The mistake in the configuration that fails every call; nil where there is none.
@@ -39,6 +41,7 @@ package final class ServerSnapshot: Sendable {
     self.headers = headers
     credentials = configuration.cache == nil ? nil : CacheCredentials(configuration.redaction)
     observers = (configuration.observers + SurroundingObservers.current).map { ObserverQueue($0) }
+    traceSampling = observers.reduce(.none) { $0.union($1.traceSampling) }
     tellsProgress = observers.contains { $0.wantsProgress }
     problem =
       configuration.timeouts.problem(timeout: configuration.defaultTimeout, named: "defaultTimeout")

@@ -78,7 +78,14 @@ import Testing
 
   @Test func `how many events wait`() throws {
     #expect(ObserverQueue.capacity == 1000)
-    try check(seeing, says: "Up to 1,000 events wait for it")
+    let watching = "Sources/Errand/Errand.docc/Watching.md"
+    try check(watching, says: "Up to 1,000 events wait for it")
+    let meter = Int(1 / ProgressMeter.interval.inSeconds)
+    try check(watching, says: "at most \(meter) times a second")
+    let spans = SpanLimits()
+    #expect(spans.waiting == 2048 && spans.batch == 512 && spans.delay == .seconds(5))
+    let traces = "Sources/Errand/Errand.docc/TracesAndMetrics.md"
+    try check(traces, says: "2,048 at most, 512 at once, for 5 seconds")
     try check("Sources/Errand/Events/TaskObserver.swift", says: "Up to 1,000 events wait;")
   }
 

@@ -12,9 +12,11 @@ import Testing
     _ = try await GetWidget().on(stub.server).retry(upTo: 1, after: .seconds(2)).download()
     #expect(
       recorder.moments() == [
-        "call started", "attempt 1 started", "503 Service Unavailable", "body of 0 bytes",
+        "call started", "attempt 1 started", "GET https://shop.test/widgets/7", "503 Service Unavailable",
+        "body of 0 bytes",
         "attempt 1 ended: 503 Service Unavailable", "waiting 2.000 s to retry: 503 Service Unavailable", "wait over",
-        "attempt 2 started", "200 OK", "body of 26 bytes", "attempt 2 ended: 200 OK", "decoded", "call succeeded",
+        "attempt 2 started", "GET https://shop.test/widgets/7", "200 OK", "body of 26 bytes", "attempt 2 ended: 200 OK",
+        "decoded", "call succeeded",
       ])
     #expect(recorder.problems == [])
     #expect(recorder.events.allSatisfy { $0.task == "GetWidget" })
@@ -62,7 +64,7 @@ import Testing
   @Test func `log lines are as many as were asked for`() async throws {
     let lines = Shared<[String]>([])
     let sink = TextSink { line in lines.withLock { $0.append(line) } }
-    for (style, count) in [(LogStyle.none, 0), (.short, 2), (.steps, 7)] {
+    for (style, count) in [(LogStyle.none, 0), (.short, 2), (.steps, 8)] {
       let stub = StubServer(.widget) {
         $0.logStyle = style
         $0.log = sink

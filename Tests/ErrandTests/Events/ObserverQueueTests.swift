@@ -23,7 +23,7 @@ import Testing
   @Test func `a slow observer slows no call, gets what is kept in order, and is told what was dropped`() async throws {
     let slow = Slow()
     let stub = StubServer(.widget) { $0.observers = [slow] }
-    let each = 7  // events of a call without a retry
+    let each = 8  // events of a call without a retry
     let calls = 2 * ObserverQueue.capacity / each
     for _ in 0..<calls { _ = try await GetWidget().on(stub.server).download() }
     #expect(slow.seen.withLock { $0.isEmpty }, "all calls are over, and the observer has seen nothing yet")

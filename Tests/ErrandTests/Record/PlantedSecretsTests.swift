@@ -67,7 +67,8 @@ import Testing
       configuration.log = TextSink { text in output.withLock { $0.append(text) } }
       configuration.logStyle = .steps
       configuration.logOptions = .full
-      configuration.observers = [events]
+      let spans = SpanRecorder(to: .file(folder.appendingPathComponent("spans/spans.jsonl")), log: .discard)
+      configuration.observers = [events, spans]
       let calls = RecordedCalls()
       let log = try HTTPLog(in: folder.appendingPathComponent("log"))
       configuration.recorders = [calls, log]
@@ -119,7 +120,8 @@ import Testing
       await server.endTaskPathRecording()
       output.withLock { $0 += events.moments().map { "\($0)" } }
       await log.finish()
-      for place in [recordings, log.folder] {
+      await spans.flush()
+      for place in [recordings, log.folder, folder.appendingPathComponent("spans")] {
         for name in try files(in: place) {
           let text = try String(contentsOf: place.appendingPathComponent(name), encoding: .utf8)
           output.withLock { $0 += [name, text] }

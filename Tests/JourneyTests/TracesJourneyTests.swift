@@ -1,0 +1,181 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Traces over sockets: what is sent, and the spans of it.
+@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct TracesJourneyTests {
+  private let taken = Shared<[RecordedSpan]>([])
+
+  private func recorder(_ sampling: TraceSampling = .all) -> SpanRecorder {
+    SpanRecorder(to: .spans { [taken] spans in taken.withLock { $0 += spans } }, sampling: sampling)
+  }
+
+  private func context(_ flags: String = "01") throws -> TraceContext {
+    var context = try #require(
+      TraceContext(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-\(flags)"))
+    try context.state.set("1", for: "shop")
+    try context.baggage.set("planted7", for: "user")
+    return context
+  }
+
+  @Test func `without a context nothing is sent, with one the three fields`() async throws {
+    let shop = try Shop()
+    _ = try await GetWidget().on(shop.server).download()
+    let context = try context("00")
+    _ = try await TraceContext.$current.withValue(context) { try await GetWidget().on(shop.server).download() }
+    let sent = shop.mock.requests
+    #expect(sent[0].headers[.traceparent] == nil && sent[0].headers[.baggage] == nil)
+    let parent = try #require(TraceContext(sent[1].headers))
+    #expect(parent.traceID == context.traceID && parent.spanID != context.spanID && !parent.isSampled)
+    #expect(parent.state == context.state && parent.baggage == context.baggage)
+  }
+
+  @Test func `what a task states is left alone, and a server may send none`() async throws {
+    let shop = try Shop()
+    try await TraceContext.$current.withValue(context()) {
+      let mine = "00-11111111111111111111111111111111-2222222222222222-01"
+      _ = try await GetWidget().on(shop.server).header("traceparent", mine).download()
+      await shop.server.update { $0.propagatesTraces = false }
+      _ = try await GetWidget().on(shop.server).download()
+      #expect(shop.mock.requests.map { $0.headers[.traceparent] } == [mine, nil])
+      #expect(shop.mock.requests.allSatisfy { $0.headers[.baggage] == nil })
+    }
+  }
+
+  @Test func `another origin gets none, unless it is trusted`() async throws {
+    let (shop, other) = (try Shop(), try Shop())
+    shop.mock.route("/away", answer: .status(302, headers: ["Location": other.url("widgets/7").absoluteString]))
+    try await TraceContext.$current.withValue(context()) {
+      try await URLTask(shop.url("away")).on(shop.server).run()
+      #expect(shop.mock.requests.allSatisfy { $0.headers[.traceparent] != nil })
+      #expect(other.mock.requests.map { $0.headers[.traceparent] } == [nil])
+      #expect(other.mock.requests.allSatisfy { $0.headers[.tracestate] == nil && $0.headers[.baggage] == nil })
+      await shop.server.update { $0.trustedOrigins = [other.mock.url.absoluteString] }
+      try await URLTask(shop.url("away")).on(shop.server).run()
+      #expect(other.mock.requests.last?.headers[.traceparent] != nil)
+    }
+  }
+
+  @Test func `a call and its attempts are spans, by the conventions' names`() async throws {
+    let recorder = recorder()
+    let shop = try Shop { $0.observers = [recorder] }
+    shop.mock.enqueue(.status(503))
+    let context = try context()
+    let response = try await TraceContext.$current.withValue(context) {
+      try await GetWidget().on(shop.server).retry(upTo: 1, after: .milliseconds(1)).response()
+    }
+    await recorder.flush()
+    let spans = taken.withLock { $0 }
+    #expect(spans.map(\.name) == ["GET", "GET", "GetWidget"] && spans.map(\.kind) == [.client, .client, .internal])
+    let (first, second, call) = (spans[0], spans[1], spans[2])
+    #expect(spans.allSatisfy { $0.traceID == context.traceID && $0.state == context.state })
+    #expect(call.parent == context.spanID && first.parent == call.spanID && second.parent == call.spanID)
+    #expect(shop.mock.requests.map { TraceContext($0.headers)?.spanID } == [first.spanID, second.spanID])
+    #expect(first["http.request.method"] == .text("GET") && first["server.address"] == .text("127.0.0.1"))
+    #expect(first["server.port"] == .number(try #require(shop.mock.url.port)))
+    #expect(first["url.full"] == .text(shop.url("widgets/7").absoluteString))
+    #expect(first["http.response.status_code"] == .number(503) && first["error.type"] == .text("503"))
+    #expect(first["http.request.resend_count"] == nil && first.failure == "503 Service Unavailable")
+    #expect(second["http.request.resend_count"] == .number(1) && second["http.response.status_code"] == .number(200))
+    #expect(second["network.protocol.version"] == .text("1.1") && second["error.type"] == nil && second.failure == nil)
+    #expect(second["network.peer.address"] == .text("127.0.0.1"))
+    #expect(call.events.map(\.name) == ["delayStarted"] && call.failure == nil && call["error.type"] == nil)
+    #expect(call.start <= first.start && first.end <= second.start && second.end <= call.end)
+    #expect(response.attempts.count == 2 && recorder.dropped == 0)
+  }
+
+  @Test func `a failure has its type, a trace of its own, and a stream lasts to the end of its body`() async throws {
+    let recorder = recorder()
+    let shop = try Shop { $0.observers = [recorder] }
+    shop.mock.enqueue(.reset)
+    _ = try? await GetWidget().on(shop.server).retry(.never).download()
+    shop.mock.enqueue(.json("no JSON"))
+    _ = try? await GetWidget().on(shop.server).download()
+    shop.mock.route("/plain", answer: .text("abc"))
+    let response = try await PlainTask().on(shop.server).stream()
+    #expect(try await response.body.collect() == Data("abc".utf8))
+    #expect(
+      await eventually {
+        await recorder.flush()
+        return taken.withLock { $0.count } == 6
+      })
+    let spans = taken.withLock { $0 }
+    #expect(Set(spans.map(\.traceID)).count == 3)
+    #expect(spans[0]["error.type"] == .text("connectionLost") && spans[1]["error.type"] == .text("connectionLost"))
+    #expect(spans[1].parent == nil && spans[0].failure?.isEmpty == false)
+    #expect(spans[2]["error.type"] == nil && spans[3]["error.type"] == .text("decodingFailed"))
+    #expect(spans[4].end >= spans[4].start && spans[5].failure == nil)
+  }
+
+  @Test func `what is not sampled is sent on and not recorded, and calls within a call hang below it`() async throws {
+    let recorder = recorder(.share(0))
+    let shop = try Shop { $0.observers = [recorder] }
+    _ = try await GetWidget().on(shop.server).download()
+    let parent = try #require(TraceContext(shop.mock.requests[0].headers))
+    #expect(!parent.isSampled)
+    await shop.server.update { settings in
+      settings.preflight = { task, _ in
+        if task is GetWidget { try await PlainTask().on(shop.server).accepting(.all).run() }
+      }
+    }
+    _ = try await TraceContext.$current.withValue(context()) { try await GetWidget().on(shop.server).download() }
+    await recorder.flush()
+    let spans = taken.withLock { $0 }
+    #expect(spans.map(\.name) == ["GET", "PlainTask", "GET", "GetWidget"])
+    #expect(spans[1].parent == spans[3].spanID, "the preflight is a part of its call")
+  }
+
+  @Test func `a file has a line for each batch, and a link is refused`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("new/spans.jsonl")
+      let recorder = SpanRecorder(to: .file(file), service: "a \"shop\"\n")
+      let shop = try Shop { $0.observers = [recorder] }
+      for _ in 1...2 {
+        _ = try await GetWidget().on(shop.server).download()
+        await recorder.flush()
+      }
+      let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+      #expect(lines.count == 2)
+      for line in lines {
+        let value = try JSONDecoder().decode(JSONValue.self, from: Data(line.utf8))
+        let resource = value["resourceSpans"]?[0]?["resource"]?["attributes"]?[0]?["value"]?["stringValue"]
+        #expect(resource == .string("a \"shop\"\n"))
+      }
+      let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? NSNumber
+      #expect(mode?.intValue == 0o600)
+      let link = folder.appendingPathComponent("link")
+      try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+      let lines2 = Shared<[String]>([])
+      let other = SpanRecorder(to: .file(link), log: TextSink { line in lines2.withLock { $0.append(line) } })
+      await shop.server.update { $0.observers = [other] }
+      _ = try await GetWidget().on(shop.server).download()
+      await other.flush()
+      #expect(other.dropped == 2 && lines2.withLock { $0.count } == 1)
+    }
+  }
+
+  @Test func `spans that find no room are dropped and counted, and no call waits`() async throws {
+    let gate = PauseBarrier()
+    let recorder = SpanRecorder(
+      to: .spans { [taken] spans in
+        await gate.wait()
+        taken.withLock { $0 += spans }
+      }, limits: SpanLimits(waiting: 4, batch: 2, delay: .zero))
+    let shop = try Shop { $0.observers = [recorder] }
+    for _ in 0..<5 { _ = try await GetWidget().on(shop.server).download() }
+    #expect(await eventually { recorder.dropped >= 2 })
+    gate.open()
+    await recorder.flush()
+    #expect(taken.withLock { $0.count } + recorder.dropped == 10)
+  }
+}
+
+/// Holds those who wait until it is opened.
+private final class PauseBarrier: Sendable {
+  private let isOpen = Shared(false)
+
+  func open() { isOpen.withLock { $0 = true } }
+
+  func wait() async { _ = await eventually { isOpen.withLock { $0 } } }
+}
