@@ -11,6 +11,8 @@ struct BenchOptions {
   private(set) var concurrency: Int
   private(set) var file: URL?
   var authorities: URL?
+  /// The folder for a log of all calls; nil for none.
+  private(set) var log: URL?
   /// How many recordings a folder keeps.
   private(set) var recordings = 1000
   /// What chance is drawn from.
@@ -35,7 +37,7 @@ struct BenchOptions {
 
   static var usage: String {
     "errand-bench \(scenarios.keys.sorted().joined(separator: "|")) --url URL [--requests N] [--concurrency C] "
-      + "[--file PATH] [--ca PEM] [--recordings N]; fuzz [--seed S] [--seconds N] [--exchanges N] [--first N] "
+      + "[--file PATH] [--ca PEM] [--recordings N] [--log DIR]; fuzz [--seed S] [--seconds N] [--exchanges N] [--first N] "
       + "[--without KINDS] [--only KINDS]; storm, soak, soak-closing, crowd, fuzz, large, manager, record, "
       + "addresses, cache-open, cache-write and cache-kill bring their own server and need no URL"
   }
@@ -53,6 +55,7 @@ struct BenchOptions {
       case "--requests", "--exchanges", "--calls": requests = try Self.count(value, for: option)
       case "--concurrency": concurrency = try Self.count(value, for: option)
       case "--file": file = URL(fileURLWithPath: value)
+      case "--log": log = URL(fileURLWithPath: value)
       case "--recordings": recordings = try Self.count(value, for: option)
       case "--seed": seed = try Self.count(value, for: option)
       case "--seconds": seconds = try Self.count(value, for: option)

@@ -19,9 +19,11 @@ struct BenchResult: BenchReport {
     """
   }
 
-  /// Runs `once` as often as asked, as many at a time as asked; `once` returns the bytes of a body.
+  /// Runs `once` as often as asked, as many at a time as asked; `once` returns the bytes of a body. What `end` waits for costs processor time
+  /// that counts.
   static func measure(
-    _ scenario: String, _ options: BenchOptions, _ once: @escaping @Sendable () async throws -> Int
+    _ scenario: String, _ options: BenchOptions, end: () async -> Void = {},
+    _ once: @escaping @Sendable () async throws -> Int
   ) async throws -> BenchResult {
     let each = max(1, options.requests / options.concurrency)
     let before = ProcessUsage.now
@@ -37,6 +39,7 @@ struct BenchResult: BenchReport {
       return try await group.reduce(0, +)
     }
     let elapsed = (ContinuousClock.now - start) / .seconds(1)
+    await end()
     return BenchResult(
       scenario: scenario, requests: each * options.concurrency, concurrency: options.concurrency, seconds: elapsed,
       bytes: bytes, processorSeconds: ProcessUsage.now.processorSeconds - before.processorSeconds)

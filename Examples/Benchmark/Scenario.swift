@@ -47,9 +47,10 @@ struct TaskScenario: Scenario {
   }
 
   func run(_ options: BenchOptions) async throws -> any BenchReport {
-    let server = try options.server()
+    let log = try options.log.map { try HTTPLog(in: $0, limit: options.requests * 2) }
+    let server = try options.server(recorders: log.map { [$0] } ?? [])
     let task = GetWidget(server: server, path: options.url.path)
-    return try await BenchResult.measure("task", options) {
+    return try await BenchResult.measure("task", options, end: { await log?.finish() }) {
       let widget = try await task.download()
       guard widget.active else { throw BenchError("the server sent another widget") }
       return 1
@@ -109,10 +110,12 @@ struct UploadScenario: Scenario {
 
 extension BenchOptions {
   /// A server at the URL's origin with its defaults, and room for what is asked.
-  func server() throws -> Server {
+  func server(recorders: [any CallRecorder] = []) throws -> Server {
     guard let remote = URL(string: "/", relativeTo: url)?.absoluteURL else { throw BenchError("no remote in \(url)") }
+    var configuration = ServerConfiguration()
+    configuration.recorders = recorders
     return Server(
-      remote: Remote(remote), transport: try transport(),
+      remote: Remote(remote), configuration: configuration, transport: try transport(),
       manager: TaskManager(limits: ThrottleLimits(perHost: max(10, concurrency))))
   }
 }

@@ -39,6 +39,9 @@ extension EmbeddedShops {
       let record = answer.record
       page.say("the flight record, which errors carry too:")
       page.quote(record.description)
+      let hint = "swift run errand-tour --page tour.html writes them, and tour.har"
+      page.say(
+        "all calls on a page with a waterfall, and as HAR: \(self.page.map { "at the end in \($0.words)" } ?? hint)")
       try check(answer.attempts.map(\.status) == [503, 200], "the attempts are \(answer.attempts.map(\.outcome))")
       try check(answer.metrics.elapsed >= .seconds(1), "Retry-After was not heeded")
     }

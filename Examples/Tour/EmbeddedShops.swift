@@ -8,10 +8,13 @@ struct EmbeddedShops: Sendable {
   let shop: Server
   /// The shop that the environment chose.
   let chosen: EmbeddedShop
+  /// The place for the page of all calls; nil where none is written.
+  let page: PagePlace?
 
   /// Opens the shops.
   /// Throws `TaskError` with code `.unknownRemote` where the environment asks for a fourth one.
-  init() throws {
+  init(writing page: PagePlace? = nil) throws {
+    self.page = page
     let local = try EmbeddedShop("local", shortName: "loc", sign: "The shop under your desk.", discount: 1)
     let staging = try EmbeddedShop("staging", shortName: "stg", sign: "Nothing here is for sale.", discount: 0.5)
     let production = try EmbeddedShop("production", shortName: "prod", sign: "Welcome, and mind the step.")

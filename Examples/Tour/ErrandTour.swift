@@ -32,15 +32,26 @@ struct ErrandTour {
     }
   }
 
-  /// Takes the whole tour, and writes the page of its calls to `file`.
+  /// Takes the whole tour, and writes the page of its calls to `file`, and their HAR beside it.
   private static func walk(writing file: URL?, on page: Page) async throws {
-    let shops = try EmbeddedShops()
-    guard let file else { return try await shops.tour.walk(on: page) }
-    let log = try HTTPLog()
-    await shops.shop.update { $0.recorders = [log] }
+    let place = file.map { PagePlace(file: $0) }
+    let shops = try EmbeddedShops(writing: place)
+    guard let place else { return try await shops.tour.walk(on: page) }
+    let (log, calls) = (try HTTPLog(), RecordedCalls())
+    await shops.shop.update { $0.recorders = [log, calls] }
     try await shops.tour.walk(on: page)
     await log.finish()
-    try Data(contentsOf: log.page).write(to: file, options: .atomic)
-    page.line("All calls of the shop are in \(file.path), a text file for each in \(log.folder.path).\n")
+    let texts = try log.save(to: place.file)
+    try calls.archive.write(to: place.archive)
+    page.line("\(calls.calls.count) calls are in \(place.words), and as texts in \(texts.path).\n")
   }
+}
+
+/// The place for the page of the tour's calls, and for their HAR.
+struct PagePlace: Sendable {
+  let file: URL
+
+  var archive: URL { file.deletingPathExtension().appendingPathExtension("har") }
+
+  var words: String { "\(file.path), as HAR in \(archive.path)" }
 }

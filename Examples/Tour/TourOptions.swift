@@ -13,7 +13,7 @@ enum TourOptions: Equatable {
 
   static let usage = """
     errand-tour              walks through Errand, against three shops that run inside of it
-    errand-tour --page FILE  the same, and writes a page with all calls of the shop to look at
+    errand-tour --page FILE  the same, and writes a page with all calls of the shop, and their HAR
     errand-tour --url URL    walks through the steps that only read, against any server
     errand-tour --help       prints this
 

@@ -94,6 +94,11 @@ struct DiagnosisTests {
       description: "notCached", configure: { $0.cache = MemoryCache() },
       run: { server, _ in _ = try await GetWidget().on(server).caching(.cacheOnly).download() }),
     Fault(
+      description: "notRecorded",
+      run: { server, _ in
+        _ = try await GetWidget().on(server).replay(from: URL(fileURLWithPath: "/nonexistent/a.har")).download()
+      }),
+    Fault(
       description: "unreadableBody",
       run: { server, url in
         let body = HTTPBody.file(URL(fileURLWithPath: "/nonexistent/file"))

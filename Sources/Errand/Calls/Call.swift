@@ -251,7 +251,7 @@ final class Call: Sendable {
     manager.statisticsDesk.note(outcome, record, bytesSent: ended.bytesSent, of: type(of: plan.task))
     let exchange = exchange?.withLock { $0 }
     if !logOptions.isEmpty { writeLine(exchange ?? ExchangeRecord(), outcome, ended) }
-    if let exchange { show(exchange, outcome, ended) }
+    if let exchange { show(exchange, outcome, ended, record) }
     if let error {
       await plan.task.didFail(with: error)
     } else if let response = ended.response {
@@ -261,12 +261,21 @@ final class Call: Sendable {
   }
 
   /// Echoes and records what went over the wire, where that is wanted.
-  private func show(_ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState.Ended) {
+  private func show(
+    _ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState.Ended, _ record: FlightRecord
+  ) {
     let configuration = snapshot.configuration
     guard isEchoed || recorder != nil || !configuration.recorders.isEmpty else { return }
-    let recorded = exchange.recorded(self, ended, outcome, flightRecord, showing: plan.recordingStyle)
-    for recorder in configuration.recorders { recorder.record(recorded) }
+    let made = Lock<RecordedCall?>(nil)
+    let make = { @Sendable [self] in
+      if let call = made.withLock({ $0 }) { return call }
+      let call = exchange.recorded(self, ended, outcome, record, showing: plan.recordingStyle)
+      made.withLock { $0 = call }
+      return call
+    }
+    for recorder in configuration.recorders { recorder.record(size: exchange.size, later: make) }
     guard isEchoed || recorder != nil else { return }
+    let recorded = make()
     let text = "\(recorded)"
     if isEchoed { configuration.log.write(text) }
     let entry = RecordingEntry(recorded)

@@ -97,6 +97,8 @@ extension TaskError {
     public static let badRedirect = Code("badRedirect")
     /// Nothing that will do is in the cache, and nothing may be sent.
     public static let notCached = Code("notCached")
+    /// The recording that answers has no response to the request, or cannot be read.
+    public static let notRecorded = Code("notRecorded")
     /// The body could not be decoded.
     public static let decodingFailed = Code("decodingFailed")
     /// A file could not be written.

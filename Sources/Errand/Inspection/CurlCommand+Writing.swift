@@ -28,8 +28,8 @@ struct CurlArguments {
   var command: String {
     var (lines, input) = (["curl \(ShellText.quoted(url))"], "")
     // Brackets and braces are patterns to curl, and it would leave dots out of a path.
-    if url.contains(where: { "[]{}".contains($0) }) { lines.append("--globoff") }
-    if url.contains("/.") || url.contains("/%2") { lines.append("--path-as-is") }
+    if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { lines.append("--globoff") }
+    if hasDots { lines.append("--path-as-is") }
     if method == .head { lines.append("--head") }
     if method != .head, method != (hasContent ? .post : .get) {
       lines.append("--request \(ShellText.quoted(method.rawValue))")
@@ -50,6 +50,17 @@ struct CurlArguments {
     case .stream: lines.append("--data-binary @-")
     }
     return (input.isEmpty ? "" : "\(input) |\n") + lines.joined(separator: " \\\n  ")
+  }
+
+  /// True where curl might take a segment of the path for dots.
+  private var hasDots: Bool {
+    var (before, last): (UInt8, UInt8) = (0, 0)
+    for byte in url.utf8 {
+      if last == UInt8(ascii: "/"), byte == UInt8(ascii: ".") { return true }
+      if before == UInt8(ascii: "/"), last == UInt8(ascii: "%"), byte == UInt8(ascii: "2") { return true }
+      (before, last) = (last, byte)
+    }
+    return false
   }
 
   /// True where the request says that it has content, be it nothing (RFC 9110 §8.6).

@@ -110,6 +110,13 @@ extension HTTPArchive {
     public var headersSize: Int
     /// The bytes of the body as they came; -1 where they are not known.
     public var bodySize: Int
+    /// The fields after the body; nil where there are none: `_trailers`.
+    public var trailers: [RecordedCall.Field]?
+
+    enum CodingKeys: String, CodingKey {
+      case status, statusText, httpVersion, cookies, headers, content, redirectURL, headersSize, bodySize
+      case trailers = "_trailers"
+    }
   }
 
   /// The body of a response.

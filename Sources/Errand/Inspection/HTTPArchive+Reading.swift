@@ -72,6 +72,8 @@ extension HTTPArchive.Response {
     redirectURL = try fields.value("redirectURL", or: "")
     headersSize = try fields.value("headersSize", or: -1)
     bodySize = try fields.value("bodySize", or: -1)
+    trailers = try? fields.value("_trailers", or: [ReadField]()).map(\.field)
+    if trailers?.isEmpty == true { trailers = nil }
   }
 }
 
@@ -89,7 +91,7 @@ extension HTTPArchive.Content {
   /// The bytes of the body; nil where the archive does not have them.
   public var data: Data? { Self.data(text, encoding) }
 
-  fileprivate static func data(_ text: String?, _ encoding: String?) -> Data? {
+  static func data(_ text: String?, _ encoding: String?) -> Data? {
     guard let text else { return nil }
     return encoding == "base64" ? Data(base64Encoded: text, options: .ignoreUnknownCharacters) : Data(text.utf8)
   }
@@ -154,11 +156,13 @@ extension HTTPArchive.Entry {
   public var httpResponse: HTTPResponse? {
     guard (100...999).contains(response.status), let url = URL(string: request.url) else { return nil }
     var headers = Self.headers(response.headers)
-    // They describe the body as it went over the wire.
-    for name in [HTTPHeaderName.contentEncoding, .contentLength, .transferEncoding] { headers.remove(name) }
+    // They describe the body as it went over the wire; where there is none, the one that there would be.
+    if HTTPMethod(request.method) != .head {
+      for name in [HTTPHeaderName.contentEncoding, .contentLength, .transferEncoding] { headers.remove(name) }
+    }
     return HTTPResponse(
       HTTPStatus(response.status), url: url, headers: headers, version: HTTPVersion(rawValue: response.httpVersion),
-      body: HTTPResponseBody(response.content.data ?? Data()))
+      body: HTTPResponseBody(response.content.data ?? Data(), trailers: Self.headers(response.trailers ?? [])))
   }
 
   /// Without the pseudo-fields of HTTP/2, as browsers write them.

@@ -84,7 +84,7 @@ extension HTTPArchive.Response {
         size: body?.size ?? -1, mimeType: body?.type ?? value(.contentType) ?? "",
         text: body?.text ?? body?.data?.base64EncodedString(), encoding: body?.data == nil ? nil : "base64",
         comment: body?.note),
-      redirectURL: value(.location) ?? "", headersSize: -1, bodySize: length ?? -1)
+      redirectURL: value(.location) ?? "", headersSize: -1, bodySize: length ?? -1, trailers: response?.trailers)
   }
 }
 

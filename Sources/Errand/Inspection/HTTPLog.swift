@@ -11,17 +11,19 @@ public import ErrandFoundation
 /// page needs nothing but itself: it has a waterfall of the calls with their attempts and phases, a filter, the details of a call with its flight
 /// record, and `curl` commands for copying. Folders are 0700 and files 0600; secrets are hidden as in all that people may read.
 ///
-/// Texts are made and written on a queue of its own. The end of a call waits for its redaction alone, of bodies up to
-/// ``ServerConfiguration/maxLoggedDownloadSize``.
+/// Secrets are hidden, and texts made and written, on a queue of its own: the end of a call waits for none of that.
 public final class HTTPLog: CallRecorder {
   private struct State {
-    var calls: [RecordedCall] = []
+    /// The makers of the calls that wait.
+    var calls: [@Sendable () -> RecordedCall] = []
     /// About the bytes of the calls that wait.
     var bytes = 0
     /// The number of calls that were taken.
     var count = 0
     var isWriting = false
     var hasFailed = false
+    /// The number of calls that could not be written, or found no room.
+    var lost = 0
     var waiters: [Waiter<Void>] = []
   }
 
@@ -66,15 +68,24 @@ public final class HTTPLog: CallRecorder {
   /// The page.
   public var page: URL { folder.appendingPathComponent(Self.pageName) }
 
+  /// The number of calls that are missing: they could not be written, came faster than they could be, or were more than the limit.
+  public var lost: Int { state.withLock { $0.lost } }
+
   /// Adds a call, and returns at once.
-  public func record(_ call: RecordedCall) {
-    let size = call.size
+  public func record(_ call: RecordedCall) { record(size: call.size, later: { call }) }
+
+  /// Adds a call that is made when it is written.
+  public func record(size: Int, later make: @escaping @Sendable () -> RecordedCall) {
     let (refusal, isIdle) = state.withLock { state -> (String?, Bool) in
-      guard state.count < limit else { return ("it has \(limit) calls, and later ones are not written", false) }
+      guard state.count < limit else {
+        state.lost += 1
+        return ("it has \(limit) calls, and later ones are not written", false)
+      }
       guard state.calls.isEmpty || state.bytes + size <= TaskRecorder.room else {
+        state.lost += 1
         return ("calls end faster than they can be written, and some are missing", false)
       }
-      state.calls.append(call)
+      state.calls.append(make)
       state.bytes += size
       state.count += 1
       defer { state.isWriting = true }
@@ -97,6 +108,41 @@ public final class HTTPLog: CallRecorder {
     }
   }
 
+  /// Writes the page to a file, and what it links to into a folder beside it, `calls_files` beside `calls.html`: for others to look at, or to keep.
+  /// Calls that are not written yet are not in it.
+  ///
+  /// - Parameter file: The place of the page; a file that is there is replaced.
+  /// - Returns: The folder of the texts.
+  /// - Throws: ``TaskError`` with code `.fileNotWritable`.
+  @discardableResult
+  public func save(to file: URL) throws -> URL {
+    let name = "\(file.deletingPathExtension().lastPathComponent)_files"
+    let texts = file.deletingLastPathComponent().appendingPathComponent(name)
+    do {
+      try PrivateFolder.make(texts)
+      let source = try PrivateFolder(folder)
+      let target = try PrivateFolder(texts)
+      // The page first: the texts of all calls in it are there by then.
+      let page = LogPage.linking(try source.read(Self.pageName) ?? Data(), to: name)
+      for text in try FileManager.default.contentsOfDirectory(atPath: folder.path) where text.hasSuffix(".txt") {
+        if let data = try source.read(text) { try target.create(text, data) }
+      }
+      let partial = try PartialFile(for: file, isPrivate: true)
+      do {
+        try partial.write(page)
+      } catch {
+        partial.discard()
+        throw error
+      }
+      try partial.publish()
+      return texts
+    } catch let error where !(error is TaskError) {
+      throw TaskError(
+        .fileNotWritable, "can't write the page to \(file.path): \(TaskRecorder.words(of: error))", phase: .finishing,
+        underlying: error)
+    }
+  }
+
   // MARK: The writer
 
   private func writeAll() {
@@ -104,18 +150,27 @@ public final class HTTPLog: CallRecorder {
       var lost = calls.count
       do {
         let folder = try PrivateFolder(folder)
-        for (index, call) in calls.enumerated() where written(call, as: first + index, into: folder) { lost -= 1 }
+        for start in stride(from: 0, to: calls.count, by: Self.batch) {
+          let batch = calls[start..<min(start + Self.batch, calls.count)]
+          lost -= written(batch, from: first + start, into: folder)
+        }
       } catch {
         fail(TaskRecorder.words(of: error))
       }
-      if lost > 0 { log.write("the log \(folder.path): \(lost) of \(calls.count) calls could not be written") }
+      if lost > 0 {
+        state.withLock { $0.lost += lost }
+        log.write("the log \(folder.path): \(lost) of \(calls.count) calls could not be written")
+      }
     }
     TaskRecorder.endWriting()
   }
 
+  /// The most calls that the page gets at once.
+  private static let batch = 100
+
   /// The calls to write, and the number of the first; nil where there are none, and the waiters are resumed.
-  private func next() -> ([RecordedCall], Int)? {
-    let (calls, first, waiters) = state.withLock { state -> ([RecordedCall], Int, [Waiter<Void>]) in
+  private func next() -> ([@Sendable () -> RecordedCall], Int)? {
+    let (calls, first, waiters) = state.withLock { state -> ([@Sendable () -> RecordedCall], Int, [Waiter<Void>]) in
       let (calls, first) = (state.calls, state.count - state.calls.count + 1)
       (state.calls, state.bytes) = ([], 0)
       guard calls.isEmpty else { return (calls, first, []) }
@@ -127,18 +182,30 @@ public final class HTTPLog: CallRecorder {
     return calls.isEmpty ? nil : (calls, first)
   }
 
-  /// Writes a call; false where that failed, which ends no other.
-  private func written(_ call: RecordedCall, as number: Int, into folder: borrowing PrivateFolder) -> Bool {
+  /// Writes calls, and returns the number of those that were: one that fails ends no other.
+  private func written(
+    _ calls: ArraySlice<@Sendable () -> RecordedCall>, from first: Int, into folder: borrowing PrivateFolder
+  ) -> Int {
+    var blocks: [UInt8] = []
+    var count = 0
+    for (index, make) in calls.enumerated() {
+      let call = make()
+      let file = RecordingEntry.file(first + index, name: call.fileName)
+      do {
+        try folder.create(file, Data("\(call)".utf8))
+        blocks += LogPage.block(call, file: file)
+        count += 1
+      } catch {
+        fail(TaskRecorder.words(of: error))
+      }
+    }
     do {
-      let text = Data("\(call)".utf8)
-      let file = RecordingEntry(call).numbered(number, name: call.fileName, bytes: text.count).file
-      try folder.create(file, text)
-      // The file is there before the page links to it, and the page has whole blocks alone.
-      try folder.append(Self.pageName, LogPage.block(call, file: file))
-      return true
+      // The files are there before the page links to them, and the page has whole blocks alone.
+      try folder.append(Self.pageName, Data(blocks))
+      return count
     } catch {
       fail(TaskRecorder.words(of: error))
-      return false
+      return 0
     }
   }
 

@@ -4,7 +4,7 @@ extension LogPage {
     "use strict";
     addEventListener("DOMContentLoaded", () => {
       const $ = id => document.getElementById(id), height = 26;
-      const list = $("list"), space = $("space"), details = $("details"), filter = $("filter"), follow = $("follow");
+      const list = $("list"), axis = $("axis"), space = $("space"), details = $("details"), filter = $("filter"), follow = $("follow");
       const items = [];
       for (const block of document.querySelectorAll("script.call")) {
         try { items.push(JSON.parse(block.textContent)); } catch { /* the last one may still be under way */ }
@@ -12,7 +12,11 @@ extension LogPage {
       }
       items.sort((a, b) => a.call.startedAt - b.call.startedAt || a.call.id - b.call.id);
       const start = items.reduce((least, item) => Math.min(least, item.call.startedAt), Infinity);
-      const end = items.reduce((most, item) => Math.max(most, item.call.startedAt + item.call.duration), start + 0.001);
+      // Where all calls go to one origin, rows have the rest of the URL.
+      const origin = url => { try { return new URL(url).origin; } catch { return ""; } };
+      const origins = new Set(items.filter(item => item.call.url).map(item => origin(item.call.url)));
+      const common = origins.size === 1 ? [...origins][0] : "";
+      const address = call => call.url && common && call.url.startsWith(common + "/") ? call.url.slice(common.length) : call.url || call.task;
       for (const item of items) {
         const call = item.call;
         item.text = [call.method, call.url, call.task, call.tag, call.comment, call.failure, call.status].filter(Boolean).join(" ").toLowerCase();
@@ -28,7 +32,35 @@ extension LogPage {
       };
       const seconds = value => value === undefined || value === null ? "" : value < 1 ? (value * 1000).toFixed(value < 0.1 ? 1 : 0) + " ms" : value.toFixed(2) + " s";
 
-      // The parts of a request's time, as shares of the whole run.
+      // The scale is that of the calls in the list: of all of them, or of those in view where they are many.
+      const many = 200;
+      const scale = { from: 0, step: 0.001, count: 4 };
+      const measure = calls => {
+        let from = Infinity, to = 0;
+        for (const { call } of calls) {
+          from = Math.min(from, call.startedAt - start);
+          to = Math.max(to, call.startedAt - start + call.duration);
+        }
+        if (to - from < 0.001) to = from + 0.001;
+        const rough = (to - from) / 4, power = 10 ** Math.floor(Math.log10(rough));
+        scale.step = [1, 2, 5, 10].map(factor => factor * power).find(step => step >= rough * 0.999);
+        scale.from = Math.floor(from / scale.step + 1e-9) * scale.step;
+        scale.count = Math.max(1, Math.ceil((to - scale.from) / scale.step - 1e-9));
+        list.style.setProperty("--tick", 100 / scale.count + "%");
+        const ticks = [];
+        for (let index = 0; index < scale.count; index++) {
+          const tick = element("b", "", moment(scale.from + index * scale.step));
+          tick.style.left = 100 * index / scale.count + "%";
+          ticks.push(tick);
+        }
+        axis.querySelector(".bars").replaceChildren(...ticks);
+      };
+      const moment = value => {
+        const digits = Math.max(0, -Math.floor(Math.log10(scale.step) + 1e-9));
+        return scale.step < 1 && value < 0.9999 ? (value * 1000).toFixed(Math.max(0, digits - 3)) + " ms" : value.toFixed(digits) + " s";
+      };
+
+      // The parts of a request's time.
       const parts = (call, exchange) => {
         const at = exchange.sent, times = exchange.timings, queued = exchange.queued || 0;
         const ended = Math.max(exchange.ended ?? at, exchange.answered ?? at);
@@ -41,7 +73,7 @@ extension LogPage {
       };
       const attempts = call => call.attempts + (call.attempts === 1 ? " attempt" : " attempts");
       const bars = call => {
-        const node = element("span", "bars"), base = call.startedAt - start, whole = end - start;
+        const node = element("span", "bars"), base = call.startedAt - start - scale.from, whole = scale.count * scale.step;
         const bar = (name, from, length) => {
           const part = element("i", name);
           part.style.left = 100 * (base + from) / whole + "%";
@@ -49,8 +81,13 @@ extension LogPage {
           node.append(part);
         };
         bar("attempt", 0, call.duration);
-        for (const exchange of call.exchanges) for (const [name, from, length] of parts(call, exchange)) if (length > 0) bar(name, from, length);
-        node.title = attempts(call);
+        const words = [attempts(call)];
+        for (const exchange of call.exchanges) {
+          const times = parts(call, exchange).filter(part => part[2] > 0);
+          for (const [name, from, length] of times) bar(name, from, length);
+          words.push(times.map(([name, , length]) => name + " " + seconds(length)).join(", "));
+        }
+        node.title = words.join("\n");
         return node;
       };
       const row = index => {
@@ -59,10 +96,10 @@ extension LogPage {
         node.setAttribute("role", "option");
         node.setAttribute("aria-selected", item === picked);
         node.id = "call" + call.id;
-        const address = element("span", "address", call.url || call.task);
-        address.title = call.task;
+        const place = element("span", "address", address(call));
+        place.title = call.task + "\n" + (call.url || "");
         node.append(element("span", "number", call.id), element("span", "method", call.method),
-          element("span", "status " + call.outcome, call.status || (call.outcome === "succeeded" ? "" : "—")), address, bars(call),
+          element("span", "status " + call.outcome, call.status || (call.outcome === "succeeded" ? "" : "—")), place, bars(call),
           element("span", "time", seconds(call.duration)));
         node.addEventListener("click", () => pick(item));
         return node;
@@ -70,6 +107,7 @@ extension LogPage {
       const draw = () => {
         const first = Math.max(0, Math.floor(list.scrollTop / height) - 5);
         const last = Math.min(shown.length, Math.ceil((list.scrollTop + list.clientHeight) / height) + 5);
+        measure(shown.length > many ? shown.slice(first, last) : shown);
         const rows = [];
         for (let index = first; index < last; index++) rows.push(row(index));
         space.style.height = shown.length * height + "px";
@@ -98,7 +136,9 @@ extension LogPage {
         }
       };
       const body = value => value ? (value.text ?? "") + (value.note ? (value.text ? "\n" : "") + value.note : "") : "";
-      const lines = (head, fields, content) => [head, ...fields.map(field => field.name + ": " + field.value), ...(content ? ["", content] : [])].join("\n");
+      const line = field => field.name + ": " + field.value;
+      const lines = (head, fields, content, trailers) =>
+        [head, ...fields.map(line), ...(content ? ["", content] : []), ...(trailers ? ["", ...trailers.map(line)] : [])].join("\n");
       const pick = item => {
         picked = item;
         const call = item.call, nodes = [element("h2", "", call.method + " " + (call.url || call.task))];
@@ -107,7 +147,7 @@ extension LogPage {
         if (call.failure) nodes.push(element("p", "failed", call.failure));
         if (call.diagnosis) nodes.push(element("p", "advice", call.diagnosis.cause + ": " + call.diagnosis.advice));
         const link = element("a", "", item.file);
-        link.href = encodeURIComponent(item.file);
+        link.href = document.body.dataset.folder + encodeURIComponent(item.file);
         nodes.push(link);
         call.exchanges.forEach((exchange, index) => {
           nodes.push(element("h3", "", "Request " + (index + 1) + " of " + call.exchanges.length + ", attempt " + exchange.attempt));
@@ -116,7 +156,7 @@ extension LogPage {
           if (item.curl[index]) nodes.push(button);
           nodes.push(element("pre", "", lines(exchange.method + " " + (exchange.url || ""), exchange.headers, body(exchange.body))));
           const answer = exchange.response;
-          nodes.push(element("pre", "", answer ? lines(answer.status + " " + (answer.version || ""), answer.headers, body(answer.body)) : "no response: " + (exchange.failure || "cancelled")));
+          nodes.push(element("pre", "", answer ? lines(answer.status + " " + (answer.version || ""), answer.headers, body(answer.body), answer.trailers) : "no response: " + (exchange.failure || "cancelled")));
         });
         if (call.moments.length) {
           nodes.push(element("h3", "", "Flight record"));
@@ -131,8 +171,9 @@ extension LogPage {
         if (!shown.length) return;
         const index = Math.min(shown.length - 1, Math.max(0, shown.indexOf(picked) + count));
         const top = index * height;
+        const room = list.clientHeight - axis.offsetHeight;
         if (top < list.scrollTop) list.scrollTop = top;
-        if (top + height > list.scrollTop + list.clientHeight) list.scrollTop = top + height - list.clientHeight;
+        if (top + height > list.scrollTop + room) list.scrollTop = top + height - room;
         pick(shown[index]);
       };
       addEventListener("keydown", event => {
@@ -152,12 +193,15 @@ extension LogPage {
       const keep = () => sessionStorage.setItem(location.pathname, JSON.stringify({ filter: filter.value, follow: follow.checked, id: picked && picked.call.id, top: list.scrollTop }));
       addEventListener("pagehide", keep);
       setInterval(() => { if (follow.checked && !document.hidden) { keep(); location.reload(); } }, 2000);
-      filter.value = kept.filter || "";
+      const asked = () => { try { return decodeURIComponent(location.hash.slice(1)); } catch { return ""; } };
+      filter.value = asked() || kept.filter || "";
+      addEventListener("hashchange", () => { filter.value = asked(); choose(); });
       follow.checked = kept.follow || false;
+      $("origin").textContent = common;
       choose();
       list.scrollTop = follow.checked ? shown.length * height : kept.top || 0;
       const last = items.find(item => item.call.id === kept.id);
-      if (last) pick(last); else draw();
+      if (last) pick(last); else if (shown.length === 1) pick(shown[0]); else draw();
       list.focus();
     });
     """#

@@ -14,26 +14,35 @@ extension LogPage {
     #filter{flex:1;min-width:10em;font:inherit;padding:.25em .5em;color:inherit;background:var(--band);border:1px solid var(--line);
     border-radius:5px}
     main{flex:1;display:flex;min-height:0}
-    #list{flex:3;min-width:0;overflow:auto;position:relative}
+    #list{flex:3;min-width:0;overflow:auto}
+    #space{position:relative}
     #details{flex:2;min-width:0;overflow:auto;padding:.6em .9em;border-left:1px solid var(--line)}
     #details:empty{display:none}
-    .row{position:absolute;left:0;right:0;height:26px;display:flex;gap:.6em;align-items:center;padding:0 .8em;cursor:default;
-    white-space:nowrap;overflow:hidden}
+    .row,#axis{height:26px;display:flex;gap:.6em;align-items:center;padding:0 .8em;cursor:default;white-space:nowrap;overflow:hidden}
+    .row{position:absolute;left:0;right:0}
     .row:nth-child(even){background:var(--band)}
+    #axis{position:sticky;top:0;z-index:1;background:var(--back);border-bottom:1px solid var(--line);color:var(--dim)}
+    #axis .bars b{position:absolute;top:5px;padding-left:4px;font-weight:normal;font-size:11px;font-variant-numeric:tabular-nums}
+    #axis span{font-weight:normal}
+    .key{display:flex;gap:.7em;color:var(--dim);font-size:11px}
+    .key i{display:inline-block;width:8px;height:8px;border-radius:2px;margin-right:.3em}
+    #origin{color:var(--dim);overflow-wrap:anywhere}
     .row[aria-selected=true]{background:var(--pick)}
     .row span{overflow:hidden;text-overflow:ellipsis}
     .number{width:3.6em;text-align:right;color:var(--dim);flex:none}
     .method{width:4.5em;flex:none;font-weight:600}
     .status{width:2.6em;flex:none;text-align:right}
-    .address{flex:2;min-width:8em}
+    .address{flex:1 1 0;min-width:6em}
     .time{width:5.4em;flex:none;text-align:right;font-variant-numeric:tabular-nums}
-    .bars{flex:1.4;min-width:6em;height:12px;position:relative}
-    .bars i{position:absolute;top:0;bottom:0;min-width:1px;border-radius:2px}
-    .bars i.attempt{top:4px;bottom:4px;background:var(--line)}
+    .bars{flex:1.2 1 0;min-width:16em;height:100%;position:relative;background-image:linear-gradient(90deg,var(--line) 1px,transparent 1px);
+    background-size:var(--tick) 100%}
+    .bars i{position:absolute;top:7px;bottom:7px;min-width:1px;border-radius:2px}
+    .bars i.attempt{top:11px;bottom:11px;background:var(--dim)}
     .queue{background:var(--queue)}.name{background:var(--name)}.connect{background:var(--connect)}.tls{background:var(--tls)}
     .wait{background:var(--wait)}.body{background:var(--body)}
     .succeeded{color:var(--good)}.failed{color:var(--bad)}.cancelled{color:var(--warn)}
     :focus-visible{outline:2px solid var(--wait);outline-offset:-2px}
+    #list:focus-visible{outline:none}#list:focus-visible #axis{border-bottom:2px solid var(--wait)}
     h2{font-size:13px;margin:0 0 .3em;overflow-wrap:anywhere}h3{font-size:12px;margin:1em 0 .2em}
     p{margin:.2em 0;overflow-wrap:anywhere}
     pre{margin:.2em 0;padding:.5em;background:var(--band);border-radius:5px;white-space:pre-wrap;overflow-wrap:anywhere;
@@ -41,6 +50,6 @@ extension LogPage {
     button{font:inherit;padding:.1em .7em;color:inherit;background:var(--band);border:1px solid var(--line);border-radius:5px}
     .advice{border-left:3px solid var(--bad);padding-left:.6em}
     @media (max-width:800px){main{flex-direction:column}#details{border-left:0;border-top:1px solid var(--line)}
-    .bars{display:none}.number{width:2.4em}}
+    .bars,.key{display:none}.number{width:2.4em}}
     """
 }

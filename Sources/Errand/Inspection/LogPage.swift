@@ -25,32 +25,29 @@ enum LogPage {
       <style>\(style)</style>
       <script>\(script)</script>
       </head>
-      <body>
+      <body data-folder="">
       <header><h1>\(escaped(title))</h1>
       <input id="filter" type="search" placeholder="Filter: words, status:5, outcome:failed, method:post  ( / )" aria-label="Filter">
-      <output id="count"></output>
+      <output id="count"></output> <span id="origin"></span>
+      <span class="key"><span><i class="queue"></i>queue</span><span><i class="name"></i>name</span><span><i class="connect"></i>connect</span>
+      <span><i class="tls"></i>TLS</span><span><i class="wait"></i>wait</span><span><i class="body"></i>body</span></span>
       <label><input id="follow" type="checkbox"> follow</label></header>
-      <main><div id="list" role="listbox" tabindex="0" aria-label="Calls"><div id="space"></div></div>
+      <main><div id="list" role="listbox" tabindex="0" aria-label="Calls">
+      <div id="axis" aria-hidden="true"><span class="number">call</span><span class="method"></span><span class="status"></span>
+      <span class="address"></span><span class="bars"></span><span class="time">time</span></div><div id="space"></div></div>
       <section id="details" aria-live="polite" tabindex="0"></section></main>
       <noscript>This page needs its script to show the calls; the text files beside it have all of them.</noscript>
 
       """.utf8)
   }
 
-  /// The block of a call.
-  static func block(_ call: RecordedCall, file: String) throws -> Data {
-    let encoder = JSONEncoder()
-    encoder.dateEncodingStrategy = .secondsSince1970
-    encoder.outputFormatting = .withoutEscapingSlashes
-    let json = try encoder.encode(Entry(call, file: file))
-    var block = Data("<script type=\"application/json\" class=\"call\">".utf8)
-    block.reserveCapacity(json.count + 80)
-    for byte in json {
-      // In JSON it stands in strings alone, where an escape is the same; nothing there can end the block then.
-      if byte == UInt8(ascii: "<") { block.append(contentsOf: "\\u003c".utf8) } else { block.append(byte) }
-    }
-    block.append(contentsOf: "</script>\n".utf8)
-    return block
+  private static let body = "<body data-folder=\""
+
+  /// A page whose texts are in a folder beside it.
+  static func linking(_ page: Data, to folder: String) -> Data {
+    guard let place = page.firstRange(of: Data(body.utf8)) else { return page }
+    return page[..<place.upperBound] + Data(folder.percentEncodedBytes(except: "-._~") + [UInt8(ascii: "/")])
+      + page[place.upperBound...]
   }
 
   private static func escaped(_ text: String) -> String {
@@ -64,35 +61,5 @@ enum LogPage {
       }
     }
     return result
-  }
-
-  /// A call as the page has it.
-  private struct Entry: Encodable {
-    let call: RecordedCall
-    /// The name of the text file.
-    let file: String
-    /// The command of each request.
-    let curl: [String?]
-
-    init(_ call: RecordedCall, file: String) {
-      var call = call
-      curl = call.exchanges.map(\.curlCommand)
-      for index in call.exchanges.indices {
-        call.exchanges[index].body?.cut(to: LogPage.bodyLimit)
-        call.exchanges[index].response?.body?.cut(to: LogPage.bodyLimit)
-      }
-      self.call = call
-      self.file = file
-    }
-  }
-}
-
-extension RecordedCall.Body {
-  /// Leaves the bytes out, and of a text what is beyond `limit` bytes.
-  fileprivate mutating func cut(to limit: Int) {
-    data = nil
-    guard let whole = text, whole.utf8.count > limit else { return }
-    text = String(decoding: whole.utf8.prefix(limit), as: UTF8.self)
-    note = "… \(whole.utf8.count - limit) more bytes are in the text file"
   }
 }

@@ -8,6 +8,7 @@ enum ShellText {
   /// is pasted, as the output of `printf`. It must not end with a line break, which the shell would drop there.
   static func quoted(_ text: String) -> String {
     guard isPlain(text) else { return "\"$(\(printf(text.utf8)))\"" }
+    guard text.utf8.contains(UInt8(ascii: "'")) else { return "'" + text + "'" }
     // Sign by sign: with a combining mark behind it, a quote would be another character, and still end the word.
     var word = "'"
     for scalar in text.unicodeScalars {
@@ -35,7 +36,8 @@ enum ShellText {
   /// True where a terminal shows all of the text as it is: no control character but line feeds and tabs, and none that turns the
   /// direction of writing.
   static func isPlain(_ text: String) -> Bool {
-    text.unicodeScalars.allSatisfy { scalar in
+    if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) || $0 == 0x0A || $0 == 0x09 }) { return true }
+    return text.unicodeScalars.allSatisfy { scalar in
       switch scalar.value {
       case 0x09, 0x0A: true
       case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069: false

@@ -22,6 +22,7 @@ extension Diagnosis {
     // Before anything is sent.
     case disabled, noRemote, unknownRemote, badURL, insecureScheme, badLimit, badRequest, encodingFailed,
       unreadableBody, bodyNotReplayable, bodyLengthMismatch, reentrantQueue, queueFull, circuitOpen, notCached,
+      notRecorded,
       transportUnavailable
     // On the way.
     case cannotResolveHost, forbiddenAddress, connectionRefused, unreachable, offline, plainServer, tlsRefused,
@@ -75,6 +76,11 @@ extension Diagnosis {
         (
           "the cache has no usable response, and the cache policy forbids a request",
           "use another cache policy, or handle this error as a miss"
+        )
+      case .notRecorded:
+        (
+          "the recording has no response to the request",
+          "compare the request with the nearest one in the error, or record it with recording: .missing"
         )
       case .transportUnavailable:
         (

@@ -40,6 +40,8 @@ extension RecordedCall {
     public var headers: [Field] = []
     /// The body; nil where it was not read, or is not shown.
     public var body: Body?
+    /// The fields after the body; nil where there are none, or they are not shown.
+    public var trailers: [Field]?
     /// True when it came over a connection that had carried an exchange before.
     public var isConnectionReused = false
   }
@@ -90,13 +92,16 @@ extension RecordedCall.Exchange {
     var lines = ["\(response.status)\(time)"] + response.headers.map(\.description)
     if let failure { lines.append(failure) }
     if let body = response.body, body.size != 0 { lines += ["", body.shown] }
+    if let trailers = response.trailers { lines += [""] + trailers.map(\.description) }
     return lines
   }
 
   /// About the bytes that it takes in memory.
   var size: Int {
     func size(_ body: RecordedCall.Body?) -> Int { (body?.text?.utf8.count ?? 0) + (body?.data?.count ?? 0) }
-    let fields = (headers + (response?.headers ?? [])).reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 48 }
+    let fields = (headers + (response?.headers ?? []) + (response?.trailers ?? [])).reduce(0) {
+      $0 + $1.name.utf8.count + $1.value.utf8.count + 48
+    }
     return 600 + fields + size(body) + size(response?.body)
   }
 }

@@ -65,7 +65,9 @@ public struct Redaction: Sendable {
     let name = field.rawName
     if headers.contains(field) { return true }
     guard field != Self.permission else { return false }
-    return isSecret(name) || (name.hasExtensionPrefix && isSecret(name.dropFirst(2)))
+    return names.remembering(field) {
+      isSecret(name) || (name.hasExtensionPrefix && isSecret(name.dropFirst(2)))
+    }
   }
 
   /// The URL without its user and password, the values of secret names in its query and fragment hidden.

@@ -2,10 +2,27 @@
 struct SecretNames: Sendable {
   private let names: Set<[UInt8]>
   private let parts: [[UInt8]]
+  /// Whether fields are secret that were asked for: mostly the same few, again and again.
+  private let known = Known()
+
+  private final class Known: Sendable {
+    let fields = Lock<[HTTPHeaderName: Bool]>([:])
+  }
+
+  /// The most names that are remembered; a peer may make up any number.
+  private static let room = 500
 
   init(_ names: Set<String>, parts: Set<String>) {
     self.names = Set(names.map { Self.folded($0.utf8) })
     self.parts = parts.map { Self.folded($0.utf8) }
+  }
+
+  /// What `decide` says of a header field, which has to be the same every time.
+  func remembering(_ field: HTTPHeaderName, _ decide: () -> Bool) -> Bool {
+    if let isSecret = known.fields.withLock({ $0[field] }) { return isSecret }
+    let isSecret = decide()
+    known.fields.withLock { if $0.count < Self.room { $0[field] = isSecret } }
+    return isSecret
   }
 
   var isEmpty: Bool { names.isEmpty && parts.isEmpty }

@@ -64,6 +64,9 @@ struct ExchangeRecord: Sendable {
     exchanges[index].size = outcome.size
   }
 
+  /// About the bytes that it keeps in memory.
+  var size: Int { exchanges.reduce(2000) { $0 + 3000 + ($1.body?.count ?? 0) + ($1.request.body.data?.count ?? 0) } }
+
   private func last(of attempt: Int) -> Int? { exchanges.lastIndex { $0.attempt == attempt } }
 
   // MARK: The value
@@ -121,9 +124,11 @@ struct ExchangeRecord: Sendable {
   private func recorded(
     _ response: HTTPResponse, _ style: RecordingStyle, _ redaction: Redaction
   ) -> RecordedCall.Response {
-    RecordedCall.Response(
+    let trailers = style.contains(.headers) ? response.body.trailers : [:]
+    return RecordedCall.Response(
       status: response.status, version: response.version,
       headers: style.contains(.headers) ? redaction.recorded(response.headers) : [],
+      trailers: trailers.isEmpty ? nil : redaction.recorded(trailers),
       isConnectionReused: response.isConnectionReused)
   }
 

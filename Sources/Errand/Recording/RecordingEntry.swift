@@ -25,10 +25,13 @@ struct RecordingEntry: Codable, Sendable, Equatable {
   func numbered(_ number: Int, name: String, bytes: Int) -> RecordingEntry {
     var entry = self
     entry.number = number
-    entry.file = "\(Self.padded(number)). \(Self.plain(name)).txt"
+    entry.file = Self.file(number, name: name)
     entry.bytes = bytes
     return entry
   }
+
+  /// The name of a file.
+  static func file(_ number: Int, name: String) -> String { "\(padded(number)). \(plain(name)).txt" }
 
   /// A name as a part of a file's: letters, digits, blanks, hyphens and underscores, cut to fit into the 255 bytes that a
   /// file's name may have.

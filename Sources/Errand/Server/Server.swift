@@ -115,8 +115,8 @@ enum ServerDefault {
     }
   }
 
-  /// Makes a server that takes the place of the default one in no case.
-  static func apart(_ make: () -> Server) -> Server { $isMakingPlaceholder.withValue(true, operation: make) }
+  /// Makes a server that does not become the default where there is none.
+  static func leavingDefault(_ make: () -> Server) -> Server { $isMakingPlaceholder.withValue(true, operation: make) }
 
   static var current: Server { scoped ?? first.withLock { $0 } ?? placeholder }
 }

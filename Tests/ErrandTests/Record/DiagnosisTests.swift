@@ -31,6 +31,7 @@ import Testing
     (error(.bodyNotReplayable), .bodyNotReplayable), (error(.bodyLengthMismatch), .bodyLengthMismatch),
     (error(.reentrantQueue), .reentrantQueue),
     (error(.queueFull), .queueFull), (error(.circuitOpen), .circuitOpen), (error(.notCached), .notCached),
+    (error(.notRecorded), .notRecorded),
     (error(.transportUnavailable), .transportUnavailable), (error(.cannotResolveHost), .cannotResolveHost),
     (error(.forbiddenAddress), .forbiddenAddress),
     (error(.cannotConnect, "Failed to connect to 127.0.0.1 port 9: Connection refused"), .connectionRefused),

@@ -87,7 +87,12 @@ struct PrivateFolder: ~Copyable {
     guard file >= 0 else { throw Self.failure() }
     defer { close(file) }
     try Self.check(file, name)
-    guard Descriptor.put(data, into: file) else { throw Self.failure() }
+    let length = Descriptor.length(of: file)
+    guard Descriptor.put(data, into: file) else {
+      let problem = errno
+      if let length { ftruncate(file, off_t(length)) }  // all of it or nothing
+      throw Self.failure(problem)
+    }
   }
 
   /// Makes a link, in the place of one of that name; a file there stays, and is an error.

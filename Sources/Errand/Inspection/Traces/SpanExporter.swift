@@ -49,7 +49,7 @@ public struct SpanExporter: Sendable {
     settings.retryPolicy = .attempts(5)
     settings.retryPolicy.statuses = [.tooManyRequests, .badGateway, .serviceUnavailable, .gatewayTimeout]
     if allowsPlainHTTP, let host = remote.url?.host() { settings.insecureHosts = [host] }
-    let server = ServerDefault.apart { [settings] in
+    let server = ServerDefault.leavingDefault { [settings] in
       Server(remote: remote, configuration: settings, manager: manager, environment: [:])
     }
     return SpanExporter { batch, resource in

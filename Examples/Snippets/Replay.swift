@@ -1,0 +1,34 @@
+import Errand
+import ErrandFoundation
+
+func replayOnce(from file: URL) async throws -> Widget {
+  let recorded = Server(remote: "https://shop.example", transport: try .replay(from: file, recording: .once))
+  let widget = try await GetWidget(id: 7).on(recorded).download()
+  return widget
+}
+
+func recordMissing(in file: URL) async throws {
+  let transport = try ReplayTransport(from: file, options: ReplayOptions(recording: .missing))
+  _ = try await GetWidget(id: 7).replay(from: transport).download()
+  try await transport.finish()  // returns when all is written, throws where that failed
+}
+
+func optionsOfReplay() -> ReplayOptions {
+  var options = ReplayOptions(recording: .once)
+  options.redaction.fragments.remove("session")  // {"sessionCount": 3} stays a number
+  options.binaryTypes = ["application/x-protobuf"]  // bytes in which no secret is looked for
+  options.matching = [.method, .path, .header("Accept"), .body]
+  options.order = .asRecorded  // each request has to be the next one
+  options.whenPlayed = .none  // no response is played twice
+  return options
+}
+
+func replayOthers(of shop: Server, export: URL) async throws -> [Server] {
+  let calls = RecordedCalls()
+  await shop.update { $0.recorders.append(calls) }
+  _ = try await GetWidget(id: 7).download()
+  let replayed = shop.replaying(.replay(from: calls))
+  let archive = try HTTPArchive(data: Data(contentsOf: export))
+  let browsed = shop.replaying(.replay(from: archive))
+  return [replayed, browsed]
+}

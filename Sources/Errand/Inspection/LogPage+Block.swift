@@ -1,0 +1,212 @@
+import ErrandFoundation
+
+extension LogPage {
+  /// The block of a call: what the page shows of it, as JSON. By hand, for a coder that knows all types takes longer than the call.
+  static func block(_ call: RecordedCall, file: String) -> [UInt8] {
+    var json = PageJSON()
+    json.raw("<script type=\"application/json\" class=\"call\">{\"call\":")
+    json.add(call)
+    json.member("file", file)
+    json.list("curl", call.exchanges.map(\.curlCommand)) { json, command in
+      command.map { json.string($0) } ?? json.raw("null")
+    }
+    json.raw("}</script>\n")
+    return json.bytes
+  }
+}
+
+/// JSON as it is written, piece by piece, with no `<` in it. Pure.
+private struct PageJSON {
+  private(set) var bytes: [UInt8] = []
+  /// True where a comma goes before the next member or element.
+  private var isContinued = false
+
+  init() { bytes.reserveCapacity(3000) }
+
+  // MARK: Values
+
+  mutating func raw(_ text: StaticString) {
+    text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+  }
+
+  /// A string. An escape of `<` is the same in a string, which is the only place where one can stand: nothing can end the block.
+  mutating func string(_ text: String) {
+    bytes.append(UInt8(ascii: "\""))
+    var text = text
+    text.withUTF8 { units in
+      var start = 0
+      for (index, unit) in units.enumerated() {
+        guard unit < 0x20 || unit == UInt8(ascii: "\"") || unit == UInt8(ascii: "\\") || unit == UInt8(ascii: "<")
+        else { continue }
+        bytes.append(contentsOf: units[start..<index])
+        escape(unit)
+        start = index + 1
+      }
+      bytes.append(contentsOf: units[start...])
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private mutating func escape(_ unit: UInt8) {
+    switch unit {
+    case UInt8(ascii: "\""): raw("\\\"")
+    case UInt8(ascii: "\\"): raw("\\\\")
+    case 0x0A: raw("\\n")
+    default:
+      raw("\\u00")
+      for digit in [unit >> 4, unit & 15] {
+        bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+      }
+    }
+  }
+
+  mutating func number(_ value: Int) { bytes.append(contentsOf: String(value).utf8) }
+
+  /// Seconds to the microsecond.
+  mutating func seconds(_ duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    guard seconds >= 0, attoseconds >= 0 else { return raw("0") }
+    number(Int(seconds))
+    let digits = String(attoseconds / 1_000_000_000_000)
+    bytes.append(UInt8(ascii: "."))
+    bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: 6 - digits.utf8.count))
+    bytes.append(contentsOf: digits.utf8)
+  }
+
+  // MARK: Members
+
+  private mutating func key(_ name: StaticString) {
+    if isContinued { bytes.append(UInt8(ascii: ",")) }
+    isContinued = true
+    bytes.append(UInt8(ascii: "\""))
+    raw(name)
+    raw("\":")
+  }
+
+  mutating func member(_ name: StaticString, _ text: String?) {
+    guard let text else { return }
+    key(name)
+    string(text)
+  }
+
+  mutating func member(_ name: StaticString, _ value: Int?) {
+    guard let value else { return }
+    key(name)
+    number(value)
+  }
+
+  mutating func member(_ name: StaticString, _ duration: Duration?) {
+    guard let duration else { return }
+    key(name)
+    seconds(duration)
+  }
+
+  mutating func object(_ name: StaticString? = nil, _ fill: (inout PageJSON) -> Void) {
+    if let name { key(name) }
+    raw("{")
+    isContinued = false
+    fill(&self)
+    raw("}")
+    isContinued = true
+  }
+
+  mutating func list<Element>(
+    _ name: StaticString, _ elements: [Element], _ add: (inout PageJSON, Element) -> Void
+  ) {
+    key(name)
+    raw("[")
+    for (index, element) in elements.enumerated() {
+      if index > 0 { raw(",") }
+      isContinued = false
+      add(&self, element)
+    }
+    raw("]")
+    isContinued = true
+  }
+
+  // MARK: A call
+
+  mutating func add(_ call: RecordedCall) {
+    object { json in
+      json.member("id", call.id)
+      json.member("task", call.task)
+      json.member("tag", call.tag)
+      json.member("comment", call.comment)
+      json.member("method", call.method.rawValue)
+      json.member("url", call.url)
+      json.member("status", call.status?.code)
+      json.member("outcome", call.outcome.rawValue)
+      json.member("failure", call.failure)
+      json.member("startedAt", .microseconds(Int64((call.startedAt.timeIntervalSince1970 * 1e6).rounded())))
+      json.member("duration", call.duration)
+      json.member("attempts", call.attempts)
+      json.list("exchanges", call.exchanges) { $0.add($1) }
+      json.list("moments", call.moments) { json, moment in
+        json.object { json in
+          json.member("time", moment.time)
+          json.member("text", moment.text)
+        }
+      }
+      guard let diagnosis = call.diagnosis else { return }
+      json.object("diagnosis") { json in
+        json.member("cause", diagnosis.cause)
+        json.member("advice", diagnosis.advice)
+      }
+    }
+  }
+
+  private mutating func add(_ exchange: RecordedCall.Exchange) {
+    object { json in
+      json.member("attempt", exchange.attempt)
+      json.member("method", exchange.method.rawValue)
+      json.member("url", exchange.url)
+      json.fields("headers", exchange.headers)
+      json.body(exchange.body)
+      if let response = exchange.response {
+        json.object("response") { json in
+          json.member("status", response.status.code)
+          json.member("version", response.version?.rawValue)
+          json.fields("headers", response.headers)
+          json.body(response.body)
+          if let trailers = response.trailers { json.fields("trailers", trailers) }
+        }
+      }
+      json.member("failure", exchange.failure)
+      json.member("sent", exchange.sent)
+      json.member("answered", exchange.answered)
+      json.member("ended", exchange.ended)
+      json.member("queued", exchange.queued)
+      guard let times = exchange.timings?.parts else { return }
+      json.object("timings") { json in
+        json.member("nameLookup", times.nameLookup)
+        json.member("connect", times.connect)
+        json.member("secureConnect", times.secureConnect)
+        json.member("firstByte", times.firstByte)
+        json.member("lastByte", times.lastByte)
+      }
+    }
+  }
+
+  private mutating func fields(_ name: StaticString, _ fields: [RecordedCall.Field]) {
+    list(name, fields) { json, field in
+      json.object { json in
+        json.member("name", field.name)
+        json.member("value", field.value)
+      }
+    }
+  }
+
+  /// A body, without what is beyond the limit of the page.
+  private mutating func body(_ body: RecordedCall.Body?) {
+    guard let body else { return }
+    object("body") { json in
+      let count = body.text?.utf8.count ?? 0
+      guard let whole = body.text, count > LogPage.bodyLimit else {
+        json.member("text", body.text)
+        return json.member("note", body.note)
+      }
+      json.member("text", String(decoding: whole.utf8.prefix(LogPage.bodyLimit), as: UTF8.self))
+      json.member("note", "… \(count - LogPage.bodyLimit) more bytes are in the text file")
+    }
+  }
+}

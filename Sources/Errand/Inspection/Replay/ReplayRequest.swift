@@ -1,0 +1,101 @@
+import ErrandFoundation
+
+/// A request as it is compared with others, secrets hidden. Pure.
+struct ReplayRequest: Sendable {
+  enum Body: Sendable, Equatable {
+    case bytes(Data)
+    case json(JSONValue)
+    /// One that cannot be compared, for the reason given.
+    case unknown(String)
+  }
+
+  var method: HTTPMethod
+  var origin: String
+  var path: String
+  var query: [String]
+  var headers: HTTPHeaders
+  var body: Body
+
+  /// The method and the URL.
+  var description: String { "\(method) \(url)" }
+
+  private var url: String { origin + path + (query.isEmpty ? "" : "?" + query.joined(separator: "&")) }
+
+  init(_ method: HTTPMethod, _ address: String, headers: HTTPHeaders, body: Body, redaction: Redaction) {
+    self.method = method
+    let whole = redaction(address: address).prefix { $0 != "#" }
+    let parts = whole.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let place = parts.first ?? ""
+    let start = place.firstRange(of: "://")?.upperBound ?? place.startIndex
+    let slash = place[start...].firstIndex(of: "/") ?? place.endIndex
+    origin = place[..<slash].lowercased()
+    path = slash == place.endIndex ? "/" : String(place[slash...])
+    query = parts.dropFirst().first?.split(separator: "&").map(String.init) ?? []
+    self.headers = redaction(headers)
+    self.body = body
+  }
+
+  /// The parts in which this one differs from a recorded one, each in words.
+  func differences(from recorded: ReplayRequest, in aspects: Set<ReplayAspect>) -> [String] {
+    var differences: [String] = []
+    func compare(_ name: String, _ mine: String, _ other: String) {
+      guard mine != other else { return }
+      differences.append("\(name): '\(mine.shortened)' in place of '\(other.shortened)'")
+    }
+    if aspects.contains(.method) { compare("method", method.rawValue, recorded.method.rawValue) }
+    if aspects.contains(.origin) || aspects.contains(.url) { compare("origin", origin, recorded.origin) }
+    if aspects.contains(.path) || aspects.contains(.url) { compare("path", path, recorded.path) }
+    if aspects.contains(.query) || aspects.contains(.url), query.sorted() != recorded.query.sorted() {
+      compare("query", query.joined(separator: "&"), recorded.query.joined(separator: "&"))
+    }
+    for name in Self.names(in: aspects) {
+      compare(name.rawName, headers.joined(name), recorded.headers.joined(name))
+    }
+    if aspects.contains(.body), let difference = body.difference(from: recorded.body) { differences.append(difference) }
+    return differences
+  }
+
+  private static func names(in aspects: Set<ReplayAspect>) -> [HTTPHeaderName] {
+    aspects.compactMap { if case .header(let name) = $0 { name } else { nil } }.sorted { $0.rawName < $1.rawName }
+  }
+
+  /// The number of bytes in which the URL begins like another's: of two that differ in as many parts, the longer one is nearer.
+  func likeness(to recorded: ReplayRequest) -> Int {
+    zip(url.utf8, recorded.url.utf8).prefix { $0.0 == $0.1 }.count
+  }
+}
+
+extension ReplayRequest.Body {
+  /// A body, secrets hidden.
+  init(_ data: Data, type: MediaType?, redaction: Redaction) {
+    guard let text = redaction.text(of: data, type: type) else {
+      self = .bytes(data)
+      return
+    }
+    let shown = Data(text.utf8)
+    let isObject = text.utf8.first { $0 > 0x20 }.map { "{[".utf8.contains($0) } ?? false
+    let value = isObject ? try? JSONDecoder().decode(JSONValue.self, from: shown) : nil  // what is none is text
+    self = value.map { .json($0) } ?? .bytes(shown)
+  }
+
+  fileprivate func difference(from recorded: ReplayRequest.Body) -> String? {
+    switch (self, recorded) {
+    case (.unknown(let reason), _): "body: \(reason)"
+    case (_, .unknown(let reason)): "body: the recorded one is \(reason)"
+    case _ where self == recorded: nil
+    default: "body: '\(shown)' in place of '\(recorded.shown)'"
+    }
+  }
+
+  private var shown: String {
+    switch self {
+    case .bytes(let data): String(data: data, encoding: .utf8)?.onOneLine.shortened ?? "<\(data.count) bytes>"
+    case .json(let value): "\(value)".shortened
+    case .unknown(let reason): reason
+    }
+  }
+}
+
+extension HTTPHeaders {
+  fileprivate func joined(_ name: HTTPHeaderName) -> String { values(for: name).joined(separator: ", ") }
+}

@@ -1,0 +1,111 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct HTTPLogWritingTests {
+  /// A recorder that makes its calls when it is told to.
+  private final class Late: CallRecorder {
+    let makers = Shared<[@Sendable () -> RecordedCall]>([])
+
+    func record(_ call: RecordedCall) {}
+
+    func record(size: Int, later make: @escaping @Sendable () -> RecordedCall) { makers.withLock { $0.append(make) } }
+  }
+
+  @Test func `a recorder may make its calls later, and all get the same one`() async throws {
+    let (late, calls) = (Late(), RecordedCalls())
+    let stub = StubServer(.json(#"{"id":7,"name":"Sprocket","token":"planted"}"#)) { $0.recorders = [late, calls] }
+    _ = try await GetWidget().on(stub.server).download()
+    let makers = late.makers.withLock { $0 }
+    #expect(makers.count == 1)
+    let make = try #require(makers.first)
+    let call = make()
+    #expect(call == calls.calls.first && call.exchanges.count == 1 && !"\(call)".contains("planted"))
+    #expect(call.moments.last?.text == "call succeeded with 200 OK")
+  }
+
+  @Test func `calls that cannot be written are counted and told of, and the page has whole blocks alone`() async throws
+  {
+    try await withFolder { parent in
+      let lines = Shared<[String]>([])
+      let log = try HTTPLog(in: parent, log: TextSink { line in lines.withLock { $0.append(line) } })
+      let stub = StubServer(.widget) { $0.recorders = [log] }
+      _ = try await GetWidget().on(stub.server).download()
+      await log.finish()
+      #expect(log.lost == 0)
+      try FileManager.default.moveItem(at: log.folder, to: parent.appendingPathComponent("away"))
+      for _ in 0..<3 {
+        _ = try await GetWidget().on(stub.server).download()
+        await log.finish()
+      }
+      #expect(log.lost == 3)
+      let said = lines.withLock { $0 }
+      #expect(said.first?.hasSuffix(": No such file or directory") == true && said.count == 4, "\(said)")
+      #expect(said.last?.hasSuffix("1 of 1 calls could not be written") == true)
+    }
+  }
+
+  @Test func `calls past the limit are counted`() async throws {
+    try await withFolder { parent in
+      let log = try HTTPLog(in: parent, limit: 1, log: .discard)
+      let stub = StubServer(.widget) { $0.recorders = [log] }
+      for _ in 0..<3 { _ = try await GetWidget().on(stub.server).download() }
+      await log.finish()
+      #expect(log.lost == 2)
+    }
+  }
+
+  @Test func `a block has what the page shows of a call, and no more of a body than fits`() async throws {
+    let big = String(repeating: "é", count: 20_000)
+    let calls = try await recordedCalls(.status(503), .json("{\"a\":\"\(big)\\u0001\"}")) { server in
+      let task = URLTask(.known("https://shop.test/a"), method: .put, headers: ["X-A": "b\t\"\\"])
+      _ = try await task.on(server).retry(upTo: 1, after: .milliseconds(1500)).downloadData()
+    }
+    let call = try #require(calls.last)
+    let block = String(decoding: LogPage.block(call, file: "a \"b\".txt"), as: UTF8.self)
+    let json = try #require(block.firstMatch(of: /^<script[^>]*>(.*)<\/script>\n$/)).1
+    struct Entry: Decodable {
+      struct Call: Decodable {
+        struct Exchange: Decodable {
+          struct Body: Decodable { let text: String?, note: String? }
+          struct Response: Decodable { let status: Int, headers: [RecordedCall.Field], body: Body? }
+          let attempt: Int, sent: Double, response: Response?
+        }
+        let id: Int, task: String, method: String, status: Int, outcome: String, duration: Double, startedAt: Double
+        let exchanges: [Exchange], moments: [[String: JSONValue]]
+      }
+      let call: Call, file: String, curl: [String?]
+    }
+    let entry = try JSONDecoder().decode(Entry.self, from: Data(json.utf8))
+    #expect(entry.file == "a \"b\".txt" && entry.curl.count == call.exchanges.count)
+    #expect(entry.call.id == call.id && entry.call.task == "URLTask" && entry.call.status == call.status?.code)
+    #expect(abs(entry.call.duration - call.duration.inSeconds) < 1e-6)
+    #expect(abs(entry.call.startedAt - call.startedAt.timeIntervalSince1970) < 1e-5)
+    let last = try #require(entry.call.exchanges.last)
+    #expect(abs(last.sent - (call.exchanges.last?.sent.inSeconds ?? 0)) < 1e-6)
+    #expect(last.response?.headers == call.exchanges.last?.response?.headers)
+    #expect((last.response?.body?.text?.utf8.count ?? 0) <= LogPage.bodyLimit + 4)
+    #expect(last.response?.body?.note?.hasPrefix("… ") == true)
+    #expect(entry.call.moments.map { $0["text"]?.string } == call.moments.map(\.text))
+  }
+
+  @Test func `a copy of the page has its texts beside it`() async throws {
+    try await withFolder { parent in
+      let log = try HTTPLog(in: parent.appendingPathComponent("logs"))
+      let stub = StubServer(.widget) { $0.recorders = [log] }
+      for _ in 0..<2 { _ = try await GetWidget().on(stub.server).download() }
+      await log.finish()
+      let texts = try log.save(to: parent.appendingPathComponent("my page.html"))
+      #expect(texts.lastPathComponent == "my page_files")
+      #expect(try files(in: texts) == ["0001. GET Widget.txt", "0002. GET Widget.txt"])
+      let page = try String(contentsOf: parent.appendingPathComponent("my page.html"), encoding: .utf8)
+      #expect(page.contains("<body data-folder=\"my%20page_files/\">"))
+      let original = try String(contentsOf: log.page, encoding: .utf8)
+      #expect(original.contains("<body data-folder=\"\">") && page.count == original.count + "my%20page_files/".count)
+      let error = await taskError { try log.save(to: URL(fileURLWithPath: "/proc/none/page.html")) }
+      #expect(error?.code == .fileNotWritable, "\(error as Any)")
+    }
+  }
+}

@@ -1,0 +1,199 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// One call through two retries, a token that has ended, redirects and a stored response that is still good: all that tells of it
+/// tells the same story.
+@Suite(.timeLimit(.minutes(10))) struct OneStoryTests {
+  /// A shop that bounces calls, whose messages are full of secrets.
+  private struct BouncingShop {
+    let mock: MockServer
+    let secrets: [String]
+    /// The requests for the widget while the bad day lasts.
+    let count = Shared<Int?>(nil)
+
+    init() throws {
+      let mock = try MockServer()
+      let secrets = (0..<40).map { "planted\($0)x" }
+      (self.mock, self.secrets) = (mock, secrets)
+      let (count, tokens) = (count, Shared(0))
+      mock.route(.post, "/token") { _ in
+        let number = tokens.withLock { tokens in
+          tokens += 1
+          return tokens
+        }
+        return .json(
+          #"{"access_token":"\#(secrets[number])","token_type":"Bearer","refresh_token":"\#(secrets[4])","expires_in":3600}"#
+        )
+      }
+      mock.route("/widgets/7") { request in
+        let number = count.withLock { count in
+          count = count.map { $0 + 1 }
+          return count
+        }
+        switch number {
+        case nil:
+          return MockAnswer.json(#"{"id":7,"name":"Sprocket","api_key":"\#(secrets[5])"}"#)
+            .header("ETag", "\"v1\"").header("Cache-Control", "no-cache").header("Set-Cookie", "sid=\(secrets[6])")
+        case 1, 2: return Self.unavailable(secrets)
+        case 3: return Self.refused(secrets)
+        case 4:
+          return .status(
+            302,
+            headers: [
+              "Location": "/bounce?token=\(secrets[7])", "Set-Cookie": "sid=\(secrets[6])", "X-Auth-Token": secrets[8],
+            ])
+        default:
+          return request.headers["If-None-Match"] == "\"v1\""
+            ? .status(304, headers: ["ETag": "\"v1\"", "X-Session-Token": secrets[9]]) : .status(418)
+        }
+      }
+      mock.route("/bounce") { _ in .status(302, headers: ["Location": "/widgets/7?access_token=\(secrets[10])"]) }
+    }
+
+    private static func unavailable(_ secrets: [String]) -> MockAnswer {
+      .status(
+        503, headers: ["Content-Type": "application/json", "X-Api-Key": secrets[11], "X-Client-Secret": secrets[12]],
+        body:
+          #"{"password":"\#(secrets[13])","a":{"clientSecret":["\#(secrets[14])"]},"next":"https://x:\#(secrets[15])@b.test/?sig=\#(secrets[16])"}"#
+      )
+    }
+
+    private static func refused(_ secrets: [String]) -> MockAnswer {
+      .status(
+        401,
+        headers: [
+          "WWW-Authenticate": "Bearer realm=\"shop\", token=\"\(secrets[17])\"", "Private-Token": secrets[18],
+          "Content-Type": "application/x-www-form-urlencoded",
+        ], body: "user=a&newPassword=\(secrets[19])")
+    }
+
+    func server(_ recorders: [any CallRecorder], log: TextSink, observer: any TaskObserver) -> Server {
+      var configuration = ServerConfiguration()
+      configuration.cache = MemoryCache()
+      (configuration.recorders, configuration.observers, configuration.log) = (recorders, [observer], log)
+      (configuration.logStyle, configuration.logOptions, configuration.echoesTasks) = (.steps, .full, true)
+      configuration.retryPolicy = .fixed(retries: 3, delay: .milliseconds(1))
+      configuration.authentication = .oauth2(
+        OAuth2(
+          tokenURL: mock.url.appendingPathComponent("token"), client: .init(id: "app", secret: secrets[0]),
+          grant: .clientCredentials))
+      return Server(remote: Remote(mock.url), configuration: configuration, environment: [:])
+    }
+
+    /// The task, with secrets in its query and its header.
+    var task: Endpoint<Void, Widget> {
+      let names = [
+        "X-Goog-Api-Key", "X-Amz-Signature", "X-Amz-Security-Token", "X-CSRF-Token", "X-Auth-Key",
+        "X-Password",
+        "X-Passphrase", "X-Subscription-Key", "X-Functions-Key", "X-Signing-Key",
+      ]
+      let items = [
+        "key", "sig", "code", "assertion", "auth", "pwd", "jwt", "otp", "hmac", "session_id",
+      ]
+      var headers = HTTPHeaders()
+      for (name, secret) in zip(names, secrets[20...]) { headers.add(secret, for: HTTPHeaderName(name)) }
+      let query = HTTPQuery(zip(items, secrets[30...]).map { .init($0, $1) })
+      return .get("widgets/7", query: query, defaults: EndpointDefaults(headers: headers))
+    }
+  }
+
+  @Test func `record, log, text, page and archive tell the same story, and none of forty secrets`() async throws {
+    try await withFolder { folder in
+      let (shop, calls, events) = (try BouncingShop(), RecordedCalls(), EventRecorder())
+      let (page, lines) = (try HTTPLog(in: folder), Shared<[String]>([]))
+      let server = shop.server(
+        [calls, page], log: TextSink { line in lines.withLock { $0.append(line) } }, observer: events)
+      for _ in 0..<2 { _ = try await shop.task.on(server).download() }
+      shop.count.withLock { $0 = 0 }
+      let response = try await shop.task.on(server).response()
+      #expect(response.payload == Widget() && response.attempts.count == 3)
+      await page.finish()
+
+      let call = try #require(calls.calls.last { $0.attempts == 3 })
+      let story = response.record.description.split(separator: "\n").dropFirst().map {
+        String($0).trimmingCharacters(in: .whitespaces)
+      }
+      let told = ["503", "503", "401", "302", "302", "304"]
+      #expect(Self.landmarks(story) == Self.expected, "\(story)")
+      #expect(call.moments.map { "\($0.time.inWords)  \($0.text)" } == story)
+      #expect(call.exchanges.map { "\($0.response?.status.code ?? 0)" } == told)
+      #expect(call.exchanges.map(\.attempt) == [1, 2, 3, 3, 3, 3])
+
+      let name = try #require(try files(in: page.folder).filter { $0.hasSuffix(".txt") }.last)
+      let text = try String(contentsOf: page.folder.appendingPathComponent(name), encoding: .utf8)
+      #expect(
+        text.components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.suffix(story.count + 1)
+          .dropLast() == story[...])
+      #expect(Self.statuses(in: text) == told)
+
+      let shown = try Self.lastCall(of: String(contentsOf: page.page, encoding: .utf8))
+      let moments = shown["moments"] as? [[String: Any]] ?? []
+      #expect(moments.compactMap { $0["text"] as? String } == call.moments.map(\.text))
+      let exchanges = shown["exchanges"] as? [[String: Any]] ?? []
+      #expect(exchanges.map { "\(($0["response"] as? [String: Any])?["status"] as? Int ?? 0)" } == told)
+
+      let entries = HTTPArchive([call]).entries
+      #expect(entries.map { "\($0.response.status)" } == told && entries.last?.timeline == story)
+      #expect(entries.map(\.attempt) == [1, 2, 3, 3, 3, 3])
+
+      let observed = events.moments().suffix(story.count).map { "\($0)" }
+      #expect(observed == call.moments.map(\.text))
+      var outputs =
+        lines.withLock { $0 } + [response.record.summary, response.record.description, "\(response.response)"]
+      outputs += events.moments().map { "\($0)" }
+      outputs += try calls.calls.map { "\($0) \(String(decoding: try JSONEncoder().encode($0), as: UTF8.self))" }
+      outputs += calls.calls.flatMap { $0.exchanges.compactMap(\.curlCommand) }
+      outputs.append(String(decoding: try calls.archive.data(), as: UTF8.self))
+      for file in try files(in: page.folder) {
+        outputs.append(try String(contentsOf: page.folder.appendingPathComponent(file), encoding: .utf8))
+      }
+      for output in outputs {
+        let found = output.matches(of: /planted\d+x/).map { String($0.0) }
+        #expect(found.isEmpty, "\(found) in \(output.prefix(3000))")
+      }
+      #expect(outputs.count > 60 && outputs.joined().contains("<redacted>"))
+    }
+  }
+
+  /// The turns of the story, in order.
+  private static let expected = [
+    "stored response is not fresh", "503", "retry", "503", "retry", "401", "token", "302", "redirected", "302",
+    "redirected", "304",
+    "still good", "decoded", "succeeded",
+  ]
+
+  /// The turns that are told, in the order of their lines.
+  private static func landmarks(_ lines: [String]) -> [String] {
+    let marks: [(String, String)] = [
+      ("not answered from the cache", "stored response is not fresh"), ("  503 ", "503"), ("to retry", "retry"),
+      ("  401 ", "401"),
+      ("waiting for a new token", "token"), ("  302 ", "302"), ("redirected to", "redirected"), ("  304 ", "304"),
+      ("still good", "still good"), ("decoded", "decoded"), ("call succeeded", "succeeded"),
+    ]
+    return lines.compactMap { line in marks.first { line.contains($0.0) }?.1 }
+  }
+
+  /// The statuses of the responses in a text file, in order.
+  private static func statuses(in text: String) -> [String] {
+    text.split(separator: "\n").compactMap { $0.firstMatch(of: /^(\d{3}) .*after \d/).map { String($0.1) } }
+  }
+
+  /// The last call of a page.
+  private static func lastCall(of page: String) throws -> [String: Any] {
+    let block = try #require(
+      page.components(separatedBy: "class=\"call\">").last?.components(separatedBy: "</script>").first)
+    let entry = try #require(try JSONSerialization.jsonObject(with: Data(block.utf8)) as? [String: Any])
+    return try #require(entry["call"] as? [String: Any])
+  }
+}
+
+extension Duration {
+  /// As a flight record writes it.
+  fileprivate var inWords: String {
+    let milliseconds = Int(components.seconds) * 1000 + Int(components.attoseconds / 1_000_000_000_000_000)
+    let fraction = "\(milliseconds % 1000)"
+    return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction) s"
+  }
+}

@@ -1,0 +1,169 @@
+#if os(Linux)
+  import ErrandTesting
+  import Foundation
+  import Testing
+
+  @testable import Errand
+
+  /// A browser without a window.
+  private enum Browser {
+    static let path = LocalServer.path(of: "chromium") ?? LocalServer.path(of: "chromium-browser")
+    static let isExpected = path != nil || ProcessInfo.processInfo.environment["CI"] == "true"
+
+    /// The document of a page once its script has run, as HTML.
+    static func document(_ page: URL, filter: String = "", width: Int = 1300) throws -> String {
+      let browser = try #require(path, "chromium is not installed")
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-browser-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      let address = page.absoluteString + (filter.isEmpty ? "" : "#\(filter)")
+      let status = Shell.run(
+        """
+        HOME='\(folder.path)' timeout 120 '\(browser)' --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
+        --user-data-dir='\(folder.path)/profile' --window-size=\(width),800 --virtual-time-budget=10000 \
+        --dump-dom '\(address)' > '\(folder.path)/out.html' 2> '\(folder.path)/errors.txt'
+        """)
+      let errors = (try? String(contentsOf: folder.appendingPathComponent("errors.txt"), encoding: .utf8)) ?? ""
+      try #require(status == 0, "\(errors)")
+      return try String(contentsOf: folder.appendingPathComponent("out.html"), encoding: .utf8)
+    }
+  }
+
+  /// The page of a log in a browser that others wrote: Chromium.
+  @Suite(.timeLimit(.minutes(10)), .enabled(if: Browser.isExpected), .serialized)
+  struct PageInBrowserTests {
+    /// Runs `body` with a log of these calls, and the calls.
+    private func withLog(
+      _ run: (Server) async throws -> Void, _ body: (HTTPLog, [RecordedCall], MockServer) async throws -> Void
+    ) async throws {
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-page-\(UUID().uuidString)")
+      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      let mock = try MockServer()
+      mock.route("/widgets/:id", answer: .json(#"{"id":7,"name":"Sprocket"}"#))
+      mock.route("/missing", answer: .status(404))
+      let (log, calls) = (try HTTPLog(in: folder), RecordedCalls())
+      var configuration = ServerConfiguration()
+      configuration.recorders = [log, calls]
+      try await run(Server(remote: Remote(mock.url), configuration: configuration, environment: [:]))
+      await log.finish()
+      try await body(log, calls.calls, mock)
+    }
+
+    private static func get(_ path: String, on server: Server) async throws {
+      try await Endpoint<Void, Void>.get(path).on(server).retry(.never).run()
+    }
+
+    private func rows(_ document: String) -> Int { document.components(separatedBy: "class=\"row\"").count - 1 }
+
+    @Test func `the page shows its calls, their axis of time and, where one is left, its details`() async throws {
+      try await withLog { server in
+        for id in 7...8 { try await Self.get("widgets/\(id)", on: server) }
+        _ = try? await Self.get("missing", on: server)  // a call that fails is on the page too
+      } _: { log, calls, mock in
+        #expect(calls.count == 3)
+        let document = try Browser.document(log.page)
+        #expect(rows(document) == 3 && document.contains("3 of 3 calls, 1 failed"))
+        for text in [
+          "/widgets/7", "/widgets/8", "/missing", ">404<", "class=\"wait\"", ">0 ms</b>", mock.url.originText,
+        ] {
+          #expect(document.contains(text), "\(text)")
+        }
+        let one = try Browser.document(log.page, filter: "status:4")
+        #expect(rows(one) == 1 && one.contains("1 of 3 calls, 1 failed"))
+        for text in [
+          "Flight record", "Copy as cURL", "failed with 404", "there is nothing at that URL", "href=\"0003.",
+        ] {
+          #expect(one.contains(text), "\(text)")
+        }
+      }
+    }
+
+    @Test func `a page that was saved links to the texts beside it`() async throws {
+      try await withLog { server in
+        try await Self.get("widgets/7", on: server)
+      } _: { log, _, _ in
+        let file = log.folder.appendingPathComponent("away/all calls.html")
+        let texts = try log.save(to: file)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: texts.path).count == 1)
+        let document = try Browser.document(file)
+        let link = try #require(document.firstMatch(of: /<a href="([^"]+)"/)).1
+        let target = try #require(URL(string: String(link), relativeTo: file))
+        #expect(try String(contentsOf: target.absoluteURL, encoding: .utf8).contains("/widgets/7"), "\(link)")
+      }
+    }
+
+    @Test func `what stands in any field is neither run nor loaded`() async throws {
+      try await withLog { server in
+        try await Self.get("widgets/7", on: server)
+      } _: { log, calls, mock in
+        let sent = mock.requests.count
+        let home = mock.url.absoluteString
+        let code = "document.documentElement.dataset.hit=1;fetch('\(home)/stolen')"
+        let payloads = [
+          "</script><script>\(code)</script>", "<img src='\(home)/stolen' onerror=\"\(code)\">",
+          "\"><svg onload=\"\(code)\">", "javascript:\(code)", "<!--<script>",
+          "]]></style><style>*{background:url(\(home)/stolen)}",
+          "<a href=\"javascript:\(code)\" autofocus onfocus=\"\(code)\">", "\u{2028}\u{202E}${\(code)}{{\(code)}}",
+          "<iframe srcdoc=\"<script>\(code)</script>\">", "<meta http-equiv=refresh content=\"0;url=\(home)/stolen\">",
+        ]
+        for (number, payload) in payloads.enumerated() {
+          log.record(Self.poisoned(try #require(calls.first), payload, id: 100 + number))
+        }
+        await log.finish()
+        for number in payloads.indices {
+          let document = try Browser.document(log.page, filter: "mark\(number)x")
+          #expect(rows(document) == 1 && document.contains("Flight record"), "payload \(number) is shown")
+          #expect(!document.contains("data-hit=\""), "payload \(number) was run")
+          #expect(!document.contains("<img") && !document.contains("<svg") && !document.contains("<iframe"))
+        }
+        #expect(rows(try Browser.document(log.page)) == payloads.count + 1)
+        #expect(mock.requests.count == sent, "\(mock.requests.map(\.path))")
+      }
+    }
+
+    /// A call with the payload in every field that is text.
+    private static func poisoned(_ call: RecordedCall, _ payload: String, id: Int) -> RecordedCall {
+      var call = call
+      let field = RecordedCall.Field(name: payload, value: payload)
+      (call.id, call.task, call.tag, call.comment) = (id, payload, "mark\(id - 100)x \(payload)", payload)
+      (call.method, call.url, call.failure, call.outcome) = (HTTPMethod(payload), payload, payload, .failed)
+      call.moments = [RecordedCall.Moment(time: .zero, kind: payload, text: payload)]
+      for index in call.exchanges.indices {
+        var body = RecordedCall.Body()
+        (body.type, body.text, body.note) = (payload, payload, payload)
+        call.exchanges[index].method = HTTPMethod(payload)
+        call.exchanges[index].url = payload
+        call.exchanges[index].headers = [field]
+        call.exchanges[index].body = body
+        call.exchanges[index].failure = payload
+        call.exchanges[index].response?.headers = [field]
+        call.exchanges[index].response?.trailers = [field]
+        call.exchanges[index].response?.body = body
+      }
+      return call
+    }
+
+    @Test func `ten thousand calls have no more rows than are seen, and are searched`() async throws {
+      try await withLog { server in
+        try await Self.get("widgets/7", on: server)
+      } _: { log, calls, _ in
+        let call = try #require(calls.first)
+        for number in 1..<10_000 {
+          var other = call
+          (other.id, other.url) = (number + 100_000, "\(call.url ?? "")\(number)")
+          other.startedAt += Double(number) / 100
+          log.record(other)
+        }
+        await log.finish()
+        let document = try Browser.document(log.page)
+        #expect(document.contains("10000 of 10000 calls") && (20...60).contains(rows(document)), "\(rows(document))")
+        let found = try Browser.document(log.page, filter: "widgets/79876")
+        #expect(found.contains("1 of 10000 calls") && found.contains("Flight record"))
+      }
+    }
+  }
+
+  extension URL {
+    fileprivate var originText: String { "\(scheme ?? "")://\(host ?? ""):\(port ?? 0)" }
+  }
+#endif
