@@ -17,6 +17,10 @@ func writePage(of shop: Server, in folder: URL) async throws {
   print("look at \(log.page.path)")
 }
 
+func savePage(of log: HTTPLog, to report: URL) throws {
+  try log.save(to: report)  // report.html, and the texts in report_files
+}
+
 func logCalls(of shop: Server) async throws {
   await shop.update { $0.logOptions = .standard }  // GET https://shop.example/widgets/7 200 OK 0.031 s
   _ = try await GetWidget(id: 7).logging([.standard, .responseHeaders]).download()

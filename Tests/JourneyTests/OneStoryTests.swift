@@ -17,7 +17,7 @@ import Testing
       let mock = try MockServer()
       let secrets = (0..<40).map { "planted\($0)x" }
       (self.mock, self.secrets) = (mock, secrets)
-      let (count, tokens) = (count, Shared(0))
+      let (count, tokens, target) = (count, Shared(0), Shared(""))
       mock.route(.post, "/token") { _ in
         let number = tokens.withLock { tokens in
           tokens += 1
@@ -39,6 +39,7 @@ import Testing
         case 1, 2: return Self.unavailable(secrets)
         case 3: return Self.refused(secrets)
         case 4:
+          target.withLock { $0 = request.target }
           return .status(
             302,
             headers: [
@@ -49,7 +50,10 @@ import Testing
             ? .status(304, headers: ["ETag": "\"v1\"", "X-Session-Token": secrets[9]]) : .status(418)
         }
       }
-      mock.route("/bounce") { _ in .status(302, headers: ["Location": "/widgets/7?access_token=\(secrets[10])"]) }
+      // Back to where it came from, as pages that ask for consent do.
+      mock.route("/bounce") { _ in
+        .status(302, headers: ["Location": target.withLock { $0 }, "X-Refresh-Token": secrets[10]])
+      }
     }
 
     private static func unavailable(_ secrets: [String]) -> MockAnswer {

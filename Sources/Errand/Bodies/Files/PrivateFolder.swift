@@ -69,8 +69,12 @@ struct PrivateFolder: ~Copyable {
 
   /// Makes a file with this content; one of that name that was left behind is removed, not written to.
   func create(_ name: String, _ data: Data) throws {
-    unlinkat(descriptor, name, 0)  // mostly there is none
-    let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    func make() -> Int32 { openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
+    var file = make()
+    if file < 0, errno == EEXIST {
+      unlinkat(descriptor, name, 0)
+      file = make()
+    }
     guard file >= 0 else { throw Self.failure() }
     var isWhole = Descriptor.put(data, into: file)
     let problem = errno
