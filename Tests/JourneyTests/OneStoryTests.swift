@@ -142,7 +142,7 @@ import Testing
       #expect(entries.map { "\($0.response.status)" } == told && entries.last?.timeline == story)
       #expect(entries.map(\.attempt) == [1, 2, 3, 3, 3, 3])
 
-      let observed = events.moments().suffix(story.count).map { "\($0)" }
+      let observed = events.moments(of: call.id)
       #expect(observed == call.moments.map(\.text))
       var outputs =
         lines.withLock { $0 } + [response.record.summary, response.record.description, "\(response.response)"]
@@ -181,7 +181,7 @@ import Testing
 
   /// The statuses of the responses in a text file, in order.
   private static func statuses(in text: String) -> [String] {
-    text.split(separator: "\n").compactMap { $0.firstMatch(of: /^(\d{3}) .*after \d/).map { String($0.1) } }
+    text.split(separator: "\n").compactMap { $0.firstMatch(of: /^(\d{3}) [A-Z]/).map { String($0.1) } }
   }
 
   /// The last call of a page.
