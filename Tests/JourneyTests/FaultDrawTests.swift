@@ -16,18 +16,6 @@ struct FaultDrawTests {
       description: "cannotResolveHost",
       run: { server, _ in try await Self.get("https://shop.invalid/widgets/7", server) }),
     .init(
-      description: "plainServer",
-      run: { server, url in
-        try await Self.get(url.absoluteString.replacingOccurrences(of: "http://", with: "https://"), server)
-      }),
-    .init(
-      description: "slowConnect",
-      run: { server, _ in
-        // An address for documentation (RFC 5737): nothing is there to answer, or the route to it ends.
-        let url = try #require(URL(string: "https://192.0.2.1/widgets/7"))
-        _ = try await URLTask(url).on(server).retry(.never).timeouts(Timeouts(connect: .milliseconds(300))).run()
-      }),
-    .init(
       description: "connectionRefused",
       run: { server, _ in try await Self.get("https://127.0.0.1:1/widgets/7", server) }),
   ]
