@@ -118,6 +118,39 @@ extension Call {
   }
 }
 
+// MARK: Shown
+
+extension Call {
+  /// Echoes and records what went over the wire, where that is wanted.
+  func show(
+    _ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState.Ended, _ record: FlightRecord
+  ) {
+    let configuration = snapshot.configuration
+    guard isEchoed || recorder != nil || !configuration.recorders.isEmpty else { return }
+    let made = Lock<RecordedCall?>(nil)
+    let make = { @Sendable [self] in
+      if let call = made.withLock({ $0 }) { return call }
+      let call = exchange.recorded(self, ended, outcome, record, showing: plan.recordingStyle)
+      made.withLock { $0 = call }
+      return call
+    }
+    for recorder in configuration.recorders { recorder.record(size: exchange.size, later: make) }
+    guard isEchoed || recorder != nil else { return }
+    let recorded = make()
+    let text = "\(recorded)"
+    if isEchoed { configuration.log.write(text) }
+    let entry = RecordingEntry(recorded)
+    recorder?.record(Recording(text: text, name: recorded.fileName, entry: entry), log: configuration.log)
+  }
+
+  /// Writes the line of the call to the log, with no more than its task lets recordings show.
+  func writeLine(_ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState.Ended) {
+    let style = plan.recordingStyle.intersection(logOptions.recordingStyle)
+    let recorded = exchange.recorded(self, ended, outcome, flightRecord, showing: style)
+    snapshot.configuration.log.write(logOptions.text(of: recorded))
+  }
+}
+
 extension TaskError {
   /// A response whose status is not accepted.
   ///

@@ -16,7 +16,7 @@ final class Call: Sendable {
   let hooks: OwnHooks
   let isEchoed: Bool
   /// The parts of the line on the log; empty where there is none.
-  private let logOptions: LogOptions
+  let logOptions: LogOptions
   let state = Lock(CallState())
   /// The jar that requests take cookies from, and responses put them into; nil where there is none.
   let cookieJar: CookieJar?
@@ -258,35 +258,6 @@ final class Call: Sendable {
       await plan.task.didComplete(with: response)
     }
     ended.release?()
-  }
-
-  /// Echoes and records what went over the wire, where that is wanted.
-  private func show(
-    _ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState.Ended, _ record: FlightRecord
-  ) {
-    let configuration = snapshot.configuration
-    guard isEchoed || recorder != nil || !configuration.recorders.isEmpty else { return }
-    let made = Lock<RecordedCall?>(nil)
-    let make = { @Sendable [self] in
-      if let call = made.withLock({ $0 }) { return call }
-      let call = exchange.recorded(self, ended, outcome, record, showing: plan.recordingStyle)
-      made.withLock { $0 = call }
-      return call
-    }
-    for recorder in configuration.recorders { recorder.record(size: exchange.size, later: make) }
-    guard isEchoed || recorder != nil else { return }
-    let recorded = make()
-    let text = "\(recorded)"
-    if isEchoed { configuration.log.write(text) }
-    let entry = RecordingEntry(recorded)
-    recorder?.record(Recording(text: text, name: recorded.fileName, entry: entry), log: configuration.log)
-  }
-
-  /// Writes the line of the call to the log, with no more than its task lets recordings show.
-  private func writeLine(_ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState.Ended) {
-    let style = plan.recordingStyle.intersection(logOptions.recordingStyle)
-    let recorded = exchange.recorded(self, ended, outcome, flightRecord, showing: style)
-    snapshot.configuration.log.write(logOptions.text(of: recorded))
   }
 
   private func startDeadline(_ limit: Duration) {
