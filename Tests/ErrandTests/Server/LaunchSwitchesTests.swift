@@ -36,7 +36,7 @@ import Testing
     #expect(lines.withLock { $0.count } == 2)
   }
 
-  @Test(arguments: [("none", 0), ("short", 2), ("STEPS", 7)]) func `the style of the log goes before the code's`(
+  @Test(arguments: [("none", 0), ("short", 2), ("STEPS", 8)]) func `the style of the log goes before the code's`(
     name: String, count: Int
   ) async throws {
     let server = server(["ERRAND_LOG_STYLE": name]) { $0.logStyle = count == 0 ? .steps : .none }
