@@ -32,6 +32,8 @@ struct BenchOptions {
     "large": LargeScenario(), "large-peer": LargePeerScenario(),
     "manager": ManagerScenario(), "record": RecordScenario(),
     "cache": CacheScenario(), "cache-open": CacheOpenScenario(), "cache-write": CacheWriteScenario(),
+    "transfer-kill": TransferKillScenario(), "transfer-get": TransferGetScenario(),
+    "queue-kill": QueueKillScenario(), "queue-send": QueueSendScenario(),
     "cache-kill": CacheKillScenario(), "addresses": AddressesScenario(), "addresses-inside": AddressCallsScenario(),
   ]
 
@@ -39,7 +41,7 @@ struct BenchOptions {
     "errand-bench \(scenarios.keys.sorted().joined(separator: "|")) --url URL [--requests N] [--concurrency C] "
       + "[--file PATH] [--ca PEM] [--recordings N] [--log DIR]; fuzz [--seed S] [--seconds N] [--exchanges N] [--first N] "
       + "[--without KINDS] [--only KINDS]; storm, soak, soak-closing, crowd, fuzz, large, manager, record, "
-      + "addresses, cache-open, cache-write and cache-kill bring their own server and need no URL"
+      + "addresses, cache-open, cache-write, cache-kill, transfer-kill and queue-kill bring their own server and need no URL"
   }
 
   init(_ arguments: [String]) throws {

@@ -57,6 +57,30 @@ final class ChildProcess: Sendable {
     return Data(buffer.prefix(max(0, count)))
   }
 
+  /// All that is left of its standard output, once it has ended.
+  func allOutput() -> String {
+    var all = Data()
+    while true {
+      let piece = nextOutput()
+      if piece.isEmpty { return String(decoding: all, as: UTF8.self) }
+      all.append(piece)
+    }
+  }
+
+  /// The most memory that it has had, in megabytes; 0 where the system does not say.
+  var peakMegabytes: Double {
+    let text = (try? String(contentsOfFile: "/proc/\(number)/status", encoding: .utf8)) ?? ""
+    let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    let kilobytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) }
+    return (kilobytes ?? 0) * 1024 / 1e6
+  }
+
+  /// The exit code of the program, once it has ended by itself; nil until then.
+  func ended() -> Int32? {
+    var status: Int32 = 0
+    return waitpid(number, &status, WNOHANG) == number ? (status & 0x7F == 0 ? status >> 8 & 0xFF : -1) : nil
+  }
+
   /// Ends its input, waits until the program has ended, and returns its exit code.
   @discardableResult
   func wait() -> Int32 {
@@ -77,6 +101,13 @@ final class ChildProcess: Sendable {
     _ = ErrandFoundation.kill(number, SIGKILL)
     let code = wait()
     guard code == -1 else { throw BenchError("a program ended by itself, with \(code)") }
+  }
+
+  /// Kills the program; the exit code where it had ended by itself.
+  func killed() -> Int32? {
+    _ = ErrandFoundation.kill(number, SIGKILL)
+    let code = wait()
+    return code == -1 ? nil : code
   }
 
   /// Ends its input.

@@ -8,7 +8,7 @@ import ErrandTesting
 #endif
 
 extension EmbeddedShops {
-  var streamSteps: [TourStep] { [multipart, events] }
+  var streamSteps: [TourStep] { [multipart, events, download] }
 
   private var multipart: TourStep {
     TourStep(
@@ -62,5 +62,48 @@ extension EmbeddedShops {
       page.say("\(asked.count) connections asked for what comes after: \(asked.joined(separator: ", "))")
       try check(count == 2 && asked == ["the first", "1", "2"], "\(count) events, asked for \(asked)")
     }
+  }
+
+  private var download: TourStep {
+    TourStep(
+      "A download that is cut twice finishes, and asks for no byte twice",
+      #"""
+      let backup = ResumableDownload(GetBackup().on(archive), to: file)
+      try await backup.run()
+      """#
+    ) { page in
+      let data = Data((0..<(4 << 20)).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) })
+      let mock = try MockServer()
+      mock.route(.get, "/backup") { request in
+        let first = request.headers["Range"].flatMap { Int($0.dropFirst(6).dropLast()) } ?? 0
+        return Self.cut(data, from: first, after: 1_500_000)
+      }
+      let archive = Server(remote: Remote(mock.url))
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tour-\(UUID().uuidString)")
+      let file = folder.appendingPathComponent("backup")
+      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      let backup = ResumableDownload(GetBackup().on(archive), to: file)
+      let states = backup.states
+      let watching = Task {
+        for await progress in states.compactMap(\.progress) {
+          page.progress(Int((progress.fraction ?? 0) * 100), of: 100, " % of 4 MiB, attempt \(progress.attempt)")
+        }
+      }
+      try await backup.run()
+      await watching.value
+      let asked = mock.requests.map { $0.headers["Range"] ?? "the whole" }
+      page.say("asked for \(asked.joined(separator: ", then "))")
+      try check(asked == ["the whole", "bytes=1500000-", "bytes=3000000-"], "asked for \(asked)")
+      try check(try Data(contentsOf: file) == data, "the file is another one")
+    }
+  }
+
+  /// The rest of a file, whose connection breaks after so many bytes.
+  private static func cut(_ data: Data, from first: Int, after count: Int) -> MockAnswer {
+    let rest = data.dropFirst(first)
+    let status =
+      first == 0 ? "200 OK" : "206 Partial Content\r\nContent-Range: bytes \(first)-\(data.count - 1)/\(data.count)"
+    let head = "HTTP/1.1 \(status)\r\nETag: \"1\"\r\nContent-Length: \(rest.count)\r\nConnection: close\r\n\r\n"
+    return .raw(Data(head.utf8) + rest.prefix(count))
   }
 }

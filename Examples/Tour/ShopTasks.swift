@@ -73,3 +73,7 @@ struct AddPhoto: ServerPOSTTask, MultipartUploadingTask {
 struct WatchPrices: ServerGETTask {
   let path = "prices"
 }
+
+struct GetBackup: ServerGETTask {
+  let path = "backup"
+}

@@ -11,7 +11,7 @@ import Testing
   /// They may know each other, and every chapter before them.
   private static let front = ["Tasks", "Server", "Recording", "Calls", "Manager"]
   /// After the front: each knows the front and those before itself.
-  private static let backs = ["Batches", "Handles", "Inspection"]
+  private static let backs = ["Batches", "Handles", "Inspection", "Transfers"]
 
   private struct SourceFile {
     let path: String

@@ -1,4 +1,12 @@
 extension Call {
+  /// Runs a call whose body the caller reads.
+  static func stream(_ plan: consuming TaskPlan) async throws -> HTTPResponse {
+    try await perform(plan, .stream) { outcome in
+      outcome.call.handOver(outcome.response)
+      return outcome.response
+    }
+  }
+
   /// Hands a body over to the caller: the call ends when the body does, and can be cancelled until then.
   func handOver(_ response: HTTPResponse) {
     let body = response.body

@@ -101,6 +101,10 @@ extension TaskError {
     public static let notRecorded = Code("notRecorded")
     /// The body could not be decoded.
     public static let decodingFailed = Code("decodingFailed")
+    /// A file that came whole does not have the digest that it should have.
+    public static let digestMismatch = Code("digestMismatch")
+    /// A transfer is under way already, in this process or in another.
+    public static let transferInUse = Code("transferInUse")
     /// A file could not be written.
     public static let fileNotWritable = Code("fileNotWritable")
     /// Something that cannot happen did; please report it.

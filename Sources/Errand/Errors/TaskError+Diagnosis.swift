@@ -19,7 +19,8 @@ extension TaskError {
     .authenticationFailed: .authenticationFailed,
     .signInRequired: .signInRequired, .truncatedBody: .truncatedBody, .notModified: .notModified,
     .tooManyRedirects: .tooManyRedirects, .badRedirect: .badRedirect, .bodyTooLarge: .bodyTooLarge,
-    .fileNotWritable: .fileNotWritable, .internal: .internal,
+    .digestMismatch: .digestMismatch, .transferInUse: .transferInUse, .fileNotWritable: .fileNotWritable,
+    .internal: .internal,
   ]
 
   /// The cause of a kind that has several.

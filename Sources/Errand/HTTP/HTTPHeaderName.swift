@@ -65,6 +65,8 @@ extension HTTPHeaderName {
   public static let cacheControl: HTTPHeaderName = "Cache-Control"
   /// Connection.
   public static let connection: HTTPHeaderName = "Connection"
+  /// Content-Digest (RFC 9530).
+  public static let contentDigest: HTTPHeaderName = "Content-Digest"
   /// Content-Disposition (RFC 6266).
   public static let contentDisposition: HTTPHeaderName = "Content-Disposition"
   /// Content-Encoding.
@@ -107,6 +109,8 @@ extension HTTPHeaderName {
   public static let proxyAuthorization: HTTPHeaderName = "Proxy-Authorization"
   /// Range.
   public static let range: HTTPHeaderName = "Range"
+  /// Repr-Digest (RFC 9530).
+  public static let reprDigest: HTTPHeaderName = "Repr-Digest"
   /// Retry-After.
   public static let retryAfter: HTTPHeaderName = "Retry-After"
   /// Set-Cookie.

@@ -34,7 +34,7 @@ extension Diagnosis {
       changedMeanwhile, tooLargeForServer, headTooLarge, wrongType, invalidContent, rateLimited,
       unavailableForLegalReasons, clientFault, serverFault, badGateway, overloaded, gatewayTimeout, notModified,
       partialBody, unacceptedStatus, tooManyRedirects, badRedirect, pageForData, emptyBody, wrongShape, bodyTooLarge,
-      fileNotWritable, `internal`
+      digestMismatch, transferInUse, fileNotWritable, `internal`
     // Of calls that succeeded.
     case deadConnection, waitedForSlot, triedAgain
 
@@ -246,6 +246,8 @@ extension Diagnosis {
         ("the data does not match the payload's type", "compare the field that the error names with the type")
       case .bodyTooLarge:
         ("the body exceeds the limit for bodies in memory", "use download(to:) or stream(), or raise maximumBodySize")
+      case .digestMismatch: ("the file is not what its digest says", "run the download again, then check the digest")
+      case .transferInUse: ("the same transfer runs already", "wait for that one, or cancel it")
       case .fileNotWritable: ("the file cannot be written", "check the path, the permissions and the free space")
       case .internal: ("an internal error in Errand", "report it with this record")
       case .deadConnection:

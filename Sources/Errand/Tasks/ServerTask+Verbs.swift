@@ -55,12 +55,7 @@ extension ServerTask {
   ///
   /// The slot of the call is given back with the head; from then on it counts as an open stream, see
   /// ``ThrottleLimits/streamsPerHost``. A slow reader makes the server wait.
-  public func stream() async throws -> HTTPResponse {
-    try await Call.perform(plan, .stream) { outcome in
-      outcome.call.handOver(outcome.response)
-      return outcome.response
-    }
-  }
+  public func stream() async throws -> HTTPResponse { try await Call.stream(plan) }
 }
 
 extension UploadingTask {

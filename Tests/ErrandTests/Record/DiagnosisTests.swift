@@ -72,6 +72,7 @@ import Testing
     (status(206), .partialBody), (error(.tooManyRedirects), .tooManyRedirects), (error(.badRedirect), .badRedirect),
     (shape("text/html", "<html>"), .pageForData), (shape("application/json", ""), .emptyBody),
     (shape("application/json", "{}"), .wrongShape), (error(.bodyTooLarge), .bodyTooLarge),
+    (error(.digestMismatch), .digestMismatch), (error(.transferInUse), .transferInUse),
     (error(.fileNotWritable), .fileNotWritable), (error(.internal), .internal),
   ]
 

@@ -61,7 +61,7 @@ struct PartialFile: Sendable {
 
   /// Gives a file the owner and the mode of the one that it replaces. Another owner's bits to run as that owner, or as his
   /// group, are not for what came from a peer.
-  private static func adopt(_ old: stat, _ descriptor: Int32) -> Bool {
+  static func adopt(_ old: stat, _ descriptor: Int32) -> Bool {
     // Only the superuser may; for all others the file becomes theirs, as with every rename.
     if old.st_uid != geteuid() { _ = fchown(descriptor, old.st_uid, old.st_gid) }
     return fchmod(descriptor, old.st_mode & 0o777) == 0
@@ -131,7 +131,7 @@ struct PartialFile: Sendable {
   }
 
   /// Makes the folders that are not there, and adds them to `made`; false, with the reason in `errno`, where one cannot be made.
-  private static func makeFolders(to folder: String, _ made: inout [String]) -> Bool {
+  static func makeFolders(to folder: String, _ made: inout [String]) -> Bool {
     var missing: [String] = []
     var next = URL(fileURLWithPath: folder)
     while access(next.path, F_OK) != 0, errno == ENOENT, next.pathComponents.count > 1 {
@@ -152,7 +152,7 @@ struct PartialFile: Sendable {
     for folder in folders.reversed() { rmdir(folder) }  // one that is not empty stays
   }
 
-  private static func failure(at place: String) -> TaskError {
+  static func failure(at place: String) -> TaskError {
     let underlying = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
     let reason = String(cString: strerror(errno))
     return TaskError(

@@ -68,7 +68,12 @@ struct PrivateFolder: ~Copyable {
   deinit { close(descriptor) }
 
   /// Makes a file with this content; one of that name that was left behind is removed, not written to.
-  func create(_ name: String, _ data: Data) throws {
+  ///
+  /// - Parameters:
+  ///   - name: The name of the file.
+  ///   - data: The content.
+  ///   - isSynchronised: Whether the content survives a crash of the system.
+  func create(_ name: String, _ data: Data, isSynchronised: Bool = false) throws {
     func make() -> Int32 { openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
     var file = make()
     if file < 0, errno == EEXIST {
@@ -76,7 +81,7 @@ struct PrivateFolder: ~Copyable {
       file = make()
     }
     guard file >= 0 else { throw Self.failure() }
-    var isWhole = Descriptor.put(data, into: file)
+    var isWhole = Descriptor.put(data, into: file) && (!isSynchronised || fsync(file) == 0)
     let problem = errno
     if close(file) != 0 { isWhole = false }
     guard isWhole else {
@@ -133,6 +138,9 @@ struct PrivateFolder: ~Copyable {
       data.append(chunk)
     }
   }
+
+  /// Has what was renamed and removed survive a crash of the system, where the file system can.
+  func synchronise() { fsync(descriptor) }
 
   func rename(_ from: String, to name: String) throws {
     guard renameat(descriptor, from, descriptor, name) == 0 else { throw Self.failure() }

@@ -23,6 +23,13 @@ public struct ContentRange: Sendable, Hashable {
     (positions, self.length) = (first...last, length)
   }
 
+  /// The length of the whole that a refused range names, `bytes */1024` (RFC 9110 §15.5.17); nil where it names none.
+  static func completeLength(_ headers: HTTPHeaders) -> Int? {
+    let lines = headers.values(for: .contentRange)
+    guard lines.count == 1, let line = lines.first, line.lowercased().hasPrefix("bytes */") else { return nil }
+    return ByteRange.position(line.dropFirst(8))
+  }
+
   /// True where the part answers a range: it begins there, and does not go on behind it.
   func answers(_ range: ByteRange) -> Bool {
     switch range.bounds {

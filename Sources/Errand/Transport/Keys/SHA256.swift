@@ -1,53 +1,127 @@
-/// The hash of FIPS 180-4, §6.2: Linux has no CryptoKit.
-enum SHA256 {
+import ErrandFoundation
+
+/// The hash of FIPS 180-4, §6.2, of bytes that come piece by piece: Linux has no CryptoKit.
+struct SHA256 {
+  private var state = State()
+  /// The bytes of a block that is not whole yet.
+  private var pending: [UInt8] = []
+  private var length: UInt64 = 0
+
   /// The hash of a text in hexadecimal digits.
-  static func hexadecimal(of text: String) -> String {
-    hash(Array(text.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  static func hexadecimal(of text: String) -> String { hexadecimal(hash(Array(text.utf8))) }
+
+  /// Bytes in hexadecimal digits.
+  static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
+  /// The hash of a message that is in memory.
   static func hash(_ message: some Collection<UInt8>) -> [UInt8] {
-    var state: [UInt32] = [
-      0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
-    ]
-    let blocks = padded(message)
-    for start in stride(from: 0, to: blocks.count, by: 64) { absorb(blocks[start..<(start + 64)], into: &state) }
-    return state.flatMap { word in stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> $0) }
+    var hash = SHA256()
+    hash.update(message)
+    return hash.finish()
+  }
+
+  /// Adds bytes.
+  mutating func update(_ bytes: some Collection<UInt8>) {
+    let isDone: Void? = bytes.withContiguousStorageIfAvailable { add(UnsafeRawBufferPointer($0)) }
+    guard isDone == nil else { return }
+    Array(bytes).withUnsafeBytes { add($0) }
+  }
+
+  /// The hash of all bytes that were added.
+  consuming func finish() -> [UInt8] {
+    let bits = length &* 8
+    let zeros = (119 - Int(length % 64)) % 64
+    let padding = [0x80] + [UInt8](repeating: 0, count: zeros)
+    let end = stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> UInt64($0)) }
+    (padding + end).withUnsafeBytes { add($0) }
+    return state.words.flatMap { word in
+      stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> $0) }
     }
   }
 
-  private static func padded(_ message: some Collection<UInt8>) -> [UInt8] {
-    var bytes = Array(message)
-    let bits = UInt64(bytes.count) * 8
-    bytes.append(0x80)
-    while bytes.count % 64 != 56 { bytes.append(0) }
-    return bytes + stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> UInt64($0)) }
+  private mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    length &+= UInt64(bytes.count)
+    var rest = bytes[...]
+    if !pending.isEmpty {
+      let head = rest.prefix(64 - pending.count)
+      pending += head
+      rest = rest.dropFirst(head.count)
+      guard pending.count == 64 else { return }
+      pending.withUnsafeBytes { state.absorb($0[...]) }
+      pending.removeAll(keepingCapacity: true)
+    }
+    let whole = rest.count / 64 * 64
+    if whole > 0 { state.absorb(rest.prefix(whole)) }
+    pending += rest.dropFirst(whole)
+  }
+}
+
+extension SHA256 {
+  /// The eight words between two blocks.
+  private struct State {
+    private var a: UInt32 = 0x6A09_E667
+    private var b: UInt32 = 0xBB67_AE85
+    private var c: UInt32 = 0x3C6E_F372
+    private var d: UInt32 = 0xA54F_F53A
+    private var e: UInt32 = 0x510E_527F
+    private var f: UInt32 = 0x9B05_688C
+    private var g: UInt32 = 0x1F83_D9AB
+    private var h: UInt32 = 0x5BE0_CD19
+
+    var words: [UInt32] { [a, b, c, d, e, f, g, h] }
+
+    /// Takes whole blocks of 64 bytes.
+    mutating func absorb(_ blocks: Slice<UnsafeRawBufferPointer>) {
+      SHA256.constants.withUnsafeBufferPointer { constants in
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in
+          let bytes = UnsafeRawBufferPointer(rebasing: blocks)
+          for start in stride(from: 0, to: bytes.count, by: 64) {
+            Self.schedule(bytes, start, words)
+            mix(words, constants)
+          }
+        }
+      }
+    }
+
+    @inline(__always)
+    private static func schedule(
+      _ bytes: UnsafeRawBufferPointer, _ start: Int, _ words: UnsafeMutableBufferPointer<UInt32>
+    ) {
+      for index in 0..<16 {
+        words[index] = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: start + index * 4, as: UInt32.self))
+      }
+      for index in 16..<64 {
+        let (x, y) = (words[index - 15], words[index - 2])
+        let s0 = turned(x, 7) ^ turned(x, 18) ^ x >> 3
+        let s1 = turned(y, 17) ^ turned(y, 19) ^ y >> 10
+        words[index] = words[index - 16] &+ s0 &+ words[index - 7] &+ s1
+      }
+    }
+
+    @inline(__always)
+    private mutating func mix(
+      _ words: UnsafeMutableBufferPointer<UInt32>, _ constants: UnsafeBufferPointer<UInt32>
+    ) {
+      let old = self
+      for index in 0..<64 {
+        let choice = e & f ^ ~e & g
+        let majority = a & b ^ a & c ^ b & c
+        let sum1 = Self.turned(e, 6) ^ Self.turned(e, 11) ^ Self.turned(e, 25)
+        let sum0 = Self.turned(a, 2) ^ Self.turned(a, 13) ^ Self.turned(a, 22)
+        let first = h &+ sum1 &+ choice &+ constants[index] &+ words[index]
+        (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ sum0 &+ majority)
+      }
+      (a, b, c, d) = (a &+ old.a, b &+ old.b, c &+ old.c, d &+ old.d)
+      (e, f, g, h) = (e &+ old.e, f &+ old.f, g &+ old.g, h &+ old.h)
+    }
+
+    @inline(__always)
+    private static func turned(_ word: UInt32, _ count: UInt32) -> UInt32 { word &>> count | word &<< (32 &- count) }
   }
 
-  private static func absorb(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
-    var words = stride(from: block.startIndex, to: block.endIndex, by: 4).map { at in
-      block[at..<(at + 4)].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-    }
-    for index in 16..<64 {
-      let a = words[index - 15], b = words[index - 2]
-      let s0 = turned(a, 7) ^ turned(a, 18) ^ a >> 3
-      let s1 = turned(b, 17) ^ turned(b, 19) ^ b >> 10
-      words.append(words[index - 16] &+ s0 &+ words[index - 7] &+ s1)
-    }
-    var v = state
-    for index in 0..<64 {
-      let choice = v[4] & v[5] ^ ~v[4] & v[6]
-      let majority = v[0] & v[1] ^ v[0] & v[2] ^ v[1] & v[2]
-      let sum1 = turned(v[4], 6) ^ turned(v[4], 11) ^ turned(v[4], 25)
-      let sum0 = turned(v[0], 2) ^ turned(v[0], 13) ^ turned(v[0], 22)
-      let first = v[7] &+ sum1 &+ choice &+ constants[index] &+ words[index]
-      v = [first &+ sum0 &+ majority, v[0], v[1], v[2], v[3] &+ first, v[4], v[5], v[6]]
-    }
-    for index in 0..<8 { state[index] = state[index] &+ v[index] }
-  }
-
-  private static func turned(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
-
-  private static let constants: [UInt32] = [
+  fileprivate static let constants: [UInt32] = [
     0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
     0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,
     0xe49b_69c1, 0xefbe_4786, 0x0fc1_9dc6, 0x240c_a1cc, 0x2de9_2c6f, 0x4a74_84aa, 0x5cb0_a9dc, 0x76f9_88da,

@@ -1,0 +1,121 @@
+import Errand
+import ErrandFoundation
+import ErrandTesting
+
+/// Adds numbered tasks to the queue in the folder of `--file`, from `--first` on, says each number once it is kept, and delivers them to
+/// `--url`. Made to be killed while it does; with `--requests` 1 it adds none, and ends once all is delivered.
+struct QueueSendScenario: Scenario {
+  struct Number: PersistentTask, ServerPOSTTask, PayloadUploadingTask {
+    static let typeName = "number"
+    var uploadPayload: Int
+    var path: String { "numbers" }
+  }
+
+  static let keys = 4
+
+  func run(_ options: BenchOptions) async throws -> any BenchReport {
+    guard let folder = options.file else { throw BenchError("queue-send needs --file") }
+    let queue = try OfflineQueue(in: folder, on: try options.server(), types: [Number.self])
+    if options.requests == 1 {
+      while await !queue.waiting.isEmpty { try await queue.deliver() }
+      return Done()
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await queue.run { _ in } }
+      for number in options.first..<Int.max {
+        try await queue.add(Number(uploadPayload: number), key: "\(number % Self.keys)")
+        TextSink.standardOutput.write("\(number)")
+        try await Task.sleep(for: .milliseconds(2))
+      }
+    }
+    return Done()
+  }
+
+  private struct Done: BenchReport {
+    let description = #"{"client":"errand","scenario":"queue-send"}"#
+  }
+}
+
+/// Kills a program that keeps and delivers tasks at `--requests` random moments (200 unless given). A task that is lost, comes with two
+/// keys or out of its order makes it end with 1.
+struct QueueKillScenario: Scenario {
+  let isEmbedded = true
+  let defaultRequests = 200
+
+  func run(_ options: BenchOptions) async throws -> any BenchReport {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-bench-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+    let report = Shared(QueueKillReport())
+    let mock = try MockServer(keeping: 0)
+    mock.route(.post, "/numbers") { request in
+      let number = Int(String(decoding: request.body, as: UTF8.self)) ?? -1
+      let key = request.headers[.idempotencyKey] ?? ""
+      report.withLock { $0.note(number, key) }
+      // Some are carried out, and the answer is lost; others are refused for now, which they are not here.
+      return switch Int.random(in: 0..<20) {
+      case 0: .drop
+      case 1: .status(.created).after(.milliseconds(20))
+      default: .status(.created)
+      }
+    }
+    func start(first: Int, requests: Int) throws -> ChildProcess {
+      let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
+      return try ChildProcess([
+        program, "queue-send", "--url", mock.url.absoluteString, "--file", folder.path, "--first", "\(first)",
+        "--requests", "\(requests)",
+      ])
+    }
+    var next = 1
+    for _ in 0..<options.requests {
+      let child = try start(first: next, requests: 2)
+      try await Task.sleep(for: .milliseconds(.random(in: 20...200)))
+      try child.kill()
+      let said = child.allOutput().split(separator: "\n").compactMap { Int($0) }
+      report.withLock { report in
+        report.kills += 1
+        report.kept.formUnion(said)
+      }
+      next = (said.last ?? next) + 2  // the one behind the last may have been kept, and nobody was told
+    }
+    guard try start(first: 0, requests: 1).wait() == 0 else { throw BenchError("the rest was not delivered") }
+    return report.withLock { $0 }
+  }
+}
+
+/// What was kept and what came, as one line of JSON.
+struct QueueKillReport: BenchReport {
+  var kills = 0
+  /// The numbers of which the queue has said that they are kept.
+  var kept: Set<Int> = []
+  /// The keys by number: one each where all went well.
+  private var keys: [Int: Set<String>] = [:]
+  private var numbers: [String: Int] = [:]
+  private var last: [Int: Int] = [:]
+  private var disorder = 0
+  private var again = 0
+
+  mutating func note(_ number: Int, _ key: String) {
+    keys[number, default: []].insert(key)
+    guard numbers.updateValue(number, forKey: key) == nil else {
+      again += 1  // which the server has carried out already, and answers as before
+      return
+    }
+    let line = number % QueueSendScenario.keys
+    if number < last[line, default: 0] { disorder += 1 }
+    last[line] = number
+  }
+
+  var failures: [String] {
+    let lost = kept.subtracting(keys.keys).count
+    let twice = keys.values.count { $0.count > 1 }
+    return [
+      kept.isEmpty ? "nothing was kept" : nil, lost > 0 ? "\(lost) tasks are lost" : nil,
+      twice > 0 ? "\(twice) tasks came with two keys" : nil, disorder > 0 ? "\(disorder) came out of order" : nil,
+    ].compactMap(\.self)
+  }
+
+  var description: String {
+    #"{"client":"errand","scenario":"queue-kill","kills":\#(kills),"kept":\#(kept.count),"delivered":\#(keys.count),"#
+      + #""sentAgain":\#(again),"outOfOrder":\#(disorder)}"#
+  }
+}

@@ -1,0 +1,36 @@
+import Errand
+import Foundation
+
+struct GetBackup: ServerGETTask {
+  let id: Int
+  var path: String { "backups/\(id)" }
+}
+
+struct GetShared: ServerGETTask {
+  let link: URL
+  var url: URL { link }
+}
+
+func largeDownloads(
+  _ file: URL, _ link: URL, _ published: String, _ shop: Server, show: @escaping @Sendable (Double?) -> Void
+) async throws {
+  let backup = ResumableDownload(GetBackup(id: 7).on(shop), to: file)
+  try await backup.run()
+
+  let shared = ResumableDownload(GetShared(link: link).on(shop), to: file, identity: "backup 7")
+  try await shared.run()
+
+  let checked = ResumableDownload(GetBackup(id: 7).on(shop), to: file, digest: .sha256(published))
+  try await checked.run()
+}
+
+func watched(_ backup: ResumableDownload, show: @escaping @Sendable (Double?) -> Void) async throws {
+  let watching = Task {
+    for await state in backup.states { show(state.progress?.fraction) }
+  }
+  backup.pause()  // ends the attempt, and with it its connection
+  backup.resume()  // goes on where it was
+  backup.cancel()  // run() throws CancellationError; what is there is kept
+  try backup.discard()  // removes what is there of one that does not run
+  await watching.value
+}

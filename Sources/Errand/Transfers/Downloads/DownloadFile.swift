@@ -1,0 +1,149 @@
+import ErrandFoundation
+
+/// The partial file of a download and its journal, beside the file that it becomes; locked while it is open.
+///
+/// The journal never says more than is in the file: bytes are written before it counts them, and it is about another version only once
+/// those of the old one are gone.
+final class DownloadFile {
+  /// Writes bytes behind what is there; false and `errno` where some of them cannot be written.
+  typealias Put = @Sendable (Data, Int32) -> Bool
+
+  /// The bytes after which what was written is synchronised with the disk: so many are lost where the system crashes.
+  private static let checkpoint: Int64 = 16 << 20
+
+  private let place: TransferPlace
+  private let file: LockedFile
+  private let put: Put
+  private(set) var journal: DownloadJournal?
+  /// The number of bytes that are there and can be gone on from.
+  private(set) var length: Int64 = 0
+
+  /// Opens what is there, makes what is not, and the folders to it.
+  /// Throws ``TaskError`` with code `.transferInUse`, or `.fileNotWritable`.
+  init(for url: URL, put: @escaping Put = { Descriptor.put($0, into: $1) }) throws {
+    place = try TransferPlace(url)
+    var status = stat()
+    guard stat(url.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+      throw TaskError(
+        .fileNotWritable, "\(url.path) is not a plain file, and is not replaced by one", phase: .preparing,
+        isSurelyNotSent: true)
+    }
+    var made: [String] = []
+    guard PartialFile.makeFolders(to: place.folder, &made) else { throw place.failure() }
+    file = try LockedFile(place.path("part"), of: url.path)
+    self.put = put
+    guard let there = Descriptor.length(of: file.descriptor) else { throw place.failure() }
+    let journal = place.read("journal").flatMap { try? JSONDecoder().decode(DownloadJournal.self, from: $0) }
+    length = journal?.usable(of: there, boot: BootSession.current) ?? 0
+    self.journal = journal
+    try cut(to: length)
+  }
+
+  /// The file that it becomes.
+  var url: URL { place.file }
+
+  /// True where all bytes are there.
+  var isComplete: Bool { journal?.total == length }
+
+  /// Forgets what is there, and begins with another version.
+  func begin(_ journal: DownloadJournal) throws {
+    try cut(to: 0)
+    try write(journal)
+    place.syncFolder()
+  }
+
+  /// Adds bytes at the end.
+  func append(_ data: Data) throws {
+    guard put(data, file.descriptor) else {
+      let error = place.failure("; the \(length) bytes that are there are kept, and a later run goes on from them")
+      // Some of them may have been written: those are cut off, for they are asked for again.
+      try? cut(to: length)
+      throw error
+    }
+    length += Int64(data.count)
+    if length - (journal?.synced ?? 0) >= Self.checkpoint { try synchronise() }
+  }
+
+  /// Notes the length of the whole, and its digest where one was said.
+  func note(total: Int64, digest: String?) throws {
+    guard var journal, journal.total != total || (digest != nil && journal.digest != digest) else { return }
+    journal.total = total
+    if let digest { journal.digest = digest }
+    try write(journal)
+  }
+
+  /// Has what is there survive a crash of the system.
+  func synchronise() throws {
+    guard var journal, journal.synced != length else { return }
+    guard fsync(file.descriptor) == 0 else { throw place.failure() }
+    journal.synced = length
+    try write(journal)
+  }
+
+  /// The SHA-256 of all that is there.
+  func sha256() async throws -> String {
+    var hash = SHA256()
+    guard lseek(file.descriptor, 0, SEEK_SET) == 0 else { throw place.failure() }
+    while true {
+      try Task.checkCancellation()
+      guard let chunk = Descriptor.bytes(of: file.descriptor, atMost: 1 << 20) else { throw place.failure() }
+      if chunk.isEmpty { break }
+      hash.update(chunk)
+      await Task.yield()
+    }
+    return SHA256.hexadecimal(hash.finish())
+  }
+
+  /// Puts the file in its place, with the mode and the owner of the one that it replaces.
+  func publish() throws {
+    var old = stat()
+    let isThere = stat(place.file.path, &old) == 0
+    let mode = try isThere ? 0 : usualMode()
+    guard isThere ? PartialFile.adopt(old, file.descriptor) : fchmod(file.descriptor, mode) == 0,
+      fsync(file.descriptor) == 0, rename(place.path("part"), place.file.path) == 0
+    else {
+      throw place.failure()
+    }
+    place.remove("journal")
+    place.syncFolder()
+  }
+
+  /// Closes the file, for others to open it.
+  func close() { file.release() }
+
+  /// Removes what is there.
+  func discard() {
+    place.remove("journal")
+    place.remove("part")
+    (journal, length) = (nil, 0)
+  }
+
+  /// The mode that this process gives to new files. It is read off one, for asking the system changes it for all threads.
+  private func usualMode() throws -> mode_t {
+    let path = place.path("mode")
+    unlink(path)
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw place.failure() }
+    defer {
+      Descriptor.release(descriptor)
+      unlink(path)
+    }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw place.failure() }
+    return status.st_mode & 0o666
+  }
+
+  private func cut(to length: Int64) throws {
+    guard ftruncate(file.descriptor, off_t(length)) == 0, lseek(file.descriptor, off_t(length), SEEK_SET) >= 0 else {
+      throw place.failure()
+    }
+    self.length = length
+  }
+
+  private func write(_ journal: DownloadJournal) throws {
+    var journal = journal
+    journal.boot = BootSession.current
+    try place.write(try JSONEncoder().encode(journal), to: "journal")
+    self.journal = journal
+  }
+}

@@ -1,0 +1,224 @@
+import ErrandFoundation
+
+/// One run of a download, from what is there to its end: sends, writes, and does what ``DownloadStep`` decides.
+actor DownloadRun {
+  private let makePlan: @Sendable () -> TaskPlan
+  private let file: DownloadFile
+  private let desk: TransferDesk
+  private let digest: TransferDigest?
+  /// The identity that the owner has stated; nil where it is that of the URL.
+  private let identity: String?
+  private let server: Server
+  private var retry: TransferRetry
+  private var meter: TransferMeter
+  private var attempts = 0
+  /// True once a response has said that what is there is of the present version.
+  private var isConfirmed = false
+  /// True where the next attempt asks for the whole, whatever is there.
+  private var wantsWhole = false
+  /// The bytes that the attempt has added, and whether it threw others away.
+  private var hasGained = false
+
+  init(
+    _ makePlan: @escaping @Sendable () -> TaskPlan, _ file: sending DownloadFile, _ desk: TransferDesk,
+    digest: TransferDigest?, identity: String?
+  ) {
+    let plan = makePlan()
+    server = plan.server
+    self.makePlan = makePlan
+    self.file = file
+    self.desk = desk
+    self.digest = digest
+    self.identity = identity.map { TransferIdentity.of(name: $0) }
+    retry = TransferRetry(plan)
+    meter = TransferMeter(.down, plan.server.manager.clock, from: file.length)
+  }
+
+  /// Runs until the file is in its place.
+  func run() async throws {
+    defer { file.close() }
+    do {
+      while !(isConfirmed && file.isComplete) { try await next() }
+    } catch {
+      // So that a crash of the system costs nothing either. Where even that fails, the error is about something else.
+      try? file.synchronise()
+      throw error
+    }
+    try await finish()
+  }
+
+  /// Makes one attempt, and waits before the next where it failed.
+  private func next() async throws {
+    try await desk.pass()
+    attempts += 1
+    hasGained = false
+    do {
+      desk.note(.running(present))
+      try await desk.attempt { try await self.attempt() }
+      if hasGained { retry.gained() }
+    } catch is TransferDesk.Held {
+      return  // it goes on once it is resumed
+    } catch let error as TaskError {
+      retry.failed(error, hasGained: hasGained)
+      let delay = try await retry.delay(after: error, failedRequest(error))
+      desk.note(.delayed(delay, error))
+      try await server.manager.clock.sleep(for: delay)
+    }
+  }
+
+  private var present: TransferProgress {
+    meter.present(of: file.journal?.total, attempt: attempts)
+  }
+
+  /// The request of a failed attempt, as far as it is known, for the retry policy.
+  private func failedRequest(_ error: TaskError) -> HTTPRequest {
+    let url = error.url.flatMap { URL(string: $0) } ?? server.configuration.remote.url
+    return HTTPRequest(.get, url ?? file.url)
+  }
+
+  // MARK: An attempt
+
+  private func attempt() async throws {
+    let offset = wantsWhole ? 0 : file.length
+    var asked = DownloadStep.Asked(
+      offset: offset, validator: file.journal?.validator, total: offset > 0 ? file.journal?.total : nil)
+    let response: HTTPResponse
+    do {
+      response = try await send(asked)
+    } catch let error as TaskError where error.code == .badStatus {
+      guard let status = error.status else { throw error }
+      asked.isOther = isOther(error.url.flatMap { URL(string: $0) })
+      return try await act(on: .after(status, error.headers, asked: asked), error)
+    }
+    let first = response.redirects.first?.url ?? response.url
+    asked.isOther = isOther(first)
+    let step = DownloadStep.after(response.status, response.headers, asked: asked)
+    do {
+      try await receive(response, step, of: first)
+    } catch {
+      response.body.cancel()
+      throw error
+    }
+  }
+
+  /// Sends the task, built anew: the whole is asked for, or what is missing of the version that is there.
+  private func send(_ asked: DownloadStep.Asked) async throws -> HTTPResponse {
+    var plan = makePlan()
+    let remaining = retry.remaining
+    plan.change { plan in
+      plan.headers[.acceptEncoding] = "identity"
+      plan.headers[.range] = nil
+      plan.headers[.ifRange] = nil
+      plan.range = nil
+      if asked.offset > 0, let validator = asked.validator {
+        plan.headers[.range] = "bytes=\(asked.offset)-"
+        plan.headers[.ifRange] = validator.text
+      }
+      plan.acceptedStatuses = AcceptedStatuses { $0.kind == .success }
+      plan.retryPolicy = .never  // the attempts are those of the run
+      plan.cachePolicy = .none
+      plan.hedging = .none
+      if let remaining { plan.timeouts.call = remaining }
+    }
+    guard plan.httpMethod == .get || plan.httpMethod == .automatic else {
+      throw TaskError(
+        .badRequest, "a \(plan.httpMethod) has no range to go on from: a resumable download is a GET",
+        phase: .preparing, isSurelyNotSent: true)
+    }
+    return try await Call.stream(plan)
+  }
+
+  /// True where a response is to the request for something else than the journal is about.
+  private func isOther(_ url: URL?) -> Bool {
+    guard let journal = file.journal else { return true }
+    return journal.identity != identity(of: url)
+  }
+
+  private func identity(of url: URL?) -> String { identity ?? url.map { TransferIdentity.of($0) } ?? "" }
+
+  /// Does what follows from a refused request.
+  private func act(on step: DownloadStep, _ error: TaskError) async throws {
+    switch step {
+    case .finished:
+      try file.note(total: file.length, digest: nil)
+      isConfirmed = true
+    case .restart: wantsWhole = true
+    case .renew:
+      guard retry.mayRenew() else { throw error }
+    default: throw error
+    }
+  }
+
+  /// Does what follows from a response.
+  private func receive(_ response: HTTPResponse, _ step: DownloadStep, of url: URL) async throws {
+    switch step {
+    case .append(let end, let total):
+      let digest = TransferDigest.stated(in: response.headers, isWhole: false)
+      if let total { try file.note(total: total, digest: digest) }
+      isConfirmed = true
+      try await write(response, until: end)
+    case .replace(let length):
+      // Bytes that were there and are sent again are none that were gained.
+      let isFirst = file.length == 0
+      wantsWhole = false
+      try file.begin(
+        DownloadJournal(
+          identity: identity(of: url), validator: DownloadValidator(response.headers), total: length,
+          digest: TransferDigest.stated(in: response.headers, isWhole: response.status == .ok)))
+      meter.restart(from: 0)
+      isConfirmed = true
+      try await write(response, until: length, gains: isFirst)
+      if length == nil { try file.note(total: file.length, digest: nil) }  // its framing says that this was all
+    case .restart:
+      response.body.cancel()
+      wantsWhole = true
+    case .refuse(let reason):
+      throw failure(.badResponse, "\(response.status): \(reason)", response)
+    case .finished, .renew, .fail:
+      throw failure(.badResponse, "\(response.status) is no answer to a GET", response)
+    }
+  }
+
+  /// Writes a body behind what is there, as it comes.
+  private func write(_ response: HTTPResponse, until end: Int64?, gains: Bool = true) async throws {
+    let isResumable = gains && file.journal?.validator != nil
+    while let chunk = try await response.body.next() {
+      if let end, file.length + Int64(chunk.count) > end {
+        wantsWhole = true  // what came before may be as wrong as this
+        throw failure(.badResponse, "the body is longer than its header says", response)
+      }
+      try file.append(chunk)
+      hasGained = hasGained || isResumable
+      if let progress = meter.add(chunk.count, of: file.journal?.total, attempt: attempts) {
+        desk.note(.running(progress))
+      }
+    }
+    guard let end, file.length < end else { return }
+    throw failure(.truncatedBody, "the body ended at \(file.length) of \(end) bytes", response)
+  }
+
+  /// An error in what a response says, with the call that it came by.
+  private func failure(_ code: TaskError.Code, _ reason: String, _ response: HTTPResponse) -> any Error {
+    let error = TaskError(code, reason, phase: .receiving).with(response, Data(), server.configuration)
+    return response.body.explained(error)
+  }
+
+  // MARK: The end
+
+  /// Checks what came, and puts it in its place.
+  private func finish() async throws {
+    if let expected = digest?.sha256 ?? file.journal?.digest {
+      let actual = try await file.sha256()
+      guard actual == expected else {
+        file.discard()
+        throw TaskError(
+          .digestMismatch,
+          "the SHA-256 of \(file.url.lastPathComponent) is \(actual), and not \(expected.shortened): what came was thrown away",
+          phase: .finishing)
+      }
+    }
+    try Task.checkCancellation()
+    try file.publish()
+    desk.note(.running(meter.present(of: file.journal?.total, attempt: attempts, isFinished: true)))
+  }
+}

@@ -1,0 +1,79 @@
+/// The next step of a download after the head of a response. Pure.
+enum DownloadStep: Equatable {
+  /// The body goes behind what is there, up to that position; the length of the whole, where it is known.
+  case append(end: Int64, total: Int64?)
+  /// The body is the whole: what is there is forgotten.
+  case replace(length: Int64?)
+  /// What is there is all.
+  case finished
+  /// What is there is forgotten, and the whole is asked for.
+  case restart
+  /// The task is built and signed anew, and goes on where it was.
+  case renew
+  /// The response is an error as it is.
+  case fail
+  /// The response is no answer to the request, for this reason.
+  case refuse(String)
+
+  /// What was asked for.
+  struct Asked: Equatable {
+    /// The bytes that are there: the range begins behind them. At 0 the whole is asked for.
+    var offset: Int64
+    var validator: DownloadValidator?
+    var total: Int64?
+    /// True where the response is to the request for something else than the journal is about.
+    var isOther = false
+  }
+
+  /// The step after a response.
+  static func after(_ status: HTTPStatus, _ headers: HTTPHeaders, asked: Asked) -> DownloadStep {
+    switch status.code {
+    case 200, 203: whole(status, headers)
+    case 206: part(headers, asked)
+    case 204, 205: .refuse("there is no body")
+    case 401, 403: .renew
+    // RFC 9110 §15.5.13: some servers answer so where If-Range does not hold.
+    case 412 where asked.offset > 0: .restart
+    case 416 where asked.offset > 0: unsatisfied(headers, asked)
+    case 200..<300: .refuse("it is neither the whole nor a part")
+    default: .fail
+    }
+  }
+
+  private static func whole(_ status: HTTPStatus, _ headers: HTTPHeaders) -> DownloadStep {
+    if let coding = coding(headers) { return .refuse(packed(coding)) }
+    return .replace(length: headers[.contentLength].flatMap { Int64($0) })
+  }
+
+  private static func part(_ headers: HTTPHeaders, _ asked: Asked) -> DownloadStep {
+    guard asked.offset > 0 else { return .refuse("a part was sent, though the whole was asked for") }
+    if let coding = coding(headers) { return .refuse(packed(coding)) }
+    guard !asked.isOther, asked.validator?.isOf(headers) == true, let part = ContentRange(headers),
+      Int64(part.positions.lowerBound) == asked.offset
+    else { return .restart }
+    let total = part.length.map { Int64($0) }
+    if let total, let known = asked.total, total != known { return .restart }
+    let end = Int64(part.positions.upperBound) + 1
+    guard asked.total.map({ end <= $0 }) ?? true else { return .restart }
+    return .append(end: end, total: total ?? asked.total)
+  }
+
+  // RFC 9110 §15.5.17: a range behind the end; with If-Range, of the version that it names.
+  private static func unsatisfied(_ headers: HTTPHeaders, _ asked: Asked) -> DownloadStep {
+    guard !asked.isOther, let length = ContentRange.completeLength(headers), Int64(length) == asked.offset,
+      asked.total.map({ $0 == asked.offset }) ?? true
+    else { return .restart }
+    // Unlike a 206 it need not have the validator; one that it has must be the same.
+    let isSame = !headers.contains(.eTag) || asked.validator?.isOf(headers) == true
+    return isSame ? .finished : .restart
+  }
+
+  private static func coding(_ headers: HTTPHeaders) -> String? {
+    let coding = headers.values(for: .contentEncoding).joined(separator: ", ")
+    return coding.isEmpty || coding.lowercased() == "identity" ? nil : coding
+  }
+
+  private static func packed(_ coding: String) -> String {
+    "the body is packed with \(coding.shortened), though Accept-Encoding is identity: parts of it cannot be put together"
+  }
+}

@@ -1,0 +1,175 @@
+/// The owner of a ``TransferLife``: whoever runs the transfer, holds it up and watches it meets here.
+final class TransferDesk: Sendable {
+  typealias States = AsyncStream<TransferState>
+
+  private struct State {
+    var life = TransferLife()
+    /// The run, and the attempt that it is at.
+    var run: (any Cancellable)?
+    var attempt: (any Cancellable)?
+    /// True where a pause has cancelled the attempt.
+    var isHeld = false
+    /// True where the run is to be cancelled as soon as it is known.
+    var isCancelled = false
+    var lastID = 0
+    var readers: [Int: States.Continuation] = [:]
+  }
+
+  /// An attempt that a pause has ended.
+  struct Held: Error {}
+
+  private let state = Lock(State())
+  private let gate = PauseGate()
+  /// The transfer in words, for the error of a second run.
+  private let name: String
+
+  init(_ name: String) { self.name = name }
+
+  var transferState: TransferState { state.withLock { $0.life.state } }
+
+  // MARK: Running
+
+  /// Runs `body` as the one run of the transfer; `cancel()` and the surrounding task cancel it.
+  /// Throws ``TaskError`` with code `.transferInUse` while another run is under way, and what `body` throws.
+  func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    let isFirst = state.withLock { state in
+      guard state.life.begin() else { return false }
+      state.isCancelled = false
+      return true
+    }
+    guard isFirst else { throw Self.inUse(name) }
+    tell()
+    let job = Task { try await body() }
+    let isCancelled = state.withLock { state in
+      state.run = job
+      return state.isCancelled
+    }
+    if isCancelled { job.cancel() }
+    let result = await withTaskCancellationHandler {
+      await job.result
+    } onCancel: {
+      job.cancel()
+    }
+    end(result)
+    return try result.get()
+  }
+
+  private func end<Value: Sendable>(_ result: Result<Value, any Error>) {
+    let final: TransferState =
+      switch result {
+      case .success: .finished
+      case .failure(is CancellationError): .cancelled
+      case .failure(let error): .failed(error)
+      }
+    let readers = state.withLock { state in
+      (state.run, state.attempt) = (nil, nil)
+      state.life.end(final)
+      defer { state.readers = [:] }
+      return Array(state.readers.values)
+    }
+    gate.open()
+    for reader in readers {
+      reader.yield(final)
+      reader.finish()
+    }
+  }
+
+  /// Runs an attempt, which a pause cancels.
+  /// Throws ``Held`` where that has ended it, and what `body` throws.
+  func attempt<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    let job = Task { try await body() }
+    let isHeld = state.withLock { state in
+      state.attempt = job
+      state.isHeld = state.life.isPaused
+      return state.isHeld
+    }
+    if isHeld { job.cancel() }
+    defer { state.withLock { $0.attempt = nil } }
+    do {
+      return try await withTaskCancellationHandler {
+        try await job.value
+      } onCancel: {
+        job.cancel()
+      }
+    } catch is CancellationError where !Task.isCancelled && state.withLock({ $0.isHeld }) {
+      throw Held()
+    }
+  }
+
+  /// Waits while the transfer is paused.
+  /// Throws `CancellationError` when the run is cancelled first.
+  func pass() async throws {
+    try Task.checkCancellation()
+    try await gate.pass()
+  }
+
+  /// Notes what the run does.
+  func note(_ next: TransferState) {
+    state.withLock { $0.life.note(next) }
+    tell()
+  }
+
+  // MARK: From outside
+
+  func pause() -> Bool {
+    let (isPaused, attempt) = state.withLock { state -> (Bool, (any Cancellable)?) in
+      guard state.life.pause() else { return (false, nil) }
+      state.isHeld = true
+      gate.close()
+      return (true, state.attempt)
+    }
+    guard isPaused else { return false }
+    attempt?.cancel()
+    tell()
+    return true
+  }
+
+  func resume() -> Bool {
+    guard state.withLock({ $0.life.resume() }) else { return false }
+    gate.open()
+    tell()
+    return true
+  }
+
+  func cancel() {
+    let run = state.withLock { state in
+      state.isCancelled = state.life.isRunning
+      return state.run
+    }
+    run?.cancel()
+  }
+
+  // MARK: Watching
+
+  /// The states from the present one on; ends with the run that is under way, or the next one.
+  func states() -> States {
+    let (stream, reader) = States.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let present = state.withLock { state in
+      state.lastID += 1
+      let id = state.lastID
+      if !state.life.state.isOver {
+        state.readers[id] = reader
+        reader.onTermination = { [weak self] _ in self?.leave(id) }
+      }
+      return state.life.state
+    }
+    reader.yield(present)
+    if present.isOver { reader.finish() }
+    return stream
+  }
+
+  private func leave(_ id: Int) { _ = state.withLock { $0.readers.removeValue(forKey: id) } }
+
+  /// Tells the present state to those who watch.
+  private func tell() {
+    let (present, readers) = state.withLock { ($0.life.state, Array($0.readers.values)) }
+    for reader in readers { reader.yield(present) }
+  }
+
+  static func inUse(_ name: String) -> TaskError {
+    TaskError(
+      .transferInUse,
+      "\(name) is being transferred already, here or in another process: wait for that one, or cancel it",
+      phase: .preparing, isSurelyNotSent: true)
+  }
+}

@@ -1,0 +1,44 @@
+/// The progress of a transfer over all of its attempts. Pure.
+struct TransferMeter {
+  private let direction: TransferProgress.Direction
+  private let clock: CallClock
+  private var meter: ProgressMeter
+  /// The bytes that were there when the present measure began.
+  private var base: Int64
+
+  init(_ direction: TransferProgress.Direction, _ clock: CallClock, from base: Int64 = 0) {
+    self.direction = direction
+    self.clock = clock
+    self.base = base
+    meter = ProgressMeter(direction, attempt: 1, total: nil, at: clock.now)
+  }
+
+  /// Begins a new measure: what is there has changed without a byte having come.
+  mutating func restart(from base: Int64) { self = TransferMeter(direction, clock, from: base) }
+
+  /// Counts bytes; returns the progress where it is time to tell.
+  mutating func add(_ count: Int, of total: Int64?, attempt: Int) -> TransferProgress? {
+    meter.add(count, at: clock.now).map { progress(by: $0, total, attempt) }
+  }
+
+  /// The progress as it is now, `isFinished` at the end.
+  mutating func present(of total: Int64?, attempt: Int, isFinished: Bool = false) -> TransferProgress {
+    var progress = progress(by: meter.finish(at: clock.now), total, attempt)
+    if !isFinished { progress = TransferProgress(progress, isFinished: false) }
+    return progress
+  }
+
+  private func progress(by measure: TransferProgress, _ total: Int64?, _ attempt: Int) -> TransferProgress {
+    TransferProgress(
+      direction: direction, attempt: attempt, completed: base + measure.completed, total: total, rate: measure.rate,
+      isFinished: measure.isFinished)
+  }
+}
+
+extension TransferProgress {
+  fileprivate init(_ other: TransferProgress, isFinished: Bool) {
+    self.init(
+      direction: other.direction, attempt: other.attempt, completed: other.completed, total: other.total,
+      rate: other.rate, isFinished: isFinished)
+  }
+}

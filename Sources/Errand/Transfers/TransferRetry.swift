@@ -1,0 +1,79 @@
+import ErrandFoundation
+
+/// The rules by which a transfer goes on after a failed attempt: the retry policy of its task, the retry budget of the host and the
+/// deadline. What an attempt gained makes the next failure the first one again.
+struct TransferRetry: Sendable {
+  /// The most times in a row that a refused task is built and signed anew.
+  private static let mostRenewals = 2
+
+  private let policy: RetryPolicy
+  private let manager: TaskManager
+  private let limit: Duration?
+  private let start: Duration
+  /// The attempts since something was gained.
+  private var attempts: [AttemptRecord] = []
+  private var renewals = 0
+  /// True where the last attempt brought nothing.
+  private var isRepetition = false
+
+  init(_ plan: TaskPlan) {
+    let configuration = plan.server.snapshot.configuration
+    policy = plan.retryPolicy(under: configuration)
+    manager = plan.server.manager
+    limit = plan.timeouts.orElse(configuration.timeouts).bounded.call
+    start = manager.clock.now
+  }
+
+  /// The time until the deadline of the transfer; nil where there is none.
+  var remaining: Duration? { limit.map { $0 - (manager.clock.now - start) } }
+
+  /// Notes that an attempt brought the transfer on.
+  mutating func gained() { (attempts, renewals) = ([], 0) }
+
+  /// True where a task that was refused, as with the signature of a URL that has expired, is to be built once more.
+  mutating func mayRenew() -> Bool {
+    renewals += 1
+    return renewals <= Self.mostRenewals
+  }
+
+  /// Notes an attempt that failed.
+  ///
+  /// - Parameters:
+  ///   - error: Its failure.
+  ///   - hasGained: Whether it brought the transfer on: going on from there is no repetition.
+  mutating func failed(_ error: TaskError, hasGained: Bool) {
+    if hasGained { gained() }
+    isRepetition = !hasGained
+    var record = error.attempts.last ?? AttemptRecord(number: attempts.count + 1)
+    record.failure = record.failure ?? error.reason
+    attempts.append(record)
+  }
+
+  /// The delay before the next attempt, after one that was noted.
+  /// Throws `error`, with the reason, where there is none.
+  ///
+  /// - Parameters:
+  ///   - error: Its failure.
+  ///   - request: Its request, as far as it is known.
+  func delay(after error: TaskError, _ request: HTTPRequest) async throws -> Duration {
+    let failure = RetryPolicy.Failure(
+      request: request, attempts: attempts, error: error, retryAfter: RetryAfter.delay(in: error.headers),
+      random: manager.random.unit())
+    var refused = error
+    refused.mostAttempts = policy.mostAttempts
+    switch try await policy.verdict(failure) {
+    case .stand: throw error
+    case .giveUp(let reason): refused.retryRefusal = reason
+    case .retry(let delay):
+      if let remaining, delay >= remaining {
+        refused.retryRefusal = "the call's deadline comes before the delay of \(delay.formattedSeconds) is over"
+      } else if isRepetition, !error.isSurelyNotSent, let host = Origin(request.url), !manager.retries.spend(for: host)
+      {
+        refused.retryRefusal = Call.exhausted(host)
+      } else {
+        return max(.zero, delay)
+      }
+    }
+    throw refused
+  }
+}

@@ -1,0 +1,163 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// The partial file and its journal.
+@Suite struct DownloadFileTests {
+  private let version = DownloadJournal(identity: "i", validator: DownloadValidator([.eTag: #""a""#]), total: 10)
+
+  /// The names in a folder, and a place in it.
+  private func inFolder(_ body: (URL, () throws -> [String]) throws -> Void) async throws {
+    try await withFolder { folder in
+      try body(folder.appendingPathComponent("file")) {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+      }
+    }
+  }
+
+  private func mode(_ path: String) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+  }
+
+  private func part(_ url: URL) -> String { url.deletingLastPathComponent().path + "/.file.errand-part" }
+
+  @Test func `what was written is gone on from by whoever opens it next`() async throws {
+    try await inFolder { (url, names) throws in
+      let first = try DownloadFile(for: url)
+      try first.begin(version)
+      try first.append(Data("1234".utf8))
+      #expect(try names() == [".file.errand-journal", ".file.errand-part"])
+      for name in try names() { #expect(try mode(url.deletingLastPathComponent().path + "/" + name) == 0o600) }
+      first.close()  // as where its process is killed: nothing was synchronised
+      let second = try DownloadFile(for: url)
+      #expect(second.length == 4 && second.journal?.validator == version.validator && !second.isComplete)
+      try second.append(Data("567890".utf8))
+      #expect(second.isComplete)
+      try second.publish()
+      second.close()
+      #expect(try String(contentsOf: url, encoding: .utf8) == "1234567890")
+      #expect(try names() == ["file"])
+    }
+  }
+
+  @Test func `a file without a journal, or whose journal is none, is begun again`() async throws {
+    try await inFolder { (url, _) throws in
+      let journal = url.deletingLastPathComponent().path + "/.file.errand-journal"
+      for spoil in [Data?.none, Data("{".utf8), Data(#"{"format":2,"identity":"i","synced":0}"#.utf8)] {
+        let first = try DownloadFile(for: url)
+        try first.begin(version)
+        try first.append(Data("1234".utf8))
+        first.close()
+        unlink(journal)
+        if let spoil { try spoil.write(to: URL(fileURLWithPath: journal)) }
+        let second = try DownloadFile(for: url)
+        #expect(second.length == 0)
+        second.close()
+        #expect(try Data(contentsOf: URL(fileURLWithPath: part(url))).isEmpty)
+      }
+    }
+  }
+
+  @Test func `a journal never counts bytes of another version`() async throws {
+    try await inFolder { (url, _) throws in
+      let file = try DownloadFile(for: url)
+      try file.begin(version)
+      try file.append(Data("1234".utf8))
+      try file.begin(DownloadJournal(identity: "i", validator: DownloadValidator([.eTag: #""b""#])))
+      #expect(file.length == 0)
+      file.close()
+      let next = try DownloadFile(for: url)
+      #expect(next.length == 0 && next.journal?.validator?.text == #""b""#)
+    }
+  }
+
+  @Test func `two never have the same file`() async throws {
+    try await inFolder { (url, _) throws in
+      let first = try DownloadFile(for: url)
+      #expect(throws: TaskError.self) { try DownloadFile(for: url) }
+      do {
+        _ = try DownloadFile(for: url)
+      } catch let error as TaskError {
+        #expect(error.code == .transferInUse)
+      }
+      first.close()
+      try DownloadFile(for: url).close()
+    }
+  }
+
+  @Test func `a planted link or another's file is not written to`() async throws {
+    try await inFolder { (url, names) throws in
+      let victim = url.deletingLastPathComponent().path + "/victim"
+      try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
+      #expect(symlink(victim, part(url)) == 0)
+      #expect(throws: TaskError.self) { try DownloadFile(for: url) }
+      unlink(part(url))
+      #expect(link(victim, part(url)) == 0)
+      #expect(throws: TaskError.self) { try DownloadFile(for: url) }
+      #expect(try String(contentsOfFile: victim, encoding: .utf8) == "precious")
+      unlink(part(url))
+      #expect(mkdir(part(url), 0o700) == 0)
+      #expect(throws: TaskError.self) { try DownloadFile(for: url) }
+    }
+  }
+
+  @Test func `a file keeps its mode when it is replaced, and has the usual one when it is new`() async throws {
+    try await inFolder { (url, _) throws in
+      func publish() throws {
+        let file = try DownloadFile(for: url)
+        try file.begin(version)
+        try file.publish()
+        file.close()
+      }
+      let usual = url.deletingLastPathComponent().appendingPathComponent("usual")
+      let descriptor = open(usual.path, O_WRONLY | O_CREAT, 0o666)
+      close(descriptor)
+      try publish()
+      #expect(try mode(url.path) == (try mode(usual.path)))
+      for wanted in [0o600, 0o640, 0o755] {
+        try FileManager.default.setAttributes([.posixPermissions: wanted], ofItemAtPath: url.path)
+        try publish()
+        #expect(try mode(url.path) == wanted)
+      }
+    }
+  }
+
+  @Test func `a disk that is full keeps what is there`() async throws {
+    try await inFolder { (url, _) throws in
+      let room = Shared(6)
+      let file = try DownloadFile(for: url) { data, descriptor in
+        let fits = room.withLock { room in
+          defer { room = max(0, room - data.count) }
+          return data.prefix(room)
+        }
+        guard Descriptor.put(fits, into: descriptor), fits.count == data.count else {
+          errno = ENOSPC
+          return false
+        }
+        return true
+      }
+      try file.begin(version)
+      try file.append(Data("1234".utf8))
+      let error = #expect(throws: TaskError.self) { try file.append(Data("5678".utf8)) }
+      #expect(error?.code == .fileNotWritable && error?.reason.contains("No space left") == true)
+      #expect(error?.reason.contains("the 4 bytes that are there are kept") == true)
+      file.close()
+      let next = try DownloadFile(for: url)
+      #expect(next.length == 4)
+      #expect(try String(contentsOfFile: part(url), encoding: .utf8) == "1234")
+    }
+  }
+
+  @Test(arguments: [221, 255]) func `a name may be as long as names can be`(length: Int) async throws {
+    try await inFolder { (url, names) throws in
+      let name = String(repeating: "n", count: length)
+      let file = try DownloadFile(for: url.deletingLastPathComponent().appendingPathComponent(name))
+      try file.begin(version)
+      try file.publish()
+      file.close()
+      #expect(try names() == [name])
+    }
+  }
+}

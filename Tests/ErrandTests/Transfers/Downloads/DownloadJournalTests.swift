@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// What is known of a partial file.
+@Suite struct DownloadJournalTests {
+  @Test func `a strong tag is a validator, a weak or malformed one is none`() {
+    #expect(DownloadValidator([.eTag: #""a""#])?.text == #""a""#)
+    for tag in [#"W/"a""#, "a", "", #""a"#] { #expect(DownloadValidator([.eTag: tag]) == nil) }
+    #expect(DownloadValidator([:]) == nil)
+  }
+
+  @Test(arguments: [
+    ("Sun, 06 Nov 1994 08:50:37 GMT", true), ("Sun, 06 Nov 1994 08:50:36 GMT", false),
+    ("Sun, 06 Nov 1994 08:49:37 GMT", false), ("yesterday", false), (nil, false),
+  ]) func `a date is a validator a minute after it, by the clock of the server`(now: String?, isStrong: Bool) {
+    var headers: HTTPHeaders = [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"]
+    if let now { headers[.date] = now }
+    #expect((DownloadValidator(headers) != nil) == isStrong)
+    headers[.eTag] = #"W/"a""#
+    #expect(DownloadValidator(headers) == nil, "a date is none beside a tag")
+  }
+
+  private func journal(_ change: (inout DownloadJournal) -> Void = { _ in }) -> DownloadJournal {
+    var journal = DownloadJournal(identity: "i", validator: DownloadValidator([.eTag: #""a""#]), total: 100)
+    (journal.synced, journal.boot) = (40, "now")
+    change(&journal)
+    return journal
+  }
+
+  @Test func `after a crash of the process all that was written counts`() {
+    #expect(journal().usable(of: 60, boot: "now") == 60)
+  }
+
+  @Test func `after one of the system only what was synchronised does`() {
+    #expect(journal().usable(of: 60, boot: "later") == 40)
+    #expect(journal().usable(of: 60, boot: nil) == 40)
+    #expect(journal { $0.boot = nil }.usable(of: 60, boot: nil) == 40)
+  }
+
+  @Test func `a file that cannot be right is not used`() {
+    #expect(journal().usable(of: 39, boot: "now") == 0, "less than there was")
+    #expect(journal().usable(of: 101, boot: "now") == 0, "more than there is")
+    #expect(journal { $0.validator = nil }.usable(of: 60, boot: "now") == 0)
+    #expect(journal { $0.format = 2 }.usable(of: 60, boot: "now") == 0)
+    #expect(journal { $0.synced = -1 }.usable(of: 60, boot: "later") == 0)
+    #expect(journal().usable(of: 100, boot: "now") == 100)
+  }
+
+  @Test func `a signature is no part of what is downloaded`() throws {
+    func identity(_ text: String) throws -> String { TransferIdentity.of(try #require(URL(string: text))) }
+    let plain = try identity("https://a.test/x?version=1")
+    #expect(try identity("https://u:p@a.test/x?version=1&X-Amz-Date=1&X-Amz-Signature=2#f") == plain)
+    #expect(try identity("https://a.test/x?Expires=1&version=1&Signature=b&Key-Pair-Id=c") == plain)
+    for other in ["https://a.test/x?version=2", "https://a.test/y?version=1", "https://b.test/x?version=1"] {
+      #expect(try identity(other) != plain)
+    }
+  }
+
+  @Test func `a digest is what the whole has, be it sent in a part`() {
+    let digest = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+    let hexadecimal = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    #expect(TransferDigest.stated(in: [.reprDigest: "sha-256=:\(digest):"], isWhole: false) == hexadecimal)
+    #expect(TransferDigest.stated(in: [.contentDigest: "sha-256=:\(digest):"], isWhole: true) == hexadecimal)
+    #expect(TransferDigest.stated(in: [.contentDigest: "sha-256=:\(digest):"], isWhole: false) == nil)
+    #expect(
+      TransferDigest.stated(in: [.reprDigest: "sha-512=:AAAA:, sha-256=:\(digest):;q=1"], isWhole: false) == hexadecimal
+    )
+    for value in ["sha-256=\(digest)", "sha-256=:AAAA:", "sha-256=:\(digest)", "md5=:AAAA:", "", "sha-256=:*:"] {
+      #expect(TransferDigest.stated(in: [.reprDigest: value], isWhole: true) == nil)
+    }
+    #expect(TransferDigest.sha256(" \(hexadecimal.uppercased())\n").sha256 == hexadecimal)
+  }
+
+  @Test(arguments: [0, 1, 55, 56, 63, 64, 65, 119, 120, 128, 1000]) func `a hash is the same in pieces of any size`(
+    size: Int
+  ) {
+    let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    for piece in [1, 7, 63, 64, 65, 1000] {
+      var hash = SHA256()
+      for start in stride(from: 0, to: size, by: piece) { hash.update(bytes[start..<min(size, start + piece)]) }
+      #expect(hash.finish() == SHA256.hash(bytes))
+    }
+  }
+
+  @Test func `a hash is that of the standard`() {
+    #expect(
+      SHA256.hexadecimal(of: "abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+    #expect(
+      SHA256.hexadecimal(of: "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")
+        == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1")
+    #expect(
+      SHA256.hexadecimal(SHA256.hash(repeatElement(UInt8(ascii: "a"), count: 100_000)))
+        == "6d1cf22d7cc09b085dfc25ee1a1f3ae0265804c607bc2074ad253bcc82fd81ee")
+  }
+}

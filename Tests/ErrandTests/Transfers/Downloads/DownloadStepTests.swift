@@ -1,0 +1,108 @@
+import Testing
+
+@testable import Errand
+
+/// What a download does after a response.
+@Suite struct DownloadStepTests {
+  private static let tag: HTTPHeaders = [.eTag: #""one""#]
+
+  /// Seven bytes of a file of ten are there.
+  private static func asked(
+    offset: Int64 = 7, total: Int64? = 10, of headers: HTTPHeaders = tag, isOther: Bool = false
+  ) -> DownloadStep.Asked {
+    DownloadStep.Asked(offset: offset, validator: DownloadValidator(headers), total: total, isOther: isOther)
+  }
+
+  private func step(
+    _ status: HTTPStatus, _ headers: HTTPHeaders = [:], _ asked: DownloadStep.Asked = asked()
+  ) -> DownloadStep { DownloadStep.after(status, headers, asked: asked) }
+
+  private func part(_ range: String, tag: String? = #""one""#) -> HTTPHeaders {
+    var headers: HTTPHeaders = [.contentRange: range]
+    if let tag { headers[.eTag] = tag }
+    return headers
+  }
+
+  @Test func `the part that was asked for is put behind what is there`() {
+    #expect(step(206, part("bytes 7-9/10")) == .append(end: 10, total: 10))
+    #expect(step(206, part("bytes 7-8/10")) == .append(end: 9, total: 10), "less than was asked for is a part as well")
+    #expect(step(206, part("bytes 7-9/*")) == .append(end: 10, total: 10))
+    #expect(step(206, part("bytes 7-9/10"), Self.asked(total: nil)) == .append(end: 10, total: 10))
+    #expect(step(206, part("bytes 7-9/*"), Self.asked(total: nil)) == .append(end: 10, total: nil))
+  }
+
+  @Test(arguments: [
+    "bytes 6-9/10", "bytes 8-9/10", "bytes 0-9/10", "bytes 7-9/11", "bytes 7-10/11", "bytes 7-10/*", "bytes 7-9",
+    "bytes 9-7/10", "items 7-9/10", "bytes 7-9/9", "bytes */10", "", "bytes 7-9/10, bytes 7-9/10",
+    "bytes 99999999999999999999-7/10",
+  ]) func `another part has the whole asked for`(range: String) {
+    #expect(step(206, part(range)) == .restart)
+  }
+
+  @Test(arguments: [nil, #""two""#, #"W/"one""#, "one", ""]) func `a part of another version has the whole asked for`(
+    tag: String?
+  ) { #expect(step(206, part("bytes 7-9/10", tag: tag)) == .restart) }
+
+  @Test func `a part of something else has the whole asked for`() {
+    #expect(step(206, part("bytes 7-9/10"), Self.asked(isOther: true)) == .restart)
+    var several = part("bytes 7-9/10")
+    several.add(#""two""#, for: .eTag)
+    #expect(step(206, several) == .restart)
+  }
+
+  @Test func `a date that is left out of a part is that of If-Range`() {
+    let dated: HTTPHeaders = [
+      .lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", .date: "Sun, 06 Nov 1994 08:50:37 GMT",
+    ]
+    let asked = Self.asked(of: dated)
+    #expect(step(206, part("bytes 7-9/10", tag: nil), asked) == .append(end: 10, total: 10))
+    var same = part("bytes 7-9/10", tag: nil)
+    same[.lastModified] = dated[.lastModified]
+    #expect(step(206, same, asked) == .append(end: 10, total: 10))
+    same[.lastModified] = "Sun, 06 Nov 1994 08:49:38 GMT"
+    #expect(step(206, same, asked) == .restart)
+  }
+
+  @Test func `the whole takes the place of what is there`() {
+    #expect(step(200, [.contentLength: "12"]) == .replace(length: 12))
+    #expect(step(200, [.contentLength: "12"], Self.asked(offset: 0)) == .replace(length: 12))
+    #expect(step(200) == .replace(length: nil))
+    #expect(step(203, [.contentEncoding: "identity"]) == .replace(length: nil))
+  }
+
+  @Test func `a range behind the end says that all is there`() {
+    let full = Self.asked(offset: 10)
+    #expect(step(416, part("bytes */10"), full) == .finished)
+    #expect(step(416, part("bytes */10", tag: nil), full) == .finished)
+    #expect(step(416, part("bytes */10"), Self.asked(offset: 10, total: nil)) == .finished)
+    #expect(step(416, part("bytes */11"), full) == .restart)
+    #expect(step(416, part("bytes */10", tag: #""two""#), full) == .restart)
+    #expect(step(416, part("bytes */10")) == .restart, "seven are not ten")
+    #expect(step(416, [:], full) == .restart)
+    #expect(step(416, part("bytes */10"), Self.asked(offset: 10, isOther: true)) == .restart)
+    #expect(step(416, part("bytes */10"), Self.asked(offset: 0)) == .fail)
+  }
+
+  @Test func `a condition that does not hold has the whole asked for, once`() {
+    #expect(step(412) == .restart)
+    #expect(step(412, [:], Self.asked(offset: 0)) == .fail)
+  }
+
+  @Test(arguments: [401, 403]) func `a refusal has the task built anew`(status: Int) {
+    #expect(step(HTTPStatus(status)) == .renew)
+  }
+
+  @Test(arguments: [304, 400, 404, 410, 500, 503]) func `any other refusal is an error`(status: Int) {
+    #expect(step(HTTPStatus(status)) == .fail)
+  }
+
+  @Test func `what is not the thing itself is refused`() {
+    func isRefused(_ step: DownloadStep) -> Bool {
+      if case .refuse = step { true } else { false }
+    }
+    #expect(isRefused(step(204)) && isRefused(step(202)))
+    #expect(isRefused(step(206, part("bytes 0-9/10"), Self.asked(offset: 0))), "nobody asked for a part")
+    #expect(isRefused(step(200, [.contentEncoding: "gzip"])))
+    #expect(isRefused(step(206, [.contentEncoding: "br", .contentRange: "bytes 7-9/10", .eTag: #""one""#])))
+  }
+}

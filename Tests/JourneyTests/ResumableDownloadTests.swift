@@ -1,0 +1,207 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Downloads over connections that break, of files that change, with programs that begin again.
+@Suite struct ResumableDownloadTests {
+  /// Runs `body` with a shop and a place, and checks that nothing but the file is left.
+  private func inFolder(_ shop: RangeShop, _ body: (URL) async throws -> Void) async throws {
+    try await withFolder { folder in
+      let place = folder.appendingPathComponent("file")
+      try await body(place)
+      #expect(try Data(contentsOf: place) == shop.file.withLock { $0.data }, "never a mixed file")
+      #expect(try files(in: folder) == ["file"])
+    }
+  }
+
+  @Test func `a whole download is one request`() async throws {
+    let shop = try RangeShop()
+    try await inFolder(shop) { place in
+      let file = try await shop.download(to: place).run()
+      #expect(file == place)
+      #expect(shop.ranges == [""] && shop.mock.requests.first?.headers[.acceptEncoding] == "identity")
+    }
+  }
+
+  @Test func `an empty file is one as well`() async throws {
+    let shop = try RangeShop(Data())
+    try await inFolder(shop) { place in try await shop.download(to: place).run() }
+  }
+
+  @Test func `a download that is cut goes on where it was, however often`() async throws {
+    let shop = try RangeShop()
+    shop.file.withLock { $0.cuts = Array(repeating: 10_000, count: 9) }
+    try await inFolder(shop) { place in
+      try await shop.download(to: place).run()
+      #expect(shop.ranges == [""] + (1...9).map { "bytes=\($0 * 10_000)-" }, "no byte twice")
+      #expect(shop.mock.requests.dropFirst().allSatisfy { $0.headers[.ifRange] == #""one""# })
+      let host = try #require(Origin(shop.mock.url))
+      #expect(shop.server.manager.retriesLeft(for: host) == 1, "that is no repetition")
+    }
+  }
+
+  @Test(arguments: [true, false]) func `attempts that bring nothing are counted by the retry policy and the budget`(
+    isPatient: Bool
+  ) async throws {
+    let shop = try RangeShop(retry: isPatient ? .fixed(retries: 20, delay: .zero) : .patient)
+    shop.file.withLock { $0.cuts = [10, 0, 0, 0, 0, 0] }
+    try await withFolder { folder in
+      let download = shop.download(to: folder.appendingPathComponent("file"))
+      let error = await #expect(throws: TaskError.self) { try await download.run() }
+      #expect(error?.code == .truncatedBody || error?.code == .connectionLost, "\(String(describing: error))")
+      #expect(shop.ranges == ["", "bytes=10-", "bytes=10-"], "the budget has one repetition")
+      #expect(error?.description.contains("budget") == isPatient)
+      let left = try files(in: folder)
+      #expect(left == [".file.errand-journal", ".file.errand-part"], "what is there is kept")
+      guard case .failed = download.state else {
+        Issue.record("\(download.state)")
+        return
+      }
+    }
+  }
+
+  @Test func `a later run goes on, and one that has all asks only whether that is still so`() async throws {
+    let shop = try RangeShop(retry: .never)
+    shop.file.withLock { $0.cuts = [60_000] }
+    try await inFolder(shop) { place in
+      await #expect(throws: TaskError.self) { try await shop.download(to: place).run() }
+      try await shop.download(to: place).run()
+      #expect(shop.ranges == ["", "bytes=60000-"])
+    }
+  }
+
+  @Test func `a file that changes is begun again`() async throws {
+    let shop = try RangeShop(retry: .never)
+    shop.file.withLock { $0.cuts = [60_000] }
+    try await inFolder(shop) { place in
+      await #expect(throws: TaskError.self) { try await shop.download(to: place).run() }
+      shop.file.withLock { ($0.data, $0.tag) = (RangeShop.bytes(90_000, seed: 2), #""two""#) }
+      try await shop.download(to: place).run()
+      #expect(shop.ranges == ["", "bytes=60000-"], "the answer was the whole of the new one")
+    }
+  }
+
+  @Test(arguments: [#"W/"weak""#, nil]) func `without a strong validator each attempt asks for the whole`(
+    tag: String?
+  ) async throws {
+    let shop = try RangeShop(tag: tag)
+    shop.file.withLock { $0.cuts = [60_000] }
+    try await inFolder(shop) { place in
+      try await shop.download(to: place).run()
+      #expect(shop.ranges == ["", ""])
+    }
+  }
+
+  @Test func `a server without ranges sends the whole again`() async throws {
+    let shop = try RangeShop()
+    shop.file.withLock { ($0.cuts, $0.takesRanges) = ([60_000], false) }
+    try await inFolder(shop) { place in
+      try await shop.download(to: place).run()
+      #expect(shop.ranges == ["", "bytes=60000-"])
+    }
+  }
+
+  @Test func `a date is a validator where it is old enough`() async throws {
+    let shop = try RangeShop(tag: nil)
+    shop.file.withLock { file in
+      file.cuts = [60_000]
+      file.extra = [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", .date: "Sun, 06 Nov 1994 09:49:37 GMT"]
+    }
+    try await inFolder(shop) { place in
+      try await shop.download(to: place).run()
+      #expect(shop.ranges == ["", "bytes=60000-"])
+      #expect(shop.mock.requests.last?.headers[.ifRange] == "Sun, 06 Nov 1994 08:49:37 GMT")
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("412 Precondition Failed", [:]), ("416 Range Not Satisfiable", [.contentRange: "bytes */50"]),
+      ("206 Partial Content", [.contentRange: "bytes 0-99999/100000", .eTag: #""one""#]),
+      ("206 Partial Content", [.contentRange: "bytes 60000-99999/100000", .eTag: #""two""#]),
+      ("206 Partial Content", [.contentRange: "bytes 60000-99999/100000"]),
+    ] as [(String, HTTPHeaders)])
+  func `an answer that is not the part that was asked for has the whole asked for`(
+    status: String, headers: HTTPHeaders
+  ) async throws {
+    let shop = try RangeShop(retry: .never)
+    shop.file.withLock { $0.cuts = [60_000] }
+    try await inFolder(shop) { place in
+      await #expect(throws: TaskError.self) { try await shop.download(to: place).run() }
+      let wrong = RangeShop.raw(status, headers, Data(count: 40_000), sent: 40_000)
+      shop.file.withLock { $0.first = [wrong] }
+      try await shop.download(to: place).run()
+      #expect(shop.ranges == ["", "bytes=60000-", ""])
+    }
+  }
+
+  @Test func `another file at the same place is begun again, whatever its tag`() async throws {
+    let shop = try RangeShop(retry: .never)
+    shop.file.withLock { $0.cuts = [60_000] }
+    try await inFolder(shop) { place in
+      await #expect(throws: TaskError.self) { try await shop.download(to: place, path: "other").run() }
+      try await shop.download(to: place).run()
+      #expect(shop.ranges == ["", "bytes=60000-", ""])
+    }
+  }
+
+  @Test(arguments: [401, 403]) func `an expired URL is signed anew, and goes on where it was`(status: Int) async throws
+  {
+    struct Signed: ServerGETTask {
+      let server: Server
+      let signatures: Shared<Int>
+      var query: HTTPQuery {
+        let number = signatures.withLock { number in
+          number += 1
+          return number
+        }
+        return ["X-Amz-Signature": "\(number)"]
+      }
+    }
+    let shop = try RangeShop(retry: .fixed(retries: 2, delay: .zero))
+    shop.file.withLock { $0.cuts = [60_000, 20_000] }
+    try await inFolder(shop) { place in
+      let task = Signed(server: shop.server, signatures: Shared(0))
+      let download = ResumableDownload(task, to: place)
+      shop.mock.enqueue(.status(HTTPStatus(status)))
+      try await download.run()
+      #expect(shop.ranges == ["", "", "bytes=60000-", "bytes=80000-"])
+      #expect(Set(shop.mock.requests.map { $0.target }).count == 4, "each is signed anew")
+    }
+  }
+
+  @Test func `a refusal that stays is an error`() async throws {
+    let shop = try RangeShop(retry: .never)
+    shop.file.withLock { $0.first = Array(repeating: .status(403, body: "no"), count: 5) }
+    try await withFolder { folder in
+      let download = shop.download(to: folder.appendingPathComponent("file"))
+      let error = await #expect(throws: TaskError.self) { try await download.run() }
+      #expect(error?.status == 403 && shop.ranges.count == 3)
+      try download.discard()
+      #expect(try files(in: folder) == [])
+    }
+  }
+
+  @Test func `a packed answer is refused`() async throws {
+    let shop = try RangeShop(retry: .never)
+    shop.file.withLock { $0.extra = [.contentEncoding: "gzip"] }
+    try await withFolder { folder in
+      let error = await #expect(throws: TaskError.self) {
+        try await shop.download(to: folder.appendingPathComponent("file")).run()
+      }
+      #expect(error?.code == .badResponse && error?.reason.contains("packed with gzip") == true)
+    }
+  }
+
+  @Test func `a method without ranges is refused before it is sent`() async throws {
+    struct Post: ServerPOSTTask { let server: Server }
+    let shop = try RangeShop()
+    try await withFolder { folder in
+      let error = await #expect(throws: TaskError.self) {
+        try await ResumableDownload(Post(server: shop.server), to: folder.appendingPathComponent("file")).run()
+      }
+      #expect(error?.code == .badRequest && shop.mock.requestCount == 0)
+    }
+  }
+}

@@ -1,0 +1,183 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Pausing, resuming, cancelling and watching a download; digests, deadlines, and two who want the same.
+@Suite struct TransferLifeTests {
+  private static let digest = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="  // of no bytes
+
+  /// A shop whose first answer stands still after 60,000 bytes.
+  private func stalled(_ retry: RetryPolicy = .patient) throws -> RangeShop {
+    let shop = try RangeShop(retry: retry)
+    let data = shop.file.withLock { $0.data }
+    shop.mock.enqueue(
+      .data(data).header(.eTag, #""one""#).throttled(bytes: 60_000, every: .seconds(3600)))
+    return shop
+  }
+
+  private func size(_ folder: URL) -> Int {
+    let part = folder.appendingPathComponent(".file.errand-part").path
+    return (try? FileManager.default.attributesOfItem(atPath: part)[.size] as? Int) ?? 0
+  }
+
+  private func check(_ place: URL, _ shop: RangeShop) throws {
+    #expect(try Data(contentsOf: place) == shop.file.withLock { $0.data })
+    #expect(shop.ranges == ["", "bytes=60000-"])
+  }
+
+  @Test func `a paused download gives its connection back, and goes on where it was`() async throws {
+    let shop = try stalled()
+    try await withFolder { folder in
+      let place = folder.appendingPathComponent("file")
+      let download = shop.download(to: place)
+      let run = Task { try await download.run() }
+      #expect(await eventually { size(folder) == 60_000 })
+      #expect(download.pause() && !download.pause())
+      guard case .paused = download.state else {
+        Issue.record("\(download.state)")
+        return
+      }
+      try await shop.mock.waitForOpenConnections(0)
+      #expect(download.resume() && !download.resume())
+      #expect(try await run.value == place)
+      try check(place, shop)
+    }
+  }
+
+  @Test func `a download that is paused beforehand begins when it is resumed`() async throws {
+    let shop = try RangeShop()
+    try await withFolder { folder in
+      let download = shop.download(to: folder.appendingPathComponent("file"))
+      download.pause()
+      let run = Task { try await download.run() }
+      await giveWay(50)
+      #expect(shop.mock.requestCount == 0)
+      download.resume()
+      _ = try await run.value
+    }
+  }
+
+  @Test(arguments: [true, false]) func `a cancelled download keeps what is there, paused or not`(isPaused: Bool)
+    async throws
+  {
+    let shop = try stalled()
+    try await withFolder { folder in
+      let place = folder.appendingPathComponent("file")
+      let download = shop.download(to: place)
+      let run = Task { try await download.run() }
+      #expect(await eventually { size(folder) == 60_000 })
+      if isPaused { download.pause() }
+      download.cancel()
+      await #expect(throws: CancellationError.self) { try await run.value }
+      guard case .cancelled = download.state else {
+        Issue.record("\(download.state)")
+        return
+      }
+      try await download.run()
+      try check(place, shop)
+    }
+  }
+
+  @Test func `cancelling the surrounding task, or everything, ends it as well`() async throws {
+    for cancelsAll in [true, false] {
+      let shop = try stalled()
+      try await withFolder { folder in
+        let download = shop.download(to: folder.appendingPathComponent("file"))
+        let run = Task { try await download.run() }
+        #expect(await eventually { size(folder) == 60_000 })
+        if cancelsAll { await shop.server.manager.cancelAll() } else { run.cancel() }
+        await #expect(throws: CancellationError.self) { try await run.value }
+        #expect(await eventually { shop.server.manager.callCount == 0 })
+      }
+    }
+  }
+
+  @Test func `two never work on one download`() async throws {
+    let shop = try stalled()
+    try await withFolder { folder in
+      let place = folder.appendingPathComponent("file")
+      let download = shop.download(to: place)
+      let run = Task { try await download.run() }
+      #expect(await eventually { size(folder) == 60_000 })
+      for other in [download, shop.download(to: place)] {
+        let error = await #expect(throws: TaskError.self) { try await other.run() }
+        #expect(error?.code == .transferInUse)
+        let refusal = #expect(throws: TaskError.self) { try other.discard() }
+        #expect(refusal?.code == .transferInUse)
+      }
+      run.cancel()
+      _ = await run.result
+      try download.discard()
+      #expect(try files(in: folder) == [])
+    }
+  }
+
+  @Test func `the states tell the progress over all attempts, and end`() async throws {
+    let shop = try RangeShop()
+    shop.file.withLock { $0.cuts = [30_000, 30_000] }
+    try await withFolder { folder in
+      let download = shop.download(to: folder.appendingPathComponent("file"))
+      let states = download.states
+      let watcher = Task {
+        var seen: [TransferState] = []
+        for await state in states { seen.append(state) }
+        return seen
+      }
+      try await download.run()
+      let seen = await watcher.value
+      guard case .finished = try #require(seen.last), case .finished = download.state else {
+        Issue.record("\(seen)")
+        return
+      }
+      let bytes = seen.compactMap(\.progress?.completed)
+      #expect(bytes == bytes.sorted() && seen.compactMap(\.progress).allSatisfy { $0.completed <= 100_000 })
+      var after = download.states.makeAsyncIterator()
+      guard case .finished = await after.next(), await after.next() == nil else {
+        Issue.record("the states of what is over begin and end with that")
+        return
+      }
+    }
+  }
+
+  @Test func `a body that stands still ends with the idle time, and the next attempt goes on`() async throws {
+    let shop = try stalled()
+    try await withFolder { folder in
+      let place = folder.appendingPathComponent("file")
+      let task = RangeShop.GetFile(server: shop.server).timeouts(Timeouts(idle: .milliseconds(300)))
+      try await ResumableDownload(task, to: place).run()
+      try check(place, shop)
+    }
+  }
+
+  @Test func `the deadline is that of the whole run`() async throws {
+    let shop = try stalled(.fixed(retries: 100, delay: .zero))
+    try await withFolder { folder in
+      let task = RangeShop.GetFile(server: shop.server).timeouts(Timeouts(call: .milliseconds(500)))
+      let error = await #expect(throws: TaskError.self) {
+        try await ResumableDownload(task, to: folder.appendingPathComponent("file")).run()
+      }
+      #expect(error?.timer == .call, "\(String(describing: error))")
+      #expect(size(folder) == 60_000)
+    }
+  }
+
+  @Test func `the file must have the digest that is known, and the one that the server says`() async throws {
+    for isKnown in [true, false] {
+      let shop = try RangeShop(Data("hello".utf8))
+      if !isKnown { shop.file.withLock { $0.extra[.reprDigest] = "sha-256=:\(Self.digest):" } }
+      try await withFolder { folder in
+        let place = folder.appendingPathComponent("file")
+        let wrong = TransferDigest.sha256(String(repeating: "0", count: 64))
+        let download = shop.download(to: place, digest: isKnown ? wrong : nil)
+        let error = await #expect(throws: TaskError.self) { try await download.run() }
+        #expect(error?.code == .digestMismatch)
+        #expect(try files(in: folder) == [], "what came is thrown away")
+        let right = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+        shop.file.withLock { $0.extra = [:] }
+        try await shop.download(to: place, digest: .sha256(right)).run()
+        #expect(try files(in: folder) == ["file"])
+      }
+    }
+  }
+}
