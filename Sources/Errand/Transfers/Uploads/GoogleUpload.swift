@@ -1,0 +1,78 @@
+import ErrandFoundation
+
+/// The resumable protocol of Google's services (`X-Goog-Upload-*`).
+public struct GoogleUpload: UploadDialect {
+  /// The protocol.
+  public init() {}
+
+  /// `google`.
+  public var name: String { "google" }
+  /// False: a piece says `finalize`.
+  public var endsWithLastByte: Bool { false }
+
+  private static let command: HTTPHeaderName = "X-Goog-Upload-Command"
+  private static let status: HTTPHeaderName = "X-Goog-Upload-Status"
+
+  /// POST with the command `start`.
+  public func begin(_ source: UploadSource) -> UploadRequest {
+    UploadRequest(
+      .post,
+      headers: [
+        "X-Goog-Upload-Protocol": "resumable", Self.command: "start",
+        "X-Goog-Upload-Content-Type": source.type.essence,
+        "X-Goog-Upload-Content-Length": "\(source.length)",
+      ])
+  }
+
+  /// The place and the granularity that the answer says.
+  public func begun(_ answer: UploadAnswer) throws -> UploadSession {
+    guard let text = answer.headers["X-Goog-Upload-URL"], !text.isEmpty,
+      let location = URL(string: text, relativeTo: answer.url)?.absoluteURL
+    else {
+      throw TaskError(
+        .badResponse, "\(answer.status) begins no upload: there is no X-Goog-Upload-URL",
+        phase: .finishing)
+    }
+    let granularity = answer.headers["X-Goog-Upload-Chunk-Granularity"].flatMap { Int($0) } ?? 1
+    return UploadSession(location: location, granularity: granularity)
+  }
+
+  /// POST with the command `query`.
+  public func query(_ session: UploadSession) -> UploadRequest {
+    UploadRequest(.post, headers: [Self.command: "query"])
+  }
+
+  /// PUT with `upload`, the last one with `upload, finalize`, and with `finalize` where no byte is left.
+  public func send(_ piece: UploadPiece, of session: UploadSession) -> UploadRequest {
+    let command = piece.isLast ? piece.count == 0 ? "finalize" : "upload, finalize" : "upload"
+    return UploadRequest(
+      .put, headers: [Self.command: command, "X-Goog-Upload-Offset": "\(piece.offset)"])
+  }
+
+  /// The position by `X-Goog-Upload-Status` and `X-Goog-Upload-Size-Received`.
+  public func position(_ answer: UploadAnswer, after piece: UploadPiece?) -> UploadPosition {
+    let isRefused = answer.status.kind != .success
+    switch answer.headers[Self.status]?.lowercased() {
+    case "final": return isRefused ? .failed : .finished
+    case "cancelled": return .failed
+    case "active" where answer.status != .notFound:
+      // A piece that was refused may have arrived in part: the query tells.
+      if isRefused { return piece.map { $0.count > 0 ? .unknown : .failed } ?? .failed }
+      if let size = answer.headers["X-Goog-Upload-Size-Received"].flatMap({ Int64($0) }), size >= 0 {
+        return .at(size)
+      }
+      return piece.map { .at($0.offset + $0.count) } ?? .failed
+    default: return .failed
+    }
+  }
+
+  /// POST with the command `cancel`.
+  public func cancel(_ session: UploadSession) -> UploadRequest? {
+    UploadRequest(.post, headers: [Self.command: "cancel"])
+  }
+}
+
+extension UploadDialect where Self == GoogleUpload {
+  /// The resumable protocol of Google's services.
+  public static var google: GoogleUpload { GoogleUpload() }
+}

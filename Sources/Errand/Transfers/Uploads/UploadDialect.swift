@@ -1,0 +1,107 @@
+public import ErrandFoundation
+
+/// The words in which a server takes an upload in pieces: ``TusUpload``, ``GoogleUpload``, or one of your own.
+///
+/// It is a value that makes requests and reads answers. Sending, repeating and keeping is what ``ResumableUpload`` does.
+public protocol UploadDialect: Sendable {
+  /// The name in journals; another dialect never has it.
+  var name: String { get }
+  /// True where an upload is finished with its last byte; else a piece that says so follows, with no bytes where none are left.
+  var endsWithLastByte: Bool { get }
+  /// The request that begins an upload; its URL is the task's.
+  func begin(_ source: UploadSource) -> UploadRequest
+  /// What a server has begun.
+  /// Throws ``TaskError`` with code `.badResponse` where the answer does not say.
+  func begun(_ answer: UploadAnswer) throws -> UploadSession
+  /// The request that asks how far an upload is.
+  func query(_ session: UploadSession) -> UploadRequest
+  /// The request that sends a piece: its bytes are put into its body.
+  func send(_ piece: UploadPiece, of session: UploadSession) -> UploadRequest
+  /// What an answer to ``query(_:)`` or ``send(_:of:)`` says.
+  ///
+  /// - Parameters:
+  ///   - answer: The answer, whatever its status.
+  ///   - piece: The piece that was sent; nil after a query.
+  func position(_ answer: UploadAnswer, after piece: UploadPiece?) -> UploadPosition
+  /// The request that has the server forget an upload; nil where there is none.
+  func cancel(_ session: UploadSession) -> UploadRequest?
+}
+
+/// The file that goes up.
+public struct UploadSource: Sendable, Hashable {
+  /// The name of the file, without its folder.
+  public let fileName: String
+  /// Its length in bytes.
+  public let length: Int64
+  /// Its media type.
+  public let type: MediaType
+}
+
+/// An upload that a server has begun.
+public struct UploadSession: Codable, Sendable, Hashable {
+  /// The place that takes the pieces. It may be a secret.
+  public var location: URL
+  /// The number of bytes that each piece but the last is a multiple of.
+  public var granularity: Int
+
+  /// An upload.
+  public init(location: URL, granularity: Int = 1) {
+    self.location = location
+    self.granularity = max(1, granularity)
+  }
+}
+
+/// A piece of a file.
+public struct UploadPiece: Sendable, Hashable {
+  /// The position of its first byte.
+  public let offset: Int64
+  /// The number of its bytes; 0 for the last piece of an upload of which all bytes are there.
+  public let count: Int64
+  /// True where the file ends with it.
+  public let isLast: Bool
+}
+
+/// The request of an ``UploadDialect``.
+public struct UploadRequest: Sendable, Hashable {
+  /// The method.
+  public var method: HTTPMethod
+  /// The header fields that it has beside those of the task.
+  public var headers: HTTPHeaders
+
+  /// A request.
+  public init(_ method: HTTPMethod, headers: HTTPHeaders) {
+    self.method = method
+    self.headers = headers
+  }
+}
+
+/// The answer to a request of an ``UploadDialect``.
+public struct UploadAnswer: Sendable {
+  /// The status.
+  public let status: HTTPStatus
+  /// The header fields.
+  public let headers: HTTPHeaders
+  /// The URL that it came from.
+  public let url: URL
+
+  /// An answer.
+  public init(_ status: HTTPStatus, headers: HTTPHeaders = [:], url: URL) {
+    self.status = status
+    self.headers = headers
+    self.url = url
+  }
+}
+
+/// How far an upload is, as its server says.
+public enum UploadPosition: Sendable, Hashable {
+  /// The server has the bytes before this position, and takes those from there on.
+  case at(Int64)
+  /// The server has all.
+  case finished
+  /// The answer does not say, and a query will.
+  case unknown
+  /// The server does not know the upload any more: it is begun again.
+  case gone
+  /// The upload failed for good, or as the status says.
+  case failed
+}

@@ -1,0 +1,33 @@
+import ErrandFoundation
+
+/// What is known of an upload that was begun, for the run of the program that goes on with it.
+struct UploadJournal: Codable, Sendable, Equatable {
+  static let format = 1
+
+  var format = Self.format
+  let dialect: String
+  /// The hash of where it goes.
+  let identity: String
+  let stamp: FileStamp
+  let session: UploadSession
+}
+
+/// The identity of a file's content: one that is changed has another.
+struct FileStamp: Codable, Sendable, Hashable {
+  let length: Int64
+  private let inode: UInt64
+  private let seconds: Int
+  private let nanoseconds: Int
+
+  /// The stamp of a plain file.
+  /// Throws ``TaskError`` with code `.unreadableBody` where there is none.
+  init(of file: URL) throws {
+    var status = stat()
+    guard file.isFileURL, stat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw TaskError.ofTransfer(HTTPBody.Failure.unreadable(path: file.path))
+    }
+    let time = status.lastChange
+    (length, inode) = (Int64(status.st_size), UInt64(status.st_ino))
+    (seconds, nanoseconds) = (time.seconds, time.nanoseconds)
+  }
+}

@@ -1,0 +1,63 @@
+import ErrandFoundation
+
+/// One request of an upload: the task of the upload with another address, method, header and body. Its server, hooks and settings are
+/// those of the task.
+struct UploadPart: ServerTask {
+  enum Content: Sendable {
+    /// What the task itself sends.
+    case own
+    case none
+    case piece(UploadPiece, of: URL)
+  }
+
+  private let base: TaskPlan
+  private let target: URL
+  private let content: Content
+  let headers: HTTPHeaders
+
+  init(_ base: TaskPlan, _ request: UploadRequest, to target: URL, _ content: Content) {
+    self.base = base
+    self.target = target
+    self.content = content
+    var headers = base.headers
+    headers.replace(with: request.headers)
+    self.headers = headers
+  }
+
+  var server: Server { base.server }
+  var url: URL { target }
+  var taskTag: String { base.taskTag }
+
+  func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
+    switch content {
+    case .own: return try await base.task.uploadBody(encoder: encoder)
+    case .none: return .empty
+    case .piece(let piece, let file):
+      guard piece.count > 0 else { return .empty }
+      return try .file(file, bytes: ByteRange(Int(piece.offset)..<Int(piece.offset + piece.count)))
+    }
+  }
+
+  func preflight(_ request: inout HTTPRequest) async throws {
+    try await base.task.preflight(&request)
+  }
+
+  /// The plan of the request: each attempt is one of the upload's own.
+  func plan(_ method: HTTPMethod, deadline: Duration?) -> TaskPlan {
+    var plan = base
+    plan.task = self
+    plan.changes = []
+    plan.httpMethod = method
+    plan.headers = headers
+    plan.pageURL = target
+    plan.acceptedStatuses = .all
+    plan.retryPolicy = .never
+    plan.redirectPolicy = .refuse
+    plan.cachePolicy = .none
+    plan.gzipUploadThreshold = .max
+    // A piece of which some may have arrived is not sent once more before the server was asked, not even on a fresh connection.
+    if case .piece = content { plan.idempotency = .neverRepeat } else { plan.idempotency = .automatic }
+    if let deadline { plan.timeouts.call = deadline }
+    return plan
+  }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// What the protocols of uploads say, and how a file is divided.
+@Suite struct UploadDialectTests {
+  private static let url = URL(fileURLWithPath: "/")
+  private let source = UploadSource(fileName: "a b.txt", length: 10, type: .plainText)
+
+  private func pieces(_ length: Int64, _ chunk: Int64, _ granularity: Int = 1) -> [Int64] {
+    let slices = UploadSlices(length: length, chunkSize: chunk, granularity: granularity)
+    var (sizes, offset) = ([Int64](), Int64(0))
+    while true {
+      let piece = slices.piece(at: offset)
+      sizes.append(piece.count)
+      offset += piece.count
+      if piece.isLast { return sizes }
+    }
+  }
+
+  @Test func `pieces are of the size that was asked for, in whole granules, and leave no crumbs`() {
+    #expect(pieces(199_000, 75_000) == [75_000, 75_000, 49_000])
+    #expect(pieces(199_000, 75_000, 66_666) == [66_666, 66_666, 65_668])
+    #expect(pieces(0, 75_000) == [0])
+    #expect(pieces(75_000, 75_000) == [75_000])
+    #expect(pieces(77_499, 75_000) == [77_499] && pieces(77_500, 75_000) == [75_000, 2500])
+    #expect(pieces(100_000, 10, 40_000) == [40_000, 40_000, 20_000], "one granule at least")
+    #expect(pieces(.max, .max) == [.max])
+  }
+
+  private func tus(_ status: HTTPStatus, _ headers: HTTPHeaders = [:], query: Bool = false)
+    -> UploadPosition
+  {
+    let piece = UploadPiece(offset: 5, count: 5, isLast: true)
+    return TusUpload().position(
+      UploadAnswer(status, headers: headers, url: Self.url), after: query ? nil : piece)
+  }
+
+  @Test func `tus begins with the length and the metadata`() throws {
+    let request = TusUpload(metadata: ["secret": ""]).begin(source)
+    #expect(request.method == .post && request.headers["Tus-Resumable"] == "1.0.0")
+    #expect(request.headers["Upload-Length"] == "10")
+    #expect(
+      request.headers["Upload-Metadata"] == "filename YSBiLnR4dA==,filetype dGV4dC9wbGFpbg==,secret"
+    )
+    let url = try #require(URL(string: "https://a.test/files/"))
+    let begun = try TusUpload().begun(UploadAnswer(.created, headers: [.location: "7?x"], url: url))
+    #expect(begun == UploadSession(location: try #require(URL(string: "https://a.test/files/7?x"))))
+    #expect(throws: TaskError.self) { try TusUpload().begun(UploadAnswer(.created, url: url)) }
+    #expect(throws: TaskError.self) {
+      try TusUpload().begun(UploadAnswer(.ok, headers: [.location: "7"], url: url))
+    }
+  }
+
+  @Test func `tus takes the offset of the server`() {
+    #expect(
+      tus(204, ["Upload-Offset": "10"]) == .at(10)
+        && tus(200, ["Upload-Offset": "3"], query: true) == .at(3))
+    #expect(tus(204) == .unknown && tus(200, query: true) == .failed)
+    #expect(tus(204, ["Upload-Offset": "-1"]) == .unknown)
+    for status in [409, 423, 460] { #expect(tus(HTTPStatus(status)) == .unknown) }
+    for status in [404, 410] { #expect(tus(HTTPStatus(status)) == .gone) }
+    #expect(
+      tus(403, query: true) == .gone && tus(403) == .failed && tus(500) == .failed
+        && tus(413) == .failed)
+  }
+
+  private func google(_ status: HTTPStatus, _ headers: HTTPHeaders = [:], count: Int64? = 5)
+    -> UploadPosition
+  {
+    let piece = count.map { UploadPiece(offset: 5, count: $0, isLast: true) }
+    return GoogleUpload().position(
+      UploadAnswer(status, headers: headers, url: Self.url), after: piece)
+  }
+
+  @Test func `google's commands say what a piece is`() {
+    let session = UploadSession(location: Self.url)
+    func command(_ count: Int64, isLast: Bool) -> String? {
+      let request = GoogleUpload().send(
+        UploadPiece(offset: 5, count: count, isLast: isLast), of: session)
+      #expect(request.method == .put && request.headers["X-Goog-Upload-Offset"] == "5")
+      return request.headers["X-Goog-Upload-Command"]
+    }
+    #expect(command(5, isLast: false) == "upload" && command(5, isLast: true) == "upload, finalize")
+    #expect(command(0, isLast: true) == "finalize")
+    let begin = GoogleUpload().begin(source)
+    #expect(begin.method == .post && begin.headers["X-Goog-Upload-Command"] == "start")
+    #expect(begin.headers["X-Goog-Upload-Protocol"] == "resumable")
+    #expect(begin.headers["X-Goog-Upload-Content-Type"] == "text/plain")
+    #expect(begin.headers["X-Goog-Upload-Content-Length"] == "10")
+    #expect(GoogleUpload().query(session).headers["X-Goog-Upload-Command"] == "query")
+    #expect(GoogleUpload().cancel(session)?.headers["X-Goog-Upload-Command"] == "cancel")
+  }
+
+  @Test func `google's status says how far it is`() {
+    #expect(google(200, ["X-Goog-Upload-Status": "active"]) == .at(10))
+    #expect(
+      google(200, ["X-Goog-Upload-Status": "active", "X-Goog-Upload-Size-Received": "7"]) == .at(7))
+    #expect(
+      google(
+        200, ["X-Goog-Upload-Status": "active", "X-Goog-Upload-Size-Received": "7"], count: nil)
+        == .at(7))
+    #expect(google(200, ["X-Goog-Upload-Status": "active"], count: nil) == .failed)
+    #expect(google(200, ["X-Goog-Upload-Status": "final"]) == .finished)
+    #expect(google(200, ["X-Goog-Upload-Status": "final"], count: nil) == .finished)
+    #expect(google(500, ["X-Goog-Upload-Status": "final"]) == .failed)
+    #expect(google(200, ["X-Goog-Upload-Status": "cancelled"]) == .failed)
+    #expect(google(200) == .failed && google(200, ["X-Goog-Upload-Status": "odd"]) == .failed)
+    #expect(google(400, ["X-Goog-Upload-Status": "active"]) == .unknown, "a query tells")
+    #expect(google(400, ["X-Goog-Upload-Status": "active"], count: 0) == .failed)
+    #expect(google(400, ["X-Goog-Upload-Status": "active"], count: nil) == .failed)
+    #expect(google(404, ["X-Goog-Upload-Status": "active"]) == .failed)
+  }
+}

@@ -1,0 +1,87 @@
+#if os(Linux)
+  import Errand
+  import ErrandTesting
+  import Foundation
+  import Glibc
+  import Testing
+
+  /// Downloads from nginx by programs that are killed while they write.
+  @Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(10)))
+  struct NginxDownloadTests {
+    /// Not with `Process`, which knows no kill.
+    private func start(_ url: URL, _ place: URL) throws -> pid_t {
+      let products = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
+      let bench = products.appendingPathComponent("errand-bench").path
+      let words = [bench, "transfer-get", "--url", url.absoluteString, "--file", place.path]
+      var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+      defer { for argument in arguments { free(argument) } }
+      var process = pid_t()
+      try #require(posix_spawn(&process, bench, nil, nil, &arguments, nil) == 0)
+      return process
+    }
+
+    private func size(_ file: URL) -> Int {
+      var status = stat()
+      return stat(file.path, &status) == 0 ? Int(status.st_size) : -1
+    }
+
+    @Test func `a program that is killed again and again leaves the rest to the next, and the file is right`()
+      async throws
+    {
+      var random = SeededGenerator(seed: 3)
+      var data = Data(capacity: 24 << 20)
+      while data.count < 24 << 20 { withUnsafeBytes(of: random.next()) { data.append(contentsOf: $0) } }
+      let nginx = try await Nginx(files: ["large": data])
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
+      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      let place = folder.appendingPathComponent("large")
+      let part = folder.appendingPathComponent(".large.errand-part")
+      let url = nginx.url.appendingPathComponent("slow/large")
+      for number in 1...5 {
+        let process = try start(url, place)
+        defer {
+          kill(process, SIGKILL)
+          var ending: Int32 = 0
+          waitpid(process, &ending, 0)
+        }
+        // It has gone on from what the last one left, and not begun again.
+        #expect(await eventually { size(part) > number * 3 << 20 })
+      }
+      let before = size(part)
+      #expect(before > 15 << 20 && size(place) < 0)
+      let server = Server(remote: Remote(nginx.url))
+      let download = ResumableDownload(URLTask(url).on(server), to: place)
+      var first: Int64?
+      let states = download.states
+      let run = Task { try await download.run() }
+      for await state in states where first == nil { first = state.progress?.completed }
+      _ = try await run.value
+      #expect((first ?? 0) >= Int64(before), "it went on from where the last one was killed")
+      #expect(try Data(contentsOf: place) == data)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["large"])
+      withExtendedLifetime(nginx) {}
+    }
+
+    @Test func `a file that changes between two runs is taken anew`() async throws {
+      let (old, new) = (Data(repeating: 1, count: 8 << 20), Data(repeating: 2, count: 9 << 20))
+      let one = try await Nginx(files: ["large": old])
+      let other = try await Nginx(files: ["large": new])
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
+      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      let place = folder.appendingPathComponent("large")
+      func download(_ nginx: Nginx) -> ResumableDownload {
+        let server = Server(remote: Remote(nginx.url))
+        return ResumableDownload(
+          Endpoint<Void, Data>.get("slow/large").on(server), to: place, identity: "large")
+      }
+      let first = download(one)
+      let run = Task { try await first.run() }
+      #expect(await eventually { size(folder.appendingPathComponent(".large.errand-part")) > 2 << 20 })
+      first.cancel()
+      await #expect(throws: CancellationError.self) { try await run.value }
+      try await download(other).run()
+      #expect(try Data(contentsOf: place) == new)
+      withExtendedLifetime((one, other)) {}
+    }
+  }
+#endif

@@ -1,0 +1,123 @@
+#if os(Linux)
+  import Errand
+  import Foundation
+  import Testing
+
+  /// Uploads to tuspyserver, a server of tus 1.0.
+  @Suite(
+    .enabled(if: TusServer.isExpected, "tuspyserver is not installed"), .timeLimit(.minutes(10)))
+  struct TusServerTests {
+    struct AddFile: ServerPOSTTask {
+      let server: Server
+      var path = "files/"
+    }
+
+    private func inFolder(_ body: (TusServer, Server, URL, Data) async throws -> Void) async throws {
+      let tus = try await TusServer()
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "errand-tests-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      let file = folder.appendingPathComponent("large.bin")
+      let data = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 5) })
+      try data.write(to: file)
+      try await body(tus, Server(remote: Remote(tus.url)), file, data)
+    }
+
+    /// What the server has of its one upload.
+    private func stored(_ tus: TusServer) throws -> Data? {
+      let names = try FileManager.default.contentsOfDirectory(atPath: tus.folder.path)
+      let name = names.first {
+        !$0.hasPrefix(".") && !$0.hasSuffix(".info") && !$0.hasSuffix(".lock")
+      }
+      return try name.map { try Data(contentsOf: tus.folder.appendingPathComponent($0)) }
+    }
+
+    @Test func `a file arrives whole, in pieces or at once`() async throws {
+      for chunk in [700_000, Int.max] {
+        try await inFolder { tus, server, file, data in
+          let upload = ResumableUpload(
+            of: file, with: AddFile(server: server), by: .tus, chunkSize: chunk)
+          let answer = try await upload.run()
+          #expect(answer.headers["Upload-Offset"] == "3000000")
+          #expect(try stored(tus) == data)
+        }
+      }
+    }
+
+    @Test func `an upload that is cancelled again and again goes on where the server is`()
+      async throws
+    {
+      try await inFolder { tus, server, file, data in
+        for fraction in [0.2, 0.5, 0.8] {
+          let upload = ResumableUpload(
+            of: file, with: AddFile(server: server), by: .tus, chunkSize: 300_000)
+          let states = upload.states
+          let run = Task { try await upload.run() }
+          for await state in states where (state.progress?.fraction ?? 0) > fraction {
+            upload.cancel()
+          }
+          _ = await run.result
+        }
+        let last = ResumableUpload(
+          of: file, with: AddFile(server: server), by: .tus, chunkSize: 300_000)
+        if try stored(tus) != data { try await last.run() }
+        #expect(try stored(tus) == data)
+      }
+    }
+
+    @Test func `an upload that is discarded is gone`() async throws {
+      try await inFolder { tus, server, file, _ in
+        let upload = ResumableUpload(
+          of: file, with: AddFile(server: server), by: .tus, chunkSize: 300_000)
+        let states = upload.states
+        let run = Task { try await upload.run() }
+        for await state in states where (state.progress?.completed ?? 0) > 600_000 {
+          upload.cancel()
+        }
+        _ = await run.result
+        try await upload.discard()
+        #expect(try stored(tus) == nil)
+      }
+    }
+  }
+
+  /// tuspyserver in an application of its own.
+  final class TusServer: Sendable {
+    let url: URL
+    /// Where it keeps what came.
+    let folder: URL
+    private let server: LocalServer
+
+    static let isExpected =
+      interpreter != nil || ProcessInfo.processInfo.environment["CI"] == "true"
+
+    private static let interpreter = Python.interpreter(with: "tuspyserver, uvicorn")
+
+    init() async throws {
+      guard let interpreter = Self.interpreter else {
+        throw LocalServer.Failure(
+          reason: "no python3 with its packages tuspyserver and uvicorn is installed")
+      }
+      server = try await LocalServer(interpreter) { port, folder in
+        Self.script.replacingOccurrences(of: "PORT", with: "\(port)").replacingOccurrences(
+          of: "FOLDER", with: "\(folder)/uploads")
+      } arguments: {
+        ["\($0)/configuration"]
+      }
+      folder = server.folder.appendingPathComponent("uploads")
+      url = try server.url("http")
+    }
+
+    private static let script = #"""
+      import os, uvicorn
+      from fastapi import FastAPI
+      from tuspyserver import create_tus_router
+
+      os.makedirs("FOLDER", exist_ok=True)
+      app = FastAPI()
+      app.include_router(create_tus_router(prefix="files", files_dir="FOLDER"))
+      uvicorn.run(app, host="127.0.0.1", port=int("PORT"), log_level="critical")
+      """#
+  }
+#endif
