@@ -19,6 +19,7 @@ struct TransferKillScenario: Scenario {
     let original = folder.appendingPathComponent("large")
     try Self.write(options.concurrency << 20, to: original)
     // Slow enough for a hundred moments, unless the disk is slower.
+    signal(SIGPIPE, SIG_IGN)  // the relay writes to programs that were killed
     let nginx = try FileServer(serving: folder, bytesPerSecond: 64 << 20)
     defer { nginx.stop() }
     let report = Shared(TransferKillReport(megabytes: options.concurrency))
