@@ -142,8 +142,11 @@ import Testing
       #expect(entries.map { "\($0.response.status)" } == told && entries.last?.timeline == story)
       #expect(entries.map(\.attempt) == [1, 2, 3, 3, 3, 3])
 
-      let observed = events.moments(of: call.id)
-      #expect(observed == call.moments.map(\.text))
+      // Observers are told of more than the record keeps.
+      let observed = events.events.filter { $0.call == call.id }.map(\.moment)
+      let further: Set = ["requested", "nameResolved", "connected", "requestSent"]
+      #expect(observed.filter { !further.contains($0.kind) }.map(\.description) == call.moments.map(\.text))
+      #expect(observed.count(where: { $0.kind == "requested" }) == told.count)
       var outputs =
         lines.withLock { $0 } + [response.record.summary, response.record.description, "\(response.response)"]
       outputs += events.moments().map { "\($0)" }

@@ -7,7 +7,9 @@ extension LogPage {
     json.raw("<script type=\"application/json\" class=\"call\">{\"call\":")
     json.add(call)
     json.member("file", file)
-    json.list("curl", call.exchanges.map(\.curlCommand)) { json, command in
+    // Of a body that is cut no command is made, which would have all of it.
+    let commands = call.exchanges.map { ($0.body?.size ?? 0) > bodyLimit ? nil : $0.curlCommand }
+    json.list("curl", commands) { json, command in
       command.map { json.string($0) } ?? json.raw("null")
     }
     json.raw("}</script>\n")

@@ -105,7 +105,10 @@ struct ActivityWatches {
 
   var isEmpty: Bool { entries.isEmpty }
 
-  mutating func add(_ watch: ActivityWatch) { entries.append(Entry(watch: watch)) }
+  mutating func add(_ watch: ActivityWatch) {
+    if entries.count >= 16 { entries.removeAll { $0.watch == nil } }
+    entries.append(Entry(watch: watch))
+  }
 
   /// Those that somebody still holds; the others are forgotten.
   mutating func present() -> [ActivityWatch] {

@@ -79,7 +79,7 @@ public struct GaugeReadings: AsyncSequence, Sendable {
 
   init(server: Server, interval: Duration) {
     clock = server.manager.clock
-    self.interval = interval
+    self.interval = max(interval, .milliseconds(10))
     self.server = server
   }
 

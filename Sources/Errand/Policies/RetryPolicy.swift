@@ -116,7 +116,7 @@ public struct RetryPolicy: Sendable {
   }
 
   private func backoff(_ failure: Failure) -> Duration {
-    let doublings = isFixed ? 0 : min(failure.attempts.count - 1, 30)
+    let doublings = isFixed ? 0 : min(max(0, failure.attempts.count - 1), 30)
     let cap = cap(for: failure.request)
     // Not the other way round: what doubles so often may be too large for a duration.
     let bound = baseDelay >= cap / (1 << doublings) ? cap : baseDelay * (1 << doublings)

@@ -73,8 +73,15 @@ enum LearnedSecrets {
   static func learn(_ path: [any CodingKey]) {
     guard let name = path.last(where: { $0.intValue == nil })?.stringValue else { return }
     let folded = SecretNames.folded(name.utf8)
-    names.withLock { _ = $0.insert(folded) }
+    // The keys of a dictionary may be a peer's.
+    names.withLock { if $0.count < room { $0.insert(folded) } }
   }
+
+  /// The most names that are noted.
+  private static let room = 1000
+
+  /// The number of names that were noted.
+  static var count: Int { names.withLock { $0.count } }
 
   /// True for a name in its folded form that was noted.
   static func contains(_ name: [UInt8]) -> Bool { names.withLock { !$0.isEmpty && $0.contains(name) } }

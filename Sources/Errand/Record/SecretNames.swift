@@ -6,7 +6,13 @@ struct SecretNames: Sendable {
   private let known = Known()
 
   private final class Known: Sendable {
-    let fields = Lock<[HTTPHeaderName: Bool]>([:])
+    struct State {
+      var fields: [HTTPHeaderName: Bool] = [:]
+      /// The number of names that were learned until then: another one may be any of these.
+      var learned = 0
+    }
+
+    let state = Lock(State())
   }
 
   /// The most names that are remembered; a peer may make up any number.
@@ -19,9 +25,16 @@ struct SecretNames: Sendable {
 
   /// What `decide` says of a header field, which has to be the same every time.
   func remembering(_ field: HTTPHeaderName, _ decide: () -> Bool) -> Bool {
-    if let isSecret = known.fields.withLock({ $0[field] }) { return isSecret }
+    let learned = LearnedSecrets.count
+    let remembered = known.state.withLock { state in
+      if state.learned != learned { state = Known.State(learned: learned) }
+      return state.fields[field]
+    }
+    if let remembered { return remembered }
     let isSecret = decide()
-    known.fields.withLock { if $0.count < Self.room { $0[field] = isSecret } }
+    known.state.withLock { state in
+      if state.learned == learned, state.fields.count < Self.room { state.fields[field] = isSecret }
+    }
     return isSecret
   }
 
@@ -31,7 +44,14 @@ struct SecretNames: Sendable {
   func contains(_ name: some Collection<UInt8>) -> Bool {
     guard !isEmpty, !name.isEmpty else { return false }
     let name = Self.folded(name)
-    return names.contains(name) || hasPart(name) || LearnedSecrets.contains(name)
+    return names.contains(name) || hasPart(name) || LearnedSecrets.contains(name) || isLearnedInForm(name)
+  }
+
+  /// True for the name of a form that has a learned one in it: `login[answer]`, `login.answer`, `answers[0]`.
+  private func isLearnedInForm(_ name: [UInt8]) -> Bool {
+    guard LearnedSecrets.count > 0 else { return false }
+    let parts = name.split { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") || $0 == UInt8(ascii: ".") }
+    return parts.contains { LearnedSecrets.contains(Array($0)) }
   }
 
   /// True for a name a part of which is secret.

@@ -39,6 +39,18 @@ import Testing
     for text in texts { #expect(!text.contains("planted-redacted") && text.contains("<redacted>"), "\(text)") }
   }
 
+  @Test func `a header that was shown is hidden once its name is learned, and so is the name within a form's`() throws {
+    struct Answers: Encodable { @Redacted var cornerShop = "planted-redacted" }
+    let name: HTTPHeaderName = "X-Corner-Shop"
+    let redaction = Redaction.standard
+    #expect(redaction([name: "a"])[name] == "a")
+    _ = try JSONEncoder().encode(Answers())
+    #expect(redaction([name: "a"])[name] == Redaction.mark)
+    for item in ["login[cornerShop]", "login.cornerShop", "cornerShop[]", "cornerShop[0]"] {
+      #expect(!redaction(address: "https://shop.test/?\(item)=planted-redacted").contains("planted"), "\(item)")
+    }
+  }
+
   @Test func `no log, record, page or command of a call has it, and the request does`() async throws {
     try await withFolder { folder in
       let output = Shared<[String]>([])

@@ -4,6 +4,8 @@ import ErrandFoundation
 struct ReplayRequest: Sendable {
   enum Body: Sendable, Equatable {
     case bytes(Data)
+    /// One that is no text in which secrets could be hidden.
+    case raw(Data)
     case json(JSONValue)
     /// One that cannot be compared, for the reason given.
     case unknown(String)
@@ -69,7 +71,7 @@ extension ReplayRequest.Body {
   /// A body, secrets hidden.
   init(_ data: Data, type: MediaType?, redaction: Redaction) {
     guard let text = redaction.text(of: data, type: type) else {
-      self = .bytes(data)
+      self = .raw(data)
       return
     }
     let shown = Data(text.utf8)
@@ -90,6 +92,7 @@ extension ReplayRequest.Body {
   private var shown: String {
     switch self {
     case .bytes(let data): String(data: data, encoding: .utf8)?.onOneLine.shortened ?? "<\(data.count) bytes>"
+    case .raw(let data): "<\(data.count) bytes>"
     case .json(let value): "\(value)".shortened
     case .unknown(let reason): reason
     }

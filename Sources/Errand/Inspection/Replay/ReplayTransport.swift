@@ -75,6 +75,9 @@ public final class ReplayTransport: Transport {
   /// True where nothing is sent, and where the transport of what is recorded checks them.
   public var checksAddresses: Bool { live?.checksAddresses ?? true }
 
+  /// Those of the transport of what is recorded.
+  public func connections() async -> [String: ConnectionCounts] { await live?.connections() ?? [:] }
+
   /// The recorded requests that were not played yet; empty at the end of a test that sends all of them.
   public var unplayed: [HTTPArchive.Entry] { tape.withLock { $0.unplayed } }
 

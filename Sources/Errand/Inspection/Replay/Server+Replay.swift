@@ -22,14 +22,20 @@ extension Transport where Self == ReplayTransport {
 }
 
 extension Server {
-  /// A server like this one as it is now, with the same manager, whose requests that transport answers. Its cookies are its own.
+  /// A server like this one as it is now, with the same manager, whose requests that transport answers.
+  ///
+  /// Its cookies and its cache are its own, and it signs in with nothing: what was recorded takes the place of nothing that is
+  /// kept for the network. To play a sign-in, give a server of its own credentials and this transport.
   ///
   ///     let recorded = shop.replaying(try .replay(from: file))
   ///     try await Server.withDefault(recorded) { … }
   public nonisolated func replaying(_ transport: ReplayTransport) -> Server {
-    ServerDefault.leavingDefault {
+    var settings = configuration
+    settings.authentication = .none
+    if settings.cache != nil { settings.cache = MemoryCache() }
+    return ServerDefault.leavingDefault { [settings] in
       Server(
-        remote: remote, configuration: configuration, transport: transport, manager: manager, environment: [:])
+        remote: remote, configuration: settings, transport: transport, manager: manager, environment: [:])
     }
   }
 }

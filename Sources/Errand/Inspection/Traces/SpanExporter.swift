@@ -113,7 +113,12 @@ private struct SpanFile {
       throw TaskError(
         .fileNotWritable, "can't write spans to \(file.path): it is no plain file of this user's", phase: .finishing)
     }
-    guard Descriptor.put(Data(bytes), into: descriptor) else { throw failure(errno) }
+    if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o600) != 0 { throw failure(errno) }
+    guard Descriptor.put(Data(bytes), into: descriptor) else {
+      let number = errno
+      ftruncate(descriptor, status.st_size)  // all lines or none
+      throw failure(number)
+    }
   }
 
   private func failure(_ number: Int32) -> TaskError {

@@ -105,7 +105,7 @@ final class SpanQueue: Sendable {
     do {
       let rejected = try await exporter.export(batch, resource)
       state.withLock { state in
-        state.dropped += rejected
+        state.dropped += min(max(0, rejected), batch.count)  // a collector may say anything
         state.hasFailed = false
       }
     } catch {

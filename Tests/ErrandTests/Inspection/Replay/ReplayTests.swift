@@ -145,6 +145,34 @@ import Testing
     #expect(stub.requests.count == 1 && calls.calls.count == 3)
   }
 
+  @Test func `a recording takes the place of no token and of nothing in the cache`() async throws {
+    let (calls, cache) = (RecordedCalls(), MemoryCache())
+    let stub = StubServer(.widget) { configuration in
+      configuration.recorders = [calls]
+      configuration.cache = cache
+      configuration.authentication = .bearer("mine")
+    }
+    _ = try await GetWidget().on(stub.server).download()
+    let played = stub.server.replaying(.replay(from: calls))
+    let settings = played.configuration
+    #expect(settings.authentication.isNone && (settings.cache as? MemoryCache).map { $0 !== cache } == true)
+    #expect(try await GetWidget().on(played).download() == Widget())
+  }
+
+  @Test func `what differs in a body that is no text is told without the body`() async throws {
+    let calls = RecordedCalls()
+    let stub = StubServer(.widget) { $0.recorders = [calls] }
+    let address = stub.server.remote.url.appendingPathComponent("a")
+    let task = URLTask(address, method: .put, body: .bytes(Data("a".utf8), type: .octetStream))
+    _ = try await task.on(stub.server).run()
+    var options = ReplayOptions()
+    options.matching = [.method, .url, .body]
+    let transport = ReplayTransport(calls.calls, options: options)
+    let other = URLTask(task.url, method: .put, body: .bytes(Data("passphrase hunter2".utf8), type: .octetStream))
+    let error = await #expect(throws: TaskError.self) { try await other.on(server(playing: transport)).run() }
+    #expect(error?.code == .notRecorded && "\(String(describing: error))".contains("hunter2") == false)
+  }
+
   @Test func `status, header, bytes and the fields after the body come as they were`() async throws {
     let archive = HTTPArchive(
       entries: [

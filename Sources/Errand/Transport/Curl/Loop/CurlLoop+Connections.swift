@@ -68,7 +68,7 @@
       if descriptor == transfer.socket.descriptor, sockets.isOpen(transfer.socket) { return true }
       // A connection that may carry others may have something to say to them.
       let isShared = transfer.mayMultiplex && !sockets.awaitsNothing(descriptor)
-      guard isShared || isSilent(descriptor) && !transfer.hasUnread else { return false }
+      guard isShared || isSilent(descriptor, for: transfer) && !transfer.hasUnread else { return false }
       // From now on, not from when libcurl wants to hear of the socket: it may read an answer, and pause, before it does.
       transfer.socket = sockets.join(descriptor, after: transfer.socket)
       return true
@@ -141,9 +141,10 @@
       return timers.elements.contains { $0.group == owner.group && $0.sendCount > 0 && !sockets.isOpen($0.socket) }
     }
 
-    /// True where nothing came over an idle connection. The kernel has just said so of most, which saves a question.
-    private func isSilent(_ descriptor: Int32) -> Bool {
-      let isReported = silence != 0 && sockets.isWatched(descriptor, since: silence)
+    /// True where nothing came over an idle connection. The kernel has just said so of most, which saves a question; of what
+    /// may go once it is asked.
+    private func isSilent(_ descriptor: Int32, for transfer: CurlTransfer) -> Bool {
+      let isReported = transfer.mayRepeat && silence != 0 && sockets.isWatched(descriptor, since: silence)
       return isReported && CurlLibrary.now < silence + Self.hearing || Self.isSilent(descriptor)
     }
 

@@ -152,6 +152,7 @@
       defer { events.deallocate() }
       while true {
         carryOutCommands()
+        commands.removeAll(keepingCapacity: true)  // what they hold is not kept over the wait
         fireTimers()
         pulse.enter()
         for multi in multis.values { multi.expire(at: now) }
@@ -163,8 +164,8 @@
         silence = 0
         let count = max(0, Int(epoll_wait(epoll, events, Int32(capacity), timeout())))
         now = CurlLibrary.now
-        // Before anything else: what came unasked before one of them was pushed is among these events.
-        commands.removeAll(keepingCapacity: true)
+        // Before anything else: what came unasked before one of them was pushed is among these events, but for the moment since
+        // the wait.
         if (0..<count).contains(where: { events[$0].data.u64 == Self.wakeUpMark }) { takeCommands() }
         if now >= restEnd { endRests() }
         for index in 0..<count {
