@@ -61,7 +61,7 @@ extension Server {
   ///
   /// It does not hold the server, and ends with it.
   ///
-  /// - Parameter interval: The time between two readings, by the manager's clock.
+  /// - Parameter interval: The time between two readings, by the manager's clock; at least 10 ms.
   /// - Returns: The present gauges, and then those that differ from the last.
   public nonisolated func gauges(every interval: Duration) -> GaugeReadings {
     GaugeReadings(server: self, interval: interval)
@@ -79,7 +79,7 @@ public struct GaugeReadings: AsyncSequence, Sendable {
 
   init(server: Server, interval: Duration) {
     clock = server.manager.clock
-    self.interval = max(interval, .milliseconds(10))
+    self.interval = Swift.max(interval, .milliseconds(10))
     self.server = server
   }
 

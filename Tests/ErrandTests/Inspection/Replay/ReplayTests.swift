@@ -162,14 +162,15 @@ import Testing
   @Test func `what differs in a body that is no text is told without the body`() async throws {
     let calls = RecordedCalls()
     let stub = StubServer(.widget) { $0.recorders = [calls] }
-    let address = stub.server.remote.url.appendingPathComponent("a")
+    let address = try #require(URL(string: "https://shop.test/a"))
     let task = URLTask(address, method: .put, body: .bytes(Data("a".utf8), type: .octetStream))
     _ = try await task.on(stub.server).run()
     var options = ReplayOptions()
     options.matching = [.method, .url, .body]
     let transport = ReplayTransport(calls.calls, options: options)
     let other = URLTask(task.url, method: .put, body: .bytes(Data("passphrase hunter2".utf8), type: .octetStream))
-    let error = await #expect(throws: TaskError.self) { try await other.on(server(playing: transport)).run() }
+    let played = server(playing: transport)
+    let error = await #expect(throws: TaskError.self) { try await other.on(played).run() }
     #expect(error?.code == .notRecorded && "\(String(describing: error))".contains("hunter2") == false)
   }
 
