@@ -107,7 +107,10 @@ final class Call: Sendable {
       let value =
         surroundings == nil && trace.span == nil
         ? try await body(self) : try await inSurroundings { try await body(self) }
-      try checkCancellation()
+      if isCancelled {
+        cancel()  // the body of a stream, and with it its attempt, ends before the call does
+        throw CancellationError()
+      }
       if delivery.isStream { return value }  // it ends with its body
       await end(.succeeded(nil))
       return value

@@ -37,6 +37,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
       if first == nil { first = action } else { others.append(action) }
     }
 
+    var isEmpty: Bool { first == nil }
+
     func run(_ ending: Ending, _ source: (any HTTPBodySource)?) {
       first?(ending, source)
       for action in others { action(ending, source) }
@@ -51,13 +53,24 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     /// The fields after the body, where its source was released.
     var trailers = HTTPHeaders()
     var ending: Ending?
-    var onEnd = EndActions()
+    /// Nil once all have run.
+    var onEnd: EndActions? = EndActions()
     /// The error that a reader gets in place of a cancellation.
     var cause: (any Error)?
     /// Turns an error into the one that the reader gets.
     var explain: (@Sendable (any Error) -> any Error)?
     /// Gets the number of bytes read, chunk by chunk.
     var onChunk: (@Sendable (Int) -> Void)?
+
+    /// The actions to run; nil where there is none, and none will be kept.
+    mutating func takeActions() -> (EndActions, (any HTTPBodySource)?)? {
+      guard let actions = onEnd, !actions.isEmpty else {
+        onEnd = nil
+        return nil
+      }
+      onEnd = EndActions()
+      return (actions, source)
+    }
   }
 
   private let state: Lock<State>
@@ -153,10 +166,14 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// The timings of the transfer; nil until its end, and for a body that is in memory.
   public var timings: TransferTimings? { source?.timings }
 
-  /// Calls `action` once, when the body has ended or was released; at once if it has already.
+  /// Calls `action` once, when the body has ended or was released, after the actions that were given before; at once where
+  /// all of these have run.
   package func onEnd(_ action: @escaping EndAction) {
     let (past, source) = state.withLock { state -> (Ending?, (any HTTPBodySource)?) in
-      if state.ending == nil { state.onEnd.add(action) }
+      guard state.onEnd == nil else {
+        state.onEnd?.add(action)
+        return (nil, nil)
+      }
       return (state.ending, state.source)
     }
     if let past { action(past, source) }
@@ -176,13 +193,16 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   private func count(_ chunk: Data) { state.withLock { $0.onChunk }?(chunk.count) }
 
   private func end(_ ending: Ending) {
-    let (actions, source) = state.withLock { state -> (EndActions?, (any HTTPBodySource)?) in
-      guard state.ending == nil else { return (nil, nil) }
+    var next = state.withLock { state -> (EndActions, (any HTTPBodySource)?)? in
+      guard state.ending == nil else { return nil }
       state.ending = ending
-      defer { state.onEnd = EndActions() }
-      return (state.onEnd, state.source)
+      return state.takeActions()
     }
-    actions?.run(ending, source)
+    // An action that is added meanwhile runs after these: a call must not end before its attempt.
+    while let (actions, source) = next {
+      actions.run(ending, source)
+      next = state.withLock { $0.takeActions() }
+    }
   }
 
   private func takeBuffered() throws -> Data? {

@@ -49,6 +49,19 @@ import Testing
     #expect(try await body.next() == nil)
   }
 
+  @Test func `actions for its end run in the order in which they came, one that comes meanwhile last`() {
+    let body = HTTPResponseBody()
+    let order = Shared<[String]>([])
+    body.onEnd { _, _ in
+      body.onEnd { ending, _ in order.withLock { $0.append("meanwhile, \(ending)") } }
+      order.withLock { $0.append("first") }
+    }
+    body.onEnd { _, _ in order.withLock { $0.append("second") } }
+    body.cancel()
+    body.onEnd { _, _ in order.withLock { $0.append("afterwards") } }
+    #expect(order.withLock { $0 } == ["first", "second", "meanwhile, dropped", "afterwards"])
+  }
+
   @Test func `what is left is gathered, up to the limit`() async throws {
     let body = HTTPResponseBody(Source(["first", "second"], isWhole: true))
     #expect(try await body.next() == Data("first".utf8))

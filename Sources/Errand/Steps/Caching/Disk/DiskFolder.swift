@@ -113,6 +113,10 @@ final class DiskFolder: Sendable {
     guard let (file, _) = openFile(name, in: shard) else { return true }
     defer { close(file) }
     guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return false }
+    // Before it was locked, its writer may have ended and another begun: then the name is that one's.
+    var (locked, there) = (stat(), stat())
+    guard fstat(file, &locked) == 0, fstatat(shard, name, &there, AT_SYMLINK_NOFOLLOW) == 0 else { return true }
+    guard locked.st_ino == there.st_ino, locked.st_dev == there.st_dev else { return false }
     removeFile(name, in: shard)  // while it is locked: its writer then sees that it is gone
     return true
   }
