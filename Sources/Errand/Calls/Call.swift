@@ -87,10 +87,10 @@ final class Call: Sendable {
   /// The time left until the deadline; nil where there is none.
   var remaining: Duration? { timeouts.call.map { $0 - trace.elapsed } }
 
-  /// The `Idempotency-Key` of the call, the same for every attempt.
+  /// The `Idempotency-Key` of the call, the same for every attempt; the task's own where it states one.
   var idempotencyKey: String {
     state.withLock { state in
-      let key = state.idempotencyKey ?? manager.random.key()
+      let key = state.idempotencyKey ?? plan.headers[.idempotencyKey] ?? manager.random.key()
       state.idempotencyKey = key
       return key
     }

@@ -11,8 +11,8 @@ public import ErrandFoundation
 /// the program is killed between the answer and its note.
 ///
 /// A task that fails as where there is no network, no sign-in or an overloaded server stays, and those behind it wait. One that is
-/// refused leaves the queue, and so does one whose time is over; ``QueueReport`` tells of both. One of a type or a version that is not
-/// known is migrated, or set aside in a folder. Nothing else is ever removed.
+/// refused leaves the queue, and so do one whose time is over, and one of a type or a version that is not known and not migrated:
+/// ``QueueReport`` tells of them, and their files are set aside in a folder. Only what was delivered is removed.
 ///
 /// The folder is for this user alone (0700, files 0600). One process at a time has it, until the queue is released.
 public actor OfflineQueue {
@@ -29,9 +29,10 @@ public actor OfflineQueue {
   private let migration: Migration?
   private var entries: [QueuedTask] = []
   private var nextID = 1
+  private var holds = QueueHolds()
   private var isDelivering = false
-  /// The reports on files that were no tasks when the queue was opened.
-  private var early: [QueueReport] = []
+  /// The reports that were not told yet: on files that were no tasks when the queue was opened, and of a delivery that was cancelled.
+  private var untold: [QueueReport] = []
   /// Ends the wait of ``run(_:)`` for something to deliver.
   private var wake: AsyncStream<Void>.Continuation?
 
@@ -54,20 +55,24 @@ public actor OfflineQueue {
     self.migration = migration
     self.types = Dictionary(types.map { ($0.typeName, $0) }, uniquingKeysWith: { first, _ in first })
     folder = try QueueFolder.open(url)
+    nextID = try folder.largestNumber() + 1
     for name in try folder.taskNames() {
-      nextID = max(nextID, (QueuedTask.number(of: name) ?? 0) + 1)
-      let task = try folder.read(name).flatMap { try? JSONDecoder().decode(QueuedTask.self, from: $0) }
-      if let task, task.format == QueuedTask.format, task.fileName == name {
+      if let task = folder.read(name) {
         entries.append(task)
       } else {
-        try folder.setAside(name)
-        early.append(QueueReport(fileName: name, task: nil, outcome: .setAside(reason: "the file is no task")))
+        let aside = try folder.setAside(name)
+        untold.append(QueueReport(fileName: aside, task: nil, outcome: .setAside(reason: "the file is no task")))
       }
     }
   }
 
   /// The tasks that are to be delivered, in order.
   public var waiting: [QueuedTask] { entries }
+
+  /// The files of the tasks that left the queue and were not delivered, in order. They stay until they are removed; one that is moved back
+  /// into the folder is a task again when the queue is opened the next time.
+  /// Throws the system's error where the folder cannot be read.
+  public var setAside: [URL] { get throws { try folder.asideFiles() } }
 
   /// Keeps a task: once this returns it survives a crash.
   ///
@@ -103,102 +108,128 @@ public actor OfflineQueue {
 
   // MARK: Delivering
 
-  /// Delivers what can be delivered now, once.
+  /// Delivers what can be delivered now, once, whatever is held up.
   ///
   /// - Returns: What became of the tasks that left the queue.
-  /// - Throws: ``TaskError`` with code `.transferInUse` while it delivers already; `CancellationError` when it was cancelled: what was not
-  ///   delivered by then stays.
+  /// - Throws: ``TaskError`` with code `.transferInUse` while it delivers already, as in ``run(_:)``; `CancellationError` when it was
+  ///   cancelled: what was not delivered by then stays, and the next delivery reports on what was.
   @discardableResult
   public func deliver() async throws -> [QueueReport] {
+    try begin()
+    defer { isDelivering = false }
     let reports = Lock([QueueReport]())
-    let keep: @Sendable (QueueReport) async -> Void = { report in reports.withLock { $0.append(report) } }
-    try await deliver(keep)
-    return reports.withLock { $0 }
+    await pass { report in reports.withLock { $0.append(report) } }
+    let told = reports.withLock { $0 }
+    if Task.isCancelled { untold = told + untold }
+    try Task.checkCancellation()
+    return told
   }
 
-  /// Delivers what is there and what is added, until it is cancelled. Where tasks stay, it tries again after a second, and after twice
-  /// as long each time, up to five minutes.
+  /// Delivers what is there and what is added, until it is cancelled. Where a task stays, its key is tried again after a second, and
+  /// after twice as long each time, up to five minutes; no sooner than the server asks for.
   ///
-  /// - Parameter report: Is told of each task that leaves the queue.
+  /// - Parameter report: Is told of each task that leaves the queue, before its file does: of one twice where the program ends between
+  ///   them.
   /// - Throws: ``TaskError`` with code `.transferInUse` while it delivers already; `CancellationError` when it was cancelled.
   public func run(_ report: @escaping @Sendable (QueueReport) async -> Void) async throws {
+    try begin()
     let (signals, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     self.wake = wake
-    defer { self.wake = nil }
-    var delay = Duration.seconds(1)
+    defer { (isDelivering, self.wake) = (false, nil) }
     while true {
-      let count = try await deliver(report)
-      if count > 0 { delay = .seconds(1) }
-      if entries.isEmpty {
-        for await _ in signals { break }
-      } else {
-        try await server.manager.clock.sleep(for: delay)
-        delay = min(delay * 2, .seconds(300))
-      }
+      await pass(report)
+      try Task.checkCancellation()
+      await rest(signals, wake)
       try Task.checkCancellation()
     }
   }
 
-  /// Delivers what can be delivered; returns how many tasks left the queue.
-  @discardableResult
-  private func deliver(_ report: @escaping @Sendable (QueueReport) async -> Void) async throws -> Int {
+  private func begin() throws {
     guard !isDelivering else { throw TransferDesk.inUse("the queue") }
     isDelivering = true
-    defer { isDelivering = false }
-    var count = early.count
-    for found in early { await report(found) }
-    early = []
-    await withTaskGroup(of: (key: String, count: Int, isHeldUp: Bool).self) { group in
-      var (active, heldUp) = (Set<String>(), Set<String>())
+    holds = QueueHolds()
+  }
+
+  /// Returns when a task was added, or the first of those that are held up may be sent again.
+  private func rest(_ signals: AsyncStream<Void>, _ wake: AsyncStream<Void>.Continuation) async {
+    let clock = server.manager.clock
+    var alarm: Task<Void, Never>?
+    if let wait = holds.wait(for: entries.lazy.map(\.key), at: clock.now) {
+      guard wait > .zero else { return }
+      alarm = Task {
+        guard (try? await clock.sleep(for: wait)) != nil else { return }  // there was something to deliver first
+        wake.yield()
+      }
+    }
+    for await _ in signals { break }
+    alarm?.cancel()
+  }
+
+  /// Delivers what is not held up.
+  private func pass(_ report: @escaping @Sendable (QueueReport) async -> Void) async {
+    while !untold.isEmpty { await report(untold.removeFirst()) }
+    await withTaskGroup(of: String.self) { group in
+      var active = Set<String>()
       func fill() {
-        for key in entries.map(\.key) where active.count < Self.mostKeys && !heldUp.contains(key) {
-          guard active.insert(key).inserted else { continue }
+        let now = server.manager.clock.now
+        for key in entries.map(\.key) where active.count < Self.mostKeys {
+          guard !Task.isCancelled, !holds.holds(key, at: now), active.insert(key).inserted else { continue }
           group.addTask { [self] in await line(key, report) }
         }
       }
       fill()
-      for await line in group {
-        active.remove(line.key)
-        count += line.count
-        if line.isHeldUp { heldUp.insert(line.key) }
+      for await key in group {
+        active.remove(key)
         fill()
       }
     }
-    try Task.checkCancellation()
-    return count
   }
 
-  /// Delivers the tasks of a key, in order, until one stays.
-  private func line(_ key: String, _ report: @Sendable (QueueReport) async -> Void) async -> (
-    key: String, count: Int, isHeldUp: Bool
-  ) {
-    var count = 0
+  /// Delivers the tasks of a key, in order, until one stays; returns the key.
+  private func line(_ key: String, _ report: @Sendable (QueueReport) async -> Void) async -> String {
     while !Task.isCancelled, let queued = entries.first(where: { $0.key == key }) {
-      guard let outcome = await outcome(of: queued) else { return (key, count, true) }
-      do {
-        if case .setAside = outcome { try folder.setAside(queued.fileName) } else { folder.remove(queued.fileName) }
-      } catch {
-        return (key, count, true)  // it is still there, and is set aside another time
+      let outcome: QueueReport.Outcome
+      switch await fate(of: queued) {
+      case .leaves(let known): outcome = known
+      case .stays(let retryAfter):
+        if Task.isCancelled { return key }
+        holds.hold(key, at: server.manager.clock.now, retryAfter: retryAfter)
+        return key
       }
-      entries.removeAll { $0.id == queued.id }
-      count += 1
       await report(QueueReport(fileName: queued.fileName, task: queued, outcome: outcome))
+      remove(queued, after: outcome)
+      holds.release(key)
     }
-    return (key, count, Task.isCancelled)
+    return key
   }
 
-  /// What becomes of a task; nil where it stays.
-  private func outcome(of queued: QueuedTask) async -> QueueReport.Outcome? {
-    guard server.manager.dates.now < queued.expires else { return .expired }
+  private func remove(_ queued: QueuedTask, after outcome: QueueReport.Outcome) {
+    entries.removeAll { $0.id == queued.id }
+    if case .delivered = outcome {
+      folder.remove(queued.fileName)
+    } else {
+      _ = try? folder.setAside(queued.fileName)  // where the disk is broken it stays, and is told of once more
+    }
+  }
+
+  private enum Fate {
+    case leaves(QueueReport.Outcome)
+    case stays(retryAfter: Duration?)
+  }
+
+  private func fate(of queued: QueuedTask) async -> Fate {
+    guard server.manager.dates.now < queued.expires else { return .leaves(.expired) }
     let task: any PersistentTask
     switch restored(queued) {
     case .success(let restored): task = restored
-    case .failure(let reason): return .setAside(reason: reason.words)
+    case .failure(let reason): return .leaves(.setAside(reason: reason.words))
     }
     do {
-      return .delivered(try await send(task, queued.idempotencyKey).status)
+      let response = try await send(task, queued.idempotencyKey)
+      return QueueRules.strays(response) ? .stays(retryAfter: nil) : .leaves(.delivered(response.status))
     } catch {
-      return QueueRules.stays(after: error) ? nil : .failed(error)
+      guard QueueRules.stays(after: error) else { return .leaves(.failed(error)) }
+      return .stays(retryAfter: (error as? TaskError).flatMap { RetryAfter.delay(in: $0.headers) })
     }
   }
 
@@ -207,7 +238,8 @@ public actor OfflineQueue {
     plan.change { [server] plan in
       plan.server = server
       plan.headers[.idempotencyKey] = key
-      plan.idempotency = .automatic
+      (plan.cachePolicy, plan.hedging) = (.none, .none)
+      plan.idempotency = .key  // the body of a form is the same each time, too
     }
     return try await Call.perform(plan, .discarded) { $0.response }
   }

@@ -19,7 +19,9 @@ struct QueueFolder: ~Copyable {
   static func open(_ url: URL) throws -> QueueFolder {
     let folder = try opened(url)
     let queue = QueueFolder(url, folder, try LockedFile("\(url.path)/.lock", of: url.path))
-    for name in try queue.names() where name.hasSuffix("~") { queue.folder.remove(name) }
+    for name in try queue.names() where name.hasSuffix("~") && QueuedTask.number(of: String(name.dropLast())) != nil {
+      queue.folder.remove(name)
+    }
     return queue
   }
 
@@ -39,7 +41,13 @@ struct QueueFolder: ~Copyable {
 
   private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: url.path) }
 
-  func read(_ name: String) throws -> Data? { try folder.read(name) }
+  /// The task in a file; nil where it is none, or is no plain file of ours.
+  func read(_ name: String) -> QueuedTask? {
+    guard let data = try? folder.read(name), let task = try? JSONDecoder().decode(QueuedTask.self, from: data),
+      task.format == QueuedTask.format, task.fileName == name
+    else { return nil }
+    return task
+  }
 
   func write(_ data: Data, to name: String) throws {
     do {
@@ -59,16 +67,32 @@ struct QueueFolder: ~Copyable {
     folder.synchronise()
   }
 
+  /// The files that were set aside, in order.
+  func asideFiles() throws -> [URL] {
+    let aside = url.appendingPathComponent(Self.aside)
+    return try FileManager.default.contentsOfDirectory(atPath: aside.path).sorted()
+      .map { aside.appendingPathComponent($0) }
+  }
+
+  /// The largest number that a file has, among those that were set aside too: none is given twice while a file has it.
+  func largestNumber() throws -> Int {
+    (try names() + asideFiles().map(\.lastPathComponent)).compactMap { QueuedTask.number(of: $0) }.max() ?? 0
+  }
+
   /// Moves a file to where nothing is delivered and nothing removed.
-  func setAside(_ name: String) throws {
-    var target = "\(Self.aside)/\(name)"
-    // Numbers begin anew in a queue that was emptied.
+  ///
+  /// - Returns: Its name there.
+  @discardableResult
+  func setAside(_ name: String) throws -> String {
+    var target = name
+    // A copy may have been brought back.
     var number = 2
-    while access("\(url.path)/\(target)", F_OK) == 0 {
-      target = "\(Self.aside)/\(number)-\(name)"
+    while access("\(url.path)/\(Self.aside)/\(target)", F_OK) == 0 {
+      target = "\(number)-\(name)"
       number += 1
     }
-    try folder.rename(name, to: target)
+    try folder.rename(name, to: "\(Self.aside)/\(target)")
     folder.synchronise()
+    return target
   }
 }

@@ -32,29 +32,9 @@ public struct QueuedTask: Codable, Sendable, Hashable, Identifiable {
 
   /// The number in the name of a file; nil for the file of something else.
   static func number(of fileName: String) -> Int? {
-    guard fileName.hasSuffix(".task") else { return nil }
-    return Int(fileName.dropLast(5))
+    guard fileName.hasSuffix(".task"), let number = Int(fileName.dropLast(5)), (1..<1 << 52).contains(number),
+      Self.fileName(number) == fileName
+    else { return nil }
+    return number
   }
-}
-
-/// What became of a task in an ``OfflineQueue``.
-public struct QueueReport: Sendable {
-  /// The ways in which a task leaves the queue.
-  public enum Outcome: Sendable {
-    /// It was delivered, with this status.
-    case delivered(HTTPStatus)
-    /// Its time was over before it could be delivered.
-    case expired
-    /// It was refused for good.
-    case failed(any Error)
-    /// It is of a type or a version that nobody knows, or is no task: its file is in the folder `set-aside` of the queue.
-    case setAside(reason: String)
-  }
-
-  /// The name of its file.
-  public let fileName: String
-  /// The task as it was kept; nil where that could not be read.
-  public let task: QueuedTask?
-  /// What became of it.
-  public let outcome: Outcome
 }

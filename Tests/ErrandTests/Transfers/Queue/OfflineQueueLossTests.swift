@@ -1,0 +1,230 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// Nothing that was added is lost, whatever happens to it.
+@Suite struct OfflineQueueLossTests {
+  struct Note: PersistentTask, ServerPOSTTask, PayloadUploadingTask {
+    static let typeName = "note"
+    var uploadPayload: String
+    var path: String { "notes" }
+    var retryPolicy: RetryPolicy { .never }
+  }
+
+  struct Ping: PersistentTask, ServerGETTask {
+    static let typeName = "ping"
+    var path: String { "ping" }
+  }
+
+  struct Photo: PersistentTask, ServerPOSTTask {
+    static let typeName = "photo"
+    var name: String
+    var path: String { "photos" }
+    var retryPolicy: RetryPolicy { .never }
+    func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
+      try MultipartForm([.text("name", name)]).body()
+    }
+  }
+
+  /// A server whose answers the test makes, by the body.
+  private final class Remote: Sendable {
+    typealias Answer = @Sendable (HTTPRequest, String) async throws -> HTTPResponse
+    let sent = Shared([String]())
+    let clock = ManualClock()
+    let server: Server
+
+    init(_ answer: @escaping Answer) {
+      let sent = sent
+      let transport = StubTransport { request in
+        let bytes = Shared(Data())
+        try await request.body.forEachChunk { chunk in bytes.withLock { $0.append(chunk) } }
+        let body = String(decoding: bytes.withLock { $0 }, as: UTF8.self)
+        sent.withLock { $0.append(body) }
+        return try await answer(request, body)
+      }
+      server = Server(
+        remote: "https://shop.test", transport: transport,
+        manager: TaskManager(clock: CallClock(clock)), environment: [:])
+    }
+
+    convenience init(status: @escaping @Sendable (String) -> HTTPStatus = { _ in .created }) {
+      self.init { request, body in HTTPResponse(status(body), url: request.url) }
+    }
+
+    var bodies: [String] { sent.withLock { $0 } }
+
+    func queue(_ folder: URL) throws -> OfflineQueue {
+      try OfflineQueue(in: folder, on: server, types: [Note.self, Photo.self, Ping.self])
+    }
+  }
+
+  private func files(_ folder: URL) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".task") }.sorted()
+  }
+
+  @Test func `what is refused or expires is set aside, and brought back by its file`() async throws {
+    try await withFolder { folder in
+      let isRefused = Shared(true)
+      let remote = Remote { _ in isRefused.withLock { $0 } ? 422 : .created }
+      var queue: OfflineQueue? = try remote.queue(folder)
+      try await queue?.add(Note(uploadPayload: "refused"))
+      try await queue?.add(Note(uploadPayload: "late"), lifetime: .seconds(60))
+      remote.clock.advance(by: .seconds(61))
+      #expect(try await (queue?.deliver() ?? []).count == 2)
+      let aside = try await queue?.setAside ?? []
+      #expect(aside.map(\.lastPathComponent) == ["000000000001.task", "000000000002.task"])
+      #expect(try files(folder).isEmpty)
+      queue = nil
+      isRefused.withLock { $0 = false }
+      try FileManager.default.moveItem(at: aside[0], to: folder.appendingPathComponent(aside[0].lastPathComponent))
+      let next = try remote.queue(folder)
+      let kept = try await next.add(Note(uploadPayload: "new"))
+      #expect(kept.id == 3, "no number twice")
+      #expect(try await next.deliver().map(\.task?.id) == [1, 3])
+      #expect(try await next.setAside.count == 1)
+    }
+  }
+
+  @Test(arguments: [(301, false), (302, false), (303, true), (307, true)])
+  func `a redirect to a page where people sign in delivers nothing`(status: Int, isDelivered: Bool) async throws {
+    try await withFolder { folder in
+      let remote = Remote { request, _ in
+        guard request.url.path == "/notes" else { return HTTPResponse(.ok, url: request.url) }
+        return HTTPResponse(HTTPStatus(status), url: request.url, headers: ["Location": "/login"])
+      }
+      let queue = try remote.queue(folder)
+      try await queue.add(Note(uploadPayload: "a"))
+      #expect(try await queue.deliver().count == (isDelivered ? 1 : 0))
+      #expect(try files(folder).isEmpty == isDelivered)
+    }
+  }
+
+  @Test func `a second delivery is refused, and takes nothing from the first`() async throws {
+    try await withFolder { folder in
+      let remote = Remote()
+      let queue = try remote.queue(folder)
+      let reports = Shared(0)
+      let run = Task { try await queue.run { _ in reports.withLock { $0 += 1 } } }
+      try await queue.add(Note(uploadPayload: "a"))
+      #expect(await eventually { reports.withLock { $0 } == 1 })
+      for _ in 0..<2 {
+        let error = await #expect(throws: TaskError.self) { try await queue.run { _ in } }
+        #expect(error?.code == .transferInUse)
+        let other = await #expect(throws: TaskError.self) { try await queue.deliver() }
+        #expect(other?.code == .transferInUse)
+      }
+      try await queue.add(Note(uploadPayload: "b"))
+      #expect(await eventually { reports.withLock { $0 } == 2 })
+      run.cancel()
+      await #expect(throws: CancellationError.self) { try await run.value }
+      try await queue.add(Note(uploadPayload: "c"))
+      #expect(try await queue.deliver().count == 1)
+    }
+  }
+
+  @Test func `a delivery that is cancelled keeps its reports for the next one`() async throws {
+    try await withFolder { folder in
+      let reached = AsyncStream<Void>.makeStream()
+      let isStuck = Shared(true)
+      let remote = Remote { request, body in
+        if body.contains("b"), isStuck.withLock({ $0 }) {
+          reached.continuation.yield()
+          try await CallClock(ManualClock()).sleep(for: .seconds(1))
+        }
+        return HTTPResponse(.created, url: request.url)
+      }
+      let queue = try remote.queue(folder)
+      try await queue.add(Note(uploadPayload: "a"))
+      try await queue.add(Note(uploadPayload: "b"))
+      let delivery = Task { try await queue.deliver() }
+      for await _ in reached.stream { break }
+      delivery.cancel()
+      await #expect(throws: CancellationError.self) { try await delivery.value }
+      #expect(await queue.waiting.map(\.id) == [2])
+      isStuck.withLock { $0 = false }
+      #expect(try await queue.deliver().map(\.task?.id) == [1, 2])
+    }
+  }
+
+  @Test func `a task is told of before its file goes`() async throws {
+    try await withFolder { folder in
+      let queue = try Remote { $0.contains("bad") ? 422 : .created }.queue(folder)
+      try await queue.add(Note(uploadPayload: "bad"))
+      try await queue.add(Note(uploadPayload: "good"))
+      let found = Shared([[String]]())
+      let run = Task {
+        try await queue.run { _ in
+          let names = (try? files(folder)) ?? []
+          found.withLock { $0.append(names) }
+        }
+      }
+      #expect(await eventually { found.withLock { $0.count } == 2 })
+      run.cancel()
+      _ = await run.result
+      #expect(found.withLock { $0 } == [["000000000001.task", "000000000002.task"], ["000000000002.task"]])
+    }
+  }
+
+  @Test func `what others put into the folder holds nothing up`() async throws {
+    try await withFolder { folder in
+      _ = try Remote().queue(folder)
+      for name in ["9223372036854775807.task", "99999999999999999999.task", "7.task", "-00000000001.task"] {
+        try Data("{}".utf8).write(to: folder.appendingPathComponent(name))
+      }
+      let inner = folder.appendingPathComponent("000000000004.task")
+      try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: true)
+      #expect(symlink("/etc/hostname", folder.path + "/000000000005.task") == 0)
+      let queue = try Remote().queue(folder)
+      #expect(try await queue.add(Note(uploadPayload: "a")).id == 6)
+      let reports = try await queue.deliver()
+      #expect(reports.map(\.fileName) == ["000000000004.task", "000000000005.task", "000000000006.task"])
+      #expect(try files(folder).count == 4, "what has no number of ours is left alone")
+    }
+  }
+
+  @Test func `one that is added is delivered while another key is held up`() async throws {
+    try await withFolder { folder in
+      let remote = Remote { $0.contains("bad") ? 503 : .created }
+      let queue = try remote.queue(folder)
+      try await queue.add(Note(uploadPayload: "bad"), key: "x")
+      let reports = Shared([Int?]())
+      let run = Task { try await queue.run { report in reports.withLock { $0.append(report.task?.id) } } }
+      #expect(await eventually { remote.bodies.count == 1 && remote.clock.sleeperCount == 1 })
+      for number in 2...4 {
+        try await queue.add(Note(uploadPayload: "good"), key: "y")
+        #expect(await eventually { reports.withLock { $0.last } == number })
+      }
+      #expect(remote.bodies.count == 4, "the one that is held up was not sent once more")
+      run.cancel()
+      _ = await run.result
+    }
+  }
+
+  @Test func `a form has the same bytes each time, as a server that knows its key expects`() async throws {
+    try await withFolder { folder in
+      let isBusy = Shared(true)
+      let remote = Remote { _ in isBusy.withLock { $0 } ? 503 : .created }
+      let queue = try remote.queue(folder)
+      try await queue.add(Photo(name: "a"))
+      try await queue.deliver()
+      isBusy.withLock { $0 = false }
+      #expect(try await queue.deliver().count == 1)
+      #expect(remote.bodies.count == 2 && remote.bodies[0] == remote.bodies[1] && !remote.bodies[0].isEmpty)
+    }
+  }
+
+  @Test func `a cache delivers nothing`() async throws {
+    try await withFolder { folder in
+      let remote = Remote { request, _ in
+        HTTPResponse(.ok, url: request.url, headers: ["Cache-Control": "max-age=60"])
+      }
+      await remote.server.update { $0.cache = MemoryCache() }
+      let queue = try remote.queue(folder)
+      for _ in 0..<2 { try await queue.add(Ping()) }
+      #expect(try await queue.deliver().count == 2)
+      #expect(remote.bodies.count == 2)
+    }
+  }
+}
