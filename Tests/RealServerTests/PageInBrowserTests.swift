@@ -143,6 +143,55 @@
       return call
     }
 
+    @Test func `the page makes the curl commands that the library makes`() async throws {
+      try await withLog { server in
+        try await Self.get("widgets/7", on: server)
+      } _: { log, calls, _ in
+        let call = try #require(calls.first)
+        var exchanges: [RecordedCall.Exchange] = []
+        func add(_ change: (inout RecordedCall.Exchange) -> Void) {
+          var exchange = call.exchanges[0]
+          change(&exchange)
+          exchanges.append(exchange)
+        }
+        func body(_ text: String) -> RecordedCall.Body { .init(type: "text/plain", size: text.utf8.count, text: text) }
+        add { _ in }
+        add { ($0.method, $0.url) = (.head, "https://a.test/[x]/.hidden/%2e?q={1}") }
+        add { ($0.method, $0.body) = (.post, body("it's \"quoted\" & <marked> $HOME `id` \\ é 日本")) }
+        add { ($0.method, $0.body) = (.put, body("-n %s\u{1b}[31m\u{202e}'\\\u{7f}\r\n")) }
+        add {
+          ($0.method, $0.headers) = (.post, [.init(name: "accept", value: " \t"), .init(name: "X'y", value: "a'b")])
+        }
+        add {
+          ($0.method, $0.headers) = (
+            .delete, [.init(name: "Content-Length", value: "7"), .init(name: "B", value: "\u{9b}")]
+          )
+        }
+        add { ($0.method, $0.body) = (.patch, body("a=1\nb=2")) }
+        add { $0.body = .init(type: "application/zip", size: 9, note: "<9 bytes of application/zip>") }
+        add { $0.body = .init(type: "image/png", size: 3, data: Data([0, 255, 39]), note: "<3 bytes of image/png>") }
+        add { $0.body = body(String(repeating: "x", count: 20_000)) }
+        add { $0.url = nil }
+        for (number, exchange) in exchanges.enumerated() {
+          var other = call
+          (other.id, other.tag, other.exchanges) = (100 + number, "mark\(number)x", [exchange])
+          log.record(other)
+        }
+        await log.finish()
+        for (number, exchange) in exchanges.enumerated() {
+          let document = try Browser.document(log.page, filter: "mark\(number)x")
+          let title = document.firstMatch(of: /<button title="([^"]*)"/).map { String($0.1) }
+          let command = [("&quot;", "\""), ("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", "\u{a0}"), ("&amp;", "&")].reduce(
+            title
+          ) {
+            $0?.replacing($1.0, with: $1.1)
+          }
+          let isCut = (exchange.body?.text?.utf8.count ?? 0) > 16 << 10
+          #expect(command == (isCut ? nil : exchange.curlCommand), "\(number)")
+        }
+      }
+    }
+
     @Test func `ten thousand calls have no more rows than are seen, and are searched`() async throws {
       try await withLog { server in
         try await Self.get("widgets/7", on: server)

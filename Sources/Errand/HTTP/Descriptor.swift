@@ -34,16 +34,19 @@ package enum Descriptor {
   /// Writes all of `data`; false and `errno` when some of it cannot be written.
   @discardableResult
   package static func put(_ data: Data, into descriptor: Int32) -> Bool {
-    data.withUnsafeBytes { bytes in
-      var rest = bytes
-      while !rest.isEmpty {
-        let count = write(descriptor, rest.baseAddress, rest.count)
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { return false }
-        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-      }
-      return true
+    data.withUnsafeBytes { put($0, into: descriptor) }
+  }
+
+  /// Writes all of these bytes; false and `errno` when some of them cannot be written.
+  static func put(_ bytes: UnsafeRawBufferPointer, into descriptor: Int32) -> Bool {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = write(descriptor, rest.baseAddress, rest.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return false }
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
     }
+    return true
   }
 
   /// Closes it, for types that have a `close` of their own.

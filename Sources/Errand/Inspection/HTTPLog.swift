@@ -94,11 +94,12 @@ public final class HTTPLog: CallRecorder {
     if let refusal { fail(refusal) }
     guard isIdle else { return }
     TaskRecorder.beginWriting()
-    writer.async { self.writeAll() }
+    writeLater()
   }
 
   /// Returns when all that was recorded is written, or cannot be.
   public func finish() async {
+    writer.async { self.writeAll() }  // without waiting for more
     await answer { waiter in
       state.withLock { state -> Void? in
         guard state.isWriting else { return () }
@@ -145,55 +146,81 @@ public final class HTTPLog: CallRecorder {
 
   // MARK: The writer
 
+  /// Writes what waits, until there is nothing or too little to be written for itself.
   private func writeAll() {
-    while let (calls, first) = next() {
-      var lost = calls.count
-      do {
-        let folder = try PrivateFolder(folder)
-        for start in stride(from: 0, to: calls.count, by: Self.batch) {
-          let batch = calls[start..<min(start + Self.batch, calls.count)]
-          lost -= written(batch, from: first + start, into: folder)
-        }
-      } catch {
-        fail(TaskRecorder.words(of: error))
+    repeat {
+      let (calls, first) = taken()
+      if !calls.isEmpty { write(calls, from: first) }
+    } while hasEnough()
+  }
+
+  private func write(_ calls: [@Sendable () -> RecordedCall], from first: Int) {
+    var lost = calls.count
+    do {
+      let folder = try PrivateFolder(folder)
+      for start in stride(from: 0, to: calls.count, by: Self.batch) {
+        let batch = calls[start..<min(start + Self.batch, calls.count)]
+        lost -= written(batch, from: first + start, into: folder)
       }
-      if lost > 0 {
-        state.withLock { $0.lost += lost }
-        log.write("the log \(folder.path): \(lost) of \(calls.count) calls could not be written")
-      }
+    } catch {
+      fail(TaskRecorder.words(of: error))
     }
-    TaskRecorder.endWriting()
+    guard lost > 0 else { return }
+    state.withLock { $0.lost += lost }
+    log.write("the log \(folder.path): \(lost) of \(calls.count) calls could not be written")
   }
 
   /// The most calls that the page gets at once.
   private static let batch = 100
+  /// The milliseconds that a call waits for others: to wake the writer for each costs more than to write it.
+  private static let patience = 10
 
-  /// The calls to write, and the number of the first; nil where there are none, and the waiters are resumed.
-  private func next() -> ([@Sendable () -> RecordedCall], Int)? {
-    let (calls, first, waiters) = state.withLock { state -> ([@Sendable () -> RecordedCall], Int, [Waiter<Void>]) in
-      let (calls, first) = (state.calls, state.count - state.calls.count + 1)
-      (state.calls, state.bytes) = ([], 0)
-      guard calls.isEmpty else { return (calls, first, []) }
-      state.isWriting = false
-      defer { state.waiters = [] }
-      return ([], first, state.waiters)
+  /// The calls that wait, and the number of the first.
+  private func taken() -> ([@Sendable () -> RecordedCall], Int) {
+    state.withLock { state in
+      defer { (state.calls, state.bytes) = ([], 0) }
+      return (state.calls, state.count - state.calls.count + 1)
+    }
+  }
+
+  /// True where calls wait that are written at once; others are written together, later. Where there are none, those who wait for that are
+  /// resumed.
+  private func hasEnough() -> Bool {
+    let (count, waiters, hasEnded, isHurried) = state.withLock { state -> (Int, [Waiter<Void>], Bool, Bool) in
+      guard state.calls.isEmpty else { return (state.calls.count, [], false, !state.waiters.isEmpty) }
+      defer { (state.waiters, state.isWriting) = ([], false) }
+      return (0, state.waiters, state.isWriting, false)
     }
     for waiter in waiters { waiter.resume() }
-    return calls.isEmpty ? nil : (calls, first)
+    if hasEnded { TaskRecorder.endWriting() }
+    if count == 0 || count >= Self.batch || isHurried { return count > 0 }
+    writeLater()
+    return false
+  }
+
+  private func writeLater() {
+    writer.asyncAfter(deadline: .now() + .milliseconds(Self.patience)) { self.writeAll() }
   }
 
   /// Writes calls, and returns the number of those that were: one that fails ends no other.
   private func written(
     _ calls: ArraySlice<@Sendable () -> RecordedCall>, from first: Int, into folder: borrowing PrivateFolder
   ) -> Int {
-    var blocks: [UInt8] = []
+    var (blocks, text) = (TextBytes(capacity: 2000 * calls.count), TextBytes(capacity: 2000))
     var count = 0
+    var name: (task: String, method: HTTPMethod, file: String)?
     for (index, make) in calls.enumerated() {
       let call = make()
-      let file = RecordingEntry.file(first + index, name: call.fileName)
+      // Most are like the one before.
+      if name?.task != call.task || name?.method != call.method {
+        name = (call.task, call.method, RecordingEntry.plain(call.fileName))
+      }
+      let file = RecordingEntry.file(first + index, plainName: name?.file ?? "")
+      text.removeAll()
+      call.write(to: &text)
       do {
-        try folder.create(file, Data("\(call)".utf8))
-        blocks += LogPage.block(call, file: file)
+        try folder.create(file, text.bytes)
+        LogPage.add(call, file: file, to: &blocks)
         count += 1
       } catch {
         fail(TaskRecorder.words(of: error))
@@ -201,7 +228,7 @@ public final class HTTPLog: CallRecorder {
     }
     do {
       // The files are there before the page links to them, and the page has whole blocks alone.
-      try folder.append(Self.pageName, Data(blocks))
+      try folder.append(Self.pageName, blocks.bytes)
       return count
     } catch {
       fail(TaskRecorder.words(of: error))

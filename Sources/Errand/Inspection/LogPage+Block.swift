@@ -3,50 +3,56 @@ import ErrandFoundation
 extension LogPage {
   /// The block of a call: what the page shows of it, as JSON. By hand, for a coder that knows all types takes longer than the call.
   static func block(_ call: RecordedCall, file: String) -> [UInt8] {
-    var json = PageJSON()
+    var blocks = TextBytes(capacity: 3000)
+    add(call, file: file, to: &blocks)
+    return blocks.bytes
+  }
+
+  /// Adds the block of a call to those before it.
+  static func add(_ call: RecordedCall, file: String, to blocks: inout TextBytes) {
+    var json = PageJSON(taking: &blocks)
     json.raw("<script type=\"application/json\" class=\"call\">{\"call\":")
     json.add(call)
     json.member("file", file)
-    // Of a body that is cut no command is made, which would have all of it.
-    let commands = call.exchanges.map { ($0.body?.size ?? 0) > bodyLimit ? nil : $0.curlCommand }
-    json.list("curl", commands) { json, command in
-      command.map { json.string($0) } ?? json.raw("null")
-    }
     json.raw("}</script>\n")
-    return json.bytes
+    blocks = json.text
   }
 }
 
 /// JSON as it is written, piece by piece, with no `<` in it. Pure.
 private struct PageJSON {
-  private(set) var bytes: [UInt8] = []
+  private(set) var text: TextBytes
   /// True where a comma goes before the next member or element.
   private var isContinued = false
 
-  init() { bytes.reserveCapacity(3000) }
+  /// Goes on where a text ends, in its memory.
+  init(taking text: inout TextBytes) {
+    self.text = text
+    text = TextBytes()
+  }
 
   // MARK: Values
 
-  mutating func raw(_ text: StaticString) {
-    text.withUTF8Buffer { bytes.append(contentsOf: $0) }
-  }
+  @inline(__always)
+  mutating func raw(_ text: StaticString) { self.text.raw(text) }
 
   /// A string. An escape of `<` is the same in a string, which is the only place where one can stand: nothing can end the block.
-  mutating func string(_ text: String) {
-    bytes.append(UInt8(ascii: "\""))
-    var text = text
-    text.withUTF8 { units in
+  mutating func string(_ string: String) {
+    text.byte(UInt8(ascii: "\""))
+    var string = string
+    string.withUTF8 { units in
       var start = 0
-      for (index, unit) in units.enumerated() {
+      for index in 0..<units.count {
+        let unit = units[index]
         guard unit < 0x20 || unit == UInt8(ascii: "\"") || unit == UInt8(ascii: "\\") || unit == UInt8(ascii: "<")
         else { continue }
-        bytes.append(contentsOf: units[start..<index])
+        text.add(UnsafeBufferPointer(rebasing: units[start..<index]))
         escape(unit)
         start = index + 1
       }
-      bytes.append(contentsOf: units[start...])
+      text.add(UnsafeBufferPointer(rebasing: units[start...]))
     }
-    bytes.append(UInt8(ascii: "\""))
+    text.byte(UInt8(ascii: "\""))
   }
 
   private mutating func escape(_ unit: UInt8) {
@@ -57,50 +63,37 @@ private struct PageJSON {
     default:
       raw("\\u00")
       for digit in [unit >> 4, unit & 15] {
-        bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        text.byte(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
       }
     }
-  }
-
-  mutating func number(_ value: Int) { bytes.append(contentsOf: String(value).utf8) }
-
-  /// Seconds to the microsecond.
-  mutating func seconds(_ duration: Duration) {
-    let (seconds, attoseconds) = duration.components
-    guard seconds >= 0, attoseconds >= 0 else { return raw("0") }
-    number(Int(seconds))
-    let digits = String(attoseconds / 1_000_000_000_000)
-    bytes.append(UInt8(ascii: "."))
-    bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: 6 - digits.utf8.count))
-    bytes.append(contentsOf: digits.utf8)
   }
 
   // MARK: Members
 
   private mutating func key(_ name: StaticString) {
-    if isContinued { bytes.append(UInt8(ascii: ",")) }
+    if isContinued { text.byte(UInt8(ascii: ",")) }
     isContinued = true
-    bytes.append(UInt8(ascii: "\""))
+    text.byte(UInt8(ascii: "\""))
     raw(name)
     raw("\":")
   }
 
-  mutating func member(_ name: StaticString, _ text: String?) {
-    guard let text else { return }
+  mutating func member(_ name: StaticString, _ value: String?) {
+    guard let value else { return }
     key(name)
-    string(text)
+    string(value)
   }
 
   mutating func member(_ name: StaticString, _ value: Int?) {
     guard let value else { return }
     key(name)
-    number(value)
+    text.number(value)
   }
 
   mutating func member(_ name: StaticString, _ duration: Duration?) {
     guard let duration else { return }
     key(name)
-    seconds(duration)
+    text.preciseSeconds(duration)
   }
 
   mutating func object(_ name: StaticString? = nil, _ fill: (inout PageJSON) -> Void) {
@@ -164,6 +157,10 @@ private struct PageJSON {
       json.member("url", exchange.url)
       json.fields("headers", exchange.headers)
       json.body(exchange.body)
+      // The page makes the commands of what it shows, and has no bytes that are no text.
+      if let data = exchange.body?.data {
+        json.member("curl", data.count > LogPage.bodyLimit ? "" : exchange.curlCommand)
+      }
       if let response = exchange.response {
         json.object("response") { json in
           json.member("status", response.status.code)
@@ -209,6 +206,7 @@ private struct PageJSON {
       }
       json.member("text", String(decoding: whole.utf8.prefix(LogPage.bodyLimit), as: UTF8.self))
       json.member("note", "… \(count - LogPage.bodyLimit) more bytes are in the text file")
+      json.member("cut", count)
     }
   }
 }

@@ -135,6 +135,39 @@ extension LogPage {
           area.remove();
         }
       };
+      // The command that sends a request again, for a POSIX shell. Nothing but a text goes into it: bytes come with their command.
+      const isPlain = text => !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(text);
+      const printf = text => {
+        let format = "";
+        for (const byte of new TextEncoder().encode(text)) {
+          format += byte === 37 ? "%%" : byte < 32 || byte > 126 || [39, 45, 92].includes(byte) ? "\\" + byte.toString(8).padStart(3, "0") : String.fromCharCode(byte);
+        }
+        return "printf '" + format + "'";
+      };
+      const quoted = text => isPlain(text) ? "'" + text.replaceAll("'", "'\\''") + "'" : '"$(' + printf(text) + ')"';
+      const curl = exchange => {
+        const { method, url, headers } = exchange;
+        if ("curl" in exchange) return exchange.curl;
+        if (url === undefined || (exchange.body && exchange.body.cut)) return "";
+        const lines = ["curl " + quoted(url)], content = exchange.body && (exchange.body.text ?? exchange.body.note ?? "");
+        const sends = content !== undefined || ["POST", "PUT", "PATCH"].includes(method);
+        if (/[[\]{}]/.test(url)) lines.push("--globoff");
+        if (/\/\.|\/%2/.test(url)) lines.push("--path-as-is");
+        if (method === "HEAD") lines.push("--head");
+        else if (method !== (sends ? "POST" : "GET")) lines.push("--request " + quoted(method));
+        const names = headers.map(field => field.name.toLowerCase()), unwanted = ["Accept", "User-Agent"];
+        if (sends) unwanted.push("Content-Type");
+        headers.forEach((field, number) => {
+          if (["content-length", "transfer-encoding"].includes(names[number])) return;
+          lines.push("--header " + quoted(/^[ \t]*$/.test(field.value) ? field.name + ";" : field.name + ": " + field.value));
+        });
+        for (const name of unwanted) if (!names.includes(name.toLowerCase())) lines.push("--header '" + name + ":'");
+        let input = "";
+        if (content === undefined) { if (sends) lines.push("--data-raw ''"); }
+        else if (isPlain(content)) lines.push("--data-raw " + quoted(content));
+        else { input = printf(content) + " |\n"; lines.push("--data-binary @-"); }
+        return input + lines.join(" \\\n  ");
+      };
       const body = value => value ? (value.text ?? "") + (value.note ? (value.text ? "\n" : "") + value.note : "") : "";
       const line = field => field.name + ": " + field.value;
       const lines = (head, fields, content, trailers) =>
@@ -151,9 +184,10 @@ extension LogPage {
         nodes.push(link);
         call.exchanges.forEach((exchange, index) => {
           nodes.push(element("h3", "", "Request " + (index + 1) + " of " + call.exchanges.length + ", attempt " + exchange.attempt));
-          const button = element("button", "", "Copy as cURL");
-          button.addEventListener("click", () => copy(item.curl[index]));
-          if (item.curl[index]) nodes.push(button);
+          const button = element("button", "", "Copy as cURL"), command = curl(exchange);
+          button.addEventListener("click", () => copy(command));
+          button.title = command;
+          if (command) nodes.push(button);
           nodes.push(element("pre", "", lines(exchange.method + " " + (exchange.url || ""), exchange.headers, body(exchange.body))));
           const answer = exchange.response;
           nodes.push(element("pre", "", answer ? lines(answer.status + " " + (answer.version || ""), answer.headers, body(answer.body), answer.trailers) : "no response: " + (exchange.failure || "cancelled")));
@@ -184,7 +218,7 @@ extension LogPage {
         if (event.target !== details && event.key in steps) { event.preventDefault(); step(steps[event.key]); }
         if (event.key === "/") { event.preventDefault(); filter.focus(); }
         if (event.key === "Escape") { picked = null; details.replaceChildren(); draw(); }
-        if (event.key === "c" && picked && picked.curl[0]) copy(picked.curl[picked.curl.length - 1]);
+        if (event.key === "c" && picked && picked.call.exchanges.length) copy(curl(picked.call.exchanges.at(-1)));
       });
       filter.addEventListener("input", choose);
       list.addEventListener("scroll", draw, { passive: true });

@@ -79,23 +79,6 @@ extension RecordedCall {
 }
 
 extension RecordedCall.Exchange {
-  /// The request for people to read.
-  var requestLines: [String] {
-    let lines = ["\(method) \(url ?? "<hidden>")"] + headers.map(\.description)
-    return body.map { lines + ["", $0.shown] } ?? lines
-  }
-
-  /// The response for people to read. Its time is that of the attempt, of which an earlier request took a part.
-  func responseLines(isHidden: Bool) -> [String] {
-    let time = duration.map { " after \($0.formattedSeconds)" } ?? ""
-    guard let response else { return ["No response\(time)\(isHidden ? "" : ": \(failure ?? "cancelled")")"] }
-    var lines = ["\(response.status)\(time)"] + response.headers.map(\.description)
-    if let failure { lines.append(failure) }
-    if let body = response.body, body.size != 0 { lines += ["", body.shown] }
-    if let trailers = response.trailers { lines += [""] + trailers.map(\.description) }
-    return lines
-  }
-
   /// About the bytes that it takes in memory.
   var size: Int {
     func size(_ body: RecordedCall.Body?) -> Int { (body?.text?.utf8.count ?? 0) + (body?.data?.count ?? 0) }

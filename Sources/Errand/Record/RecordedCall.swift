@@ -66,22 +66,9 @@ public struct RecordedCall: Codable, Sendable, Hashable, Identifiable {
 extension RecordedCall: CustomStringConvertible {
   /// The text of a recording: the outcome, every request and its response, and the timeline.
   public var description: String {
-    let end = isHidden ? nil : moments.last?.text
-    var lines = ["\(task): \(end ?? "call \(outcome.rawValue)")"]
-    if let comment { lines.append(comment) }
-    if exchanges.isEmpty, let url {
-      lines += ["", "\(method) \(url)"]
-      if let answer { lines += ["", "\(answer.status)"] + answer.headers.map(\.description) }
-    }
-    for (index, exchange) in exchanges.enumerated() {
-      if exchanges.count > 1 {
-        lines += ["", "Request \(index + 1) of \(exchanges.count), attempt \(exchange.attempt)"]
-      }
-      lines += [""] + exchange.requestLines + [""] + exchange.responseLines(isHidden: isHidden)
-    }
-    if !isHidden { lines += ["", "Timeline"] + moments.map { "  \($0.time.formattedSeconds)  \($0.text)" } }
-    if let diagnosis, outcome == .failed { lines += ["", "Diagnosis", "  \(diagnosis)"] }
-    return lines.joined(separator: "\n") + "\n"
+    var text = TextBytes(capacity: 1000)
+    write(to: &text)
+    return text.text
   }
 
   /// About the bytes that it takes in memory.

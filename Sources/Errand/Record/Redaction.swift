@@ -64,6 +64,7 @@ public struct Redaction: Sendable {
   func hidesValue(of field: HTTPHeaderName) -> Bool {
     let name = field.rawName
     if headers.contains(field) { return true }
+    if !name.hasExtensionPrefix, names.clears(name) { return false }
     guard field != Self.permission else { return false }
     return names.remembering(field) {
       isSecret(name) || (name.hasExtensionPrefix && isSecret(name.dropFirst(2)))
@@ -74,9 +75,12 @@ public struct Redaction: Sendable {
   public func callAsFunction(_ url: URL) -> String { self(address: url.absoluteString) }
 
   /// The same for text that is perhaps no URL.
-  package func callAsFunction(address text: String) -> String {
+  package func callAsFunction(address text: String) -> String { names.clears(text) ? text : inFull(address: text) }
+
+  /// The same without the pass that clears most texts, as are the next ones.
+  func inFull(address text: String) -> String {
     guard text.utf8.contains(where: { "@=?#".utf8.contains($0) }) else { return text }
-    if let hidden = hidingOddUser(in: text) { return self(address: hidden) }
+    if let hidden = hidingOddUser(in: text) { return inFull(address: hidden) }
     let whole = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
     let parts = (whole.first ?? "").split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     var result = hidingUser(in: parts.first ?? "")
@@ -86,7 +90,9 @@ public struct Redaction: Sendable {
   }
 
   /// Text of any kind with the users and passwords of URLs hidden, and the values of secret names wherever they stand.
-  package func callAsFunction(text: String) -> String { shown(text, depth: 0) }
+  package func callAsFunction(text: String) -> String { names.clears(text) ? text : inFull(text: text) }
+
+  func inFull(text: String) -> String { shown(text, depth: 0) }
 
   private func shown(_ text: String, depth: Int) -> String {
     guard text.utf8.contains(where: { "@=:<".utf8.contains($0) }) else { return text }
@@ -102,8 +108,15 @@ public struct Redaction: Sendable {
 
   /// A body as text; nil where it is none.
   func text(of data: Data, type: MediaType?) -> String? {
-    guard type?.isText ?? true, !data.contains(0), let text = String(data: data, encoding: .utf8) else { return nil }
-    return shown(text, type)
+    guard type?.isText ?? true else { return nil }
+    if data.withUnsafeBytes({ names.clears($0) }) { return String(decoding: data, as: UTF8.self) }
+    guard !data.contains(0), let text = String(data: data, encoding: .utf8) else { return nil }
+    return inFull(body: text, type)
+  }
+
+  /// True where the same names are secret.
+  func hidesSame(as other: Redaction) -> Bool {
+    headers == other.headers && fields == other.fields && fragments == other.fragments
   }
 
   /// True where nothing is hidden but users and passwords in URLs.
@@ -120,8 +133,9 @@ public struct Redaction: Sendable {
     guard let text = (0..<4).lazy.compactMap({ String(data: part.dropLast($0), encoding: .utf8) }).first else {
       return ""
     }
-    let line = (isRefusal ? shown(refusal: text, type) : shown(text, type)).onOneLine.split { $0.isWhitespace }.joined(
-      separator: " ")
+    let line = (isRefusal ? shown(refusal: text, type) : inFull(body: text, type)).onOneLine.split { $0.isWhitespace }
+      .joined(
+        separator: " ")
     return line.count > count ? line.prefix(count) + "…" : line
   }
 
@@ -129,7 +143,9 @@ public struct Redaction: Sendable {
   /// §4.1.2), is in URLs and in forms, and hidden there.
   private func shown(refusal text: String, _ type: MediaType?) -> String {
     let isJSON = text.first { !$0.isWhitespace }.map { "{[".contains($0) } ?? false
-    guard isJSON, type?.essence != MediaType.form.rawValue, fields.contains("code") else { return shown(text, type) }
+    guard isJSON, type?.essence != MediaType.form.rawValue, fields.contains("code") else {
+      return inFull(body: text, type)
+    }
     var policy = self
     policy.fields.remove("code")
     var json = JSONRedactor(text) { policy.isSecret($0) }
@@ -141,11 +157,11 @@ public struct Redaction: Sendable {
     }
   }
 
-  private func shown(_ text: String, _ type: MediaType?) -> String {
+  func inFull(body text: String, _ type: MediaType?) -> String {
     if type?.essence == MediaType.form.rawValue { return pairs(text[...]) }
     guard !names.isEmpty else { return text }
     var json = JSONRedactor(text) { isSecret($0) }
-    return self(text: json.redacted())
+    return inFull(text: json.redacted())
   }
 
   /// The text in place of a body that is too large.
@@ -178,7 +194,7 @@ public struct Redaction: Sendable {
     let start = text.firstRange(of: "//")?.upperBound ?? text.startIndex
     let authority = text[start...].prefix { $0 != "/" && $0 != "\\" }
     let path = text[authority.endIndex...]
-    let shownPath = path.utf8.contains(UInt8(ascii: "=")) ? self(text: String(path)) : String(path)
+    let shownPath = path.utf8.contains(UInt8(ascii: "=")) ? inFull(text: String(path)) : String(path)
     guard let at = authority.lastIndex(of: "@") else { return text[..<authority.endIndex] + shownPath }
     return text[..<start] + Self.mark + authority[at...] + shownPath
   }

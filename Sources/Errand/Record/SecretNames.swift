@@ -2,6 +2,7 @@
 struct SecretNames: Sendable {
   private let names: Set<[UInt8]>
   private let parts: [[UInt8]]
+  private let filter: SecretFilter
   /// Whether fields are secret that were asked for: mostly the same few, again and again.
   private let known = Known()
 
@@ -21,7 +22,14 @@ struct SecretNames: Sendable {
   init(_ names: Set<String>, parts: Set<String>) {
     self.names = Set(names.map { Self.folded($0.utf8) })
     self.parts = parts.map { Self.folded($0.utf8) }
+    filter = SecretFilter(self.names, parts: self.parts)
   }
+
+  /// True for text in which nothing is hidden, as far as one pass over it tells.
+  func clears(_ text: String) -> Bool { LearnedSecrets.count == 0 && filter.clears(text) }
+
+  /// True for the bytes of such text.
+  func clears(_ bytes: UnsafeRawBufferPointer) -> Bool { LearnedSecrets.count == 0 && filter.clears(bytes) }
 
   /// What `decide` says of a header field, which has to be the same every time.
   func remembering(_ field: HTTPHeaderName, _ decide: () -> Bool) -> Bool {

@@ -76,7 +76,7 @@ struct ExchangeRecord: Sendable {
     _ call: Call, _ ended: CallState.Ended, _ outcome: CallOutcome, _ record: FlightRecord,
     showing style: RecordingStyle
   ) -> RecordedCall {
-    let (plan, redaction) = (call.plan, call.snapshot.configuration.redaction)
+    let (plan, redaction, attempts) = (call.plan, call.snapshot.configuration.redaction, record.attempts)
     // Failures and the timeline name the URL, and whatever an app's own errors say.
     let isShown = style.contains(.url)
     let exchanges = exchanges.map { recorded($0, style, call.snapshot.configuration) }
@@ -87,10 +87,10 @@ struct ExchangeRecord: Sendable {
       comment: isShown && !plan.comment.isEmpty ? redaction(text: plan.comment) : nil,
       method: ended.shown.method ?? plan.httpMethod, url: isShown ? ended.shown.url.map { redaction($0) } : nil,
       // A call that failed has no final response, but its last attempt may have had one.
-      status: ended.response?.status ?? exchanges.last?.response?.status ?? record.attempts.last?.status,
+      status: ended.response?.status ?? exchanges.last?.response?.status ?? attempts.last?.status,
       outcome: outcome.kind,
       failure: isShown ? outcome.failure : nil, startedAt: startedAt, duration: record.entries.last?.time ?? .zero,
-      attempts: record.attempts.count, isHidden: !isShown, exchanges: exchanges,
+      attempts: attempts.count, isHidden: !isShown, exchanges: exchanges,
       answer: answer.map { self.recorded($0, style, redaction) }, moments: isShown ? moments : [],
       diagnosis: record.diagnosis)
   }

@@ -31,17 +31,31 @@ struct RecordingEntry: Codable, Sendable, Equatable {
   }
 
   /// The name of a file.
-  static func file(_ number: Int, name: String) -> String { "\(padded(number)). \(plain(name)).txt" }
+  static func file(_ number: Int, name: String) -> String { file(number, plainName: plain(name)) }
+
+  /// The same for a name that was made plain.
+  static func file(_ number: Int, plainName: String) -> String { padded(number) + ". " + plainName + ".txt" }
 
   /// A name as a part of a file's: letters, digits, blanks, hyphens and underscores, cut to fit into the 255 bytes that a
   /// file's name may have.
-  private static func plain(_ name: String) -> String {
+  static func plain(_ name: String) -> String {
+    if name.utf8.count <= 200, name.utf8.allSatisfy({ isPlainByte($0) }) { return name }
     var result = ""
     for character in name where character.isLetter || character.isNumber || " -_".contains(character) {
       guard result.utf8.count + String(character).utf8.count <= 200 else { break }
       result.append(character)
     }
     return result
+  }
+
+  /// True for the letters, digits and signs of ASCII that a name keeps.
+  private static func isPlainByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: "_"):
+      true
+    default: false
+    }
   }
 
   /// The number of a recording by the name of its file, whether or not we know it; nil for any other name.
@@ -77,11 +91,22 @@ extension RecordingEntry {
 extension RecordedCall {
   /// The name of the call's file, but for its number: the method and the type's name without it and without `Task`.
   var fileName: String {
-    var name = task.filter { $0.isLetter || $0.isNumber }
-    if name.lowercased().hasPrefix(method.rawValue.lowercased()), name.count > method.rawValue.count {
-      name.removeFirst(method.rawValue.count)
+    // A name of a type is mostly of ASCII, where letters and digits need not be asked for.
+    var name = task.utf8.allSatisfy(Self.isLetterOrDigit) ? task : task.filter { $0.isLetter || $0.isNumber }
+    let verb = method.rawValue
+    if name.count > verb.count, name.prefix(verb.count).lowercased() == verb.lowercased() {
+      name.removeFirst(verb.count)
     }
     if name.hasSuffix("Task"), name.count > 4 { name.removeLast(4) }
-    return "\(method) \(name)"
+    return verb + " " + name
+  }
+
+  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: false
+    }
   }
 }

@@ -74,6 +74,15 @@ struct PrivateFolder: ~Copyable {
   ///   - data: The content.
   ///   - isSynchronised: Whether the content survives a crash of the system.
   func create(_ name: String, _ data: Data, isSynchronised: Bool = false) throws {
+    try data.withUnsafeBytes { try create(name, bytes: $0, isSynchronised: isSynchronised) }
+  }
+
+  /// Makes a file with this content; one of that name that was left behind is removed, not written to.
+  func create(_ name: String, _ bytes: [UInt8]) throws {
+    try bytes.withUnsafeBytes { try create(name, bytes: $0, isSynchronised: false) }
+  }
+
+  private func create(_ name: String, bytes: UnsafeRawBufferPointer, isSynchronised: Bool) throws {
     func make() -> Int32 { openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
     var file = make()
     if file < 0, errno == EEXIST {
@@ -81,7 +90,7 @@ struct PrivateFolder: ~Copyable {
       file = make()
     }
     guard file >= 0 else { throw Self.failure() }
-    var isWhole = Descriptor.put(data, into: file) && (!isSynchronised || fsync(file) == 0)
+    var isWhole = Descriptor.put(bytes, into: file) && (!isSynchronised || fsync(file) == 0)
     let problem = errno
     if close(file) != 0 { isWhole = false }
     guard isWhole else {
@@ -91,13 +100,13 @@ struct PrivateFolder: ~Copyable {
   }
 
   /// Adds to a plain file of our own, which is there.
-  func append(_ name: String, _ data: Data) throws {
+  func append(_ name: String, _ bytes: [UInt8]) throws {
     let file = openat(descriptor, name, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { throw Self.failure() }
     defer { close(file) }
     try Self.check(file, name)
     let length = Descriptor.length(of: file)
-    guard Descriptor.put(data, into: file) else {
+    guard bytes.withUnsafeBytes({ Descriptor.put($0, into: file) }) else {
       let problem = errno
       if let length { ftruncate(file, off_t(length)) }  // all of it or nothing
       throw Self.failure(problem)

@@ -1,0 +1,71 @@
+/// Text as it is written, piece by piece: what is made for each call goes into one buffer, not into strings that are joined. Pure.
+struct TextBytes {
+  private(set) var bytes: [UInt8] = []
+
+  init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+
+  /// The text.
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// Begins anew in the same memory.
+  mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+  /// Drops what stands behind a place.
+  mutating func removeAll(after count: Int) { bytes.removeLast(bytes.count - count) }
+
+  @inline(__always)
+  mutating func raw(_ text: StaticString) {
+    bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  @inline(__always)
+  mutating func byte(_ byte: UInt8) { bytes.append(byte) }
+
+  mutating func add(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
+  mutating func add(_ part: some Sequence<UInt8>) { bytes.append(contentsOf: part) }
+
+  mutating func line(_ text: String) {
+    add(text)
+    byte(0x0A)
+  }
+
+  mutating func number(_ value: Int) {
+    if value < 0 { byte(UInt8(ascii: "-")) }
+    digits(value.magnitude, atLeast: 1)
+  }
+
+  /// Decimal digits, with zeros before them where there are fewer than `count`.
+  mutating func digits(_ value: UInt, atLeast count: Int) {
+    var (rest, divisor, length) = (value, UInt(1), 1)
+    while value / divisor >= 10 {
+      divisor *= 10
+      length += 1
+    }
+    for _ in 0..<max(0, count - length) { byte(UInt8(ascii: "0")) }
+    while divisor > 0 {
+      byte(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / divisor))
+      rest %= divisor
+      divisor /= 10
+    }
+  }
+
+  /// Seconds with three decimals and the unit, as ``Swift/Duration`` is shown everywhere.
+  mutating func seconds(_ duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    guard seconds >= 0, attoseconds >= 0, seconds < 1_000_000_000 else { return add(duration.formattedSeconds) }
+    digits(UInt(seconds), atLeast: 1)
+    byte(UInt8(ascii: "."))
+    digits(UInt(attoseconds / 1_000_000_000_000_000), atLeast: 3)
+    raw(" s")
+  }
+
+  /// Seconds to the microsecond, as a number of JSON; 0 for less than nothing.
+  mutating func preciseSeconds(_ duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    guard seconds >= 0, attoseconds >= 0 else { return byte(UInt8(ascii: "0")) }
+    digits(UInt(seconds), atLeast: 1)
+    byte(UInt8(ascii: "."))
+    digits(UInt(attoseconds / 1_000_000_000_000), atLeast: 6)
+  }
+}
