@@ -13,6 +13,8 @@ struct BenchOptions {
   var authorities: URL?
   /// The folder for a log of all calls; nil for none.
   private(set) var log: URL?
+  /// The file for spans of all calls, `-` to drop them; nil for none.
+  private(set) var spans: String?
   /// How many recordings a folder keeps.
   private(set) var recordings = 1000
   /// What chance is drawn from.
@@ -39,7 +41,7 @@ struct BenchOptions {
 
   static var usage: String {
     "errand-bench \(scenarios.keys.sorted().joined(separator: "|")) --url URL [--requests N] [--concurrency C] "
-      + "[--file PATH] [--ca PEM] [--recordings N] [--log DIR]; fuzz [--seed S] [--seconds N] [--exchanges N] [--first N] "
+      + "[--file PATH] [--ca PEM] [--recordings N] [--log DIR] [--spans FILE]; fuzz [--seed S] [--seconds N] [--exchanges N] [--first N] "
       + "[--without KINDS] [--only KINDS]; storm, soak, soak-closing, crowd, fuzz, large, manager, record, "
       + "addresses, cache-open, cache-write, cache-kill, transfer-kill and queue-kill bring their own server and need no URL"
   }
@@ -57,6 +59,7 @@ struct BenchOptions {
       case "--requests", "--exchanges", "--calls": requests = try Self.count(value, for: option)
       case "--concurrency": concurrency = try Self.count(value, for: option)
       case "--file": file = URL(fileURLWithPath: value)
+      case "--spans": spans = value
       case "--log": log = URL(fileURLWithPath: value)
       case "--recordings": recordings = try Self.count(value, for: option)
       case "--seed": seed = try Self.count(value, for: option)

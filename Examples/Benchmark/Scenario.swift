@@ -48,13 +48,24 @@ struct TaskScenario: Scenario {
 
   func run(_ options: BenchOptions) async throws -> any BenchReport {
     let log = try options.log.map { try HTTPLog(in: $0, limit: options.requests * 2) }
-    let server = try options.server(recorders: log.map { [$0] } ?? [])
+    let spans = options.spans.map { file in
+      SpanRecorder(to: file == "-" ? .spans { _ in } : .file(URL(fileURLWithPath: file)))
+    }
+    let server = try options.server(recorders: log.map { [$0] } ?? [], observers: spans.map { [$0] } ?? [])
     let task = GetWidget(server: server, path: options.url.path)
-    return try await BenchResult.measure("task", options, end: { await log?.finish() }) {
+    let result = try await BenchResult.measure(
+      "task", options,
+      end: {
+        await log?.finish()
+        await spans?.flush()
+      }
+    ) {
       let widget = try await task.download()
       guard widget.active else { throw BenchError("the server sent another widget") }
       return 1
     }
+    guard spans?.dropped ?? 0 == 0 else { throw BenchError("\(spans?.dropped ?? 0) spans were dropped") }
+    return result
   }
 }
 
@@ -110,10 +121,10 @@ struct UploadScenario: Scenario {
 
 extension BenchOptions {
   /// A server at the URL's origin with its defaults, and room for what is asked.
-  func server(recorders: [any CallRecorder] = []) throws -> Server {
+  func server(recorders: [any CallRecorder] = [], observers: [any TaskObserver] = []) throws -> Server {
     guard let remote = URL(string: "/", relativeTo: url)?.absoluteURL else { throw BenchError("no remote in \(url)") }
     var configuration = ServerConfiguration()
-    configuration.recorders = recorders
+    (configuration.recorders, configuration.observers) = (recorders, observers)
     return Server(
       remote: Remote(remote), configuration: configuration, transport: try transport(),
       manager: TaskManager(limits: ThrottleLimits(perHost: max(10, concurrency))))

@@ -73,10 +73,10 @@ import Testing
         ], body: "user=a&newPassword=\(secrets[19])")
     }
 
-    func server(_ recorders: [any CallRecorder], log: TextSink, observer: any TaskObserver) -> Server {
+    func server(_ recorders: [any CallRecorder], log: TextSink, observers: [any TaskObserver]) -> Server {
       var configuration = ServerConfiguration()
       configuration.cache = MemoryCache()
-      (configuration.recorders, configuration.observers, configuration.log) = (recorders, [observer], log)
+      (configuration.recorders, configuration.observers, configuration.log) = (recorders, observers, log)
       (configuration.logStyle, configuration.logOptions, configuration.echoesTasks) = (.steps, .full, true)
       configuration.retryPolicy = .fixed(retries: 3, delay: .milliseconds(1))
       configuration.authentication = .oauth2(
@@ -103,12 +103,17 @@ import Testing
     }
   }
 
-  @Test func `record, log, text, page and archive tell the same story, and none of forty secrets`() async throws {
+  @Test func `record, log, text, page, archive and spans tell the same story, and none of forty secrets`() async throws
+  {
     try await withFolder { folder in
       let (shop, calls, events) = (try BouncingShop(), RecordedCalls(), EventRecorder())
       let (page, lines) = (try HTTPLog(in: folder), Shared<[String]>([]))
+      let (spans, spanFile) = (Shared<[RecordedSpan]>([]), folder.appendingPathComponent("spans/spans.jsonl"))
+      let recorder = SpanRecorder(to: .spans { batch in spans.withLock { $0 += batch } })
+      let toFile = SpanRecorder(to: .file(spanFile))
       let server = shop.server(
-        [calls, page], log: TextSink { line in lines.withLock { $0.append(line) } }, observer: events)
+        [calls, page], log: TextSink { line in lines.withLock { $0.append(line) } },
+        observers: [events, recorder, toFile])
       for _ in 0..<2 { _ = try await shop.task.on(server).download() }
       shop.count.withLock { $0 = 0 }
       let response = try await shop.task.on(server).response()
@@ -147,7 +152,12 @@ import Testing
       let further: Set = ["requested", "nameResolved", "connected", "requestSent"]
       #expect(observed.filter { !further.contains($0.kind) }.map(\.description) == call.moments.map(\.text))
       #expect(observed.count(where: { $0.kind == "requested" }) == told.count)
+      for recorder in [recorder, toFile] { await recorder.flush() }
+      try Self.expectStory(of: call, in: spans.withLock { $0 })
+
       var outputs =
+        try [String(contentsOf: spanFile, encoding: .utf8)] + spans.withLock { $0 }.map { "\($0)" }
+      outputs +=
         lines.withLock { $0 } + [response.record.summary, response.record.description, "\(response.response)"]
       outputs += events.moments().map { "\($0)" }
       outputs += try calls.calls.map { "\($0) \(String(decoding: try JSONEncoder().encode($0), as: UTF8.self))" }
@@ -162,6 +172,32 @@ import Testing
       }
       #expect(outputs.count > 60 && outputs.joined().contains("<redacted>"))
     }
+  }
+
+  /// The spans of the call and its attempts: those of the record, in the same order and at the same times.
+  private static func expectStory(of call: RecordedCall, in spans: [RecordedSpan]) throws {
+    let ends = call.moments.filter { $0.kind == "attemptEnded" }
+    let whole = try #require(spans.last { $0.kind == .internal && $0.events.contains { $0.name == "refreshStarted" } })
+    let attempts = spans.filter { $0.parent == whole.spanID && $0.kind == .client }.sorted { $0.start < $1.start }
+    let statuses: [RecordedSpan.Value?] = [.number(503), .number(503), .number(304)]
+    #expect(attempts.map { $0["http.response.status_code"] } == statuses && attempts.count == ends.count)
+    #expect(attempts.map { $0["http.request.resend_count"] } == [nil, .number(1), .number(2)])
+    #expect(Set(attempts.map(\.traceID)) == [whole.traceID])
+    // What a span says happened is what the record says, and when it was.
+    func story(_ kinds: Set<String>) -> [String] { call.moments.filter { kinds.contains($0.kind) }.map(\.text) }
+    let own: Set = [
+      "delayStarted", "retryRefused", "refreshStarted", "refreshEnded", "cacheAnswered", "cacheMissed",
+      "cacheValidated",
+      "queued",
+    ]
+    #expect(whole.events.map(\.text) == story(own), "\(whole.events)")
+    let redirects = attempts.last?.events.filter { $0.name == "redirected" }.map(\.text)
+    #expect(redirects == story(["redirected"]) && redirects?.count == 2)
+    for (moment, span) in zip(ends, attempts) {
+      let end = Double(span.end - whole.start) / 1e9
+      #expect(abs(end - moment.time.inWholeSeconds) < 0.001, "\(moment) \(end)")
+    }
+    #expect(zip(attempts, attempts.dropFirst()).allSatisfy { $0.end <= $1.start } && whole.failure == nil)
   }
 
   /// The turns of the story, in order.
@@ -197,6 +233,8 @@ import Testing
 }
 
 extension Duration {
+  fileprivate var inWholeSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+
   /// As a flight record writes it.
   fileprivate var inWords: String {
     let milliseconds = Int(components.seconds) * 1000 + Int(components.attoseconds / 1_000_000_000_000_000)

@@ -147,7 +147,8 @@ final class ActivityRegistry: ActivitySource {
     for watch in watches { desk.add(watch) }
   }
 
-  private var desks: [CallDesk] { state.withLock { $0.desks.compactMap(\.desk) } }
+  /// Those that live.
+  var desks: [CallDesk] { state.withLock { $0.desks.compactMap(\.desk) } }
 
   var count: Int { desks.reduce(0) { $0 + $1.count } }
 

@@ -30,6 +30,12 @@ public actor TaskManager {
     limits: ThrottleLimits = ThrottleLimits(), retryBudget: RetryBudget = .standard, clock: CallClock = .continuous,
     random: CallRandom = .system
   ) {
+    self.init(uncounted: limits, retryBudget, clock, random)
+    ActivityRegistry.all.add(calls)
+  }
+
+  /// A manager whose calls are no activity of the process's that people are shown.
+  init(uncounted limits: ThrottleLimits, _ retryBudget: RetryBudget, _ clock: CallClock, _ random: CallRandom) {
     admission = AdmissionDesk(limits: limits, clock: clock)
     streams = AdmissionDesk(limits: limits.ofStreams, clock: clock)
     retries = RetryDesk(retryBudget)
@@ -37,7 +43,6 @@ public actor TaskManager {
     self.clock = clock
     dates = DatedClock(clock)
     self.random = random
-    ActivityRegistry.all.add(calls)
   }
 
   // MARK: Throttling

@@ -95,4 +95,10 @@ import Testing
     #expect(await iterator.next() == nil)
     withExtendedLifetime(keeper) {}
   }
+
+  @Test func `a manager that exports is none of the process's activity`() {
+    let (counted, exporting) = (TaskManager(), SpanExporter.manager())
+    #expect(ActivityRegistry.all.desks.contains { $0 === counted.calls })
+    #expect(!ActivityRegistry.all.desks.contains { $0 === exporting.calls })
+  }
 }

@@ -23,6 +23,14 @@ struct SpanAssembly {
     epoch = UInt64(max(0, Date().timeIntervalSince1970) * 1e9) &- Self.nanoseconds(event.time)
   }
 
+  /// True for a moment that spans are made of.
+  static func wants(_ moment: CallMoment) -> Bool {
+    switch moment {
+    case .admitted, .nameResolved, .requestSent, .progressed, .responded, .bodyReceived, .delayEnded, .decoded: false
+    default: true
+    }
+  }
+
   /// Notes an event; true where it ends the call, and all spans are in ``ended``.
   mutating func note(_ event: TaskEvent) -> Bool {
     switch event.moment {

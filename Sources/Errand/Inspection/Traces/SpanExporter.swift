@@ -33,12 +33,13 @@ public struct SpanExporter: Sendable {
   ///   - remote: The address, as `https://collector.example:4318`.
   ///   - headers: Sent with every batch, as a key.
   ///   - allowsPlainHTTP: Whether spans may go over plain http to another machine.
-  ///   - manager: By whose clock it waits; one of its own unless given.
+  ///   - manager: By whose clock it waits; one of its own unless given, whose calls ``NetworkActivity/all`` does not count.
   /// - Returns: The exporter.
   public static func collector(
     _ remote: Remote, headers: HTTPHeaders = [:], allowsPlainHTTP: Bool = false,
-    manager: TaskManager = TaskManager(retryBudget: .unlimited)
+    manager: TaskManager? = nil
   ) -> SpanExporter {
+    let manager = manager ?? Self.manager()
     var settings = ServerConfiguration()
     settings.standardHeaders = headers
     settings.propagatesTraces = false
@@ -58,6 +59,9 @@ public struct SpanExporter: Sendable {
       return ExportAnswer.rejected(answer)
     }
   }
+
+  /// The manager of exports, which are nobody's network activity.
+  static func manager() -> TaskManager { TaskManager(uncounted: ThrottleLimits(), .unlimited, .continuous, .system) }
 
   private static let version = "1"
 }

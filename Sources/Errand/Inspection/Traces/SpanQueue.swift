@@ -3,12 +3,17 @@ final class SpanQueue: Sendable {
   private struct State {
     var spans: [RecordedSpan] = []
     var dropped = 0
+    /// The spans that were added so far, and those of them that were handed over or lost.
+    var added = 0
+    var done = 0
+    /// The number of spans that are not to wait for others.
+    var hurried = 0
+    /// Those who wait until so many are done.
+    var waiters: [(count: Int, waiter: Waiter<Void>)] = []
     /// Exports until there is nothing left; nil while there is nothing.
     var work: Task<Void, Never>?
     /// Its wait for more spans.
     var nap: Task<Void, Never>?
-    /// True where it is not to wait.
-    var isHurried = false
     var hasFailed = false
   }
 
@@ -37,6 +42,7 @@ final class SpanQueue: Sendable {
     let nap = state.withLock { state -> Task<Void, Never>? in
       let room = max(0, limits.waiting - state.spans.count)
       state.spans += spans.prefix(room)
+      state.added += min(room, spans.count)
       state.dropped += max(0, spans.count - room)
       // Detached: what surrounds the call, its trace first of all, is none of the exporter's.
       if state.work == nil { state.work = Task.detached(priority: .utility) { await self.work() } }
@@ -48,16 +54,22 @@ final class SpanQueue: Sendable {
   /// Has what waits exported at once.
   func hurry() {
     let nap = state.withLock { state in
-      if state.work != nil { state.isHurried = true }
+      state.hurried = state.added
       return state.nap.take()
     }
     nap?.cancel()
   }
 
-  /// Exports what waits; returns when that is done.
+  /// Exports what waits now; returns when that is done, whatever comes meanwhile.
   func flush() async {
     hurry()
-    await state.withLock { $0.work }?.value
+    await answer { waiter in
+      state.withLock { state -> Void? in
+        guard state.done < state.added else { return () }
+        state.waiters.append((state.added, waiter))
+        return nil
+      }
+    }
   }
 
   // MARK: The work
@@ -65,14 +77,14 @@ final class SpanQueue: Sendable {
   private func work() async {
     repeat {
       await nap()
-      while let batch = next() { await export(batch) }
+      if let batch = next() { await export(batch) }
     } while !isDone()
   }
 
-  /// Waits for more spans, unless there are enough.
+  /// Waits for more spans, unless there are enough, or somebody waits for these.
   private func nap() async {
     let nap = state.withLock { state -> Task<Void, Never>? in
-      guard !state.isHurried, state.spans.count < limits.batch else { return nil }
+      guard state.done >= state.hurried, state.spans.count < limits.batch else { return nil }
       let nap = Task.detached { [clock, limits] in
         do { try await clock.sleep(for: limits.delay) } catch { return }  // there are enough
       }
@@ -96,7 +108,7 @@ final class SpanQueue: Sendable {
   private func isDone() -> Bool {
     state.withLock { state in
       guard state.spans.isEmpty else { return false }
-      (state.work, state.isHurried) = (nil, false)
+      state.work = nil
       return true
     }
   }
@@ -116,5 +128,12 @@ final class SpanQueue: Sendable {
       }
       if isFirst { log.write("\(batch.count) spans are lost, and later ones may be: \(error)") }
     }
+    let waiters = state.withLock { state -> [Waiter<Void>] in
+      state.done += batch.count
+      let ready = state.waiters.prefix { $0.count <= state.done }  // they came in this order
+      state.waiters.removeFirst(ready.count)
+      return ready.map(\.waiter)
+    }
+    for waiter in waiters { waiter.resume() }
   }
 }

@@ -47,7 +47,7 @@ public final class SpanRecorder: TaskObserver {
 
   /// Notes the event; the last of a call hands its spans on.
   public func observe(_ event: TaskEvent) {
-    guard let span = event.span, span.context.isSampled else { return }
+    guard let span = event.span, span.context.isSampled, SpanAssembly.wants(event.moment) else { return }
     let ended = calls.withLock { calls -> [RecordedSpan] in
       if case .callStarted = event.moment { calls[event.call] = SpanAssembly(event, span) }
       guard calls[event.call]?.note(event) == true else { return [] }
@@ -59,7 +59,7 @@ public final class SpanRecorder: TaskObserver {
   /// The number of spans that were dropped: there was no room for them, or the exporter could not, or would not, take them.
   public var dropped: Int { queue.dropped }
 
-  /// Hands over what waits, and returns when that is done or has failed.
+  /// Hands over what waits now, and returns when that is done or has failed; spans that come meanwhile are not waited for.
   public func flush() async { await queue.flush() }
 }
 
