@@ -49,7 +49,7 @@ final class Call: Sendable {
       call: number, taskType: type(of: plan.task), clock: manager.clock,
       observers: plan.control.map { snapshot.observers + [ObserverQueue($0)] } ?? snapshot.observers,
       logStyle: snapshot.configuration.logStyle,
-      log: snapshot.configuration.log, context: plan.context,
+      log: snapshot.configuration.log, context: plan.context, isHidden: !plan.recordingStyle.contains(.url),
       span: CallSpan.here(snapshot.traceSampling, manager.random))
     surroundings = Surroundings.of(plan, snapshot, delivery, trace)
     self.plan = plan
@@ -151,7 +151,7 @@ final class Call: Sendable {
     }
     exchange?.withLock { $0.begin(request, of: attempt, at: trace.elapsed) }
     if trace.isObserved {
-      let line = RequestLine(request, of: attempt, snapshot.configuration.redaction)
+      let line = RequestLine(request, of: attempt, snapshot.configuration.redaction, isHidden: trace.isHidden)
       trace.tellOnly(.requested(line), at: trace.elapsed)
     }
   }

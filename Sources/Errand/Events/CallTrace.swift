@@ -16,13 +16,16 @@ package final class CallTrace: Sendable {
   private let record: Lock<FlightRecord>
   /// True where anybody is told of more than the record keeps.
   package let isObserved: Bool
+  /// True where nobody is told of what names the URL.
+  package let isHidden: Bool
 
   package init(
     call: Int, taskType: Any.Type, clock: CallClock, observers: [ObserverQueue],
     logStyle: LogStyle, log: TextSink, context: TaskContext = TaskContext(),
-    span: CallSpan? = nil
+    isHidden: Bool = false, span: CallSpan? = nil
   ) {
     self.call = call
+    self.isHidden = isHidden
     let isTold = !observers.isEmpty || logStyle != .none
     task = isTold ? "\(taskType)" : ""
     isObserved = !observers.isEmpty || logStyle == .steps
@@ -60,6 +63,7 @@ package final class CallTrace: Sendable {
 
   /// Tells of a moment that the record does not keep.
   package func tellOnly(_ moment: CallMoment, at time: Duration, errorType: String? = nil) {
+    let moment = isHidden ? moment.withoutURL : moment
     let event = TaskEvent(
       call: call, task: task, time: time, moment: moment, context: context, span: span, errorType: errorType)
     for observer in observers { observer.tell(event) }

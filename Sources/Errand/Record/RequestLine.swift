@@ -6,18 +6,23 @@ public struct RequestLine: Sendable, CustomStringConvertible {
   public let attempt: Int
   /// The method.
   public let method: HTTPMethod
-  /// The destination; nil for a URL that has none.
-  public var origin: Origin? { Origin(address) }
-  /// The URL, secrets hidden.
-  public var url: String { redaction(address) }
+  /// The destination; nil for a URL that has none, or is not shown.
+  public var origin: Origin? { address.flatMap { Origin($0) } }
+  /// The URL, secrets hidden; `<hidden>` where the task's ``RecordingStyle`` does not show it.
+  public var url: String { address.map { redaction($0) } ?? RequestLine.hidden }
 
-  private let address: URL
+  /// The words in place of what the task does not show.
+  static let hidden = "<hidden>"
+
+  /// Nil where it is not shown.
+  private let address: URL?
   private let redaction: Redaction
 
-  package init(_ request: HTTPRequest, of attempt: Int, _ redaction: Redaction) {
+  /// The line of a request; without its URL where that is hidden.
+  package init(_ request: HTTPRequest, of attempt: Int, _ redaction: Redaction, isHidden: Bool = false) {
     self.attempt = attempt
     method = request.method
-    address = request.url
+    address = isHidden ? nil : request.url
     self.redaction = redaction
   }
 

@@ -1,0 +1,24 @@
+extension CallMoment {
+  /// The moment without what names the URL of the request, as recordings have it for a task that does not show its URL: addresses, and the words
+  /// of failures.
+  package var withoutURL: CallMoment {
+    switch self {
+    case .connected: .connected(to: "")
+    case .redirected: .redirected(to: RequestLine.hidden)
+    case .attemptEnded(let number, let record): .attemptEnded(number, record.withoutURL)
+    case .delayStarted(let delay, _): .delayStarted(delay, reason: RequestLine.hidden)
+    case .retryRefused: .retryRefused(reason: RequestLine.hidden)
+    case .callEnded(.failed): .callEnded(.failed(RequestLine.hidden))
+    default: self
+    }
+  }
+}
+
+extension AttemptRecord {
+  fileprivate var withoutURL: AttemptRecord {
+    var record = self
+    record.failure = failure.map { _ in RequestLine.hidden }
+    record.timings = timings?.withoutAddress
+    return record
+  }
+}

@@ -1,0 +1,56 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Spans that are handed over while more of them come.
+@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct SpanQueueTests {
+  @Test func `a flush waits for what was there, not for what comes meanwhile`() async throws {
+    let (shop, batches, flushed) = (try Shop(), Shared(0), Shared(false))
+    // Each batch that is handed over makes spans anew, for as long as the flush lasts: there is always something that waits.
+    let recorder = SpanRecorder(
+      to: .spans { _ in
+        let number = batches.withLock { batches in
+          batches += 1
+          return batches
+        }
+        guard number < 100, !flushed.withLock({ $0 }) else { return }
+        _ = try await GetWidget().on(shop.server).download()
+      }, limits: SpanLimits(delay: .zero))
+    await shop.server.update { $0.observers = [recorder] }
+    for _ in 0..<3 { _ = try await GetWidget().on(shop.server).download() }
+    await recorder.flush()
+    flushed.withLock { $0 = true }
+    #expect(batches.withLock { $0 } < 10)
+    await recorder.flush()
+    #expect(recorder.dropped == 0)
+  }
+
+  @Test func `what a task hides from recordings is in no span, no line of the log and no event`() async throws {
+    let (spans, lines, events) = (Shared<[RecordedSpan]>([]), Shared<[String]>([]), EventRecorder())
+    let recorder = SpanRecorder(to: .spans { batch in spans.withLock { $0 += batch } })
+    let shop = try Shop { settings in
+      settings.observers = [recorder, events]
+      settings.log = TextSink { line in lines.withLock { $0.append(line) } }
+      settings.logStyle = .steps
+    }
+    shop.mock.route("/planted1/*", answer: .status(302, headers: ["Location": "/planted2"]))
+    shop.mock.route("/planted2", answer: .status(404))
+    for path in ["planted1/planted3", "planted2"] {
+      let task = Endpoint<Void, Void>.get(path, query: ["q": "planted4"])
+      _ = try? await task.on(shop.server).recording(.hidden).retry(upTo: 1, after: .milliseconds(1)).run()
+    }
+    shop.mock.route("/planted5", answer: .status(503))
+    let failing = Endpoint<Void, Void>.get("planted5").on(shop.server).recording(.hidden)
+    _ = try? await failing.retry(upTo: 1, after: .milliseconds(1)).run()
+    await recorder.flush()
+    let told = spans.withLock { $0 }.map { "\($0)" } + lines.withLock { $0 } + events.moments().map { "\($0)" }
+    #expect(told.count > 30)
+    for text in told {
+      #expect(!text.contains("planted") && !text.contains("127.0.0.1"), "\(text)")
+    }
+    let calls = spans.withLock { $0 }.filter { $0.kind == .internal }
+    #expect(calls.count == 3 && calls.allSatisfy { $0["http.request.method"] == .text("GET") && $0.failure != nil })
+    #expect(calls.allSatisfy { $0["error.type"] == .text("badStatus") }, "\(calls)")
+  }
+}
