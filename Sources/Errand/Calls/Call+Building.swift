@@ -114,6 +114,9 @@ extension Call {
     if timeouts != options.timeouts { options.timeouts = timeouts }
     if !plan.addressPolicy.isInherited { options.addressPolicy = plan.addressPolicy }
     if !plan.context.isEmpty { options.context = plan.context }
+    if plan.recordingStyle != .full {
+      options.showing = ShownParts(snapshot.configuration.redaction, plan.recordingStyle)
+    }
     switch delivery {
     case .stream, .file: options.isLongLived = true
     case .memory, .discarded: break

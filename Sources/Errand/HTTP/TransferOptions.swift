@@ -24,6 +24,7 @@ public struct TransferOptions: Sendable {
     var cookies: Cookies?
     var context = TaskContext()
     var onHead: (@Sendable (TransferTimings) -> Void)?
+    var showing: (any Sendable)?
   }
 
   /// The part of most requests that is missing: boxed, so that it costs them one word.
@@ -162,6 +163,12 @@ public struct TransferOptions: Sendable {
   package var onHead: (@Sendable (TransferTimings) -> Void)? {
     get { storage.values.onHead }
     set { values.onHead = newValue }
+  }
+
+  /// The rules for what a transport that records may show of the exchange; nil where there are none.
+  package var showing: (any Sendable)? {
+    get { storage.values.showing }
+    set { values.showing = newValue }
   }
 
   /// True where the body will be read at the reader's own pace, perhaps for a long time.

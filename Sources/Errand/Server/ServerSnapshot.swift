@@ -56,6 +56,7 @@ package final class ServerSnapshot: Sendable {
     options.waitsForConnectivity = configuration.waitsForConnectivity
     options.pins = configuration.pins
     options.addressPolicy = configuration.addressPolicy
+    options.showing = ShownParts(configuration.redaction)
     self.options = options
     options.mayRepeat = true
     repeatableOptions = options

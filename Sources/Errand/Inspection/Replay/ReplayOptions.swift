@@ -8,8 +8,9 @@ public struct ReplayOptions: Sendable {
   public var order = ReplayOrder.anyOrder
   /// The answer to a request whose recorded responses were all played.
   public var whenPlayed = ReplayRepetition.last
-  /// The secrets that are hidden where a request is recorded, and where one is compared.
-  public var redaction = Redaction.standard
+  /// The secrets that are hidden where a request is recorded, and where one is compared; those of the server unless stated. A
+  /// recording that is there hides what ``Redaction/standard`` does where nothing is stated.
+  public var redaction: Redaction?
   /// The largest body that is recorded, in bytes.
   public var maximumBodySize = 16 << 20
   /// The types of bodies that are recorded although they are no text, in which no secret can be found: `application/x-protobuf`. Pictures,
@@ -21,6 +22,12 @@ public struct ReplayOptions: Sendable {
 
   /// Records what is stated, and plays the rest.
   public init(recording: ReplayRecording) { self.recording = recording }
+
+  /// The secrets of a request of the server's.
+  func redaction(for request: HTTPRequest) -> Redaction {
+    let redaction = redaction ?? ShownParts.of(request)?.redaction ?? .standard
+    return redaction.hiding(request.options.credentialHeaders)
+  }
 
   /// True where bodies of this type are recorded although they are no text.
   func keepsBytes(of type: MediaType?) -> Bool {

@@ -2,22 +2,36 @@ import Dispatch
 import ErrandFoundation
 
 /// Records what goes to the network, and writes it to a file on a queue of its own.
+///
+/// The entries are in a spool, and the file is made of it when requests stop to come, when a quarter of it is new, and at the end: it is complete at
+/// any time, and writing it takes no more than a few times what it has in all.
 final class ReplayRecorder: Sendable {
   private struct State {
     /// The number of requests that were sent: their order is that of the recording.
-    var count = 0
+    var count: Int
+    /// The entries that wait to be put into the spool, and about their bytes.
     var entries: [(number: Int, entry: HTTPArchive.Entry)] = []
+    var bytes = 0
     var isWriting = false
-    var isWritten = true
     var failure: (any Error)?
     var waiters: [Waiter<Void>] = []
+    var hasSaidHidden = false
+  }
+
+  /// What the writer has.
+  private struct Store {
+    var spool: ReplaySpool?
+    /// The bytes that are in the file.
+    var written: Int64 = 0
+    var isWritten = true
   }
 
   private let file: URL
   private let base: HTTPArchive
   private let options: ReplayOptions
   private let log: TextSink
-  private let state = Lock(State())
+  private let state: Lock<State>
+  private let store = Lock(Store())
   private let writer = DispatchQueue(label: "errand.replay", qos: .utility)
 
   init(into file: URL, after base: HTTPArchive?, _ options: ReplayOptions, log: TextSink) {
@@ -25,12 +39,27 @@ final class ReplayRecorder: Sendable {
     self.base = base ?? HTTPArchive(entries: [])
     self.options = options
     self.log = log
+    state = Lock(State(count: base?.entries.count ?? 0))
   }
 
   /// Sends a request, and records it once the body of its response was read to its end.
-  func record(_ request: HTTPRequest, _ body: ReplayBody, over transport: any Transport) async throws -> HTTPResponse {
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - body: Its body, for the recording.
+  ///   - transport: Sends it.
+  ///   - place: The index of the entry whose place it takes; nil where it is a new one.
+  /// - Returns: The response.
+  func record(
+    _ request: HTTPRequest, _ body: ReplayBody, over transport: any Transport, inPlaceOf place: Int? = nil
+  ) async throws -> HTTPResponse {
+    let style = ShownParts.of(request)?.style ?? .full
+    guard style.contains(.url) else {
+      sayHidden()
+      return try await transport.send(request)
+    }
     let number = state.withLock { state in
-      state.count += 1
+      guard place == nil else { return place ?? 0 }
+      defer { state.count += 1 }
       return state.count
     }
     let start = (date: Date(), instant: ContinuousClock.now)
@@ -41,10 +70,10 @@ final class ReplayRecorder: Sendable {
     let isSuccess = head.status.kind == .success
     let tee = ReplayTee(live, limit: options.maximumBodySize, keepsPart: !isSuccess) {
       [self, head] data, size, trailers in
-      var exchange = sent(request, body)
+      var exchange = sent(request, body, style)
       (exchange.answered, exchange.ended) = (answered, ContinuousClock.now - start.instant)
       exchange.timings = live.timings?.withoutAddress
-      exchange.response = received(head, data, size, trailers)
+      exchange.response = received(head, data, size, trailers, for: request, style)
       add(HTTPArchive.Entry(recorded: exchange, at: start.date), number)
     }
     if live.isInMemory {
@@ -57,43 +86,61 @@ final class ReplayRecorder: Sendable {
     return response
   }
 
+  /// Says once that something is left out because its task hides it.
+  private func sayHidden() {
+    let isFirst = state.withLock { state in
+      defer { state.hasSaidHidden = true }
+      return !state.hasSaidHidden
+    }
+    guard isFirst else { return }
+    log.write("recording to \(file.path): requests of tasks that hide their URL from recordings are not recorded")
+  }
+
   // MARK: What is recorded
 
-  private func sent(_ request: HTTPRequest, _ body: ReplayBody) -> RecordedCall.Exchange {
-    let redaction = options.redaction.hiding(request.options.credentialHeaders)
-    var exchange = RecordedCall.Exchange(
-      attempt: 1, method: request.method, url: redaction(request.url), headers: redaction.recorded(request.headers),
-      sent: .zero)
+  private static let unshown = "the task has it shown nowhere"
+
+  private func sent(_ request: HTTPRequest, _ body: ReplayBody, _ style: RecordingStyle) -> RecordedCall.Exchange {
+    let redaction = options.redaction(for: request)
+    var exchange = RecordedCall.Exchange(attempt: 1, method: request.method, url: redaction(request.url), sent: .zero)
+    if style.contains(.headers) { exchange.headers = redaction.recorded(request.headers) }
     guard !request.body.isEmpty else { return exchange }
+    let type = request.headers.mediaType
     switch body {
-    case .data(let data): exchange.body = recorded(data, data.count, of: request.headers.mediaType)
-    case .unread(let reason):
-      exchange.body = RecordedCall.Body(type: request.headers.mediaType?.rawValue, note: reason)
+    case _ where !style.contains(.upload): exchange.body = .init(type: type?.rawValue, note: Self.unshown)
+    case .data(let data): exchange.body = recorded(data, data.count, of: type, redaction)
+    case .unread(let reason): exchange.body = RecordedCall.Body(type: type?.rawValue, note: reason)
     }
     return exchange
   }
 
   private func received(
-    _ head: HTTPResponse, _ data: Data, _ size: Int, _ trailers: HTTPHeaders
+    _ head: HTTPResponse, _ data: Data, _ size: Int, _ trailers: HTTPHeaders, for request: HTTPRequest,
+    _ style: RecordingStyle
   ) -> RecordedCall.Response {
+    let redaction = options.redaction(for: request)
     var response = RecordedCall.Response(
-      status: head.status, version: head.version, headers: options.redaction.recorded(head.headers),
-      isConnectionReused: head.isConnectionReused)
-    let body = recorded(data, size, of: head.mediaType)
+      status: head.status, version: head.version, isConnectionReused: head.isConnectionReused)
+    if style.contains(.headers) { response.headers = redaction.recorded(head.headers) }
+    let isShown = style.contains(.download) || size == 0
+    let body =
+      isShown
+      ? recorded(data, size, of: head.mediaType, redaction)
+      : RecordedCall.Body(type: head.mediaType?.rawValue, size: size, note: Self.unshown)
     if let note = body.note, body.data == nil {
       log.write("recording to \(file.path): a body is missing, and its response cannot be played: \(note)")
     }
     response.body = body
-    if !trailers.isEmpty { response.trailers = options.redaction.recorded(trailers) }
+    if !trailers.isEmpty, style.contains(.headers) { response.trailers = redaction.recorded(trailers) }
     return response
   }
 
-  private func recorded(_ data: Data, _ size: Int, of type: MediaType?) -> RecordedCall.Body {
+  private func recorded(_ data: Data, _ size: Int, of type: MediaType?, _ redaction: Redaction) -> RecordedCall.Body {
     guard size == data.count else {
       let note = Redaction.placeholder(for: size, over: options.maximumBodySize)
       return RecordedCall.Body(type: type?.rawValue, size: size, note: note)
     }
-    var body = options.redaction.recorded(data, type: type, limit: options.maximumBodySize)
+    var body = redaction.recorded(data, type: type, limit: options.maximumBodySize)
     if body.text == nil, options.keepsBytes(of: type) { body.data = data }
     return body
   }
@@ -101,51 +148,99 @@ final class ReplayRecorder: Sendable {
   // MARK: The writer
 
   private func add(_ entry: HTTPArchive.Entry, _ number: Int) {
-    let isIdle = state.withLock { state -> Bool in
-      let index = state.entries.lastIndex { $0.number < number }.map { $0 + 1 } ?? 0
-      state.entries.insert((number, entry), at: index)
-      state.isWritten = false
+    let size = entry.size
+    let (hasRoom, isIdle) = state.withLock { state -> (Bool, Bool) in
+      guard state.entries.isEmpty || state.bytes + size <= TaskRecorder.room else { return (false, false) }
+      state.entries.append((number, entry))
+      state.bytes += size
       defer { state.isWriting = true }
-      return !state.isWriting
+      return (true, !state.isWriting)
+    }
+    guard hasRoom else {
+      return log.write("recording to \(file.path): a response is missing: they come faster than they can be written")
     }
     guard isIdle else { return }
     TaskRecorder.beginWriting()
-    writer.async { self.writeAll() }
-  }
-
-  private func writeAll() {
-    while let entries = next() {
-      var archive = base
-      archive.entries += entries
-      do {
-        try PrivateFolder.make(file.deletingLastPathComponent())
-        try archive.write(to: file)
-        state.withLock { $0.failure = nil }
-      } catch {
-        state.withLock { $0.failure = error }
-        log.write("recording to \(file.path) fails: \(error)")
-      }
+    writer.async {
+      self.spool()
+      self.writeLater()
     }
-    TaskRecorder.endWriting()
   }
 
-  /// The entries to write; nil where all are written, and the waiters are resumed.
-  private func next() -> [HTTPArchive.Entry]? {
-    let (entries, waiters) = state.withLock { state -> ([HTTPArchive.Entry]?, [Waiter<Void>]) in
-      guard state.isWritten else {
-        state.isWritten = true
-        return (state.entries.map(\.entry), [])
+  /// The milliseconds after which the file is written, where nothing came meanwhile.
+  private static let pause = 100
+
+  private func writeLater() {
+    writer.asyncAfter(deadline: .now() + .milliseconds(Self.pause)) {
+      let isQuiet = !self.spool()
+      let isMuch = self.store.withLock { ($0.spool?.size ?? 0) - $0.written > $0.written / 4 }
+      if isQuiet || isMuch { self.write() }
+      if !self.ends() { self.writeLater() }
+    }
+  }
+
+  /// Puts what waits into the spool; false where nothing did.
+  @discardableResult
+  private func spool() -> Bool {
+    let entries = state.withLock { state in
+      defer { (state.entries, state.bytes) = ([], 0) }
+      return state.entries
+    }
+    guard !entries.isEmpty else { return false }
+    do {
+      try store.withLock { store in
+        store.isWritten = false
+        var spool = try store.spool ?? ReplaySpool(base.entries, in: file.deletingLastPathComponent())
+        for (number, entry) in entries { try spool.put(entry, number) }
+        store.spool = spool
       }
-      state.isWriting = false
-      defer { state.waiters = [] }
-      return (nil, state.waiters)
+    } catch {
+      fail(error)
+      store.withLock { if $0.spool == nil { $0.isWritten = true } }  // there is nothing to write
+    }
+    return true
+  }
+
+  /// Writes the file, where something is new.
+  private func write() {
+    do {
+      try store.withLock { store in
+        guard let spool = store.spool, !store.isWritten else { return }
+        try spool.write(base, to: file)
+        (store.isWritten, store.written) = (true, spool.size)
+      }
+      state.withLock { $0.failure = nil }
+    } catch {
+      fail(error)
+      store.withLock { $0.isWritten = true }  // until there is something new to try it with
+    }
+  }
+
+  private func fail(_ error: any Error) {
+    state.withLock { $0.failure = error }
+    log.write("recording to \(file.path) fails: \(error)")
+  }
+
+  /// True where all is written, and those who wait for that are resumed.
+  private func ends() -> Bool {
+    let isWritten = store.withLock { $0.isWritten }
+    let (hasEnded, waiters) = state.withLock { state -> (Bool, [Waiter<Void>]) in
+      guard isWritten, state.entries.isEmpty else { return (false, []) }
+      defer { (state.waiters, state.isWriting) = ([], false) }
+      return (state.isWriting, state.waiters)
     }
     for waiter in waiters { waiter.resume() }
-    return entries
+    if hasEnded { TaskRecorder.endWriting() }
+    return isWritten && state.withLock { !$0.isWriting }
   }
 
   /// Returns when all is written; throws what kept the last of it from that.
   func finish() async throws {
+    writer.async {  // without waiting for more
+      self.spool()
+      self.write()
+      _ = self.ends()
+    }
     await answer { waiter in
       state.withLock { state -> Void? in
         guard state.isWriting else { return () }
@@ -164,5 +259,11 @@ extension HTTPArchive.Entry {
     self.init(
       startedDateTime: start.formatted(RecordingEntry.dateFormat), time: timings.total,
       request: HTTPArchive.Request(exchange), response: HTTPArchive.Response(exchange), timings: timings)
+  }
+
+  /// About the bytes that it takes in memory.
+  fileprivate var size: Int {
+    let fields = (request.headers + response.headers).reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 48 }
+    return 1500 + fields + (request.postData?.text.utf8.count ?? 0) + (response.content.text?.utf8.count ?? 0)
   }
 }

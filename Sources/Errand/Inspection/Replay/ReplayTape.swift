@@ -4,26 +4,32 @@ import ErrandFoundation
 struct ReplayTape: Sendable {
   /// The answer to a request.
   enum Answer: Sendable {
-    /// This entry, of the number given, counted from 1.
-    case entry(HTTPArchive.Entry, Int)
+    /// This entry, of the number given, counted from 1, and at this index of the archive.
+    case entry(HTTPArchive.Entry, Int, place: Int)
     /// None, for the reason given.
     case none(String)
   }
 
   private struct Track: Sendable {
-    let request: ReplayRequest
+    var request: ReplayRequest
     let entry: HTTPArchive.Entry
+    /// Its index in the archive.
+    let place: Int
     var wasPlayed = false
   }
 
   private var tracks: [Track]
   private let options: ReplayOptions
+  /// The secrets that are hidden in the requests of the tracks.
+  private var redaction: Redaction
 
   init(_ archive: HTTPArchive, _ options: ReplayOptions) {
-    tracks = archive.entries.filter(\.wasSent).map {
-      Track(request: ReplayRequest($0, redaction: options.redaction), entry: $0)
+    let redaction = options.redaction ?? .standard
+    tracks = archive.entries.enumerated().filter(\.element.wasSent).map { place, entry in
+      Track(request: ReplayRequest(entry, redaction: redaction), entry: entry, place: place)
     }
     self.options = options
+    self.redaction = redaction
   }
 
   /// The entries that were not played yet, in order.
@@ -35,12 +41,23 @@ struct ReplayTape: Sendable {
   }
 
   /// The answer to a request, which is played by this.
-  mutating func answer(to request: ReplayRequest) -> Answer {
+  ///
+  /// - Parameters:
+  ///   - request: The request, secrets hidden.
+  ///   - redaction: The secrets that are hidden in it, and with it in the recorded ones.
+  /// - Returns: The answer.
+  mutating func answer(to request: ReplayRequest, hiding redaction: Redaction) -> Answer {
+    if !redaction.hidesSame(as: self.redaction) {
+      self.redaction = redaction
+      for index in tracks.indices {
+        tracks[index].request = ReplayRequest(tracks[index].entry, redaction: redaction)
+      }
+    }
     let choice = options.order == .asRecorded ? next(request) : first(request)
     switch choice {
     case .success(let index):
       tracks[index].wasPlayed = true
-      return .entry(tracks[index].entry, index + 1)
+      return .entry(tracks[index].entry, index + 1, place: tracks[index].place)
     case .failure(let refusal): return .none(refusal.reason)
     }
   }

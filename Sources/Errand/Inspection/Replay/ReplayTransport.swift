@@ -95,12 +95,16 @@ public final class ReplayTransport: Transport {
     try Task.checkCancellation()
     let body = try await ReplayBody(
       of: request, reads: options.matching.contains(.body), limit: options.maximumBodySize)
+    let redaction = options.redaction(for: request)
     let asked = ReplayRequest(
       request.method, request.url.absoluteString, headers: request.headers,
-      body: body.compared(type: request.headers.mediaType, options.redaction),
-      redaction: options.redaction.hiding(request.options.credentialHeaders))
-    switch tape.withLock({ $0.answer(to: asked) }) {
-    case .entry(let entry, let number): return try entry.played(number, for: request)
+      body: body.compared(type: request.headers.mediaType, redaction), redaction: redaction)
+    switch tape.withLock({ $0.answer(to: asked, hiding: redaction) }) {
+    case .entry(let entry, let number, let place):
+      guard let live, let recorder, entry.missing(for: request) != nil else {
+        return try entry.played(number, for: request)
+      }
+      return try await recorder.record(request, body, over: live, inPlaceOf: place)
     case .none(let reason):
       guard let live, let recorder else {
         throw TaskError(.notRecorded, reason, phase: .preparing, isSurelyNotSent: true)
@@ -111,6 +115,21 @@ public final class ReplayTransport: Transport {
 }
 
 extension HTTPArchive.Entry {
+  /// The reason for which there is no body to play; nil where there is one, or none is needed.
+  fileprivate func missing(for request: HTTPRequest) -> String? {
+    guard request.method != .head, (100...999).contains(response.status) else { return nil }
+    let content = response.content
+    if content.text != nil { return content.data == nil ? "it is no Base64" : nil }
+    if content.size > 0 || content.comment != nil { return content.comment ?? "it was not recorded" }
+    return wasStreamed && failure == nil ? "it was read as it came" : nil
+  }
+
+  /// True where the recorder of calls did not see the body, which was read as it came.
+  private var wasStreamed: Bool {
+    let hasBody = (200..<300).contains(response.status) && ![204, 205].contains(response.status)
+    return response.content.text == nil && response.content.size < 0 && hasBody && response.bodySize != 0
+  }
+
   /// The response as it was recorded.
   fileprivate func played(_ number: Int, for request: HTTPRequest) throws -> HTTPResponse {
     guard var response = httpResponse else {
@@ -119,27 +138,13 @@ extension HTTPArchive.Entry {
         phase: .awaitingResponse)
     }
     response.url = request.url
-    guard request.method != .head else { return response }
-    if self.response.content.text != nil, self.response.content.data == nil { throw noBody(number, "it is no Base64") }
-    let content = self.response.content
-    guard content.text == nil else { return response }
-    if content.size > 0 || content.comment != nil { throw noBody(number, content.comment ?? "it was not recorded") }
-    // The recorder of calls has -1 for what was read as it came.
-    let hasBody = (200..<300).contains(response.status.code) && ![204, 205].contains(response.status.code)
-    if content.size < 0, hasBody, self.response.bodySize != 0 {
-      guard failure == nil else {
-        response.body = HTTPResponseBody(BrokenBody(failure ?? ""))
-        return response
-      }
-      throw noBody(number, "it was read as it came")
+    if let reason = missing(for: request) {
+      throw TaskError(
+        .notRecorded, "request \(number) of the recording has no body of its response: \(reason)", phase: .preparing,
+        isSurelyNotSent: true)
     }
+    if request.method != .head, wasStreamed { response.body = HTTPResponseBody(BrokenBody(failure ?? "")) }
     return response
-  }
-
-  private func noBody(_ number: Int, _ reason: String) -> TaskError {
-    TaskError(
-      .notRecorded, "request \(number) of the recording has no body of its response: \(reason)", phase: .preparing,
-      isSurelyNotSent: true)
   }
 }
 

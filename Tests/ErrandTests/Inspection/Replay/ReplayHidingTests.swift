@@ -1,0 +1,132 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct ReplayHidingTests {
+  private func server(
+    _ transport: ReplayTransport, _ configure: (inout ServerConfiguration) -> Void = { _ in }
+  ) -> Server {
+    var configuration = ServerConfiguration()
+    configure(&configuration)
+    return Server(
+      remote: "https://shop.test", configuration: configuration, transport: transport,
+      manager: TaskManager(clock: CallClock(ManualClock(.autoAdvancing))), environment: [:])
+  }
+
+  private func transport(
+    _ file: URL, _ recording: ReplayRecording, _ answers: StubLog.Answer..., log: TextSink = .discard
+  ) throws -> (ReplayTransport, StubLog) {
+    let stub = StubLog(answers)
+    let transport = try ReplayTransport(
+      from: file, options: ReplayOptions(recording: recording), over: StubTransport { try stub.answer($0) }, log: log)
+    return (transport, stub)
+  }
+
+  @Test func `what the server hides is hidden, and what it shows is compared`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("shop.har")
+      let strict = Redaction(headers: ["X-Pet"], fields: ["pet"])
+      let (recording, _) = try transport(file, .once, .json(#"{"pet":"planted1","token":"shown"}"#))
+      func get(_ token: String, over transport: ReplayTransport) async throws -> JSONValue {
+        let task = Endpoint<Void, JSONValue>.get("me", query: ["token": token, "pet": "planted2"])
+        let value = try await task.on(server(transport) { $0.redaction = strict }).header("X-Pet", "planted3")
+          .download()
+        try await transport.finish()
+        return value
+      }
+      _ = try await get("a", over: recording)
+      let written = try String(contentsOf: file, encoding: .utf8)
+      #expect(!written.contains("planted") && written.contains("shown") && written.contains("token=a"))
+      let (playing, stub) = try transport(file, .none)
+      #expect(try await get("a", over: playing)["pet"] == "<redacted>")
+      #expect(await taskError { _ = try await get("b", over: playing) }?.reason.contains("token=b") == true)
+      #expect(stub.requests.isEmpty)
+    }
+  }
+
+  @Test func `of a task that hides its URL nothing is written, and of others no more than they show`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("shop.har")
+      let lines = Shared<[String]>([])
+      let (recording, stub) = try transport(
+        file, .missing, .json(#"{"id":1,"name":"planted1"}"#),
+        log: TextSink { line in lines.withLock { $0.append(line) } })
+      let shop = server(recording)
+      for _ in 0..<2 {
+        _ = try await GetWidget(id: 1).on(shop).header("X-A", "planted2").recording(.hidden).download()
+      }
+      let post = URLTask(
+        .known("https://shop.test/shown"), method: .post, headers: ["X-A": "planted3"], body: .text("planted4"))
+      _ = try await post.on(shop).recording([.url]).download()
+      try await recording.finish()
+      #expect(stub.requests.count == 3 && lines.withLock { $0 }.count { $0.contains("hide their URL") } == 1)
+      let written = try String(contentsOf: file, encoding: .utf8)
+      #expect(!written.contains("planted") && !written.contains("widgets") && written.contains("/shown"))
+      let (playing, _) = try transport(file, .none)
+      let error = await taskError { _ = try await post.on(server(playing)).download() }
+      #expect(error?.reason.contains("the task has it shown nowhere") == true, "\(error as Any)")
+    }
+  }
+
+  @Test func `missing records an entry without a body anew, in its place`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("shop.har")
+      let calls = try await recordedCalls(.widget, .data(Data([0, 1, 2, 255]), .octetStream), .widget) { server in
+        for path in ["a", "b", "c"] { try await PlainTask(path: path).on(server).run() }
+      }
+      try HTTPArchive(calls).write(to: file)
+      let (strict, _) = try transport(file, .none)
+      #expect(await taskError { try await PlainTask(path: "b").on(server(strict)).run() }?.code == .notRecorded)
+      let (recording, stub) = try transport(file, .missing, .json("{}"))
+      for path in ["a", "b", "c", "b"] { try await PlainTask(path: path).on(server(recording)).run() }
+      try await recording.finish()
+      #expect(stub.requests.map(\.url.path) == ["/b", "/b"])
+      let entries = try HTTPArchive(data: Data(contentsOf: file)).entries
+      #expect(entries.map { String($0.request.url.suffix(1)) } == ["a", "b", "c"])
+      let (again, none) = try transport(file, .missing)
+      for path in ["c", "b", "a"] { try await PlainTask(path: path).on(server(again)).run() }
+      #expect(none.requests.isEmpty && again.unplayed.isEmpty)
+    }
+  }
+
+  @Test func `a recording grows without being held, and its file is not written for each request`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("shop.har")
+      let (recording, _) = try transport(file, .all, .json(#"{"id":7,"name":"Sprocket"}"#))
+      let shop = server(recording)
+      let inodes = Shared<Set<UInt64>>([])
+      for id in 0..<300 {
+        _ = try await GetWidget(id: id).on(shop).download()
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)  // it may not be there yet
+        if let inode = attributes?[.systemFileNumber] as? NSNumber {
+          _ = inodes.withLock { $0.insert(inode.uint64Value) }
+        }
+      }
+      #expect(inodes.withLock { $0.count } < 100)
+      // Nobody says that it ends, and it is written all the same.
+      #expect(await eventually { (try? HTTPArchive(data: Data(contentsOf: file)).entries.count) == 300 })
+      let urls = try HTTPArchive(data: Data(contentsOf: file)).entries.map(\.request.url)
+      #expect(urls == (0..<300).map { "https://shop.test/widgets/\($0)" })
+      #expect(try files(in: folder) == ["shop.har"])
+    }
+  }
+
+  @Test func `a spool has its entries in the order of their numbers, the last of each`() async throws {
+    try await withFolder { folder in
+      let calls = try await recordedCalls(.widget) { server in
+        for id in 0..<4 { _ = try await GetWidget(id: id).on(server).download() }
+      }
+      var archive = HTTPArchive(calls)
+      archive.comment = #"with "entries":[] in it"#
+      let entries = archive.entries
+      var spool = try ReplaySpool(Array(entries.prefix(1)), in: folder)
+      for (entry, number) in [(3, 3), (1, 1), (0, 2), (2, 2)] { try spool.put(entries[entry], number) }
+      let file = folder.appendingPathComponent("a.har")
+      try spool.write(archive, to: file)
+      let read = try HTTPArchive(data: Data(contentsOf: file))
+      #expect(read.entries == HTTPArchive(calls).entries && read.comment == archive.comment)
+    }
+  }
+}
