@@ -8,7 +8,7 @@ import Testing
 ///     ERRAND_FAULTS=/tmp/faults ERRAND_FAULT_SEED=7 swift test --filter FaultDrawTests
 ///
 /// writes `errors.txt` to that folder, a numbered line a fault, and `truth.txt` with the causes. The faults are those of
-/// `DiagnosisTests`, and some of the network.
+/// `DiagnosisTests`, some of the network, and those of TLS that `SecureFaultDrawTests` has left in the folder as `tls.txt`, where it ran before.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: ProcessInfo.processInfo.environment["ERRAND_FAULTS"] != nil))
 struct FaultDrawTests {
   private static let network: [DiagnosisTests.Fault] = [
@@ -25,26 +25,37 @@ struct FaultDrawTests {
     _ = try await URLTask(url).on(server).retry(.never).run()
   }
 
+  /// The faults of TLS that were left in the folder: a cause and an error a line.
+  private static func secure(in folder: URL) throws -> [(cause: String, error: String)] {
+    let file = folder.appendingPathComponent("tls.txt")
+    guard FileManager.default.fileExists(atPath: file.path) else { return [] }
+    return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").compactMap { line in
+      let parts = line.split(separator: "\t", maxSplits: 1).map(String.init)
+      return parts.count == 2 ? (parts[0], parts[1]) : nil
+    }
+  }
+
   @Test func `sixty faults are drawn, and their errors and causes written`() async throws {
     let environment = ProcessInfo.processInfo.environment
     let folder = URL(fileURLWithPath: environment["ERRAND_FAULTS"] ?? "")
     var chance = SeededGenerator(seed: UInt64(environment["ERRAND_FAULT_SEED"] ?? "") ?? 1)
     let all =
       DiagnosisTests.statuses + DiagnosisTests.bodies + DiagnosisTests.limits + DiagnosisTests.settings + Self.network
-    // Each once before any comes again.
-    let drawn = (all.shuffled(using: &chance) + all.shuffled(using: &chance)).prefix(60).shuffled(using: &chance)
-    var (errors, truth): ([String], [String]) = ([], [])
-    for (number, fault) in drawn.enumerated() {
+    var told = try Self.secure(in: folder)
+    for fault in all {
       let shop = try Shop(limits: fault.limits) { fault.configure(&$0) }
       if let answer = fault.answer { shop.mock.route("/*", answer: answer) }
       do {
         try await fault.run(shop.server, shop.url("x"))
         Issue.record("\(fault) did not fail")
       } catch {
-        errors.append("\(number + 1). \(error)")
-        truth.append("\(number + 1). \(fault.description); told as \((error as? TaskError)?.diagnosis?.name ?? "-")")
+        told.append(("\(fault.description); told as \((error as? TaskError)?.diagnosis?.name ?? "-")", "\(error)"))
       }
     }
+    // Each once before any comes again.
+    let drawn = (told.shuffled(using: &chance) + told.shuffled(using: &chance)).prefix(60).shuffled(using: &chance)
+    let errors = drawn.enumerated().map { "\($0 + 1). \($1.error)" }
+    let truth = drawn.enumerated().map { "\($0 + 1). \($1.cause)" }
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try Data((errors.joined(separator: "\n") + "\n").utf8).write(to: folder.appendingPathComponent("errors.txt"))
     try Data((truth.joined(separator: "\n") + "\n").utf8).write(to: folder.appendingPathComponent("truth.txt"))

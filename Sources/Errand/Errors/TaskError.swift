@@ -221,8 +221,8 @@ public struct TaskError: Error, Sendable {
 }
 
 extension TaskError: CustomStringConvertible, LocalizedError {
-  /// One line: method and the first 200 characters of the URL, or the task where there was no request, then reason, how many attempts it took, and why there was no
-  /// further one.
+  /// One line: method and the first 200 characters of the URL, or the task where there was no request, then reason, the meaning of a status
+  /// of which the server said no more, how many attempts it took, and why there was no further one.
   public var description: String {
     var parts: [String] = []
     if let method, let url {
@@ -231,6 +231,7 @@ extension TaskError: CustomStringConvertible, LocalizedError {
       parts.append(task)
     }
     parts.append(reason)
+    if let meaning { parts.append(meaning) }
     let count = attempts.count
     if let retryRefusal {
       parts.append("gave up after \(count) \(mostAttempts.map { "of \($0) " } ?? "")attempts: \(retryRefusal)")
@@ -238,6 +239,12 @@ extension TaskError: CustomStringConvertible, LocalizedError {
       parts.append("after \(count) attempts in \(elapsed.formattedSeconds)")
     }
     return parts.joined(separator: ": ").onOneLine
+  }
+
+  /// The cause in words, where the reason is a status alone, or the words of a library for TLS: not everybody knows those by heart.
+  private var meaning: String? {
+    let isBare = code == .badStatus && status.map { reason == $0.description } ?? false
+    return isBare || (code == .secureConnectionFailed && phase != .preparing) ? diagnosis?.cause : nil
   }
 
   /// The same line.

@@ -67,10 +67,14 @@ extension HTTPRequest {
     switch Origin.reading(url) {
     case .success(let origin): return origin
     case .failure(let refusal):
+      let scheme = url.scheme?.lowercased() ?? ""
+      let isOther = !scheme.isEmpty && scheme != "http" && scheme != "https"
+      let reason =
+        isOther
+        ? "has the scheme \(scheme.shortened), and only http and https can be requested"
+        : "has no host to send to: \(refusal.rawValue)"
       throw TaskError(
-        .badURL, "'\(Redaction.standard(url).shortened)' has no host to send to: \(refusal.rawValue)",
-        phase: .preparing,
-        isSurelyNotSent: true)
+        .badURL, "'\(Redaction.standard(url).shortened)' \(reason)", phase: .preparing, isSurelyNotSent: true)
     }
   }
 

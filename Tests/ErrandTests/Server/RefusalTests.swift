@@ -61,8 +61,21 @@ import Testing
     let error = await #expect(throws: TaskError.self) { try await PlainTask(path: path).on(stub.server).run() }
     let url = "https://shop.test/\(path)"
     #expect(error?.url == url, "the property has it whole")
-    let line = "GET \(url.prefix(200))… (\(url.utf8.count) bytes): 404 Not Found"
+    let line = "GET \(url.prefix(200))… (\(url.utf8.count) bytes): 404 Not Found: there is nothing at that URL"
     #expect(error?.description == line, "\(error.map { "\($0)" } ?? "")")
+  }
+
+  @Test(arguments: [
+    (HTTPStatus(418), "418: the server rejects the request"),
+    (.serviceUnavailable, "503 Service Unavailable: the server is overloaded or down for maintenance"),
+    (HTTPStatus(412), "412 Precondition Failed: the request's precondition failed or is missing"),
+    (HTTPStatus(302), "302 Found: the response is a redirect that is not followed"),
+  ])
+  func `a status of which the server says no more is told with its meaning`(_ status: HTTPStatus, _ words: String) async
+  {
+    let stub = StubServer(.status(status))
+    let error = await taskError { try await GetWidget().on(stub.server).retry(.never).run() }
+    #expect(error.map { "\($0)" } == "GET https://shop.test/widgets/7: \(words)")
   }
 
   @Test func `what is no text, or is not to be shown, is not told`() async {
