@@ -35,6 +35,7 @@ struct BenchOptions {
     "manager": ManagerScenario(), "record": RecordScenario(),
     "cache": CacheScenario(), "cache-open": CacheOpenScenario(), "cache-write": CacheWriteScenario(),
     "transfer-kill": TransferKillScenario(), "transfer-get": TransferGetScenario(),
+    "upload-kill": UploadKillScenario(), "upload-put": UploadPutScenario(),
     "queue-kill": QueueKillScenario(), "queue-send": QueueSendScenario(),
     "cache-kill": CacheKillScenario(), "addresses": AddressesScenario(), "addresses-inside": AddressCallsScenario(),
   ]
@@ -43,7 +44,7 @@ struct BenchOptions {
     "errand-bench \(scenarios.keys.sorted().joined(separator: "|")) --url URL [--requests N] [--concurrency C] "
       + "[--file PATH] [--ca PEM] [--recordings N] [--log DIR] [--spans FILE]; fuzz [--seed S] [--seconds N] [--exchanges N] [--first N] "
       + "[--without KINDS] [--only KINDS]; storm, soak, soak-closing, crowd, fuzz, large, manager, record, "
-      + "addresses, cache-open, cache-write, cache-kill, transfer-kill and queue-kill bring their own server and need no URL"
+      + "addresses, cache-open, cache-write, cache-kill, transfer-kill, upload-kill and queue-kill bring their own server and need no URL"
   }
 
   init(_ arguments: [String]) throws {

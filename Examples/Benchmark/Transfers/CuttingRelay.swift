@@ -10,16 +10,20 @@ final class CuttingRelay: Sendable {
   private let open = Shared<Set<Int32>>([])
   /// The bytes that came back from the other port.
   private let passed = Shared(0)
-  private let onRequest: @Sendable (String) -> Void
+  private let lastNumber = Shared(0)
+  private let see: Seen
+
+  /// Takes the number of a connection and bytes that its client sends, before they are passed on.
+  typealias Seen = @Sendable (Int, ArraySlice<UInt8>) -> Void
 
   /// A relay to a port on this machine.
   ///
   /// - Parameters:
   ///   - target: The port.
-  ///   - onRequest: Sees what clients send, before it is passed on.
-  init(to target: UInt16, onRequest: @escaping @Sendable (String) -> Void = { _ in }) throws {
+  ///   - see: Sees what clients send.
+  init(to target: UInt16, see: @escaping Seen = { _, _ in }) throws {
     self.target = target
-    self.onRequest = onRequest
+    self.see = see
     (listener, port) = try LocalSocket.listening()
     let isStarted = DetachedThread.start("relay") { [weak self, listener] in
       while true {
@@ -52,6 +56,10 @@ final class CuttingRelay: Sendable {
       return
     }
     open.withLock { $0.formUnion([client, server]) }
+    let number = lastNumber.withLock { number in
+      number += 1
+      return number
+    }
     let ends = Shared(2)
     let finish: @Sendable () -> Void = { [open] in
       for descriptor in [client, server] { shutdown(descriptor, Int32(SHUT_RDWR)) }
@@ -65,8 +73,8 @@ final class CuttingRelay: Sendable {
       close(client)
       close(server)
     }
-    let up = DetachedThread.start("relay up") { [onRequest] in
-      LocalSocket.copy(client, server) { onRequest(String(decoding: $0, as: UTF8.self)) }
+    let up = DetachedThread.start("relay up") { [see] in
+      LocalSocket.copy(client, server) { see(number, $0) }
       finish()
     }
     let down = DetachedThread.start("relay down") { [passed] in

@@ -17,21 +17,21 @@ struct TransferKillScenario: Scenario {
       at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
     let original = folder.appendingPathComponent("large")
-    try Self.write(options.concurrency << 20, to: original)
+    try RandomFile.write(options.concurrency << 20, to: original)
     // Slow enough for a hundred moments, unless the disk is slower.
     signal(SIGPIPE, SIG_IGN)  // the relay writes to programs that were killed
     let nginx = try FileServer(serving: folder, bytesPerSecond: 64 << 20)
     defer { nginx.stop() }
     let report = Shared(TransferKillReport(megabytes: options.concurrency))
     let part = place.deletingLastPathComponent().appendingPathComponent(".large.errand-part")
-    let relay = try CuttingRelay(to: nginx.port) { text in
+    let relay = try CuttingRelay(to: nginx.port) { _, bytes in
       // What is there when the rest is asked for, and is asked for again.
       let there = part.byteCount
-      report.withLock { $0.note(text, there: there) }
+      report.withLock { $0.note(String(decoding: bytes, as: UTF8.self), there: there) }
     }
     while report.withLock({ $0.kills < options.requests || $0.cuts < options.requests }) {
       try await trial(place, relay, options.requests, report)
-      guard try Self.isSame(original, place) else { throw BenchError("the file has wrong bytes") }
+      guard try RandomFile.isSame(original, place) else { throw BenchError("the file has wrong bytes") }
       try FileManager.default.removeItem(at: place)
       let left = try FileManager.default.contentsOfDirectory(atPath: place.deletingLastPathComponent().path)
       guard left.isEmpty else { throw BenchError("\(left) is left behind") }
@@ -72,29 +72,6 @@ struct TransferKillScenario: Scenario {
     return try ChildProcess([
       program, "transfer-get", "--url", "http://127.0.0.1:\(relay.port)/large", "--file", place.path,
     ])
-  }
-
-  /// Writes bytes of which no two parts are the same.
-  private static func write(_ size: Int, to file: URL) throws {
-    let descriptor = open(file.path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)  // for nginx, which may be another user
-    defer { close(descriptor) }
-    var random = SeededGenerator(seed: 7)
-    for _ in stride(from: 0, to: size, by: 1 << 20) {
-      var chunk = Data(capacity: 1 << 20)
-      for _ in 0..<(1 << 17) { withUnsafeBytes(of: random.next()) { chunk.append(contentsOf: $0) } }
-      guard Descriptor.put(chunk, into: descriptor) else { throw BenchError("no room for \(size) bytes") }
-    }
-  }
-
-  private static func isSame(_ one: URL, _ other: URL) throws -> Bool {
-    let descriptors = [one, other].map { open($0.path, O_RDONLY) }
-    defer { for descriptor in descriptors { close(descriptor) } }
-    var buffers = [[UInt8]](repeating: [UInt8](repeating: 0, count: 4 << 20), count: 2)
-    while true {
-      let counts = (0..<2).map { read(descriptors[$0], &buffers[$0], 4 << 20) }
-      guard counts[0] == counts[1], counts[0] >= 0, buffers[0] == buffers[1] else { return false }
-      if counts[0] == 0 { return true }
-    }
   }
 }
 

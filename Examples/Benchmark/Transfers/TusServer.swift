@@ -1,0 +1,65 @@
+import ErrandFoundation
+
+/// A tuspyserver, with uvicorn, at a port of its own; ended with ``stop()``, and with this process.
+final class TusServer {
+  let port: UInt16
+  /// Where it keeps what came.
+  private let uploads: URL
+  private let process: ChildProcess
+
+  init(in folder: URL) throws {
+    let (listener, port) = try LocalSocket.listening()
+    close(listener)  // for uvicorn to take
+    self.port = port
+    uploads = folder.appendingPathComponent("uploads")
+    try FileManager.default.createDirectory(at: uploads, withIntermediateDirectories: true)
+    let script = folder.appendingPathComponent("serve.py")
+    try Data(Self.script.utf8).write(to: script)
+    let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let python = package.appendingPathComponent(".build/servers/bin/python3").path
+    guard access(python, X_OK) == 0 else { throw BenchError("\(python) is not there; .ci/run makes it") }
+    process = try ChildProcess([python, script.path, uploads.path, "\(port)"])
+    let end = ContinuousClock.now + .seconds(60)
+    while true {
+      if let descriptor = try? LocalSocket.connected(to: port) {
+        close(descriptor)
+        return
+      }
+      if let code = process.ended() { throw BenchError("tuspyserver does not start, with \(code)") }
+      guard ContinuousClock.now < end else { throw BenchError("tuspyserver does not listen") }
+      usleep(20_000)
+    }
+  }
+
+  /// The one upload that it has bytes of; nil where there are more or none. A program that is killed before it knows where its upload is
+  /// leaves one without a byte.
+  func upload() throws -> URL? {
+    let names = try FileManager.default.contentsOfDirectory(atPath: uploads.path).filter { $0.utf8.count == 32 }
+    let files = names.map { uploads.appendingPathComponent($0) }.filter { $0.byteCount > 0 }
+    return files.count == 1 ? files.first : nil
+  }
+
+  /// Removes what came.
+  func clear() throws {
+    for name in try FileManager.default.contentsOfDirectory(atPath: uploads.path) where !name.hasPrefix(".") {
+      try FileManager.default.removeItem(at: uploads.appendingPathComponent(name))
+    }
+  }
+
+  func stop() { process.terminate() }
+
+  /// What it keeps it writes on threads of its own: without that, a request that waits for one before it stops them both.
+  private static let script = #"""
+    import os, sys, threading, uvicorn
+    from fastapi import FastAPI
+    from tuspyserver import create_tus_router
+    from tuspyserver.storage.local import LocalFileStorage
+
+    threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
+    app = FastAPI()
+    app.include_router(
+        create_tus_router(prefix="files", files_dir=sys.argv[1], storage=LocalFileStorage(sys.argv[1])))
+    uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[2]), log_level="critical")
+    """#
+}

@@ -1,0 +1,130 @@
+import Errand
+import ErrandFoundation
+import ErrandTesting
+
+/// Uploads a file of `--concurrency` MiB (1024 unless given) to tuspyserver from a process that is killed at `--requests` random moments
+/// (50 unless given), over connections that are cut at as many more; as often as it takes. A wrong byte at the server, more than a piece
+/// sent twice for a kill or a cut, or more than 40 MB of memory make it end with 1.
+struct UploadKillScenario: Scenario {
+  let isEmbedded = true
+  let defaultRequests = 50
+  let defaultConcurrency = 1024
+
+  func run(_ options: BenchOptions) async throws -> any BenchReport {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-bench-\(UUID().uuidString)")
+    let file = folder.appendingPathComponent("files/large")
+    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+    try RandomFile.write(options.concurrency << 20, to: file)
+    signal(SIGPIPE, SIG_IGN)  // the relay writes to programs that were killed
+    let tus = try TusServer(in: folder)
+    defer { tus.stop() }
+    let report = Shared(UploadKillReport(megabytes: options.concurrency))
+    let relay = try CuttingRelay(to: tus.port) { connection, bytes in
+      report.withLock { $0.note(connection, bytes) }
+    }
+    var random = SeededGenerator(seed: UInt64(options.seed))
+    while report.withLock({ $0.kills < options.requests || $0.cuts < options.requests }) {
+      try await trial(file, relay, options.requests, report, &random)
+      guard let stored = try tus.upload(), try RandomFile.isSame(file, stored) else {
+        throw BenchError("the server has wrong bytes")
+      }
+      try tus.clear()
+      let left = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
+      guard left == ["large"] else { throw BenchError("\(left) is left behind") }
+    }
+    return report.withLock { $0 }
+  }
+
+  /// One upload, from nothing to its end.
+  private func trial(
+    _ file: URL, _ relay: CuttingRelay, _ most: Int, _ report: Shared<UploadKillReport>, _ random: inout SeededGenerator
+  ) async throws {
+    var child = try start(file, relay)
+    report.withLock { $0.uploads += 1 }
+    while true {
+      try await Task.sleep(for: .milliseconds(.random(in: 20...250, using: &random)))
+      let peak = child.peakMegabytes
+      report.withLock { $0.peakMegabytes = max($0.peakMegabytes, peak) }
+      if let code = child.ended() {
+        guard code == 0 else { throw BenchError("an upload failed, with \(code)") }
+        return
+      }
+      let (kills, cuts) = report.withLock { ($0.kills, $0.cuts) }
+      if kills <= cuts, kills < most {
+        if let code = child.killed() {
+          guard code == 0 else { throw BenchError("an upload failed, with \(code)") }
+          return
+        }
+        report.withLock { $0.kills += 1 }
+        child = try start(file, relay)
+      } else if cuts < most, relay.cut() {
+        report.withLock { $0.cuts += 1 }
+      }
+    }
+  }
+
+  private func start(_ file: URL, _ relay: CuttingRelay) throws -> ChildProcess {
+    let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
+    return try ChildProcess([
+      program, "upload-put", "--url", "http://127.0.0.1:\(relay.port)/files/", "--file", file.path,
+      "--concurrency", "\(UploadKillReport.piece >> 20)",
+    ])
+  }
+}
+
+/// What came of it, as one line of JSON.
+struct UploadKillReport: BenchReport {
+  /// The bytes of a piece; with the last one goes a rest of less than 2,500.
+  static let piece = 8 << 20
+
+  let megabytes: Int
+  var uploads = 0
+  var kills = 0
+  var cuts = 0
+  var pieces = 0
+  /// The bytes that were sent and are sent again: in all, and the most at a time.
+  var resent = 0
+  var mostResent = 0
+  var peakMegabytes = 0.0
+  /// The positions behind the last byte of each connection that is at a piece, and the furthest of the upload.
+  private var positions: [Int: Int] = [:]
+  private var furthest = 0
+
+  init(megabytes: Int) { self.megabytes = megabytes }
+
+  /// Notes what a client sends. Each request begins with a read of its own, for the answer to the one before it has come.
+  mutating func note(_ connection: Int, _ bytes: ArraySlice<UInt8>) {
+    let isPiece = bytes.starts(with: "PATCH ".utf8)
+    if isPiece || bytes.starts(with: "HEAD ".utf8) || bytes.starts(with: "POST ".utf8) {
+      let text = String(decoding: bytes.prefix(8192), as: UTF8.self)
+      let head = text.firstRange(of: "\r\n\r\n").map { text[..<$0.upperBound] } ?? text[...]
+      let line = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("upload-offset: ") }
+      positions[connection] = isPiece ? line.flatMap { Int($0.dropFirst(15)) } : nil
+      if let offset = positions[connection] {
+        pieces += 1
+        resent += max(0, furthest - offset)
+        mostResent = max(mostResent, furthest - offset)
+        positions[connection] = offset + bytes.count - head.utf8.count
+      }
+      if bytes.starts(with: "POST ".utf8) { (furthest, positions) = (0, [:]) }
+    } else {
+      positions[connection]? += bytes.count
+    }
+    furthest = max(furthest, positions[connection] ?? 0)
+  }
+
+  var failures: [String] {
+    [
+      mostResent > Self.piece + 2500 ? "\(mostResent) bytes were sent twice at once" : nil,
+      resent > (kills + cuts) * (Self.piece + 2500) ? "\(resent) bytes were sent twice" : nil,
+      peakMegabytes > 40 ? "\(peakMegabytes) MB of memory" : nil,
+    ].compactMap(\.self)
+  }
+
+  var description: String {
+    #"{"client":"errand","scenario":"upload-kill","megabytes":\#(megabytes),"uploads":\#(uploads),"kills":\#(kills),"#
+      + #""cuts":\#(cuts),"pieces":\#(pieces),"bytesResent":\#(resent),"mostResent":\#(mostResent),"#
+      + #""peakResidentMegabytes":\#(peakMegabytes)}"#
+  }
+}

@@ -1,0 +1,24 @@
+import Errand
+import ErrandFoundation
+
+/// Uploads `--file` to `--url` by tus, from where the server is, in pieces of `--concurrency` MiB. Made to be killed while it does.
+struct UploadPutScenario: Scenario {
+  struct AddFile: ServerPOSTTask {
+    let server: Server
+    let url: URL
+  }
+
+  let defaultConcurrency = 8
+
+  func run(_ options: BenchOptions) async throws -> any BenchReport {
+    guard let file = options.file else { throw BenchError("upload-put needs --file") }
+    let task = AddFile(server: try options.server(), url: options.url).retry(
+      .fixed(retries: 20, delay: .milliseconds(1)))
+    try await ResumableUpload(of: file, with: task, by: .tus, chunkSize: options.concurrency << 20).run()
+    return Done()
+  }
+
+  private struct Done: BenchReport {
+    let description = #"{"client":"errand","scenario":"upload-put"}"#
+  }
+}
