@@ -31,6 +31,6 @@ func watched(_ backup: ResumableDownload, show: @escaping @Sendable (Double?) ->
   backup.pause()  // ends the attempt, and with it its connection
   backup.resume()  // goes on where it was
   backup.cancel()  // run() throws CancellationError; what is there is kept
-  try backup.discard()  // removes what is there of one that does not run
+  try backup.discard()  // removes what is there, once run() has ended
   await watching.value
 }

@@ -18,6 +18,24 @@ func watched(_ upload: ResumableUpload, show: @escaping @Sendable (Double?) -> V
   upload.pause()  // ends the request under way
   upload.resume()  // asks the server, and goes on from there
   upload.cancel()  // run() throws CancellationError; the server keeps what it has
-  try await upload.discard()  // has the server forget an upload that does not run
+  try await upload.discard()  // has the server forget it, once run() has ended
   await watching.value
+}
+
+actor DayLog {
+  private var data = Data()
+
+  func bytes(from offset: Int64, atMost count: Int) -> Data { Data(data.dropFirst(Int(offset)).prefix(count)) }
+}
+
+func uploadOfBytes(_ log: DayLog, _ shop: Server) async throws {
+  let upload = ResumableUpload(named: "day.log", with: AddVideo().on(shop), by: .google) { offset, count in
+    await log.bytes(from: offset, atMost: count)
+  }
+  try await upload.run()
+}
+
+func uploadWithChecksums(_ video: URL, _ shop: Server) -> ResumableUpload {
+  let upload = ResumableUpload(of: video, with: AddVideo().on(shop), by: TusUpload(checksums: .whereOffered))
+  return upload
 }

@@ -8,18 +8,6 @@
   /// Downloads from nginx by programs that are killed while they write.
   @Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(10)))
   struct NginxDownloadTests {
-    /// Not with `Process`, which knows no kill.
-    private func start(_ url: URL, _ place: URL) throws -> pid_t {
-      let products = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
-      let bench = products.appendingPathComponent("errand-bench").path
-      let words = [bench, "transfer-get", "--url", url.absoluteString, "--file", place.path]
-      var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-      defer { for argument in arguments { free(argument) } }
-      var process = pid_t()
-      try #require(posix_spawn(&process, bench, nil, nil, &arguments, nil) == 0)
-      return process
-    }
-
     private func size(_ file: URL) -> Int {
       var status = stat()
       return stat(file.path, &status) == 0 ? Int(status.st_size) : -1
@@ -38,14 +26,10 @@
       let part = folder.appendingPathComponent(".large.errand-part")
       let url = nginx.url.appendingPathComponent("slow/large")
       for number in 1...5 {
-        let process = try start(url, place)
-        defer {
-          kill(process, SIGKILL)
-          var ending: Int32 = 0
-          waitpid(process, &ending, 0)
-        }
+        let program = try BenchProgram(["transfer-get", "--url", url.absoluteString, "--file", place.path])
         // It has gone on from what the last one left, and not begun again.
         #expect(await eventually { size(part) > number * 3 << 20 })
+        #expect(program.kill() == nil)
       }
       let before = size(part)
       #expect(before > 15 << 20 && size(place) < 0)

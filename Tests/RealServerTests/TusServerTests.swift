@@ -1,5 +1,6 @@
 #if os(Linux)
   import Errand
+  import ErrandTesting
   import Foundation
   import Testing
 
@@ -66,6 +67,65 @@
       }
     }
 
+    @Test func `a program that is killed again and again leaves the rest to the next, and the file is right`()
+      async throws
+    {
+      let tus = try await TusServer()
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      let file = folder.appendingPathComponent("large.bin")
+      var random = SeededGenerator(seed: 5)
+      var data = Data(capacity: 64 << 20)
+      while data.count < 64 << 20 { withUnsafeBytes(of: random.next()) { data.append(contentsOf: $0) } }
+      try data.write(to: file)
+      let url = tus.url.appendingPathComponent("files/").absoluteString
+      for number in 1...4 {
+        let program = try BenchProgram(["upload-put", "--url", url, "--file", file.path, "--concurrency", "1"])
+        // It has gone on from where the server was, and not begun again.
+        #expect(await eventually { largest(tus) > number * 6 << 20 })
+        #expect(program.kill() == nil)
+      }
+      let before = largest(tus)
+      #expect(before < 64 << 20)
+      let task = AddFile(server: Server(remote: Remote(tus.url)))
+      let upload = ResumableUpload(of: file, with: task, by: .tus, chunkSize: 1 << 20)
+      var first: Int64?
+      let states = upload.states
+      let run = Task { try await upload.run() }
+      for await state in states where first == nil {
+        if let completed = state.progress?.completed, completed > 0 { first = completed }
+      }
+      _ = try await run.value
+      #expect((first ?? 0) >= Int64(before), "it went on from where the last one was killed")
+      #expect(try names(tus).contains { try Data(contentsOf: tus.folder.appendingPathComponent($0)) == data })
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["large.bin"])
+    }
+
+    private func names(_ tus: TusServer) throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: tus.folder.path).filter { $0.utf8.count == 32 }
+    }
+
+    /// The bytes of the largest upload that the server has.
+    private func largest(_ tus: TusServer) -> Int {
+      let names = (try? names(tus)) ?? []
+      return names.map { name in
+        let attributes = try? FileManager.default.attributesOfItem(atPath: tus.folder.appendingPathComponent(name).path)
+        return attributes?[.size] as? Int ?? 0
+      }.max() ?? 0
+    }
+
+    @Test func `bytes of unknown length arrive, and their length is told at the end`() async throws {
+      try await inFolder { tus, server, _, data in
+        let upload = ResumableUpload(named: "log.bin", with: AddFile(server: server), by: .tus, chunkSize: 700_000) {
+          offset, count in Data(data.dropFirst(Int(offset)).prefix(count))
+        }
+        let answer = try await upload.run()
+        #expect(answer.headers["Upload-Offset"] == "3000000")
+        #expect(try stored(tus) == data)
+      }
+    }
+
     @Test func `an upload that is discarded is gone`() async throws {
       try await inFolder { tus, server, file, _ in
         let upload = ResumableUpload(
@@ -113,10 +173,13 @@
       import os, uvicorn
       from fastapi import FastAPI
       from tuspyserver import create_tus_router
+      from tuspyserver.storage.local import LocalFileStorage
 
       os.makedirs("FOLDER", exist_ok=True)
       app = FastAPI()
-      app.include_router(create_tus_router(prefix="files", files_dir="FOLDER"))
+      # Without a storage of its own it waits for a lock on the thread that would release it.
+      app.include_router(
+          create_tus_router(prefix="files", files_dir="FOLDER", storage=LocalFileStorage("FOLDER")))
       uvicorn.run(app, host="127.0.0.1", port=int("PORT"), log_level="critical")
       """#
   }

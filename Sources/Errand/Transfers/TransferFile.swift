@@ -10,7 +10,13 @@ struct TransferPlace: Sendable {
   /// The longest name that leaves room for the endings, in bytes: most file systems take 255.
   private static let longestName = 220
 
-  init(_ file: URL) throws {
+  /// The place of a file.
+  /// Throws ``TaskError`` with code `.fileNotWritable` where the URL is not that of a file.
+  ///
+  /// - Parameters:
+  ///   - file: The file.
+  ///   - name: What tells one transfer of the file from another; nil where there is one.
+  init(_ file: URL, name suffix: String? = nil) throws {
     guard file.isFileURL else {
       throw TaskError(
         .fileNotWritable, "'\(Redaction.standard(file).shortened)' is not the URL of a file: make one of its path",
@@ -19,7 +25,8 @@ struct TransferPlace: Sendable {
     self.file = file
     folder = file.deletingLastPathComponent().path
     let name = file.lastPathComponent
-    stem = name.utf8.count <= Self.longestName ? ".\(name).errand" : ".errand-\(Checksum.of(name).hexadecimal)"
+    let stem = name.utf8.count <= Self.longestName ? ".\(name).errand" : ".errand-\(Checksum.of(name).hexadecimal)"
+    self.stem = suffix.map { "\(stem)-\($0)" } ?? stem
   }
 
   /// The path of the file beside it that has this ending.

@@ -5,6 +5,8 @@ import ErrandFoundation
 /// It is a hash, for a URL may have a secret in it. What a signature adds to a query is left out: it is another one each time.
 enum TransferIdentity {
   private static let prefixes = ["x-amz-", "x-goog-"]
+  /// The signatures themselves: without one of them the other names are an application's own.
+  private static let signatures: Set<String> = ["signature", "sig", "x-amz-signature", "x-goog-signature"]
   /// Of CloudFront, of older signatures, and of Azure.
   private static let names: Set<String> = [
     "signature", "expires", "key-pair-id", "policy", "awsaccesskeyid", "googleaccessid", "sig", "se", "st", "skt",
@@ -19,7 +21,10 @@ enum TransferIdentity {
     parts.fragment = nil
     parts.user = nil
     parts.password = nil
-    parts.percentEncodedQueryItems = parts.percentEncodedQueryItems?.filter { !isOfSignature($0.name.lowercased()) }
+    if let items = parts.percentEncodedQueryItems, items.contains(where: { signatures.contains($0.name.lowercased()) })
+    {
+      parts.percentEncodedQueryItems = items.filter { !isOfSignature($0.name.lowercased()) }
+    }
     return SHA256.hexadecimal(of: parts.string ?? url.absoluteString)
   }
 

@@ -27,6 +27,14 @@ struct TransferRetry: Sendable {
   /// The time until the deadline of the transfer; nil where there is none.
   var remaining: Duration? { limit.map { $0 - (manager.clock.now - start) } }
 
+  /// Waits while the transfer is paused.
+  /// Throws ``TaskError`` with code `.timedOut` at the deadline, which pauses count to, and `CancellationError`.
+  func pass(_ desk: TransferDesk) async throws {
+    guard let limit, let remaining else { return try await desk.pass() }
+    _ = try await manager.clock.within(max(.zero, remaining)) { try await desk.pass() }
+    guard manager.clock.now - start < limit else { throw TaskError.timeout(.call, after: limit, phase: .preparing) }
+  }
+
   /// Notes that an attempt brought the transfer on.
   mutating func gained() { (attempts, renewals) = ([], 0) }
 

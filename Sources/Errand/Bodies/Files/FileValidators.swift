@@ -75,7 +75,21 @@ extension stat {
     #else
       let time = st_mtim
     #endif
+    return Self.parts(of: time)
+  }
+
+  /// The date of the last change of the file's content or of what is said of it, as its mode.
+  var lastStatusChange: (seconds: Int, nanoseconds: Int) {
+    #if canImport(Darwin)
+      let time = st_ctimespec
+    #else
+      let time = st_ctim
+    #endif
+    return Self.parts(of: time)
+  }
+
+  private static func parts<Time>(of time: Time) -> (seconds: Int, nanoseconds: Int) {
     // As bytes: in a release build the fields of `timespec` are of a module that has no name to import.
-    return withUnsafeBytes(of: time) { ($0.load(as: Int.self), $0.load(fromByteOffset: 8, as: Int.self)) }
+    withUnsafeBytes(of: time) { ($0.load(as: Int.self), $0.load(fromByteOffset: 8, as: Int.self)) }
   }
 }

@@ -40,6 +40,7 @@ actor DownloadRun {
     do {
       while !(isConfirmed && file.isComplete) { try await next() }
     } catch {
+      if file.length == 0, file.journal == nil { file.discard() }  // nothing came: nothing is left behind
       // So that a crash of the system costs nothing either. Where even that fails, the error is about something else.
       try? file.synchronise()
       throw error
@@ -49,7 +50,7 @@ actor DownloadRun {
 
   /// Makes one attempt, and waits before the next where it failed.
   private func next() async throws {
-    try await desk.pass()
+    try await retry.pass(desk)
     attempts += 1
     hasGained = false
     do {
@@ -87,7 +88,8 @@ actor DownloadRun {
       response = try await send(asked)
     } catch let error as TaskError where error.code == .badStatus {
       guard let status = error.status else { throw error }
-      asked.isOther = isOther(error.url.flatMap { URL(string: $0) })
+      // The URL of an error is that of the last hop, and without secrets: what was asked for is the task's.
+      asked.isOther = isOther(try await ServerSnapshot.url(of: makePlan()))
       return try await act(on: .after(status, error.headers, asked: asked), error)
     }
     let first = response.redirects.first?.url ?? response.url
@@ -104,6 +106,11 @@ actor DownloadRun {
   /// Sends the task, built anew: the whole is asked for, or what is missing of the version that is there.
   private func send(_ asked: DownloadStep.Asked) async throws -> HTTPResponse {
     var plan = makePlan()
+    guard plan.range == nil else {
+      throw TaskError(
+        .badRequest, "a resumable download has the whole of what it names: leave the task's own range out",
+        phase: .preparing, isSurelyNotSent: true)
+    }
     let remaining = retry.remaining
     plan.change { plan in
       plan.headers[.acceptEncoding] = "identity"
@@ -160,10 +167,19 @@ actor DownloadRun {
     case .replace(let length):
       // Bytes that were there and are sent again are none that were gained.
       let isFirst = file.length == 0
+      let askedForWhole = wantsWhole
       wantsWhole = false
+      // A body that ends with its connection may have been cut: of a version that is known, the length is.
+      let validator = DownloadValidator(response.headers)
+      let isKnown = validator != nil && validator == file.journal?.validator && !isOther(url)
+      if isKnown, !askedForWhole, let length, let total = file.journal?.total, length != total {
+        throw failure(
+          .badResponse, "the same validator is of \(total) bytes and of \(length): what is there is kept", response)
+      }
+      let length = length ?? (isKnown ? file.journal?.total : nil)
       try file.begin(
         DownloadJournal(
-          identity: identity(of: url), validator: DownloadValidator(response.headers), total: length,
+          identity: identity(of: url), validator: validator, total: length,
           digest: TransferDigest.stated(in: response.headers, isWhole: response.status == .ok)))
       meter.restart(from: 0)
       isConfirmed = true

@@ -15,22 +15,27 @@ public struct GoogleUpload: UploadDialect {
 
   /// POST with the command `start`.
   public func begin(_ source: UploadSource) -> UploadRequest {
-    UploadRequest(
-      .post,
-      headers: [
-        "X-Goog-Upload-Protocol": "resumable", Self.command: "start",
-        "X-Goog-Upload-Content-Type": source.type.essence,
-        "X-Goog-Upload-Content-Length": "\(source.length)",
-      ])
+    var headers: HTTPHeaders = [
+      "X-Goog-Upload-Protocol": "resumable", Self.command: "start", "X-Goog-Upload-Content-Type": source.type.essence,
+    ]
+    if let length = source.length { headers["X-Goog-Upload-Content-Length"] = "\(length)" }
+    return UploadRequest(.post, headers: headers)
   }
 
   /// The place and the granularity that the answer says.
   public func begun(_ answer: UploadAnswer) throws -> UploadSession {
+    let status = answer.headers[Self.status]?.lowercased() ?? "active"
+    guard status == "active" else {
+      throw TaskError(
+        .badResponse, "\(answer.status) begins no upload: X-Goog-Upload-Status is \(status.shortened)",
+        phase: .finishing)
+    }
     guard let text = answer.headers["X-Goog-Upload-URL"], !text.isEmpty,
       let location = URL(string: text, relativeTo: answer.url)?.absoluteURL
     else {
       throw TaskError(
-        .badResponse, "\(answer.status) begins no upload: there is no X-Goog-Upload-URL",
+        .badResponse,
+        "\(answer.status) begins no upload: there is no X-Goog-Upload-URL; does the server speak Google's protocol there?",
         phase: .finishing)
     }
     let granularity = answer.headers["X-Goog-Upload-Chunk-Granularity"].flatMap { Int($0) } ?? 1

@@ -1,6 +1,6 @@
 public import ErrandFoundation
 
-/// The words in which a server takes an upload in pieces: ``TusUpload``, ``GoogleUpload``, or one of your own.
+/// The words in which a server takes an upload in pieces: ``TusUpload``, ``GoogleUpload``, ``IETFUpload``, or one of your own.
 ///
 /// It is a value that makes requests and reads answers. Sending, repeating and keeping is what ``ResumableUpload`` does.
 public protocol UploadDialect: Sendable {
@@ -8,6 +8,10 @@ public protocol UploadDialect: Sendable {
   var name: String { get }
   /// True where an upload is finished with its last byte; else a piece that says so follows, with no bytes where none are left.
   var endsWithLastByte: Bool { get }
+  /// The request that asks what a server offers before an upload begins, at the task's URL. Unless implemented nil: nothing is asked.
+  func inquiry() -> UploadRequest?
+  /// The checksum that each piece is to have, by the answer to ``inquiry()``. Unless implemented nil: none.
+  func checksum(by answer: UploadAnswer) -> UploadChecksum?
   /// The request that begins an upload; its URL is the task's.
   func begin(_ source: UploadSource) -> UploadRequest
   /// What a server has begun.
@@ -27,12 +31,19 @@ public protocol UploadDialect: Sendable {
   func cancel(_ session: UploadSession) -> UploadRequest?
 }
 
-/// The file that goes up.
+extension UploadDialect {
+  /// Nil: nothing is asked.
+  public func inquiry() -> UploadRequest? { nil }
+  /// Nil: pieces have no checksum.
+  public func checksum(by answer: UploadAnswer) -> UploadChecksum? { nil }
+}
+
+/// What goes up.
 public struct UploadSource: Sendable, Hashable {
   /// The name of the file, without its folder.
   public let fileName: String
-  /// Its length in bytes.
-  public let length: Int64
+  /// Its length in bytes; nil where it is not known yet.
+  public let length: Int64?
   /// Its media type.
   public let type: MediaType
 }
@@ -43,35 +54,58 @@ public struct UploadSession: Codable, Sendable, Hashable {
   public var location: URL
   /// The number of bytes that each piece but the last is a multiple of.
   public var granularity: Int
+  /// The most bytes of a piece; nil where the server states no limit.
+  public var largestPiece: Int?
+  /// The fewest bytes of each piece but the last; nil where the server states no limit.
+  public var smallestPiece: Int?
+  /// The checksum that each piece has; nil for none.
+  public internal(set) var checksum: UploadChecksum?
 
   /// An upload.
-  public init(location: URL, granularity: Int = 1) {
+  public init(location: URL, granularity: Int = 1, largestPiece: Int? = nil, smallestPiece: Int? = nil) {
     self.location = location
     self.granularity = max(1, granularity)
+    self.largestPiece = largestPiece
+    self.smallestPiece = smallestPiece
   }
 }
 
-/// A piece of a file.
+/// A piece of what goes up.
 public struct UploadPiece: Sendable, Hashable {
   /// The position of its first byte.
   public let offset: Int64
   /// The number of its bytes; 0 for the last piece of an upload of which all bytes are there.
-  public let count: Int64
-  /// True where the file ends with it.
-  public let isLast: Bool
+  public internal(set) var count: Int64
+  /// True where all ends with it.
+  public internal(set) var isLast: Bool
+  /// The length of the whole, where it was not known when the upload began, and this piece is the last.
+  public internal(set) var foundLength: Int64?
+  /// The digest of its bytes by the checksum of the session; nil without one.
+  public internal(set) var digest: Data?
 }
 
 /// The request of an ``UploadDialect``.
 public struct UploadRequest: Sendable, Hashable {
+  /// The body of a request that begins an upload.
+  public enum Content: Sendable, Hashable {
+    /// The body of the task.
+    case ofTask
+    /// No body.
+    case none
+  }
+
   /// The method.
   public var method: HTTPMethod
   /// The header fields that it has beside those of the task.
   public var headers: HTTPHeaders
+  /// The body, where the request begins an upload.
+  public var content: Content
 
   /// A request.
-  public init(_ method: HTTPMethod, headers: HTTPHeaders) {
+  public init(_ method: HTTPMethod, headers: HTTPHeaders, content: Content = .ofTask) {
     self.method = method
     self.headers = headers
+    self.content = content
   }
 }
 
@@ -104,4 +138,6 @@ public enum UploadPosition: Sendable, Hashable {
   case gone
   /// The upload failed for good, or as the status says.
   case failed
+  /// The server has all, and refuses it: whatever the status, it is not sent again.
+  case rejected
 }

@@ -18,6 +18,9 @@ struct FileStamp: Codable, Sendable, Hashable {
   private let inode: UInt64
   private let seconds: Int
   private let nanoseconds: Int
+  /// The date of the last change of anything, which nobody can set back.
+  private let changeSeconds: Int
+  private let changeNanoseconds: Int
 
   /// The stamp of a plain file.
   /// Throws ``TaskError`` with code `.unreadableBody` where there is none.
@@ -29,5 +32,6 @@ struct FileStamp: Codable, Sendable, Hashable {
     let time = status.lastChange
     (length, inode) = (Int64(status.st_size), UInt64(status.st_ino))
     (seconds, nanoseconds) = (time.seconds, time.nanoseconds)
+    (changeSeconds, changeNanoseconds) = (status.lastStatusChange.seconds, status.lastStatusChange.nanoseconds)
   }
 }

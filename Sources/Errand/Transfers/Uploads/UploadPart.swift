@@ -8,6 +8,15 @@ struct UploadPart: ServerTask {
     case own
     case none
     case piece(UploadPiece, of: URL)
+    /// A piece that is in memory.
+    case bytes(Data)
+
+    var isPiece: Bool {
+      switch self {
+      case .piece, .bytes: true
+      case .own, .none: false
+      }
+    }
   }
 
   private let base: TaskPlan
@@ -15,11 +24,22 @@ struct UploadPart: ServerTask {
   private let content: Content
   let headers: HTTPHeaders
 
-  init(_ base: TaskPlan, _ request: UploadRequest, to target: URL, _ content: Content) {
+  private let isHome: Bool
+
+  /// A request.
+  ///
+  /// - Parameters:
+  ///   - base: The plan of the task.
+  ///   - request: The method, and the fields of the protocol.
+  ///   - target: Where it goes.
+  ///   - content: Its body.
+  ///   - isHome: Whether that is an origin to which the task's own fields and credentials may go.
+  init(_ base: TaskPlan, _ request: UploadRequest, to target: URL, _ content: Content, isHome: Bool) {
     self.base = base
     self.target = target
     self.content = content
-    var headers = base.headers
+    self.isHome = isHome
+    var headers = isHome ? base.headers : [:]
     headers.replace(with: request.headers)
     self.headers = headers
   }
@@ -32,6 +52,7 @@ struct UploadPart: ServerTask {
     switch content {
     case .own: return try await base.task.uploadBody(encoder: encoder)
     case .none: return .empty
+    case .bytes(let data): return data.isEmpty ? .empty : .bytes(data)
     case .piece(let piece, let file):
       guard piece.count > 0 else { return .empty }
       return try .file(file, bytes: ByteRange(Int(piece.offset)..<Int(piece.offset + piece.count)))
@@ -49,6 +70,7 @@ struct UploadPart: ServerTask {
     plan.changes = []
     plan.httpMethod = method
     plan.headers = headers
+    if !isHome { plan.authentication = .inherited }
     plan.pageURL = target
     plan.acceptedStatuses = .all
     plan.retryPolicy = .never
@@ -56,7 +78,7 @@ struct UploadPart: ServerTask {
     plan.cachePolicy = .none
     plan.gzipUploadThreshold = .max
     // A piece of which some may have arrived is not sent once more before the server was asked, not even on a fresh connection.
-    if case .piece = content { plan.idempotency = .neverRepeat } else { plan.idempotency = .automatic }
+    plan.idempotency = content.isPiece ? .neverRepeat : .automatic
     if let deadline { plan.timeouts.call = deadline }
     return plan
   }

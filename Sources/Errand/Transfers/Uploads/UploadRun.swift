@@ -2,84 +2,89 @@ import ErrandFoundation
 
 /// One run of an upload, from where the server is to its end. The server's position counts, whatever was sent.
 actor UploadRun {
-  /// The most times in a row, without a byte gained, that an upload is begun again, or an answer that says nothing is followed by a query.
-  private static let mostDetours = 3
-
   private let makePlan: @Sendable () -> TaskPlan
-  private let file: URL
-  private let dialect: any UploadDialect
-  private let chunkSize: Int64
-  private let type: MediaType
-  private let place: TransferPlace
+  private let job: ResumableUpload.Job
+  private let keep: UploadKeep
   private let desk: TransferDesk
   private let server: Server
   private var retry: TransferRetry
-  private var stamp: FileStamp
+  private var standstill = UploadStandstill()
+  /// The stamp of the file; nil where the bytes are given.
+  private let stamp: FileStamp?
+  /// The length of the whole; nil until it is known.
+  private var length: Int64?
+  /// True where the server was not told the length when the upload began.
+  private var isDeferred = false
   private var session: UploadSession?
+  /// The URL of the task, where the upload begins.
+  private var home: URL?
+  /// True where an earlier run has begun the upload, and nothing is known of it yet.
+  private var isRestored = false
   /// The position of the server; nil where it is to be asked.
   private var offset: Int64?
   private var furthest: Int64 = 0
+  /// The position behind the last byte that was sent; nil where an earlier run has begun the upload, and nobody knows.
+  private var sent: Int64?
+  /// True once a piece was sent that is the last.
+  private var hasSentLast = false
   private var attempts = 0
-  private var detours = 0
   private var hasGained = false
+  /// True where something was gained since the last failure: the next one is then the first again, and costs no budget.
+  private var hasGainedSince = false
   private var result: TaskResponse<Data>?
+  /// The answer of a server that has all and refuses it.
+  private var rejection: TaskError?
 
   init(
-    _ makePlan: @escaping @Sendable () -> TaskPlan, _ file: URL, _ dialect: any UploadDialect,
-    chunkSize: Int64,
-    type: MediaType, _ place: TransferPlace, _ desk: TransferDesk
+    _ makePlan: @escaping @Sendable () -> TaskPlan, _ job: ResumableUpload.Job, _ keep: UploadKeep, _ desk: TransferDesk
   ) throws {
     let plan = makePlan()
     self.makePlan = makePlan
-    self.file = file
-    self.dialect = dialect
-    self.chunkSize = chunkSize
-    self.type = type
-    self.place = place
+    self.job = job
+    self.keep = keep
     self.desk = desk
     server = plan.server
     retry = TransferRetry(plan)
-    stamp = try FileStamp(of: file)
+    if case .file(let file) = job.content {
+      stamp = try? FileStamp(of: file)
+      length = stamp?.length
+    } else {
+      (stamp, length) = (nil, job.length)
+    }
   }
 
   /// Runs until the server has all; returns its last answer.
   func run() async throws -> TaskResponse<Data> {
-    try await restore()
+    if case .file(let file) = job.content, stamp == nil { _ = try FileStamp(of: file) }
+    try await restore(stamp)
     while true {
       if let result {
-        place.remove("upload")
+        keep.forget()
         return result
       }
       try await next()
     }
   }
 
-  /// Goes on with what an earlier run has begun, where the file and the place are the same.
-  private func restore() async throws {
-    guard let data = place.read("upload"),
-      let journal = try? JSONDecoder().decode(UploadJournal.self, from: data),
-      journal.format == UploadJournal.format, journal.dialect == dialect.name,
-      journal.stamp == stamp,
-      journal.identity == TransferIdentity.of(try await ServerSnapshot.url(of: makePlan()))
-    else { return }
-    session = journal.session
-  }
-
   private func next() async throws {
-    try await desk.pass()
+    try await retry.pass(desk)
     attempts += 1
     hasGained = false
     desk.note(.running(progress(0, rate: nil)))
     do {
       try await desk.attempt { try await self.step() }
       if hasGained { retry.gained() }
+      hasGainedSince = hasGainedSince || hasGained
     } catch is TransferDesk.Held {
       offset = nil
     } catch let error as TaskError {
+      if let rejection { throw rejection }
       offset = nil
-      retry.failed(error, hasGained: hasGained)
-      let url = error.url.flatMap { URL(string: $0) } ?? session?.location ?? file
-      let delay = try await retry.delay(after: error, HTTPRequest(.put, url, body: .text("0")))
+      retry.failed(error, hasGained: hasGained || hasGainedSince)
+      hasGainedSince = false
+      let url = error.url.flatMap { URL(string: $0) } ?? session?.location ?? server.configuration.remote.url
+      let request = HTTPRequest(.put, url ?? URL(fileURLWithPath: job.name), body: .text("0"))
+      let delay = try await retry.delay(after: error, request)
       desk.note(.delayed(delay, error))
       try await server.manager.clock.sleep(for: delay)
     }
@@ -87,51 +92,87 @@ actor UploadRun {
 
   /// Sends one request: the next piece, or what has to come before it.
   private func step() async throws {
-    guard try FileStamp(of: file) == stamp else {
-      throw TaskError(
-        .unreadableBody,
-        "\(file.path) was changed while it was sent: run the upload again, which begins anew",
-        phase: .preparing)
-    }
+    try check()
     guard let session else { return try await begin() }
     guard let offset else {
-      let answer = try await send(dialect.query(session), to: session.location, .none)
+      let answer = try await send(job.dialect.query(session), to: session.location, .none)
       return try await follow(answer, after: nil)
     }
-    let slices = UploadSlices(
-      length: stamp.length, chunkSize: chunkSize, granularity: session.granularity)
-    let piece = slices.piece(at: offset)
-    let answer = try await send(
-      dialect.send(piece, of: session), to: session.location, .piece(piece, of: file))
+    let (piece, content) = try await piece(at: offset, of: session)
+    let answer = try await send(job.dialect.send(piece, of: session), to: session.location, content)
     try await follow(answer, after: piece)
+  }
+
+  /// Throws where the file is another one than at the beginning.
+  private func check() throws {
+    // One that is gone is found out where it is read: what was read of it before is right.
+    guard let stamp, case .file(let file) = job.content, let now = try? FileStamp(of: file), now != stamp else {
+      return
+    }
+    throw UploadContent.unreadable(
+      "\(file.path) was changed while it was sent: run the upload again, which begins anew")
+  }
+
+  /// The piece at a position. Where bytes are given, fewer than were asked for are the last.
+  private func piece(at offset: Int64, of session: UploadSession) async throws -> (UploadPiece, UploadPart.Content) {
+    let slices = UploadSlices(length: length, chunkSize: job.chunkSize, session)
+    var piece = slices.piece(at: offset)
+    let data = try await job.content.bytes(of: piece)
+    if let data {
+      let count = Int64(data.count)
+      if count < piece.count {
+        guard length == nil else {
+          throw UploadContent.unreadable(
+            "the bytes of \(job.name) end at \(offset + count), not at \(slices.length ?? 0)")
+        }
+        length = offset + count
+        (piece.count, piece.isLast) = (count, true)
+      }
+      keep.note(given: offset + count)
+    }
+    (sent, hasSentLast) = (sent.map { max($0, offset + piece.count) }, hasSentLast || piece.isLast)
+    if isDeferred, piece.isLast { piece.foundLength = length }
+    if let checksum = session.checksum { piece.digest = try await job.content.digest(of: piece, data, by: checksum) }
+    if let data { return (piece, .bytes(data)) }
+    guard case .file(let file) = job.content else { return (piece, .none) }
+    return (piece, .piece(piece, of: file))
   }
 
   private func begin() async throws {
     let url = try await ServerSnapshot.url(of: makePlan())
-    let source = UploadSource(fileName: file.lastPathComponent, length: stamp.length, type: type)
-    let answer = try await send(dialect.begin(source), to: url, .own)
-    guard answer.status.kind == .success else {
-      if answer.status == .unauthorized || answer.status == .forbidden, retry.mayRenew() { return }
-      throw refusal(answer)
+    var checksum: UploadChecksum?
+    if let inquiry = job.dialect.inquiry() {
+      let answer = try await send(inquiry, to: url, .none)
+      if answer.status.kind == .success { checksum = job.dialect.checksum(by: UploadAnswer(answer)) }
     }
-    let begun = try dialect.begun(
-      UploadAnswer(answer.status, headers: answer.headers, url: answer.response.url))
-    let journal = UploadJournal(
-      dialect: dialect.name, identity: TransferIdentity.of(url), stamp: stamp, session: begun)
-    try place.write(try JSONEncoder().encode(journal), to: "upload")
-    place.syncFolder()
-    session = begun
-    furthest = 0
-    try await reach(0, answer)
+    let source = UploadSource(fileName: job.name, length: length, type: job.type)
+    let request = job.dialect.begin(source)
+    let answer = try await send(request, to: url, request.content == .ofTask ? .own : .none)
+    guard answer.status.kind == .success else {
+      if answer.status.isRefusal, retry.mayRenew() { return }
+      throw TaskError.refused(answer, server)
+    }
+    var begun: UploadSession
+    do {
+      begun = try job.dialect.begun(UploadAnswer(answer))
+    } catch let error as TaskError {
+      throw TaskError.contradicted(error.reason, answer, server)
+    }
+    begun.checksum = checksum
+    isDeferred = length == nil
+    try keep.remember(begun, for: job.dialect, stamp, job.identity(at: url), isDeferred: isDeferred)
+    (session, isRestored, sent, hasSentLast) = (begun, false, 0, false)
+    try await reach(0, answer, after: nil)
   }
 
-  private func send(_ request: UploadRequest, to url: URL, _ content: UploadPart.Content)
-    async throws
-    -> TaskResponse<Data>
-  {
-    let part = UploadPart(makePlan(), request, to: url, content)
+  private func send(
+    _ request: UploadRequest, to url: URL, _ content: UploadPart.Content
+  ) async throws -> TaskResponse<Data> {
+    // What the task sends, its credentials included, is for the origin that it names.
+    let isHome = Origin(url) == home.flatMap { Origin($0) } || server.snapshot.isHome(url)
+    let part = UploadPart(makePlan(), request, to: url, content, isHome: isHome)
     var plan = part.plan(request.method, deadline: retry.remaining)
-    if case .piece = content {
+    if content.isPiece {
       plan.progress = { [weak self] told in
         guard let self, told.direction == .up else { return }
         Task { await self.tell(told) }
@@ -146,75 +187,114 @@ actor UploadRun {
 
   private func progress(_ sent: Int64, rate: Double?, isFinished: Bool = false) -> TransferProgress {
     TransferProgress(
-      direction: .up, attempt: attempts, completed: min((offset ?? furthest) + sent, stamp.length),
-      total: stamp.length, rate: rate, isFinished: isFinished)
+      direction: .up, attempt: attempts, completed: min((offset ?? furthest) + sent, length ?? .max),
+      total: length, rate: rate, isFinished: isFinished)
   }
+}
 
-  /// Does what an answer says.
+// MARK: - What an answer says
+
+extension UploadRun {
   private func follow(_ answer: TaskResponse<Data>, after piece: UploadPiece?) async throws {
-    let said = UploadAnswer(answer.status, headers: answer.headers, url: answer.response.url)
-    switch dialect.position(said, after: piece) {
-    case .at(let position): try await reach(position, answer)
-    case .finished: finish(answer)
+    // Of a file of another length: the server has given the place to somebody else.
+    if piece == nil, let length, let stated = answer.headers["Upload-Length"].flatMap({ Int64($0) }), stated != length {
+      return try await beginAgain(answer)
+    }
+    switch job.dialect.position(UploadAnswer(answer), after: piece) {
+    case .at(let position): try await reach(position, answer, after: piece)
+    case .finished:
+      guard piece?.isLast ?? (isRestored || hasSentLast) else {
+        throw TaskError.contradicted(
+          "the server says that it has all of \(job.name), and the end was not sent", answer, server)
+      }
+      try finish(answer)
     case .unknown:
       offset = nil
-      try detour(answer)
-    case .gone:
-      (session, offset) = (nil, nil)
-      place.remove("upload")
-      try detour(answer)
+      try await detour(answer)
+    case .gone: try await beginAgain(answer)
     case .failed:
-      let isRefused = answer.status == .unauthorized || answer.status == .forbidden
-      guard isRefused, retry.mayRenew() else { throw refusal(answer) }
-      offset = nil
+      if answer.status.isRefusal, retry.mayRenew() {
+        offset = nil
+      } else if isRestored, answer.status != .unauthorized, UploadAnswer(answer).isFinal {
+        try await beginAgain(answer)  // what an earlier run has begun is over by now
+      } else {
+        throw TaskError.refused(answer, server)
+      }
+    case .rejected:
+      keep.forget()
+      let error = TaskError.refused(answer, server)
+      rejection = error
+      throw error
     }
   }
 
-  private func reach(_ position: Int64, _ answer: TaskResponse<Data>) async throws {
-    guard position >= 0, position <= stamp.length else {
-      throw TaskError(
-        .badResponse, "the server has \(position) bytes of a file of \(stamp.length)",
-        phase: .finishing)
+  /// What is kept stays until another upload was begun, lest a refusal on the way there loses it.
+  private func beginAgain(_ answer: TaskResponse<Data>) async throws {
+    (session, offset, isRestored) = (nil, nil, false)
+    try await detour(answer)
+  }
+
+  private func reach(_ position: Int64, _ answer: TaskResponse<Data>, after piece: UploadPiece?) async throws {
+    let most = min(length ?? .max, piece.map { $0.offset + $0.count } ?? sent ?? .max)
+    guard position >= 0, position <= most else {
+      if isRestored { return try await beginAgain(answer) }
+      throw TaskError.contradicted(
+        "the server has \(position) bytes of \(job.name), of which \(most) were sent", answer, server)
     }
+    isRestored = false
+    // A length that was found is the server's only once a piece has told it.
+    let isWhole = position == length && job.dialect.endsWithLastByte && (!isDeferred || piece?.isLast == true)
     if position > furthest {
-      (furthest, hasGained, detours) = (position, true, 0)
-    } else if let offset, position <= offset, stamp.length > 0, offset > 0 || position < offset {
-      try detour(answer)  // a piece was taken, and nothing of it is there
+      (furthest, hasGained) = (position, true)
+      standstill.end()
+    } else if let piece, position <= piece.offset, !isWhole {
+      try await detour(answer)  // the piece was taken, and nothing of it is there
     }
     offset = position
-    if position == stamp.length, dialect.endsWithLastByte { finish(answer) }
+    if isWhole { try finish(answer) }
   }
 
-  private func finish(_ answer: TaskResponse<Data>) {
+  private func finish(_ answer: TaskResponse<Data>) throws {
+    try check()
     result = answer
-    offset = stamp.length
+    offset = length
     desk.note(.running(progress(0, rate: nil, isFinished: true)))
   }
 
-  /// Counts what does not bring the upload on, and fails it where that does not end.
-  private func detour(_ answer: TaskResponse<Data>) throws {
-    detours += 1
-    guard detours > Self.mostDetours else { return }
-    throw refusal(answer)
+  /// Waits before what does not bring the upload on, and fails it where that does not end.
+  private func detour(_ answer: TaskResponse<Data>) async throws {
+    var error = TaskError.refused(answer, server)
+    guard let wait = standstill.detour() else {
+      error.retryRefusal = "the server answers, and takes nothing"
+      throw error
+    }
+    guard wait > .zero else { return }
+    let delay = max(wait, RetryAfter.delay(in: answer.headers) ?? .zero)
+    if let remaining = retry.remaining, delay >= remaining { throw error }
+    desk.note(.delayed(delay, error))
+    try await server.manager.clock.sleep(for: delay)
+  }
+}
+
+// MARK: - What is kept
+
+extension UploadRun {
+  /// Goes on with what an earlier run has begun, where it is of the same bytes and goes to the same place.
+  private func restore(_ stamp: FileStamp?) async throws {
+    let url = try await ServerSnapshot.url(of: makePlan())
+    home = url
+    (session, isDeferred) = keep.restored(for: job.dialect, stamp, job.identity(at: url))
+    isRestored = session != nil
+    sent = keep.given
   }
 
-  private func refusal(_ answer: TaskResponse<Data>) -> TaskError {
-    let configuration = server.configuration
-    let summary = configuration.redaction.summary(of: answer.data, type: answer.response.mediaType)
-    var error = TaskError.badStatus(
-      answer.response, redaction: configuration.redaction, summary: summary
-    )
-    .with(answer.response, answer.data, configuration)
-    error.url = configuration.redaction(answer.response.url)
-    error.record = answer.record
-    return error
-  }
-
-  /// Has the server forget what was begun.
+  /// Has the server forget what was begun. Where it cannot be asked, it is kept, for another try.
   func discard() async throws {
-    try await restore()
-    defer { place.remove("upload") }
-    guard let session, let request = dialect.cancel(session) else { return }
-    _ = try await send(request, to: session.location, .none)
+    try await restore(nil)
+    if let session, let request = job.dialect.cancel(session) {
+      let answer = try await send(request, to: session.location, .none)
+      guard UploadAnswer(answer).isFinal, !answer.status.isRefusal else { throw TaskError.refused(answer, server) }
+    }
+    keep.forget()
   }
 }

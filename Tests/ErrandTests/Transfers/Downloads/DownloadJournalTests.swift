@@ -53,6 +53,7 @@ import Testing
     let plain = try identity("https://a.test/x?version=1")
     #expect(try identity("https://u:p@a.test/x?version=1&X-Amz-Date=1&X-Amz-Signature=2#f") == plain)
     #expect(try identity("https://a.test/x?Expires=1&version=1&Signature=b&Key-Pair-Id=c") == plain)
+    #expect(try identity("https://a.test/x?st=2025&version=1") != identity("https://a.test/x?st=2026&version=1"))
     for other in ["https://a.test/x?version=2", "https://a.test/y?version=1", "https://b.test/x?version=1"] {
       #expect(try identity(other) != plain)
     }

@@ -9,7 +9,8 @@ import Testing
   private let source = UploadSource(fileName: "a b.txt", length: 10, type: .plainText)
 
   private func pieces(_ length: Int64, _ chunk: Int64, _ granularity: Int = 1) -> [Int64] {
-    let slices = UploadSlices(length: length, chunkSize: chunk, granularity: granularity)
+    let session = UploadSession(location: Self.url, granularity: granularity)
+    let slices = UploadSlices(length: length, chunkSize: chunk, session)
     var (sizes, offset) = ([Int64](), Int64(0))
     while true {
       let piece = slices.piece(at: offset)
@@ -62,7 +63,7 @@ import Testing
     for status in [409, 423, 460] { #expect(tus(HTTPStatus(status)) == .unknown) }
     for status in [404, 410] { #expect(tus(HTTPStatus(status)) == .gone) }
     #expect(
-      tus(403, query: true) == .gone && tus(403) == .failed && tus(500) == .failed
+      tus(403, query: true) == .failed && tus(403) == .failed && tus(500) == .failed
         && tus(413) == .failed)
   }
 
@@ -111,5 +112,47 @@ import Testing
     #expect(google(400, ["X-Goog-Upload-Status": "active"], count: 0) == .failed)
     #expect(google(400, ["X-Goog-Upload-Status": "active"], count: nil) == .failed)
     #expect(google(404, ["X-Goog-Upload-Status": "active"]) == .failed)
+  }
+
+  private func ietf(_ status: HTTPStatus, _ headers: HTTPHeaders = [:], isLast: Bool? = true) -> UploadPosition {
+    let piece = isLast.map { UploadPiece(offset: 5, count: 5, isLast: $0) }
+    return IETFUpload().position(UploadAnswer(status, headers: headers, url: Self.url), after: piece)
+  }
+
+  @Test func `the draft's answers say how far it is, and whether the whole is refused`() {
+    #expect(
+      ietf(200, ["Upload-Complete": "?1"]) == .finished
+        && ietf(204, ["Upload-Complete": "?1"], isLast: nil) == .finished)
+    #expect(
+      ietf(500, ["Upload-Complete": "?1;x=1"]) == .rejected && ietf(422, ["Upload-Complete": " ?1 "]) == .rejected)
+    #expect(ietf(200) == .unknown, "a query tells")
+    #expect(ietf(204, isLast: false) == .at(10) && ietf(204, ["Upload-Offset": "7"], isLast: false) == .at(7))
+    #expect(ietf(204, ["Upload-Offset": "7"], isLast: nil) == .at(7) && ietf(204, isLast: nil) == .failed)
+    #expect(ietf(204, ["Upload-Offset": "-7"], isLast: nil) == .failed)
+    #expect(ietf(409) == .unknown && ietf(404) == .gone && ietf(410, isLast: nil) == .gone && ietf(500) == .failed)
+  }
+
+  @Test func `a standstill waits not at all, then a second, then twice as long, and ends`() {
+    var standstill = UploadStandstill()
+    let delays: [Duration?] = [.zero, .seconds(1), .seconds(2), .seconds(4), .seconds(8), nil, nil]
+    #expect(delays.map { _ in standstill.detour() } == delays)
+    standstill.end()
+    #expect(standstill.detour() == .zero)
+  }
+
+  @Test func `checksums are those of RFC 3174, however the bytes come`() {
+    func sha1(_ bytes: [UInt8], by count: Int) -> String {
+      var hash = UploadChecksum.sha1.hash
+      for start in stride(from: 0, to: bytes.count, by: count) {
+        hash.update(bytes[start..<min(start + count, bytes.count)])
+      }
+      return SHA256.hexadecimal(hash.finish())
+    }
+    #expect(sha1([], by: 1) == "da39a3ee5e6b4b0d3255bfef95601890afd80709")
+    #expect(sha1(Array("abc".utf8), by: 1) == "a9993e364706816aba3e25717850c26c9cd0d89d")
+    let text = Array("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq".utf8)
+    for count in [1, 7, 56, 64] { #expect(sha1(text, by: count) == "84983e441c3bd26ebaae4aa1f95129e5e54670f1") }
+    let million = [UInt8](repeating: UInt8(ascii: "a"), count: 1_000_000)
+    #expect(sha1(million, by: 999) == "34aa973cd4c4daa4f61eeb2bdbad27316534016f")
   }
 }

@@ -1,0 +1,104 @@
+import ErrandFoundation
+
+/// The protocol of the IETF's draft, Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload, interop version 8).
+///
+/// It is a draft: a server of another version may refuse it.
+public struct IETFUpload: UploadDialect {
+  /// The protocol.
+  public init() {}
+
+  /// `ietf`.
+  public var name: String { "ietf" }
+  /// False: a piece says that it completes the upload.
+  public var endsWithLastByte: Bool { false }
+
+  private static let complete: HTTPHeaderName = "Upload-Complete"
+  private static let offset: HTTPHeaderName = "Upload-Offset"
+
+  private func headers(_ more: HTTPHeaders = [:]) -> HTTPHeaders {
+    var headers: HTTPHeaders = ["Upload-Draft-Interop-Version": "8"]
+    headers.replace(with: more)
+    return headers
+  }
+
+  /// POST without a byte of the upload, with its length and its type.
+  public func begin(_ source: UploadSource) -> UploadRequest {
+    var own: HTTPHeaders = [Self.complete: "?0", .contentType: source.type.essence]
+    if let length = source.length { own["Upload-Length"] = "\(length)" }
+    return UploadRequest(.post, headers: headers(own), content: .none)
+  }
+
+  /// The place in `Location`, and the limits in `Upload-Limit`.
+  public func begun(_ answer: UploadAnswer) throws -> UploadSession {
+    guard let text = answer.headers[.location], let location = URL(string: text, relativeTo: answer.url)?.absoluteURL
+    else {
+      throw TaskError(
+        .badResponse,
+        "\(answer.status) begins no upload: there is no Location; does the server take resumable uploads there?",
+        phase: .finishing)
+    }
+    let limits = Self.limits(answer.headers)
+    return UploadSession(
+      location: location, largestPiece: limits["max-append-size"], smallestPiece: limits["min-append-size"])
+  }
+
+  /// The numbers of a dictionary (RFC 9651 §3.2); those that are none, and those that are 0, limit nothing.
+  private static func limits(_ headers: HTTPHeaders) -> [String: Int] {
+    var limits: [String: Int] = [:]
+    for member in FieldScanner.members(of: headers.values(for: "Upload-Limit")) {
+      let value = member.prefix { $0 != ";" }
+      guard let equals = value.firstIndex(of: "="),
+        let number = Int(value[value.index(after: equals)...].trimmingBlanks), number > 0
+      else { continue }
+      limits[String(value[..<equals])] = number
+    }
+    return limits
+  }
+
+  /// HEAD.
+  public func query(_ session: UploadSession) -> UploadRequest { UploadRequest(.head, headers: headers()) }
+
+  /// PATCH with the offset, and whether the upload is complete with it.
+  public func send(_ piece: UploadPiece, of session: UploadSession) -> UploadRequest {
+    var own: HTTPHeaders = [
+      Self.offset: "\(piece.offset)", Self.complete: piece.isLast ? "?1" : "?0",
+      .contentType: "application/partial-upload",
+    ]
+    if let length = piece.foundLength { own["Upload-Length"] = "\(length)" }
+    return UploadRequest(.patch, headers: headers(own))
+  }
+
+  /// The position by `Upload-Complete` and `Upload-Offset`.
+  public func position(_ answer: UploadAnswer, after piece: UploadPiece?) -> UploadPosition {
+    let isSuccess = answer.status.kind == .success
+    // Draft, Upload Append: with a true value the answer is that of the task itself, and nothing is gained by going on.
+    if Self.isTrue(answer.headers) { return isSuccess ? .finished : .rejected }
+    let offset = answer.headers[Self.offset].flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    switch answer.status.code {
+    case 404, 410: return .gone
+    case 409: return .unknown  // another offset than the server's
+    case 200..<300:
+      guard let piece else { return offset.map { .at($0) } ?? .failed }
+      return piece.isLast ? .unknown : .at(offset ?? piece.offset + piece.count)
+    default: return .failed
+    }
+  }
+
+  private static func isTrue(_ headers: HTTPHeaders) -> Bool {
+    headers[complete]?.prefix { $0 != ";" }.trimmingBlanks == "?1"
+  }
+
+  /// DELETE.
+  public func cancel(_ session: UploadSession) -> UploadRequest? { UploadRequest(.delete, headers: headers()) }
+}
+
+extension UploadDialect where Self == IETFUpload {
+  /// The IETF's draft, Resumable Uploads for HTTP.
+  public static var ietf: IETFUpload { IETFUpload() }
+}
+
+extension Substring {
+  fileprivate var trimmingBlanks: String {
+    String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+  }
+}

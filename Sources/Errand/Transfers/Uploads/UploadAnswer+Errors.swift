@@ -1,0 +1,39 @@
+import ErrandFoundation
+
+extension UploadAnswer {
+  init(_ answer: TaskResponse<Data>) {
+    self.init(answer.status, headers: answer.headers, url: answer.response.url)
+  }
+
+  /// True for an answer that stays: another one may be the server's for a while.
+  var isFinal: Bool {
+    status.kind == .success || (status.kind == .clientError && ![408, 425, 429].contains(status.code))
+  }
+}
+
+extension HTTPStatus {
+  /// True where another credential may be accepted.
+  var isRefusal: Bool { self == .unauthorized || self == .forbidden }
+}
+
+extension TaskError {
+  /// The error of a server that does not take an upload.
+  static func refused(_ answer: TaskResponse<Data>, _ server: Server) -> TaskError {
+    let configuration = server.configuration
+    let summary = configuration.redaction.summary(of: answer.data, type: answer.response.mediaType)
+    let error = TaskError.badStatus(answer.response, redaction: configuration.redaction, summary: summary)
+    return error.after(answer, configuration)
+  }
+
+  /// The error of an answer that cannot be.
+  static func contradicted(_ reason: String, _ answer: TaskResponse<Data>, _ server: Server) -> TaskError {
+    TaskError(.badResponse, reason, phase: .finishing).after(answer, server.configuration)
+  }
+
+  private func after(_ answer: TaskResponse<Data>, _ configuration: ServerConfiguration) -> TaskError {
+    var error = with(answer.response, answer.data, configuration)
+    error.url = configuration.redaction(answer.response.url)
+    error.record = answer.record
+    return error
+  }
+}

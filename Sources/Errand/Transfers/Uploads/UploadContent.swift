@@ -1,0 +1,51 @@
+import ErrandFoundation
+
+/// What goes up: a file, or bytes that are asked for.
+enum UploadContent: Sendable {
+  case file(URL)
+  case given(ResumableUpload.Bytes)
+
+  /// The most bytes of a piece that are in memory at once.
+  static let largestGivenPiece: Int64 = 64 << 20
+
+  /// The bytes of a piece that is in memory; nil where they are read from a file as they are sent.
+  /// Throws ``TaskError`` with code `.unreadableBody` where there are too many, and what the closure throws.
+  func bytes(of piece: UploadPiece) async throws -> Data? {
+    guard case .given(let bytes) = self else { return nil }
+    guard piece.count > 0 else { return Data() }
+    let data = try await bytes(piece.offset, Int(piece.count))
+    guard data.count <= piece.count else {
+      throw Self.unreadable("\(data.count) bytes were given at \(piece.offset), where \(piece.count) were asked for")
+    }
+    return data
+  }
+
+  /// The digest of a piece.
+  func digest(of piece: UploadPiece, _ data: Data?, by checksum: UploadChecksum) async throws -> Data {
+    var hash = checksum.hash
+    if let data {
+      hash.update(data)
+      return Data(hash.finish())
+    }
+    guard case .file(let url) = self, let descriptor = Descriptor.opened(url.path) else {
+      throw Self.unreadable("the file is not there any more")
+    }
+    defer { Descriptor.release(descriptor) }
+    guard lseek(descriptor, off_t(piece.offset), SEEK_SET) >= 0 else {
+      throw Self.unreadable("the file has no such place")
+    }
+    var left = Int(piece.count)
+    while left > 0, let chunk = Descriptor.bytes(of: descriptor, atMost: min(left, 256 << 10)), !chunk.isEmpty {
+      hash.update(chunk)
+      left -= chunk.count
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    guard left == 0 else { throw Self.unreadable("\(url.path) ended before its length") }
+    return Data(hash.finish())
+  }
+
+  static func unreadable(_ reason: String) -> TaskError {
+    TaskError(.unreadableBody, reason, phase: .preparing)
+  }
+}

@@ -1,0 +1,300 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Google's protocol, byte for byte, and its edges: `X-Goog-Upload-*` as prior clients speak it.
+@Suite struct GoogleUploadTests {
+  private static let active: HTTPHeaders = ["X-Goog-Upload-Status": "active"]
+
+  /// All of a request that the protocol is about.
+  private func words(_ request: MockRequest) -> String {
+    let fields = request.headers.filter { $0.name.description.lowercased().hasPrefix("x-goog-upload-") }
+    let own = fields.map { "\($0.name.description.dropFirst(14))=\($0.value)" }.sorted().joined(separator: " ")
+    return "\(request.method) \(request.target) \(own) \(request.headers[.contentLength] ?? "-")"
+  }
+
+  @Test func `each request has the command, the offset and the length, and nothing twice`() async throws {
+    try await withUpload(199_000) { file, data in
+      let shop = try UploadShop()
+      try await shop.upload(file, by: .google).run()
+      #expect(
+        shop.mock.requests.map(words) == [
+          "POST /files Command=start Content-Length=199000 Content-Type=text/plain Protocol=resumable 0",
+          "PUT /files/1 Command=upload Offset=0 75000", "PUT /files/1 Command=upload Offset=75000 75000",
+          "PUT /files/1 Command=upload, finalize Offset=150000 49000",
+        ])
+      let bodies = shop.mock.requests.dropFirst().map(\.body)
+      #expect(bodies == [data[..<75_000], data[75_000..<150_000], data[150_000...]].map { Data($0) })
+    }
+  }
+
+  @Test func `pieces are whole granules, one at least, and a crumb goes with the last`() async throws {
+    for (granularity, lines) in [
+      ("66666", ["upload 0 66666", "upload 66666 66666", "upload, finalize 133332 65668"]),
+      ("100000", ["upload 0 100000", "upload, finalize 100000 99000"]),
+      ("98500", ["upload 0 98500", "upload, finalize 98500 100500"]),
+    ] {
+      try await withUpload(199_000) { file, data in
+        let shop = try UploadShop()
+        shop.upload.withLock { $0.beginning["X-Goog-Upload-Chunk-Granularity"] = granularity }
+        try await shop.upload(file, by: .google).run()
+        #expect(shop.lines == lines && shop.upload.withLock { $0.data } == data)
+      }
+    }
+  }
+
+  @Test func `an empty file is one finalize without a byte`() async throws {
+    try await withUpload(0) { file, _ in
+      let shop = try UploadShop()
+      try await shop.upload(file, by: .google).run()
+      #expect(
+        shop.mock.requests.map(words) == [
+          "POST /files Command=start Content-Length=0 Content-Type=text/plain Protocol=resumable 0",
+          "PUT /files/1 Command=finalize Offset=0 0",
+        ])
+    }
+  }
+
+  @Test(arguments: [
+    (100_000, ["upload 0 75000", "upload, finalize 75000 25000"]),
+    (150_000, ["upload 0 75000", "upload 75000 75000", "finalize 150000 0"]), (0, ["finalize 0 0"]),
+  ]) func `bytes of unknown length end with fewer than were asked for`(size: Int, lines: [String]) async throws {
+    let shop = try UploadShop()
+    let data = RangeShop.bytes(size)
+    let upload = shop.upload(data, by: .google)
+    try await upload.run()
+    #expect(shop.lines == lines && shop.upload.withLock { $0.data == data && $0.isFinal && $0.length == nil })
+    #expect(shop.mock.requests.first?.headers["X-Goog-Upload-Content-Length"] == nil)
+    guard case .finished = upload.state else {
+      Issue.record("\(upload.state)")
+      return
+    }
+  }
+
+  @Test func `bytes of unknown length go on where the server is, and are asked for again`() async throws {
+    let shop = try UploadShop()
+    let data = RangeShop.bytes(199_000)
+    shop.upload.withLock { $0.script = [nil] }
+    try await shop.upload(data, by: .google).run()
+    #expect(shop.upload.withLock { $0.data } == data)
+    #expect(shop.lines.prefix(4) == ["upload 0 75000", "query - 0", "upload 37500 75000", "upload 112500 75000"])
+  }
+
+  @Test func `what gives the bytes fails the upload, and a later run goes on`() async throws {
+    struct Broken: Error {}
+    let shop = try UploadShop()
+    let data = RangeShop.bytes(199_000)
+    let isBroken = Shared(true)
+    let upload = ResumableUpload(
+      named: "log.txt", with: UploadShop.AddFile(server: shop.server), by: .google, chunkSize: 75_000
+    ) { offset, count in
+      if offset > 0, isBroken.withLock({ $0 }) { throw Broken() }
+      return Data(data.dropFirst(Int(offset)).prefix(count))
+    }
+    await #expect(throws: Broken.self) { try await upload.run() }
+    isBroken.withLock { $0 = false }
+    try await upload.run()
+    #expect(shop.upload.withLock { $0.data } == data)
+    #expect(
+      shop.lines == ["upload 0 75000", "query - 0", "upload 75000 75000", "upload, finalize 150000 49000"])
+  }
+
+  @Test func `too many bytes, and too few of a length that is known, are errors`() async throws {
+    let shop = try UploadShop()
+    let data = RangeShop.bytes(1000)
+    let short = shop.upload(data, by: .google, length: 2000)
+    let error = await #expect(throws: TaskError.self) { try await short.run() }
+    #expect(error?.code == .unreadableBody && shop.lines.isEmpty)
+    let greedy = ResumableUpload(named: "x", with: UploadShop.AddFile(server: shop.server), by: .google) { _, count in
+      Data(count: count + 1)
+    }
+    let other = await #expect(throws: TaskError.self) { try await greedy.run() }
+    #expect(other?.code == .unreadableBody)
+  }
+
+  /// Runs an upload whose delays are over at once; returns them.
+  private func delays(_ upload: ResumableUpload, _ clock: ManualClock) async throws -> ([Duration], (any Error)?) {
+    let states = upload.states
+    let run = Task { try await upload.run() }
+    var delays: [Duration] = []
+    for await state in states {
+      guard case .delayed(let delay, _) = state else { continue }
+      delays.append(delay)
+      await clock.sleepers(count: 1)
+      clock.advance(by: delay)
+    }
+    return await (delays, run.result.failure)
+  }
+
+  @Test func `after a 4xx of an active upload a query follows, and the upload goes on`() async throws {
+    try await withUpload(100_000) { file, data in
+      let shop = try UploadShop(retry: .never)
+      shop.upload.withLock { $0.script = [.status(400, headers: Self.active)] }
+      try await shop.upload(file, by: .google).run()
+      #expect(shop.lines.prefix(3) == ["upload 0 75000", "query - 0", "upload 0 75000"])
+      #expect(shop.upload.withLock { $0.data } == data)
+    }
+  }
+
+  @Test func `where that goes on the queries are a second apart, then twice as long, until it is enough`() async throws
+  {
+    try await withUpload(100_000) { file, _ in
+      let clock = ManualClock()
+      let shop = try UploadShop(retry: .never, clock: CallClock(clock))
+      shop.mock.route("/files/1") { request in
+        request.headers["X-Goog-Upload-Command"] == "query"
+          ? .status(.ok, headers: Self.active.adding("0")) : .status(400, headers: Self.active)
+      }
+      let (waits, error) = try await delays(shop.upload(file, by: .google), clock)
+      #expect(waits == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
+      #expect((error as? TaskError)?.status == 400 && "\(String(describing: error))".contains("takes nothing"))
+      let upload = ["upload 0 75000"]
+      #expect(shop.lines == upload + (0..<5).flatMap { _ in ["query - 0"] + upload }, "11 requests")
+    }
+  }
+
+  @Test func `bytes that are gained begin the back-off anew`() async throws {
+    try await withUpload(199_000) { file, _ in
+      let clock = ManualClock()
+      let shop = try UploadShop(retry: .never, clock: CallClock(clock))
+      let (there, refusals) = (Shared(0), Shared([String: Int]()))
+      shop.mock.route("/files/1") { request in
+        let piece = request.headers["X-Goog-Upload-Offset"] ?? ""
+        let count = refusals.withLock { counts in
+          counts[piece, default: 0] += 1
+          return counts[piece, default: 0]
+        }
+        if !piece.isEmpty, count <= 2 { return .status(400, headers: Self.active) }
+        let size = there.withLock { size in
+          size += request.body.count
+          return size
+        }
+        return .status(.ok, headers: size < 199_000 ? Self.active.adding("\(size)") : ["X-Goog-Upload-Status": "final"])
+      }
+      let (waits, error) = try await delays(shop.upload(file, by: .google), clock)
+      #expect(waits == [.seconds(1), .seconds(1), .seconds(1)] && error == nil)
+      #expect(shop.lines.count == 15 && shop.lines.last == "upload, finalize 150000 49000")
+    }
+  }
+
+  @Test func `a first piece that is taken and is not there is not sent for ever`() async throws {
+    try await withUpload(100_000) { file, _ in
+      let clock = ManualClock()
+      let shop = try UploadShop(retry: .never, clock: CallClock(clock))
+      shop.mock.route("/files/1") { _ in .status(.ok, headers: Self.active.adding("0")) }
+      let (waits, error) = try await delays(shop.upload(file, by: .google), clock)
+      #expect(waits.count == 4 && error is TaskError && shop.lines.count == 6)
+    }
+  }
+
+  @Test func `a server that forgets again and again is not begun with for ever`() async throws {
+    try await withUpload(199_000) { file, _ in
+      let clock = ManualClock()
+      let shop = try UploadShop(retry: .never, clock: CallClock(clock))
+      shop.mock.route("/files/1") { request in
+        request.headers["Upload-Offset"] == "0" ? .status(204, headers: ["Upload-Offset": "75000"]) : .status(.notFound)
+      }
+      let (waits, error) = try await delays(shop.upload(file, by: .tus), clock)
+      #expect(waits == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)] && (error as? TaskError)?.status == 404)
+    }
+  }
+
+  @Test func `an error that may be repeated is followed by a query, as often as the policy says`() async throws {
+    try await withUpload(100_000) { file, data in
+      let shop = try UploadShop(retry: .fixed(retries: 2, delay: .zero))
+      shop.upload.withLock { $0.script = [.status(503), .status(503)] }
+      try await shop.upload(file, by: .google).run()
+      #expect(shop.lines.prefix(3) == ["upload 0 75000", "query - 0", "query - 0"])
+      #expect(shop.upload.withLock { $0.data } == data)
+      let other = try UploadShop(retry: .fixed(retries: 2, delay: .zero))
+      other.mock.route("/files/1") { _ in .status(503) }
+      let error = await #expect(throws: TaskError.self) { try await other.upload(file, by: .google).run() }
+      #expect(error?.status == 503 && other.lines == ["upload 0 75000", "query - 0", "query - 0"])
+    }
+  }
+
+  @Test func `a 404 and a cancelled upload end it, and the next run begins anew`() async throws {
+    for answer in [
+      MockAnswer.status(404, headers: Self.active), .status(.ok, headers: ["X-Goog-Upload-Status": "cancelled"]),
+    ] {
+      try await withUpload(100_000) { file, data in
+        let shop = try UploadShop(retry: .never)
+        shop.upload.withLock { $0.script = [answer, answer] }
+        let error = await #expect(throws: TaskError.self) { try await shop.upload(file, by: .google).run() }
+        #expect(error?.code == .badStatus && shop.lines == ["upload 0 75000"])
+        try await shop.upload(file, by: .google).run()
+        #expect(shop.upload.withLock { $0.data } == data && shop.mock.requests.count { $0.target == "/files" } == 2)
+      }
+    }
+  }
+
+  @Test func `an answer that begins nothing says so`() async throws {
+    for (answer, text) in [
+      (MockAnswer.status(501), "501"), (.status(.ok), "there is no X-Goog-Upload-URL"),
+      (.status(.ok, headers: ["X-Goog-Upload-Status": "cancelled", "X-Goog-Upload-URL": "/x"]), "Status is cancelled"),
+    ] {
+      try await withUpload(10) { file, _ in
+        let shop = try UploadShop()
+        shop.mock.route(.post, "/files") { _ in answer }
+        let error = await #expect(throws: TaskError.self) { try await shop.upload(file, by: .google).run() }
+        #expect(error?.description.contains(text) == true, "\(String(describing: error))")
+        #expect(error?.url?.hasSuffix("/files") == true && shop.mock.requestCount == 1)
+      }
+    }
+  }
+
+  @Test func `final before the last piece is an error, not a success`() async throws {
+    try await withUpload(199_000) { file, _ in
+      let shop = try UploadShop(retry: .never)
+      shop.upload.withLock { $0.script = [.status(.ok, headers: ["X-Goog-Upload-Status": "final"])] }
+      let error = await #expect(throws: TaskError.self) { try await shop.upload(file, by: .google).run() }
+      #expect(error?.code == .badResponse)
+    }
+  }
+
+  @Test func `an upload is cancelled at the server, or stays to be cancelled`() async throws {
+    try await withUpload(100_000) { file, _ in
+      let shop = try UploadShop(retry: .never)
+      shop.upload.withLock { $0.script = [nil, .status(503)] }
+      let upload = shop.upload(file, by: .google)
+      await #expect(throws: TaskError.self) { try await upload.run() }
+      await #expect(throws: TaskError.self) { try await upload.discard() }
+      try await upload.discard()
+      #expect(shop.lines == ["upload 0 75000", "cancel - 0", "cancel - 0"])
+      try await upload.discard()
+      #expect(shop.lines.count == 3, "there is nothing more to cancel")
+      #expect(try files(in: file.deletingLastPathComponent()) == ["file.txt"])
+    }
+  }
+
+  @Test func `a pause ends the request, and the upload goes on after a query`() async throws {
+    try await withUpload(199_000) { file, data in
+      let shop = try UploadShop(retry: .never)
+      shop.upload.withLock { $0.script = [.status(.ok).after(.seconds(3600))] }
+      let upload = shop.upload(file, by: .google)
+      let run = Task { try await upload.run() }
+      #expect(await eventually { shop.lines.count == 1 })
+      upload.pause()
+      try await shop.mock.waitForOpenConnections(0)
+      upload.resume()
+      _ = try await run.value
+      #expect(shop.lines.prefix(3) == ["upload 0 75000", "query - 0", "upload 0 75000"])
+      #expect(shop.upload.withLock { $0.data } == data)
+    }
+  }
+}
+
+extension HTTPHeaders {
+  fileprivate func adding(_ size: String) -> HTTPHeaders {
+    var copy = self
+    copy["X-Goog-Upload-Size-Received"] = size
+    return copy
+  }
+}
+
+extension Result {
+  fileprivate var failure: Failure? {
+    if case .failure(let error) = self { error } else { nil }
+  }
+}

@@ -1,0 +1,66 @@
+#if os(Linux)
+  import Errand
+  import ErrandTesting
+  import Foundation
+  import Testing
+
+  /// Offline queues of programs that are killed while they keep and deliver.
+  @Suite(.timeLimit(.minutes(10)))
+  struct KilledQueueTests {
+    /// The numbers by key as they came, and the keys of each number.
+    private struct Ledger {
+      var keys: [Int: Set<String>] = [:]
+      var last: [Int: Int] = [:]
+      var disorder = 0
+      var count = 0
+
+      mutating func note(_ number: Int, _ key: String) {
+        count += 1
+        let isNew = keys[number] == nil
+        keys[number, default: []].insert(key)
+        guard isNew else { return }
+        if number < last[number % 4, default: 0] { disorder += 1 }
+        last[number % 4] = number
+      }
+    }
+
+    @Test func `each task that was kept is delivered, under one key and in order, however often the program is killed`()
+      async throws
+    {
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      let (queue, output) = (folder.appendingPathComponent("queue"), folder.appendingPathComponent("output"))
+      let ledger = Shared(Ledger())
+      let mock = try MockServer(keeping: 0)
+      mock.route(.post, "/numbers") { request in
+        let number = Int(String(decoding: request.body, as: UTF8.self)) ?? -1
+        let count = ledger.withLock { ledger in
+          ledger.note(number, request.headers[.idempotencyKey] ?? "")
+          return ledger.count
+        }
+        return count % 7 == 0 ? .drop : .status(.created)  // it is carried out, and nobody is told
+      }
+      func words(first: Int, requests: Int) -> [String] {
+        [
+          "queue-send", "--url", mock.url.absoluteString, "--file", queue.path, "--first", "\(first)", "--requests",
+          "\(requests)",
+        ]
+      }
+      var (next, kept) = (1, Set<Int>())
+      for round in 1...4 {
+        let program = try BenchProgram(words(first: next, requests: 2), output: output)
+        #expect(await eventually { ledger.withLock { $0.keys.count } > round * 5 })
+        #expect(program.kill() == nil)
+        let said = try String(contentsOf: output, encoding: .utf8).split(separator: "\n").compactMap { Int($0) }
+        kept.formUnion(said)
+        next = (said.last ?? next) + 2  // the one behind the last may have been kept, and nobody was told
+      }
+      #expect(try BenchProgram(words(first: 0, requests: 1)).wait() == 0)
+      ledger.withLock { ledger in
+        #expect(kept.count >= 20 && kept.isSubset(of: ledger.keys.keys))
+        #expect(ledger.keys.values.allSatisfy { $0.count == 1 } && ledger.disorder == 0)
+      }
+    }
+  }
+#endif
