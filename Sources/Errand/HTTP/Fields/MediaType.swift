@@ -28,6 +28,7 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
 
   /// True where people can read a body of this type: text, JSON, XML or a form.
   public var isText: Bool {
+    if rawValue == MediaType.json.rawValue { return true }
     let essence = essence
     return essence.hasPrefix("text/") || essence.hasSuffix("json") || essence.hasSuffix("xml")
       || essence == MediaType.form.rawValue || essence.hasSuffix("javascript")

@@ -4,8 +4,14 @@ import ErrandFoundation
 struct SpanAssembly {
   private struct Open {
     let start: Duration
-    var line: RequestLine?
+    /// The method and what is said of the first request.
+    var line: Line?
     var events: [RecordedSpan.Event] = []
+  }
+
+  private struct Line {
+    let method: HTTPMethod
+    let attributes: [RecordedSpan.Attribute]
   }
 
   private let span: CallSpan
@@ -13,7 +19,7 @@ struct SpanAssembly {
   /// The start of the call, in nanoseconds since 1970.
   private let epoch: UInt64
   private var attempts: [Int: Open] = [:]
-  private var line: RequestLine?
+  private var line: Line?
   private var events: [RecordedSpan.Event] = []
   private(set) var ended: [RecordedSpan] = []
 
@@ -36,8 +42,10 @@ struct SpanAssembly {
     switch event.moment {
     case .attemptStarted(let number): attempts[number] = Open(start: event.time)
     case .requested(let line):
-      self.line = self.line ?? line
-      if attempts[line.attempt]?.line == nil { attempts[line.attempt]?.line = line }
+      guard self.line == nil || attempts[line.attempt]?.line == nil else { break }
+      let told = Line(method: line.method, attributes: Self.attributes(of: line))
+      self.line = self.line ?? told
+      if attempts[line.attempt]?.line == nil { attempts[line.attempt]?.line = told }
     case .redirected, .connected, .secured:
       // Those of attempts beside one another are told of the last.
       let entry = entry(event)
@@ -60,7 +68,7 @@ struct SpanAssembly {
   }
 
   private mutating func end(_ attempt: Open, _ record: AttemptRecord, _ event: TaskEvent) {
-    var attributes = attempt.line.map { Self.attributes(of: $0) } ?? []
+    var attributes = attempt.line?.attributes ?? []
     if let status = record.status { attributes.append(.init("http.response.status_code", .number(status.code))) }
     // What was sent after the first, for whatever reason.
     if record.number > 1 { attributes.append(.init("http.request.resend_count", .number(record.number - 1))) }
@@ -80,7 +88,7 @@ struct SpanAssembly {
 
   private mutating func end(_ outcome: CallOutcome, _ event: TaskEvent) {
     var attributes: [RecordedSpan.Attribute] = [.init("errand.task", .text(task))]
-    if let line { attributes += Self.attributes(of: line) }
+    if let line { attributes += line.attributes }
     var failure: String?
     switch outcome {
     case .succeeded(let status):
