@@ -204,4 +204,63 @@ import Testing
       #expect(error?.code == .badRequest && shop.mock.requestCount == 0)
     }
   }
+
+  @Test func `a download that lacks nothing but its name asks only whether that is still so`() async throws {
+    struct Tokened: ServerGETTask {
+      let server: Server
+      var path: String { "file" }
+      var query: HTTPQuery { ["token": "secret"] }
+    }
+    let shop = try RangeShop(retry: .never)
+    try await inFolder(shop) { place in
+      let data = shop.file.withLock { $0.data }
+      shop.mock.route(.get, "/file") { request in
+        guard request.headers[.range] == nil else {
+          return RangeShop.raw("416 Range Not Satisfiable", [.contentRange: "bytes */100000"], Data(), sent: 0)
+        }
+        // A folder that comes into its way keeps the file from its place.
+        try? FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+        return RangeShop.raw("200 OK", [.eTag: #""one""#], data, sent: data.count)
+      }
+      let download = ResumableDownload(Tokened(server: shop.server), to: place)
+      let error = await #expect(throws: TaskError.self) { try await download.run() }
+      #expect(error?.code == .fileNotWritable)
+      try FileManager.default.removeItem(at: place)
+      try await download.run()
+      #expect(shop.ranges == ["", "bytes=100000-"])
+    }
+  }
+
+  @Test(arguments: [nil, 0]) func `another length of the same version is an error, and what is there is kept`(
+    length: Int?
+  ) async throws {
+    let shop = try RangeShop(retry: .never)
+    shop.file.withLock { $0.cuts = [60_000] }
+    try await inFolder(shop) { place in
+      await #expect(throws: TaskError.self) { try await shop.download(to: place).run() }
+      shop.file.withLock { file in
+        let text = "HTTP/1.1 200 OK\r\nConnection: close\r\nETag: \"one\"\r\n"
+        let fields = length.map { "\(text)Content-Length: \($0)\r\n\r\n" } ?? "\(text)\r\n"
+        file.first = [.raw(Data(fields.utf8) + (length == nil ? file.data.prefix(50_000) : Data()))]
+      }
+      let error = await #expect(throws: TaskError.self) { try await shop.download(to: place).run() }
+      #expect(error?.code == (length == nil ? .truncatedBody : .badResponse), "\(String(describing: error))")
+      try await shop.download(to: place).run()
+      #expect(shop.ranges.last == (length == nil ? "bytes=50000-" : "bytes=60000-"))
+    }
+  }
+
+  @Test func `a download of which nothing came leaves nothing behind, and has no range of its own`() async throws {
+    let shop = try RangeShop(retry: .never)
+    shop.file.withLock { $0.first = [.status(.notFound)] }
+    try await withFolder { folder in
+      let place = folder.appendingPathComponent("file")
+      await #expect(throws: TaskError.self) { try await shop.download(to: place).run() }
+      let left = try files(in: folder)
+      #expect(left == [])
+      let part = RangeShop.GetFile(server: shop.server).range(.first(10))
+      let error = await #expect(throws: TaskError.self) { try await ResumableDownload(part, to: place).run() }
+      #expect(error?.code == .badRequest && shop.mock.requestCount == 1)
+    }
+  }
 }

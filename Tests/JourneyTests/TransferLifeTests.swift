@@ -162,6 +162,19 @@ import Testing
     }
   }
 
+  @Test func `a pause counts to the deadline`() async throws {
+    let shop = try stalled()
+    try await withFolder { folder in
+      let task = RangeShop.GetFile(server: shop.server).timeouts(Timeouts(call: .seconds(1)))
+      let download = ResumableDownload(task, to: folder.appendingPathComponent("file"))
+      let run = Task { try await download.run() }
+      #expect(await eventually { size(folder) == 60_000 })
+      download.pause()
+      let error = await #expect(throws: TaskError.self) { try await run.value }
+      #expect(error?.timer == .call && error?.code == .timedOut, "\(String(describing: error))")
+    }
+  }
+
   @Test func `the file must have the digest that is known, and the one that the server says`() async throws {
     for isKnown in [true, false] {
       let shop = try RangeShop(Data("hello".utf8))

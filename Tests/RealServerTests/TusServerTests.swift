@@ -170,16 +170,25 @@
     }
 
     private static let script = #"""
-      import os, uvicorn
+      import asyncio, collections, contextlib, os, uvicorn
       from fastapi import FastAPI
       from tuspyserver import create_tus_router
       from tuspyserver.storage.local import LocalFileStorage
 
       os.makedirs("FOLDER", exist_ok=True)
       app = FastAPI()
-      # Without a storage of its own it waits for a lock on the thread that would release it.
+      # Without a storage of its own it waits for a lock on the thread that would release it; and the storage's own lock lets two in where
+      # a third has waited.
+      class Storage(LocalFileStorage):
+          locks = collections.defaultdict(asyncio.Lock)
+
+          @contextlib.asynccontextmanager
+          async def lock(self, uid):
+              async with self.locks[uid]:
+                  yield
+
       app.include_router(
-          create_tus_router(prefix="files", files_dir="FOLDER", storage=LocalFileStorage("FOLDER")))
+          create_tus_router(prefix="files", files_dir="FOLDER", storage=Storage("FOLDER")))
       uvicorn.run(app, host="127.0.0.1", port=int("PORT"), log_level="critical")
       """#
   }

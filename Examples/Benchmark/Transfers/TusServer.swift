@@ -32,12 +32,10 @@ final class TusServer {
     }
   }
 
-  /// The one upload that it has bytes of; nil where there are more or none. A program that is killed before it knows where its upload is
-  /// leaves one without a byte.
-  func upload() throws -> URL? {
+  /// The uploads that it has bytes of. A program that is killed before it knows where its upload is leaves one without a byte.
+  func files() throws -> [URL] {
     let names = try FileManager.default.contentsOfDirectory(atPath: uploads.path).filter { $0.utf8.count == 32 }
-    let files = names.map { uploads.appendingPathComponent($0) }.filter { $0.byteCount > 0 }
-    return files.count == 1 ? files.first : nil
+    return names.map { uploads.appendingPathComponent($0) }.filter { $0.byteCount > 0 }
   }
 
   /// Removes what came.
@@ -49,17 +47,26 @@ final class TusServer {
 
   func stop() { process.terminate() }
 
-  /// What it keeps it writes on threads of its own: without that, a request that waits for one before it stops them both.
+  /// What it keeps it writes on threads of its own: without that, a request that waits for one before it stops them both. Its lock lets
+  /// two in where a third has waited, for the file of the lock is removed with each release: one in memory takes its place.
   private static let script = #"""
-    import os, sys, threading, uvicorn
+    import asyncio, collections, contextlib, os, sys, threading, uvicorn
     from fastapi import FastAPI
     from tuspyserver import create_tus_router
     from tuspyserver.storage.local import LocalFileStorage
 
+    class Storage(LocalFileStorage):
+        locks = collections.defaultdict(asyncio.Lock)
+
+        @contextlib.asynccontextmanager
+        async def lock(self, uid):
+            async with self.locks[uid]:
+                yield
+
     threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
     app = FastAPI()
     app.include_router(
-        create_tus_router(prefix="files", files_dir=sys.argv[1], storage=LocalFileStorage(sys.argv[1])))
+        create_tus_router(prefix="files", files_dir=sys.argv[1], storage=Storage(sys.argv[1])))
     uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[2]), log_level="critical")
     """#
 }
