@@ -31,8 +31,8 @@ public final class ResumableDownload: Sendable {
   ///   - file: The place of the file; what is there is replaced at the end, and missing folders are made.
   ///   - digest: The digest that the file must have. Without one it is checked where the server says it (`Repr-Digest`,
   ///     `Content-Digest`).
-  ///   - identity: The name of what is downloaded, where its URL is another one each time. The URL unless given, without what known
-  ///     signatures add to it.
+  ///   - identity: The name of what is downloaded, where its URL is another one each time, or is of each account's own. The URL unless
+  ///     given, without what known signatures add to it.
   public convenience init(
     _ task: some ServerTask, to file: URL, digest: TransferDigest? = nil, identity: String? = nil
   ) {
