@@ -18,7 +18,7 @@ func watched(_ upload: ResumableUpload, show: @escaping @Sendable (Double?) -> V
   upload.pause()  // ends the request under way
   upload.resume()  // asks the server, and goes on from there
   upload.cancel()  // run() throws CancellationError; the server keeps what it has
-  try await upload.discard()  // has the server forget it, once run() has ended
+  try await upload.discard()  // has the server forget what is not complete, once run() has ended
   await watching.value
 }
 

@@ -40,5 +40,13 @@
       #expect(gauges.calls == 0 && gauges.running == 0 && gauges.connections.busy == 0)
       #expect(gauges.connections.idle == (isKept ? 1 : 0) && gauges.hosts.count == (isKept ? 1 : 0))
     }
+
+    @Test func `the transport that a server has by itself counts its connections`() async throws {
+      let mock = try MockServer()
+      mock.route("/plain") { _ in .text("ok") }
+      let server = Server(remote: Remote(mock.url), environment: [:])
+      _ = try await PlainTask().on(server).run()
+      #expect(await server.gauges().connections.open == 1)
+    }
   }
 #endif

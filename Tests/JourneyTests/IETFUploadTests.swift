@@ -122,4 +122,13 @@ import Testing
       #expect(shop.mock.requests.last?.method == .delete && !shop.upload.withLock { $0.isThere })
     }
   }
+
+  @Test func `a server has no more of given bytes held in memory than is bearable`() async throws {
+    let shop = try UploadShop()
+    shop.upload.withLock { $0.beginning["Upload-Limit"] = "min-append-size=\(Int64.max)" }
+    let error = await #expect(throws: TaskError.self) {
+      try await shop.upload(Data(count: 100), by: .ietf).run()
+    }
+    #expect(error?.code == .unreadableBody)
+  }
 }

@@ -42,6 +42,41 @@ import Testing
     #expect(shop.mock.requests.last?.headers["Upload-Length"] == "100000")
   }
 
+  @Test func `a length that the server has from a last piece that was cut is not told again`() async throws {
+    let shop = try UploadShop()
+    let data = RangeShop.bytes(100_000)
+    shop.mock.route(.head, "/files/1") { _ in
+      let (count, length) = shop.upload.withLock { ($0.data.count, $0.length) }
+      let name: HTTPHeaderName = length == nil ? "Upload-Defer-Length" : "Upload-Length"
+      return .status(.ok, headers: ["Upload-Offset": "\(count)", name: "\(length ?? 1)"])
+    }
+    shop.mock.route(.patch, "/files/1") { request in
+      shop.upload.withLock { upload in
+        guard let length = request.headers["Upload-Length"] else {
+          upload.data.append(request.body)
+          return .status(.noContent, headers: ["Upload-Offset": "\(upload.data.count)"])
+        }
+        if upload.length != nil { return .status(.badRequest) }
+        upload.length = Int(length)
+        upload.data.append(request.body.prefix(1000))
+        return .drop
+      }
+    }
+    try await shop.upload(data, by: .tus).run()
+    #expect(shop.lines == ["PATCH 0 75000", "PATCH 75000 25000", "HEAD - 0", "PATCH 76000 24000"])
+    #expect(shop.upload.withLock { $0.data } == data)
+  }
+
+  @Test func `a server that asks for a wait without end is not waited for`() async throws {
+    let shop = try UploadShop()
+    shop.mock.route(.head, "/files/1") { _ in .status(.conflict, headers: ["Retry-After": "99999999999"]) }
+    shop.upload.withLock { $0.script = [.status(.conflict)] }
+    let error = await #expect(throws: TaskError.self) {
+      try await shop.upload(RangeShop.bytes(1000), by: .tus).run()
+    }
+    #expect(error?.retryRefusal?.contains("Retry-After") == true)
+  }
+
   @Test func `each piece has the best checksum that the server offers`() async throws {
     for (algorithms, first) in [
       ("md5,sha1,crc32", "sha1 2jmj7l5rSw0yVb/vlWAYkK/YBwk="),
@@ -139,6 +174,7 @@ import Testing
       shop.upload.withLock { $0.script = [.status(.noContent, headers: ["Upload-Offset": "199000"])] }
       let error = await #expect(throws: TaskError.self) { try await shop.upload(file, by: .tus).run() }
       #expect(error?.code == .badResponse && error?.description.contains("75000 were sent") == true)
+      #expect(error?.description.hasPrefix("PATCH http://") == true)
     }
   }
 

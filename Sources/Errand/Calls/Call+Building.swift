@@ -139,6 +139,14 @@ extension Call {
     snapshot.hasOwnHeaders ? withoutForeignHeaders(request) : request
   }
 
+  /// A request that a step has made of nothing, with what may be shown of it.
+  func showing(_ request: HTTPRequest) -> HTTPRequest {
+    guard surroundings != nil, request.options.showing == nil else { return request }
+    var request = request
+    request.options.showing = ShownParts(snapshot.configuration.redaction, plan.recordingStyle)
+    return request
+  }
+
   private func withoutForeignHeaders(_ request: HTTPRequest) -> HTTPRequest {
     guard !snapshot.isHome(request.url) else { return request }
     let own = state.withLock { $0.serverHeaders }

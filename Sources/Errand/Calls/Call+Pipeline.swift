@@ -56,7 +56,7 @@ extension Call {
   func make(_ attempt: Attempt, _ request: HTTPRequest) async -> AttemptResult {
     do {
       let response = try await throughSteps(of: attempt, request) { request in  // 7. steps that see every attempt
-        let request = self.keepingHeadersHome(request)
+        let request = self.keepingHeadersHome(self.showing(request))
         let response = try await self.hop(request, of: attempt)
         guard response.status.isRedirect else { return response }
         return try await self.following(response, to: request, attempt)  // redirects: 8. and 9. for each further hop

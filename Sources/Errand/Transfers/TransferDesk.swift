@@ -169,7 +169,7 @@ final class TransferDesk: Sendable {
   static func inUse(_ name: String) -> TaskError {
     TaskError(
       .transferInUse,
-      "\(name) is being transferred already, here or in another process: wait for that one, or cancel it",
+      "\(name) is in use already, here or in another process: wait for that one, or cancel it",
       phase: .preparing, isSurelyNotSent: true)
   }
 }

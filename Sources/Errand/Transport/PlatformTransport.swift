@@ -25,6 +25,9 @@ public struct PlatformTransport: CancellableTransport {
   /// True where the carrier does.
   public var checksAddresses: Bool { carrier.checksAddresses }
 
+  /// Those of the carrier.
+  public func connections() async -> [String: ConnectionCounts] { await carrier.connections() }
+
   /// Sends a request through the carrier.
   /// Throws ``TaskError``, and `CancellationError` when the surrounding task is cancelled.
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await carrier.send(request) }

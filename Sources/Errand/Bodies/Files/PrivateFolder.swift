@@ -23,7 +23,8 @@ struct PrivateFolder: ~Copyable {
     var description: String {
       switch self {
       case .foreign(let name): "\(name) belongs to another user"
-      case .writableByOthers(let name): "\(name) can be written to by everybody: chmod it to 700"
+      case .writableByOthers(let name):
+        "\(name) can be written to by everybody: name a folder of your own in it, or chmod it to 700 where it is yours alone"
       case .notPlain(let name): "\(name) is not a plain file"
       case .anothers(let name): "\(name) is there already, and is another program's: choose an empty folder"
       }

@@ -14,6 +14,8 @@ final class ReplayRecorder: Sendable {
     var bytes = 0
     var isWriting = false
     var failure: (any Error)?
+    /// What has kept entries from the spool, until it is thrown once.
+    var loss: (any Error)?
     var waiters: [Waiter<Void>] = []
     var hasSaidHidden = false
   }
@@ -191,11 +193,12 @@ final class ReplayRecorder: Sendable {
       try store.withLock { store in
         store.isWritten = false
         var spool = try store.spool ?? ReplaySpool(base.entries, in: file.deletingLastPathComponent())
+        defer { store.spool = spool }  // with what came before an entry that cannot be put into it
         for (number, entry) in entries { try spool.put(entry, number) }
-        store.spool = spool
       }
     } catch {
       fail(error)
+      state.withLock { $0.loss = error }
       store.withLock { if $0.spool == nil { $0.isWritten = true } }  // there is nothing to write
     }
     return true
@@ -248,7 +251,11 @@ final class ReplayRecorder: Sendable {
         return nil
       }
     }
-    if let failure = state.withLock({ $0.failure }) { throw failure }
+    let failure = state.withLock { state in
+      defer { state.loss = nil }
+      return state.failure ?? state.loss
+    }
+    if let failure { throw failure }
   }
 }
 

@@ -171,8 +171,9 @@ actor DownloadRun {
       wantsWhole = false
       // A body that ends with its connection may have been cut: of a version that is known, the length is.
       let validator = DownloadValidator(response.headers)
-      let isKnown = validator != nil && validator == file.journal?.validator && !isOther(url)
-      if isKnown, !askedForWhole, let length, let total = file.journal?.total, length != total {
+      let isSame = validator != nil && validator == file.journal?.validator && !isOther(url)
+      let isKnown = isSame && !askedForWhole
+      if isKnown, let length, let total = file.journal?.total, length != total {
         throw failure(
           .badResponse, "the same validator is of \(total) bytes and of \(length): what is there is kept", response)
       }

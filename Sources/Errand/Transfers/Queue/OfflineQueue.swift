@@ -57,7 +57,7 @@ public actor OfflineQueue {
     folder = try QueueFolder.open(url)
     nextID = try folder.largestNumber() + 1
     for name in try folder.taskNames() {
-      if let task = folder.read(name) {
+      if let task = try folder.read(name) {
         entries.append(task)
       } else {
         let aside = try folder.setAside(name)
@@ -118,15 +118,17 @@ public actor OfflineQueue {
     try begin()
     defer { isDelivering = false }
     let reports = Lock([QueueReport]())
-    await pass { report in reports.withLock { $0.append(report) } }
+    await pass(isOnly: true) { report in reports.withLock { $0.append(report) } }
     let told = reports.withLock { $0 }
-    if Task.isCancelled { untold = told + untold }
-    try Task.checkCancellation()
+    guard !Task.isCancelled else {
+      untold = told + untold
+      throw CancellationError()
+    }
     return told
   }
 
   /// Delivers what is there and what is added, until it is cancelled. Where a task stays, its key is tried again after a second, and
-  /// after twice as long each time, up to five minutes; no sooner than the server asks for.
+  /// after twice as long each time, or as the server asks for, up to five minutes.
   ///
   /// - Parameter report: Is told of each task that leaves the queue, before its file does: of one twice where the program ends between
   ///   them.
@@ -166,41 +168,47 @@ public actor OfflineQueue {
   }
 
   /// Delivers what is not held up.
-  private func pass(_ report: @escaping @Sendable (QueueReport) async -> Void) async {
+  ///
+  /// - Parameters:
+  ///   - isOnly: Whether a key that is held up in it stays so to its end, however long that takes.
+  ///   - report: Is told of each task that leaves the queue.
+  private func pass(isOnly: Bool = false, _ report: @escaping @Sendable (QueueReport) async -> Void) async {
     while !untold.isEmpty { await report(untold.removeFirst()) }
-    await withTaskGroup(of: String.self) { group in
-      var active = Set<String>()
+    await withTaskGroup(of: (key: String, stays: Bool).self) { group in
+      var (active, heldUp) = (Set<String>(), Set<String>())
       func fill() {
         let now = server.manager.clock.now
         for key in entries.map(\.key) where active.count < Self.mostKeys {
-          guard !Task.isCancelled, !holds.holds(key, at: now), active.insert(key).inserted else { continue }
+          guard !Task.isCancelled, !heldUp.contains(key), !holds.holds(key, at: now), active.insert(key).inserted
+          else { continue }
           group.addTask { [self] in await line(key, report) }
         }
       }
       fill()
-      for await key in group {
-        active.remove(key)
+      for await line in group {
+        active.remove(line.key)
+        if isOnly, line.stays { heldUp.insert(line.key) }
         fill()
       }
     }
   }
 
-  /// Delivers the tasks of a key, in order, until one stays; returns the key.
-  private func line(_ key: String, _ report: @Sendable (QueueReport) async -> Void) async -> String {
+  /// Delivers the tasks of a key, in order, until one stays.
+  private func line(_ key: String, _ report: @Sendable (QueueReport) async -> Void) async -> (key: String, stays: Bool)
+  {
     while !Task.isCancelled, let queued = entries.first(where: { $0.key == key }) {
       let outcome: QueueReport.Outcome
       switch await fate(of: queued) {
       case .leaves(let known): outcome = known
       case .stays(let retryAfter):
-        if Task.isCancelled { return key }
-        holds.hold(key, at: server.manager.clock.now, retryAfter: retryAfter)
-        return key
+        if !Task.isCancelled { holds.hold(key, at: server.manager.clock.now, retryAfter: retryAfter) }
+        return (key, true)
       }
       await report(QueueReport(fileName: queued.fileName, task: queued, outcome: outcome))
       remove(queued, after: outcome)
       holds.release(key)
     }
-    return key
+    return (key, false)
   }
 
   private func remove(_ queued: QueuedTask, after outcome: QueueReport.Outcome) {

@@ -42,8 +42,21 @@ struct QueueFolder: ~Copyable {
   private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: url.path) }
 
   /// The task in a file; nil where it is none, or is no plain file of ours.
-  func read(_ name: String) -> QueuedTask? {
-    guard let data = try? folder.read(name), let task = try? JSONDecoder().decode(QueuedTask.self, from: data),
+  /// Throws ``TaskError`` with code `.fileNotWritable` where it cannot be read: it may be one.
+  func read(_ name: String) throws -> QueuedTask? {
+    let data: Data?
+    do {
+      data = try folder.read(name)
+    } catch is PrivateFolder.Refusal {
+      return nil
+    } catch let error as POSIXError where error.code == .ELOOP {
+      return nil  // a link
+    } catch {
+      throw TaskError(
+        .fileNotWritable, "\(url.path)/\(name) can't be read: \(error)", phase: .preparing, underlying: error,
+        isSurelyNotSent: true)
+    }
+    guard let data, let task = try? JSONDecoder().decode(QueuedTask.self, from: data),
       task.format == QueuedTask.format, task.fileName == name
     else { return nil }
     return task

@@ -34,6 +34,6 @@ extension TaskError {
     var error = with(answer.response, answer.data, configuration)
     error.url = configuration.redaction(answer.response.url)
     error.record = answer.record
-    return error
+    return (answer.response.maker as? Call)?.explained(error) as? TaskError ?? error
   }
 }

@@ -39,6 +39,11 @@ enum UploadKeep: Sendable {
     }
   }
 
+  /// Notes that the server knows the length.
+  func noteLengthTold() {
+    if case .memory(let memory) = self { memory.change { $0.isDeferred = false } }
+  }
+
   func forget() {
     switch self {
     case .journal(let place): place.remove("upload")

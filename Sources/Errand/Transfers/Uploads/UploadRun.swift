@@ -117,6 +117,10 @@ actor UploadRun {
   private func piece(at offset: Int64, of session: UploadSession) async throws -> (UploadPiece, UploadPart.Content) {
     let slices = UploadSlices(length: length, chunkSize: job.chunkSize, session)
     var piece = slices.piece(at: offset)
+    if case .given = job.content, slices.chunkSize > UploadContent.largestGivenPiece {
+      throw UploadContent.unreadable(
+        "the server takes pieces of \(slices.chunkSize) bytes at least, more than is held in memory: upload a file")
+    }
     let data = try await job.content.bytes(of: piece)
     if let data {
       let count = Int64(data.count)
@@ -196,9 +200,13 @@ actor UploadRun {
 
 extension UploadRun {
   private func follow(_ answer: TaskResponse<Data>, after piece: UploadPiece?) async throws {
+    let stated = answer.headers["Upload-Length"].flatMap { Int64($0) }
     // Of a file of another length: the server has given the place to somebody else.
-    if piece == nil, let length, let stated = answer.headers["Upload-Length"].flatMap({ Int64($0) }), stated != length {
-      return try await beginAgain(answer)
+    if piece == nil, let length, let stated, stated != length { return try await beginAgain(answer) }
+    if isDeferred, let stated, stated >= 0, answer.status.kind == .success {
+      // It came with a last piece that was cut: it is told once.
+      (isDeferred, length) = (false, stated)
+      keep.noteLengthTold()
     }
     switch job.dialect.position(UploadAnswer(answer), after: piece) {
     case .at(let position): try await reach(position, answer, after: piece)
@@ -270,6 +278,10 @@ extension UploadRun {
     }
     guard wait > .zero else { return }
     let delay = max(wait, RetryAfter.delay(in: answer.headers) ?? .zero)
+    if let refusal = retry.refusal(of: delay) {
+      error.retryRefusal = refusal
+      throw error
+    }
     if let remaining = retry.remaining, delay >= remaining { throw error }
     desk.note(.delayed(delay, error))
     try await server.manager.clock.sleep(for: delay)

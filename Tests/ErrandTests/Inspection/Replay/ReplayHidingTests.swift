@@ -70,6 +70,28 @@ import Testing
     }
   }
 
+  /// Sends a request of its own in the place of the call's.
+  private struct Anew: PerAttemptStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      try await next(HTTPRequest(request.method, request.url))
+    }
+  }
+
+  @Test func `a request that a step has made is hidden as its task is`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("shop.har")
+      let (recording, stub) = try transport(file, .missing, .json(#"{"id":1,"name":"planted1"}"#))
+      let shop = server(recording)
+      await shop.update { $0.perAttemptSteps = [Anew()] }
+      _ = try await GetWidget(id: 1).on(shop).recording(.hidden).download()
+      _ = try await GetWidget(id: 2).on(shop).download()
+      try await recording.finish()
+      #expect(stub.requests.count == 2)
+      let written = try String(contentsOf: file, encoding: .utf8)
+      #expect(written.contains("widgets/2") && !written.contains("widgets/1"))
+    }
+  }
+
   @Test func `missing records an entry without a body anew, in its place`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")

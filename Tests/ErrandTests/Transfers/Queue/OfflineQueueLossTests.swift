@@ -227,4 +227,20 @@ import Testing
       #expect(remote.bodies.count == 2)
     }
   }
+
+  @Test func `a delivery by hand sends what stays once, however long it takes`() async throws {
+    try await withFolder { folder in
+      let clock = Shared<ManualClock?>(nil)
+      let remote = Remote { request, body in
+        if body.contains("slow") { clock.withLock { $0 }?.advance(by: .seconds(60)) }
+        return HTTPResponse(body.contains("bad") ? 503 : .created, url: request.url)
+      }
+      clock.withLock { $0 = remote.clock }
+      let queue = try remote.queue(folder)
+      try await queue.add(Note(uploadPayload: "bad"), key: "x")
+      for _ in 0..<3 { try await queue.add(Note(uploadPayload: "slow"), key: "y") }
+      #expect(try await queue.deliver().count == 3)
+      #expect(remote.bodies.count { $0.contains("bad") } == 1)
+    }
+  }
 }
