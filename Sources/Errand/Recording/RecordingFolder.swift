@@ -61,7 +61,10 @@ struct RecordingFolder {
   ) throws -> Outcome {
     var added: [RecordingEntry] = []
     var problem: (any Error)?
-    for recording in recordings {
+    // Of more than are kept, the oldest are counted, and never written.
+    let excess = limits.count > 0 ? max(0, recordings.count - limits.count) : 0
+    lastNumber += excess
+    for recording in recordings.dropFirst(excess) {
       let text = Data(recording.text.utf8)
       lastNumber += 1
       let entry = recording.entry.numbered(lastNumber, name: recording.name, bytes: text.count)

@@ -194,6 +194,24 @@ import Testing
     }
   }
 
+  @Test func `of more calls at once than are kept only the newest are written, with their numbers`() async throws {
+    try await withFolder { folder in
+      var recordings = RecordingFolder(folder)
+      try recordings.open()
+      // Were the first or the third written, it would meet this.
+      for number in [1, 3] {
+        let obstacle = folder.appendingPathComponent(".000\(number).partial/x")
+        try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+      }
+      guard case .written = try recordings.write((0..<5).map { _ in recording() }, RecordingLimits(count: 2)) else {
+        Issue.record("more than two were written")
+        return
+      }
+      #expect(try index(in: folder).map(\.number) == [4, 5])
+      #expect(try self.recordings(in: folder) == ["0004. GET Widget.txt", "0005. GET Widget.txt"])
+    }
+  }
+
   @Test(.timeLimit(.minutes(10))) func `a lock that somebody holds delays no call`() async throws {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
