@@ -54,7 +54,8 @@ class Judge:
             course, name = self.plans.http2(number, outcome.method, outcome.is_wild)
             # Of a request that was sent again the former go may be read last: its answer is that of any.
             readings = [
-                streams.read(connection.sent, course, outcome.method, outcome.decodes, stream)
+                streams.read(connection.sent, course, outcome.method, outcome.decodes, stream, name is None and any(
+                    streams.breaks(connection.sent, other) for other in connection.tainted_beside(stream)))
                 for connection, stream in zip(entry.connections, entry.streams)
             ] or [streams.read(b"", course, outcome.method, outcome.decodes, 1)]
             fits = [one for one in readings if outcome.is_success and not one.refusal and one.body in (None, outcome.body)]

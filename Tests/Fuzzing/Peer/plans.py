@@ -41,6 +41,14 @@ class Connection:
     def __init__(self):
         self.is_tainted = False
         self.sent = bytearray()
+        self._tainted_streams = set()
+
+    def taint(self, stream):
+        self.is_tainted = True
+        self._tainted_streams.add(stream)
+
+    def tainted_beside(self, stream):
+        return self._tainted_streams - {stream}
 
 
 class Ledger:

@@ -109,7 +109,8 @@ class Session:
     def _answer(self, stream):
         if stream in self.requests:
             number, course, name = self.requests.pop(stream)
-            self.connection.is_tainted |= name is not None
+            if name is not None:
+                self.connection.taint(stream)
             self.ledger.seen(number, self.connection, stream)
             threading.Thread(target=self._perform, args=(stream, number, course), daemon=True).start()
 
@@ -145,20 +146,34 @@ def talk(wire, plans, ledger):
             pass
 
 
-def read(sent, course, method, decodes, own):
-    """How a stream must be read, of all that was sent over its connection."""
-    data = bytes(sent)
+def source(sent):
+    """For `frames`: all that was sent over a connection, at once."""
+    pieces = [bytes(sent)] if sent else []
 
     def more():
-        nonlocal data
-        if not data:
+        if not pieces:
             raise Gone()
-        taken, data = data, b""
-        return taken
+        return pieces.pop()
 
+    return more
+
+
+def breaks(sent, stream):
+    """Whether a stream breaks the protocol, of all that was sent over its connection."""
+    try:
+        Message().read(frames(source(sent)), stream)
+    except Gone:
+        return False
+    except Exception:  # the package has many for a block that cannot be read
+        return True
+    return False
+
+
+def read(sent, course, method, decodes, own, is_beside_broken=False):
+    """How a stream must be read, of all that was sent over its connection; another stream may break the protocol there."""
     message = Message()
     try:
-        message.read(frames(more), own)
+        message.read(frames(source(sent)), own)
     except Gone as gone:
         message.is_cut = True
         message.take_part(own, *gone.args)
@@ -175,7 +190,7 @@ def read(sent, course, method, decodes, own):
         # RFC 9113 §8.1.1: what is behind the stated length makes it malformed, and what is before it is all of the body.
         body = body[:length]
     elif message.is_cut:
-        return reading.Reading(refusal="its stream does not end", is_known=message.is_reset and not lengths)
+        return reading.Reading(refusal="its stream does not end", is_known=(message.is_reset or is_beside_broken) and not lengths)
     elif lengths:
         return reading.Reading(refusal="its length is %r, and it has %d bytes" % (sorted(lengths), len(body)))
     return reading.decoded(status, fields, body, course.packed) if decodes else reading.Reading(None, status, body)
