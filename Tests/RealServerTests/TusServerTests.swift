@@ -86,8 +86,9 @@
         #expect(await eventually { largest(tus) > number * 6 << 20 })
         #expect(program.kill() == nil)
       }
-      let before = largest(tus)
-      #expect(before < 64 << 20)
+      // Of the piece that was cut the server may have more on disk than it says: the program sends 8 MiB at a time.
+      let before = largest(tus) - 8 << 20
+      #expect(before > 0 && before < 64 << 20)
       let task = AddFile(server: Server(remote: Remote(tus.url)))
       let upload = ResumableUpload(of: file, with: task, by: .tus, chunkSize: 1 << 20)
       var first: Int64?

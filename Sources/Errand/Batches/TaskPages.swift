@@ -18,7 +18,7 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
   /// Begins with the first page.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(plan, next) }
 
-  /// Gives page after page. None is asked for before it is wanted.
+  /// Yields page after page. Each page is requested only when the loop reaches it.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let plan: TaskPlan
     private let next: Next

@@ -41,7 +41,7 @@ enum PayloadCoding {
     do {
       // An empty body is nil for an optional payload, and not enough for any other.
       if data.isEmpty, let payload = nothing(as: type) { return payload }
-      // The bytes are asked before the decoder: a cast takes longer than most of what a call does.
+      // Checks the bytes before the decoder: a cast costs more than most steps of a call.
       if PropertyListDepth.concerns(data), decoder is PropertyListDecoder { try PropertyListDepth.check(data) }
       guard !keys.isEmpty else { return try decoder.decode(type, from: data) }
       return try Envelope.$keys.withValue(keys) { try decoder.decode(Enveloped<Payload>.self, from: data).payload }

@@ -135,7 +135,7 @@ final class Attempt: Sendable {
     let mayMakeCalls = request.body.isStream || call.isTransportDeaf
     if mayMakeCalls || call.hasAttemptSteps { state.withLock { $0.slot = slot } }
     var permit: CircuitPermit?
-    let response: HTTPResponse
+    var response: HTTPResponse
     do {
       let breaker = call.snapshot.configuration.circuitBreaker
       if !breaker.isOff { permit = try call.manager.circuits.permit(for: host, breaker) }
@@ -150,7 +150,7 @@ final class Attempt: Sendable {
     }
     hold(slot, permit, until: response)
     call.keepCookies(of: response, to: request)
-    if response.status == .partialContent { call.note(unaskedPart: response.refusedPart(of: request)) }
+    if response.status == .partialContent { response.unaskedPart = response.refusedPart(of: request) }
     return response
   }
 

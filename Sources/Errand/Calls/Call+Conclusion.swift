@@ -66,7 +66,7 @@ extension Call {
     let (code, reason): (TaskError.Code, String) =
       switch response.status {
       case .notModified: (.notModified, "there is no body, for the copy that the request names is still good")
-      case .partialContent: (.badStatus, state.withLock { $0.unaskedPart } ?? "a part was sent")
+      case .partialContent: (.badStatus, response.unaskedPart ?? "a part was sent")
       case .ok:
         (
           .badStatus,

@@ -171,9 +171,6 @@ final class Call: Sendable {
     exchange?.withLock { $0.fail(failure, of: attempt, at: trace.elapsed) }
   }
 
-  /// Notes a part that is not the one that the request asks for.
-  func note(unaskedPart reason: String?) { state.withLock { $0.unaskedPart = reason } }
-
   func noteFinal(_ response: HTTPResponse) {
     state.withLock { state in
       state.response = response

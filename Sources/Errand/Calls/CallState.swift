@@ -29,8 +29,6 @@ struct CallState {
   var release: (@Sendable () -> Void)?
   /// True when there was no token to sign in with.
   var hasNoToken = false
-  /// The reason why the last 206 is not the part that was asked for; nil where it is.
-  var unaskedPart: String?
   /// True when the request says which version the call's file has.
   var hasCurrentFile = false
   /// The use of the cache; nil where there is none.

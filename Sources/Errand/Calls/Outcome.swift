@@ -38,7 +38,7 @@ struct Outcome: Sendable {
   var isWhole: Bool {
     switch response.status {
     case .notModified: false
-    case .partialContent: call.state.withLock { $0.unaskedPart } == nil
+    case .partialContent: response.unaskedPart == nil
     // RFC 9110 §14.2: a server may ignore Range; the caller asked for a part and would take the whole for it.
     case .ok: call.plan.range?.isAll ?? true
     // RFC 9110 §15.3.5 and §15.3.6: there is none, which is not a file of no bytes.
@@ -49,7 +49,7 @@ struct Outcome: Sendable {
 }
 
 extension Outcome {
-  /// True where a part was asked for and the whole is about to come, which may be any size.
+  /// True where a part was requested and the server sends the whole, which may be any size.
   var isUnaskedWhole: Bool { call.plan.range != nil && response.status == .ok && !isWhole }
 }
 

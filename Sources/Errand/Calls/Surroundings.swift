@@ -104,7 +104,7 @@ final class Surroundings: Sendable {
     return progress.map { [wait, $0] } ?? [wait]
   }
 
-  /// Is told of the call's progress: the task, its handle, its observers, or nobody.
+  /// The closure that reports the call's progress to the task, its handle and its observers; nil without any.
   private static func teller(_ plan: TaskPlan, _ trace: CallTrace?) -> (@Sendable (TransferProgress) -> Void)? {
     let (own, control) = (plan.progress, plan.control)
     guard own != nil || control != nil || trace != nil else { return nil }

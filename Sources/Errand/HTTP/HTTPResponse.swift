@@ -18,8 +18,8 @@ public struct HTTPResponse: Sendable {
   public var body: HTTPResponseBody
   /// The maker of the response, which has its flight record.
   package var maker: (any AnyObject & Sendable)?
-  /// The redirects before it; nil for most responses, which cost no more for those that have some.
-  private var past: Past?
+  /// The parts that few responses have; nil where there is none of them, so that most cost no more for those.
+  private var rare: Rare?
 
   /// A response by its parts.
   public init(
@@ -34,16 +34,27 @@ public struct HTTPResponse: Sendable {
     self.body = body
   }
 
-  private final class Past: Sendable {
+  private final class Rare: Sendable {
     let redirects: [Redirect]
+    let unaskedPart: String?
 
-    init(_ redirects: [Redirect]) { self.redirects = redirects }
+    init?(_ redirects: [Redirect], _ unaskedPart: String?) {
+      if redirects.isEmpty, unaskedPart == nil { return nil }
+      self.redirects = redirects
+      self.unaskedPart = unaskedPart
+    }
   }
 
   /// The redirects that were followed to it, the first one first; empty for most.
   public internal(set) var redirects: [Redirect] {
-    get { past?.redirects ?? [] }
-    set { past = newValue.isEmpty ? nil : Past(newValue) }
+    get { rare?.redirects ?? [] }
+    set { rare = Rare(newValue, unaskedPart) }
+  }
+
+  /// The reason why a 206 is not the part that its request asks for; nil where it is, and for all others.
+  var unaskedPart: String? {
+    get { rare?.unaskedPart }
+    set { rare = Rare(redirects, newValue) }
   }
 
   /// The media type that the header names.

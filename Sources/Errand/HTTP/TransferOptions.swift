@@ -159,7 +159,7 @@ public struct TransferOptions: Sendable {
     set { values.context = newValue }
   }
 
-  /// Is told with the head of the response what the exchange took until then; nil where nobody wants to know.
+  /// Gets the timings of the exchange up to the head of its response; nil where they are not needed.
   package var onHead: (@Sendable (TransferTimings) -> Void)? {
     get { storage.values.onHead }
     set { values.onHead = newValue }

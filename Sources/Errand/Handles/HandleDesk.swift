@@ -112,7 +112,7 @@ final class HandleDesk<Value: Sendable>: Sendable {
   /// A handle is made.
   func retain() { state.withLock { $0.handles += 1 } }
 
-  /// A handle is released. With the last one goes whoever could resume a paused call, whose slot others may wait for.
+  /// Notes that a handle was released. The last one resumes a paused call, which nothing else could, and whose slot others may need.
   func release() {
     let isLast = state.withLock { state in
       state.handles -= 1

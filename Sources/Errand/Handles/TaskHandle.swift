@@ -63,7 +63,7 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   /// is then left unread, so that the server waits with the rest. Its slot, its connection and its turn in a serial
   /// queue are kept. Time goes on as well: a pause that is longer than the attempt's time limit ends the attempt, and the
   /// next one waits until the call is resumed; one that is longer than the deadline of the call ends the call. A paused call
-  /// whose last handle is released is resumed, for nobody else could.
+  /// whose last handle is released is resumed, for nothing else could resume it.
   ///
   /// - Returns: Whether it is paused because of this: false when it was already, or is over.
   @discardableResult

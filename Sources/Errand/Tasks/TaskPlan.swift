@@ -67,9 +67,9 @@ public struct TaskPlan: Sendable {
   var preloaded: URL?
   /// The size in bytes from which the body is sent packed; nil where the server's counts.
   public var gzipUploadThreshold: Int?
-  /// Is told of the bytes that go up and come down; nil where nobody is.
+  /// Gets the progress of the bodies in both directions; nil where the task states none.
   var progress: (@Sendable (TransferProgress) -> Void)?
-  /// The part of the body that is asked for; nil for the whole, and where a header field alone says.
+  /// The requested part of the body; nil for the whole, and where only a header field states a range.
   var range: ByteRange?
   /// The URL in place of the task's, whole with its query; nil for the first page.
   var pageURL: URL?

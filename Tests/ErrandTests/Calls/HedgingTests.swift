@@ -86,6 +86,50 @@ import Testing
     #expect(shop.manager.runningCount == 0 && shop.events.isBalanced)
   }
 
+  /// The body of a part, which comes when its gate is opened.
+  private final class LatePart: HTTPBodySource {
+    let gate: Gate
+    let left: Shared<Data?>
+
+    init(_ text: String, _ gate: Gate) { (self.gate, left) = (gate, Shared(Data(text.utf8))) }
+
+    func next() async throws -> Data? {
+      await gate.wait()
+      return left.withLock { left in
+        defer { left = nil }
+        return left
+      }
+    }
+  }
+
+  @Test(arguments: [1, 2]) func `a part is judged by its own request, whatever part is sent beside it`(
+    right: Int
+  ) async throws {
+    let gates = [Gate(), Gate()]
+    defer { for gate in gates { gate.open() } }
+    let shop = VirtualShop { number, request, _ in
+      let (range, text) = number == right ? ("bytes 2-4/10", "234") : ("bytes 3-5/10", "345")
+      return HTTPResponse(
+        .partialContent, url: request.url, headers: [.contentRange: range],
+        body: HTTPResponseBody(LatePart(text, gates[number - 1])))
+    }
+    let task = shop.task().range(ByteRange(2..<5)).retry(.never).hedged(after: .seconds(1))
+    let call = Task { try await task.downloadData() }
+    #expect(await eventually { shop.moments(containing: "206").count == 1 })
+    await shop.clock.pass(.seconds(1), sleepers: 1)
+    #expect(await eventually { shop.moments(containing: "206").count == 2 })
+    gates[0].open()
+    #expect(await eventually { !shop.moments(containing: "attempt 1 ended").isEmpty })
+    gates[1].open()
+    let result = await call.result
+    if right == 1 {
+      #expect(try result.get() == Data("234".utf8))
+    } else {
+      let error = #expect(throws: TaskError.self) { try result.get() }
+      #expect(error?.reason.contains("Content-Range is 'bytes 3-5/10'") == true, "\(result)")
+    }
+  }
+
   @Test func `an answer in time is not hedged`() async throws {
     let shop = make(slow: [])
     try await shop.task().hedged(after: .seconds(1)).run()

@@ -100,7 +100,7 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
     case let decimal as Decimal:
       guard !decimal.isNaN else { throw problem(decimal, "NaN is no number that can be written") }
       return "\(decimal)"
-    // It would write itself as two numbers, of which nobody makes a time.
+    // Its own encoding is an array of two numbers, which no server reads as a time.
     case is Duration: throw problem(value, "a duration has no spelling of its own: write it as a number of seconds")
     default: return nil
     }

@@ -3,7 +3,7 @@ final class BoundarySequence: Sendable {
   private let secret: String
   private let count = Lock<UInt64>(0)
 
-  /// - Parameter secret: What nobody who writes a part can know.
+  /// - Parameter secret: A value that the author of a part cannot guess.
   init(_ secret: String) { self.secret = secret }
 
   /// Another boundary each time, for forms may stand in each other.

@@ -21,7 +21,7 @@ public struct MultipartLimits: Sendable, Hashable {
 public struct MultipartPart: Sendable {
   /// The header fields, in order.
   public let headers: HTTPHeaders
-  /// The body. It is to be read before the next part is asked for; what is left of it then is passed over.
+  /// The body. Read it before you request the next part, which skips the rest of it.
   public let body: MultipartPartBody
 
   /// The media type; `text/plain` where the header has none (RFC 2046 §5.1).
@@ -91,12 +91,12 @@ public struct MultipartPartBody: AsyncSequence, Sendable {
 
     /// The next chunk; nil at the end of the part.
     /// Throws what ``MultipartParts/AsyncIterator/next()`` throws, and ``TaskError`` with code `.unreadableBody` where the next part
-    /// was asked for before this one was read.
+    /// was requested before this one was read.
     public mutating func next() async throws -> Data? { try await body.reader.nextChunk(of: body.number) }
   }
 }
 
-/// Reads a multipart body for whoever holds its parts.
+/// Reads a multipart body; shared by all of its parts.
 actor MultipartBodyReader {
   private let body: HTTPResponseBody
   private let chunks: HTTPResponseBody.AsyncIterator
@@ -104,7 +104,7 @@ actor MultipartBodyReader {
   /// The part whose body comes next, counted from 1.
   private var number = 0
   private var isInPart = false
-  /// Parts of which some was not read before the next was asked for.
+  /// The parts that were not read to their end before the next was requested.
   private var passedOver: Set<Int> = []
   private var isReading = false
 

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 /// The character encodings in which bodies of text may come (RFC 9110 §8.3.2): those of the WHATWG's Encoding Standard, which are
-/// what servers send. Others are not handed to the C library, for whom a peer would then choose which code to load.
+/// what servers send. Others are not passed to the C library: a peer could then choose the code that it loads.
 enum Charset {
   /// A text that cannot be read, in words.
   struct Problem: Error {

@@ -16,8 +16,8 @@ extension Call {
     Attempt.releaseSurrounding()  // the shared call may wait for their slots
     trace.note(.joined(call: flight.call.number))
     let result = await flight.outcome { [manager] in manager.flights.leave(key, flight) }
-    let shared = flight.call.state.withLock { ($0.method, $0.url, $0.wasPerhapsSent, $0.unaskedPart) }
-    state.withLock { ($0.method, $0.url, $0.wasPerhapsSent, $0.unaskedPart) = shared }
+    let shared = flight.call.state.withLock { ($0.method, $0.url, $0.wasPerhapsSent) }
+    state.withLock { ($0.method, $0.url, $0.wasPerhapsSent) = shared }
     return own(try result.get(), isFirst: isFirst)
   }
 

@@ -17,7 +17,7 @@ struct UnseenTask: ServerTask {
 }
 
 extension TaskPlan {
-  /// The plan of a call that the call of this one makes for itself: it waits for no turn, and nobody holds it.
+  /// The plan of a call that this plan's call makes for itself, without a serial queue and without a handle.
   var unseen: TaskPlan {
     var plan = self
     plan.task = UnseenTask(base: task)

@@ -14,7 +14,7 @@ public struct TraceContext: Sendable, Hashable {
   public var traceID: TraceID
   /// The span that is the parent of whatever follows.
   public var spanID: SpanID
-  /// True where somebody before has decided to record the trace.
+  /// True where an earlier participant has decided to record the trace.
   public var isSampled: Bool
   /// True where the trace's identifier was drawn at random, so that others may sample by it (level 2).
   public var isRandom: Bool

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The URLs whose responses were made stale, and when: a response that was asked for before is not stored.
+/// The URLs whose responses were made stale, and when: a response that was requested earlier is not stored.
 final class InvalidationDesk: Sendable {
   private struct State {
     var count = 0
@@ -31,7 +31,7 @@ final class InvalidationDesk: Sendable {
   }
 }
 
-/// Stores a response that is still current when its body has ended: not one that was asked for before a change of its URL.
+/// Stores a response unless its URL was invalidated between the request and the end of the body.
 struct CurrentWriter: CacheWriter {
   let writer: any CacheWriter
   let store: any CacheStore

@@ -71,7 +71,7 @@
       return TaskError(failure.code, "\(reason), \(phase.rawValue)", phase: phase, isSurelyNotSent: isSurelyNotSent)
     }
 
-    /// The error for a proxy that was asked for a tunnel and gave none; nil where that is not what failed. Nothing of the request was
+    /// The error for a proxy that refused a tunnel; nil where that is not what failed. Nothing of the request was
     /// sent.
     private var tunnelFailure: TaskError? {
       let status = HTTPStatus(long(CCINFO_HTTP_CONNECTCODE))

@@ -141,8 +141,8 @@
       return timers.elements.contains { $0.group == owner.group && $0.sendCount > 0 && !sockets.isOpen($0.socket) }
     }
 
-    /// True where nothing came over an idle connection. The kernel has just said so of most, which saves a question; of what
-    /// may go once it is asked.
+    /// True where nothing came over an idle connection. For most, this turn's epoll reports say so without a system call, but they
+    /// do not suffice for a request that may be sent only once.
     private func isSilent(_ descriptor: Int32, for transfer: CurlTransfer) -> Bool {
       let isReported = transfer.mayRepeat && silence != 0 && sockets.isWatched(descriptor, since: silence)
       return isReported && CurlLibrary.now < silence + Self.hearing || Self.isSilent(descriptor)

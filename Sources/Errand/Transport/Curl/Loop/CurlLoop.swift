@@ -67,7 +67,7 @@
     var idleCheck = UInt64.max
     /// Idle connections that libcurl has yet to close, or to listen to.
     @exclusivity(unchecked) var dying: [Int32: Dying] = [:]
-    /// The instant at which it is asked to once more.
+    /// The instant at which libcurl is told once more to do so.
     var sweepCheck = UInt64.max
     let sweeper = CurlSweeper()
     /// The commands of the turn.
