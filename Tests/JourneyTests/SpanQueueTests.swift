@@ -53,4 +53,19 @@ import Testing
     #expect(calls.count == 3 && calls.allSatisfy { $0["http.request.method"] == .text("GET") && $0.failure != nil })
     #expect(calls.allSatisfy { $0["error.type"] == .text("badStatus") }, "\(calls)")
   }
+
+  @Test func `a batch has as many spans as it may, those of one call in two where need be`() async throws {
+    let batches = Shared<[[RecordedSpan]]>([])
+    let recorder = SpanRecorder(
+      to: .spans { batch in batches.withLock { $0.append(batch) } },
+      limits: SpanLimits(batch: 3, delay: .seconds(1000)))
+    let shop = try Shop { $0.observers = [recorder] }
+    for _ in 0..<4 { _ = try await GetWidget().on(shop.server).download() }
+    await recorder.flush()
+    let taken = batches.withLock { $0 }
+    #expect(taken.map(\.count) == [3, 3, 2])
+    let spans = taken.flatMap { $0 }
+    #expect(spans.map(\.kind) == (0..<4).flatMap { _ in [.client, .internal] } as [RecordedSpan.Kind])
+    #expect(Set(spans.map(\.spanID)).count == 8 && Set(spans.map(\.traceID)).count == 4)
+  }
 }

@@ -34,9 +34,7 @@ extension Attempt {
     else { return }
     var context = span.context
     context.spanID = span.attempt(number)
-    for field in context.headers where !request.headers.contains(field.name) {
-      request.headers.add(field.value, for: field.name)
-    }
+    context.add(to: &request.headers)
     call.noteCookies(of: request, of: number)
   }
 
@@ -62,6 +60,15 @@ extension Attempt {
     guard let start else { return }
     let now = call.trace.elapsed
     for (moment, time) in CallMoment.phases(timings) { call.trace.tellOnly(moment, at: min(start + time, now)) }
+  }
+
+  /// Has the span keep how the connection of the last request came about, where it is a new one.
+  func keepPhases(_ timings: TransferTimings, at now: Duration) {
+    let start = state.withLock { $0.start }
+    for (moment, time) in CallMoment.phases(timings) {
+      let moment = call.trace.isHidden ? moment.withoutURL : moment
+      call.trace.span?.note(CallSpan.Connection(attempt: number, time: min(start + time, now), moment: moment))
+    }
   }
 
   // MARK: Limits

@@ -293,6 +293,7 @@ final class Attempt: Sendable {
     }
     if let record {
       if call.isShown { show(record, now) }
+      if call.trace.keepsNotes, let timings { keepPhases(timings, at: now) }
       call.trace.note(.attemptEnded(number, record), at: now)
     }
     starter?.resume()

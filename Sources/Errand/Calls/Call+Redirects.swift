@@ -80,6 +80,7 @@ extension Call {
         while left > 0, let chunk = try await body.next() { left -= chunk.count }
       }
     }
+    if trace.keepsNotes, let timings = body.timings { attempt.keepPhases(timings, at: trace.elapsed) }
     body.cancel()
     attempt.giveSlotBack()
   }

@@ -150,9 +150,10 @@ final class Call: Sendable {
       state.bytesSent += size
     }
     exchange?.withLock { $0.begin(request, of: attempt, at: trace.elapsed) }
-    if trace.isObserved {
+    if trace.isObserved || trace.keepsNotes {
       let line = RequestLine(request, of: attempt, snapshot.configuration.redaction, isHidden: trace.isHidden)
-      trace.tellOnly(.requested(line), at: trace.elapsed)
+      if trace.keepsNotes { trace.span?.note(line) }
+      if trace.isObserved { trace.tellOnly(.requested(line), at: trace.elapsed) }
     }
   }
 

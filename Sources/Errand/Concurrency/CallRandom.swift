@@ -1,3 +1,5 @@
+import ErrandFoundation
+
 /// The random numbers of a manager: any generator, drawn from by one caller at a time.
 ///
 /// Every random draw of the library (jitter, keys) goes through one of these, so that a seeded generator repeats a
@@ -12,7 +14,7 @@ public struct CallRandom: Sendable {
   }
 
   /// The generator of the system.
-  public static let system = CallRandom(SystemRandomNumberGenerator())
+  public static let system = CallRandom(SystemGenerator())
 
   /// A number from 0 up to, but not including, 1.
   public func unit() -> Double { Double(draw() >> 11) * 0x1p-53 }
@@ -28,3 +30,27 @@ public struct CallRandom: Sendable {
     }.joined()
   }
 }
+
+#if os(Linux)
+  /// The generator of the system, asked for many numbers at a time: each question is a system call.
+  private struct SystemGenerator: RandomNumberGenerator, Sendable {
+    private var numbers: [UInt64] = []
+    /// As many as `getentropy` gives at once: 256 bytes.
+    private static let count = 32
+
+    mutating func next() -> UInt64 {
+      if numbers.isEmpty { fetch() }
+      return numbers.popLast() ?? UInt64.random(in: 0...UInt64.max)
+    }
+
+    private mutating func fetch() {
+      numbers = [UInt64](repeating: 0, count: Self.count)
+      let isDone = numbers.withUnsafeMutableBytes { bytes in
+        bytes.baseAddress.map { getentropy($0, bytes.count) == 0 } ?? false
+      }
+      if !isDone { numbers.removeAll() }
+    }
+  }
+#else
+  private typealias SystemGenerator = SystemRandomNumberGenerator
+#endif

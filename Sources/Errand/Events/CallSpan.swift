@@ -5,6 +5,23 @@ public final class CallSpan: Sendable {
   /// The span around the call; nil where the trace begins with it.
   public let parent: SpanID?
 
+  /// What the record of the call does not keep, and its spans say.
+  package struct Notes: Sendable {
+    /// The first request of each attempt.
+    package fileprivate(set) var lines: [RequestLine] = []
+    /// New connections, in order.
+    package fileprivate(set) var connections: [Connection] = []
+  }
+
+  /// A moment in the making of a connection.
+  package struct Connection: Sendable {
+    package let attempt: Int
+    package let time: Duration
+    package let moment: CallMoment
+  }
+
+  private let kept = Lock(Notes())
+
   private init(_ context: TraceContext, parent: SpanID?) {
     self.context = context
     self.parent = parent
@@ -12,6 +29,18 @@ public final class CallSpan: Sendable {
 
   /// The span of an attempt, which the request names as its parent.
   public func attempt(_ number: Int) -> SpanID { context.spanID.part(number) }
+
+  package var notes: Notes { kept.withLock { $0 } }
+
+  /// Keeps a request, where it is the first of its attempt.
+  package func note(_ line: RequestLine) {
+    kept.withLock { notes in
+      if !notes.lines.contains(where: { $0.attempt == line.attempt }) { notes.lines.append(line) }
+    }
+  }
+
+  /// Keeps a moment in the making of a connection.
+  package func note(_ connection: Connection) { kept.withLock { $0.connections.append(connection) } }
 
   /// The span of a call that begins here; nil where there is no trace, and nobody begins one.
   @inline(__always)

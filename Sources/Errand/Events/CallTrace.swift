@@ -5,6 +5,8 @@ package final class CallTrace: Sendable {
   package let call: Int
   /// The name of the task's type; empty where nobody is told of it.
   private let task: String
+  /// True where anybody is told of something before the end.
+  private let isEager: Bool
   private let clock: CallClock
   private let start: Duration
   private let observers: [ObserverQueue]
@@ -16,6 +18,8 @@ package final class CallTrace: Sendable {
   private let record: Lock<FlightRecord>
   /// True where anybody is told of more than the record keeps.
   package let isObserved: Bool
+  /// True where the span keeps what the record does not, for those who make spans of both.
+  package let keepsNotes: Bool
   /// True where nobody is told of what names the URL.
   package let isHidden: Bool
 
@@ -26,9 +30,11 @@ package final class CallTrace: Sendable {
   ) {
     self.call = call
     self.isHidden = isHidden
-    let isTold = !observers.isEmpty || logStyle != .none
-    task = isTold ? "\(taskType)" : ""
-    isObserved = !observers.isEmpty || logStyle == .steps
+    let interest = observers.lazy.map { $0.interest }.max()
+    task = interest != nil || logStyle != .none ? TypeName.of(taskType) : ""
+    isEager = (interest ?? .ends) > .ends || logStyle != .none
+    isObserved = interest == .all || logStyle == .steps
+    keepsNotes = interest != nil && span?.context.isSampled == true
     self.clock = clock
     self.observers = observers
     self.logStyle = logStyle
@@ -48,7 +54,7 @@ package final class CallTrace: Sendable {
   @discardableResult
   package func note(_ moment: consuming CallMoment, at time: Duration? = nil) -> Duration {
     let time = time ?? elapsed
-    guard !observers.isEmpty || logStyle != .none else {
+    guard isEager else {
       record.withLock { $0.note(moment, at: time) }
       return time
     }
@@ -62,11 +68,14 @@ package final class CallTrace: Sendable {
   }
 
   /// Tells of a moment that the record does not keep.
-  package func tellOnly(_ moment: CallMoment, at time: Duration, errorType: String? = nil) {
+  package func tellOnly(
+    _ moment: CallMoment, at time: Duration, errorType: String? = nil, record: FlightRecord? = nil
+  ) {
     let moment = isHidden ? moment.withoutURL : moment
     let event = TaskEvent(
-      call: call, task: task, time: time, moment: moment, context: context, span: span, errorType: errorType)
-    for observer in observers { observer.tell(event) }
+      call: call, task: task, time: time, moment: moment, context: context, span: span, errorType: errorType,
+      record: isHidden ? record?.withoutURL : record)
+    for observer in observers where observer.interest.includes(moment) { observer.tell(event) }
     if logStyle.includes(moment) { log.write("#\(call) \(task) \(time.formattedSeconds): \(moment)") }
   }
 
@@ -87,7 +96,9 @@ package final class CallTrace: Sendable {
       record.note(.callEnded(outcome), at: time)
       return record
     }
-    if !observers.isEmpty || logStyle != .none { tellOnly(.callEnded(outcome), at: time, errorType: errorType()) }
+    if !observers.isEmpty || logStyle != .none {
+      tellOnly(.callEnded(outcome), at: time, errorType: errorType(), record: ended)
+    }
     return ended
   }
 

@@ -15,6 +15,7 @@ package final class ObserverQueue: Sendable {
   package static let capacity = 1000
 
   private let observer: any TaskObserver
+  let interest: ObserverInterest
   let wantsProgress: Bool
   let traceSampling: TraceSampling
   private let state = Lock(State())
@@ -22,6 +23,7 @@ package final class ObserverQueue: Sendable {
 
   package init(_ observer: any TaskObserver) {
     self.observer = observer
+    interest = observer.interest
     wantsProgress = observer.wantsProgress
     traceSampling = observer.traceSampling
     queue = observer.delivery == .queued ? DispatchQueue(label: "errand.observer") : nil

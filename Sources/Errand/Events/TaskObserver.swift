@@ -5,6 +5,9 @@ public protocol TaskObserver: Sendable {
   /// The way in which the observer is told; ``ObserverDelivery/queued`` unless stated.
   var delivery: ObserverDelivery { get }
 
+  /// The moments that the observer is told of; ``ObserverInterest/all`` unless stated. What nobody is told of is not made.
+  var interest: ObserverInterest { get }
+
   /// True for an observer that is told of the bytes of bodies: ``CallMoment/progressed(_:)``; false unless stated, for counting
   /// costs each body something.
   var wantsProgress: Bool { get }
@@ -20,11 +23,34 @@ extension TaskObserver {
   /// ``ObserverDelivery/queued``: on a queue of its own.
   public var delivery: ObserverDelivery { .queued }
 
+  /// All moments.
+  public var interest: ObserverInterest { .all }
+
   /// None: no trace is begun for it.
   public var traceSampling: TraceSampling { .none }
 
   /// False: bytes are not counted for it.
   public var wantsProgress: Bool { false }
+}
+
+/// The moments of a call that an observer is told of.
+public enum ObserverInterest: Int, Sendable, Hashable, Comparable, CaseIterable {
+  /// The end: ``CallMoment/callEnded(_:)``.
+  case ends = 1
+  /// The start and the end.
+  case calls
+  /// All of them; the bytes of bodies only where ``TaskObserver/wantsProgress`` says so.
+  case all
+
+  /// Fewer moments before more.
+  public static func < (left: ObserverInterest, right: ObserverInterest) -> Bool { left.rawValue < right.rawValue }
+
+  func includes(_ moment: CallMoment) -> Bool {
+    switch (self, moment) {
+    case (.all, _), (_, .callEnded), (.calls, .callStarted): true
+    case (.ends, _), (.calls, _): false
+    }
+  }
 }
 
 /// The ways in which an observer is told of events.

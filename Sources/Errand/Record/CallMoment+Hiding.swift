@@ -14,6 +14,16 @@ extension CallMoment {
   }
 }
 
+extension FlightRecord {
+  /// The same of all its moments; without its title.
+  package var withoutURL: FlightRecord {
+    var record = self
+    record.title = ""
+    record.entries = entries.map { Entry(time: $0.time, moment: $0.moment.withoutURL) }
+    return record
+  }
+}
+
 extension AttemptRecord {
   fileprivate var withoutURL: AttemptRecord {
     var record = self

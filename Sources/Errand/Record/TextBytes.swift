@@ -50,6 +50,42 @@ struct TextBytes {
     }
   }
 
+  /// All 16 hexadecimal digits.
+  mutating func hex(_ value: UInt64) {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16) { buffer in
+      value.writeDigits(to: buffer, at: 0)
+      bytes.append(contentsOf: buffer)
+    }
+  }
+
+  /// A text in quotes, escaped (RFC 8259 §7).
+  mutating func quoted(_ text: String) {
+    var text = text
+    byte(UInt8(ascii: "\""))
+    text.withUTF8 { quoted($0) }
+    byte(UInt8(ascii: "\""))
+  }
+
+  /// What needs no escape is added piece by piece.
+  private mutating func quoted(_ text: UnsafeBufferPointer<UInt8>) {
+    var start = 0
+    for index in text.indices {
+      let next = text[index]
+      guard next < 0x20 || next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\") else { continue }
+      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<index]))
+      start = index + 1
+      byte(UInt8(ascii: "\\"))
+      if next >= 0x20 {
+        byte(next)
+      } else {
+        raw("u00")
+        byte(next < 16 ? UInt8(ascii: "0") : UInt8(ascii: "1"))
+        byte(next.lowDigit)
+      }
+    }
+    bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
+  }
+
   /// Seconds with three decimals and the unit, as ``Swift/Duration`` is shown everywhere.
   mutating func seconds(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
@@ -67,5 +103,13 @@ struct TextBytes {
     digits(UInt(seconds), atLeast: 1)
     byte(UInt8(ascii: "."))
     digits(UInt(attoseconds / 1_000_000_000_000), atLeast: 6)
+  }
+}
+
+extension UInt8 {
+  /// Its last hexadecimal digit.
+  fileprivate var lowDigit: UInt8 {
+    let digit = self & 15
+    return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
   }
 }

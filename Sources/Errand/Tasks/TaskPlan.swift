@@ -148,7 +148,7 @@ public struct TaskPlan: Sendable {
   public var taskTag: String { tag ?? task.taskTag }
 
   /// The name of the task's type, without its module.
-  public var taskName: String { "\(type(of: task))" }
+  public var taskName: String { TypeName.of(type(of: task)) }
 
   /// True when one of these names is that of the task's type, with its generic arguments or without: `Endpoint`.
   func isNamed(in names: Set<String>) -> Bool {

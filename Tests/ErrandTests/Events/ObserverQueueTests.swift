@@ -46,6 +46,30 @@ import Testing
     _ = try await GetWidget().on(stub.server).download()
     #expect(recorder.delivery == .inline && recorder.isBalanced)
   }
+
+  /// Is told of a part of the moments.
+  private struct Part: TaskObserver {
+    let interest: ObserverInterest
+    let seen = Shared<[String]>([])
+    var delivery: ObserverDelivery { .inline }
+    func observe(_ event: TaskEvent) { seen.withLock { $0.append(event.moment.kind) } }
+  }
+
+  @Test(arguments: [[.ends], [.calls], [.ends, .calls], [.ends, .all]] as [[ObserverInterest]])
+  func `an observer is told of the moments that it wants, whatever others want`(wanted: [ObserverInterest]) async throws
+  {
+    let observers = wanted.map { Part(interest: $0) }
+    let stub = StubServer(.widget) { $0.observers = observers }
+    _ = try await GetWidget().on(stub.server).download()
+    for observer in observers {
+      let seen = observer.seen.withLock { $0 }
+      switch observer.interest {
+      case .ends: #expect(seen == ["callEnded"])
+      case .calls: #expect(seen == ["callStarted", "callEnded"])
+      case .all: #expect(seen.count > 6 && seen.contains("requested") && seen.last == "callEnded")
+      }
+    }
+  }
 }
 
 @Suite struct ToldTests {

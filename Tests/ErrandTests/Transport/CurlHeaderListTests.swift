@@ -37,6 +37,28 @@
       #expect(lines(first) == ["A: 1", "Accept: b"])
     }
 
+    @Test func `another place in a trace is written over the last one, and nothing else is`() throws {
+      let handle = try makeHandle()
+      func header(_ trace: String, _ value: String = "1") -> HTTPHeaders { ["A": value, "traceparent": trace] }
+      let kept = try content(header("00-aa-01"))
+      let first = handle.headerList(for: kept)
+      #expect(handle.headerList(for: try content(header("00-bb-00"))) == first)
+      #expect(lines(first) == ["A: 1", "traceparent: 00-bb-00", "Accept:"])
+      #expect(handle.headerList(for: kept) == first && lines(first)[1] == "traceparent: 00-aa-01")
+      let others = lines(handle.headerList(for: try content(header("00-cc-00", "2"))))
+      #expect(others == ["A: 2", "traceparent: 00-cc-00", "Accept:"])
+      for trace in ["00-cccc-00", "        "] {
+        let line = trace.hasPrefix(" ") ? "traceparent;" : "traceparent: \(trace)"
+        #expect(lines(handle.headerList(for: try content(header(trace, "2"))))[1] == line)
+      }
+      for (one, two) in [("1", "2"), ("3", "4")] {
+        var twice = header(one)
+        twice.add(two, for: .traceparent)
+        let sent = lines(handle.headerList(for: try content(twice)))
+        #expect(sent == ["A: 1", "traceparent: \(one)", "traceparent: \(two)", "Accept:"])
+      }
+    }
+
     @Test(arguments: [["a": "1"], ["A": "2"], ["A": "1", "B": "1"], [:]] as [HTTPHeaders])
     func `other capitals, values or fields are another list`(headers: HTTPHeaders) throws {
       let handle = try makeHandle()

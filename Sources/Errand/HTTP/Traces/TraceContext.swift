@@ -65,7 +65,18 @@ public struct TraceContext: Sendable, Hashable {
 
   /// The value of `traceparent`, version 00.
   public var traceparent: String {
-    "00-\(traceID)-\(spanID)-0\((isSampled ? 1 : 0) + (isRandom ? 2 : 0))"
+    // Made for each request that is sent: in one piece.
+    String(unsafeUninitializedCapacity: 55) { buffer in
+      buffer.initialize(repeating: UInt8(ascii: "-"))
+      buffer[0] = UInt8(ascii: "0")
+      buffer[1] = UInt8(ascii: "0")
+      traceID.high.writeDigits(to: buffer, at: 3)
+      traceID.low.writeDigits(to: buffer, at: 19)
+      spanID.bits.writeDigits(to: buffer, at: 36)
+      buffer[53] = UInt8(ascii: "0")
+      buffer[54] = UInt8(ascii: "0") + (isSampled ? 1 : 0) + (isRandom ? 2 : 0)
+      return 55
+    }
   }
 
   /// The header fields by which it is sent on.
@@ -74,6 +85,15 @@ public struct TraceContext: Sendable, Hashable {
     if let state = state.description.nonEmpty { headers[.tracestate] = state }
     if let baggage = baggage.description.nonEmpty { headers[.baggage] = baggage }
     return headers
+  }
+
+  /// Adds the header fields by which it is sent on, but for those that are there.
+  func add(to headers: inout HTTPHeaders) {
+    guard state.members.isEmpty, baggage.members.isEmpty else {
+      for field in self.headers where !headers.contains(field.name) { headers.add(field.value, for: field.name) }
+      return
+    }
+    headers.setDefault(traceparent, for: .traceparent)
   }
 }
 
@@ -131,14 +151,20 @@ extension HTTPHeaderName {
 }
 
 extension UInt64 {
-  private static let digits = Array("0123456789abcdef".utf8)
+  private static let digits: StaticString = "0123456789abcdef"
 
   /// Itself in hexadecimal, with all 16 digits.
   fileprivate var sixteenDigits: String {
     String(unsafeUninitializedCapacity: 16) { buffer in
-      for index in 0..<16 { buffer[index] = Self.digits[Int((self >> UInt64(60 - 4 * index)) & 15)] }
+      writeDigits(to: buffer, at: 0)
       return 16
     }
+  }
+
+  /// Writes all 16 hexadecimal digits.
+  func writeDigits(to buffer: UnsafeMutableBufferPointer<UInt8>, at start: Int) {
+    let digits = Self.digits.utf8Start
+    for index in 0..<16 { buffer[start + index] = digits[Int((self >> UInt64(60 - 4 * index)) & 15)] }
   }
 }
 

@@ -1,116 +1,129 @@
 import ErrandFoundation
 
-/// Makes the spans of one call of its events. Pure, but for the time of day at its start.
+/// The spans of one call that has ended, told to whoever takes them down: its attempts, in the order in which they ended, and the
+/// call. Pure, but for the time of day.
 struct SpanAssembly {
-  private struct Open {
-    let start: Duration
-    /// The method and what is said of the first request.
-    var line: Line?
-    var events: [RecordedSpan.Event] = []
-  }
-
-  private struct Line {
-    let method: HTTPMethod
-    let attributes: [RecordedSpan.Attribute]
-  }
-
-  private let span: CallSpan
+  private let call: CallSpan
   private let task: String
+  private let entries: [FlightRecord.Entry]
+  private let notes: CallSpan.Notes
+  private let outcome: CallOutcome
+  private let errorType: String?
+  private let end: Duration
   /// The start of the call, in nanoseconds since 1970.
   private let epoch: UInt64
-  private var attempts: [Int: Open] = [:]
-  private var line: Line?
-  private var events: [RecordedSpan.Event] = []
-  private(set) var ended: [RecordedSpan] = []
 
-  init(_ event: TaskEvent, _ span: CallSpan) {
-    self.span = span
-    task = event.task
+  /// Nil for an event that ends no call, and for a call that is not recorded.
+  init?(_ event: TaskEvent) {
+    guard case .callEnded(let outcome) = event.moment, let call = event.span, call.context.isSampled,
+      let record = event.record
+    else { return nil }
+    self.call = call
+    self.outcome = outcome
+    (task, entries, notes) = (event.task, record.entries, call.notes)
+    (errorType, end) = (event.errorType, event.time)
     epoch = UInt64(max(0, Date().timeIntervalSince1970) * 1e9) &- Self.nanoseconds(event.time)
   }
 
-  /// True for a moment that spans are made of.
-  static func wants(_ moment: CallMoment) -> Bool {
-    switch moment {
-    case .admitted, .nameResolved, .requestSent, .progressed, .responded, .bodyReceived, .delayEnded, .decoded: false
-    default: true
+  func tell(_ writer: inout some SpanWriter) {
+    let first = notes.lines.first.map { Line($0) }
+    for index in entries.indices {
+      guard case .attemptEnded(let number, let record) = entries[index].moment else { continue }
+      let line = notes.lines.first?.attempt == number ? first : line(of: number)
+      tell(number, record, endedAt: index, line, &writer)
     }
+    tellCall(first, &writer)
   }
 
-  /// Notes an event; true where it ends the call, and all spans are in ``ended``.
-  mutating func note(_ event: TaskEvent) -> Bool {
-    switch event.moment {
-    case .attemptStarted(let number): attempts[number] = Open(start: event.time)
-    case .requested(let line):
-      guard self.line == nil || attempts[line.attempt]?.line == nil else { break }
-      let told = Line(method: line.method, attributes: Self.attributes(of: line))
-      self.line = self.line ?? told
-      if attempts[line.attempt]?.line == nil { attempts[line.attempt]?.line = told }
-    case .redirected, .connected, .secured:
-      // Those of attempts beside one another are told of the last.
-      let entry = entry(event)
-      if let number = attempts.keys.max() { attempts[number]?.events.append(entry) }
-    case .attemptEnded(let number, let record):
-      if let attempt = attempts.removeValue(forKey: number) { end(attempt, record, event) }
-    case .queued, .leftQueue, .delayStarted, .retryRefused, .hedgeSent, .joined, .refreshStarted, .refreshEnded,
-      .cacheAnswered, .cacheMissed, .cacheValidated, .turnWaitStarted, .turnWaitEnded:
-      events.append(entry(event))
-    case .callEnded(let outcome):
-      end(outcome, event)
-      return true
-    default: break
-    }
-    return false
+  private func line(of number: Int) -> Line? { notes.lines.first { $0.attempt == number }.map { Line($0) } }
+
+  // MARK: Attempts
+
+  private func tell(
+    _ number: Int, _ record: AttemptRecord, endedAt end: Int, _ line: Line?, _ writer: inout some SpanWriter
+  ) {
+    let start = entries[..<end].lastIndex { $0.moment.starts(number) } ?? end
+    writer.begin(
+      SpanHead(
+        call: call, spanID: call.attempt(number), parent: call.context.spanID, name: line?.name ?? "HTTP",
+        kind: .client, start: time(entries[start].time), end: time(entries[end].time)))
+    line?.tell(&writer)
+    let failure = tell(record, &writer)
+    for moment in moments(of: number, from: start, to: end) { tell(moment, &writer) }
+    writer.end(failure: failure)
   }
 
-  private func entry(_ event: TaskEvent) -> RecordedSpan.Event {
-    RecordedSpan.Event(name: event.moment.kind, time: time(event.time), text: "\(event.moment)")
-  }
-
-  private mutating func end(_ attempt: Open, _ record: AttemptRecord, _ event: TaskEvent) {
-    var attributes = attempt.line?.attributes ?? []
-    if let status = record.status { attributes.append(.init("http.response.status_code", .number(status.code))) }
+  /// Tells what came of an attempt; returns its failure in words.
+  private func tell(_ record: AttemptRecord, _ writer: inout some SpanWriter) -> String? {
+    if let status = record.status { writer.attribute("http.response.status_code", status.code) }
     // What was sent after the first, for whatever reason.
-    if record.number > 1 { attributes.append(.init("http.request.resend_count", .number(record.number - 1))) }
-    if let version = record.version { attributes.append(.init("network.protocol.version", .text(version.number))) }
-    if let timings = record.timings, !timings.remoteAddress.isEmpty {
-      attributes.append(.init("network.peer.address", .text(timings.remoteAddress)))
-      if timings.remotePort > 0 { attributes.append(.init("network.peer.port", .number(timings.remotePort))) }
+    if record.number > 1 { writer.attribute("http.request.resend_count", record.number - 1) }
+    if let version = record.version { writer.attribute("network.protocol.version", version.number) }
+    if let parts = record.timings?.parts, !parts.remoteAddress.isEmpty {
+      writer.attribute("network.peer.address", parts.remoteAddress)
+      if parts.remotePort > 0 { writer.attribute("network.peer.port", parts.remotePort) }
     }
-    let status = record.status.flatMap { $0.code >= 400 ? $0 : nil }
-    let type = record.errorType ?? status.map { "\($0.code)" }
-    if let type { attributes.append(.init("error.type", .text(type))) }
-    add(
-      span.attempt(record.number), parent: span.context.spanID, Self.name(of: attempt.line?.method), .client,
-      from: attempt.start, to: event.time, attributes, attempt.events,
-      failure: record.failure ?? status.map { "\($0)" })
+    let refused = record.status.flatMap { $0.code >= 400 ? $0 : nil }
+    if let type = record.errorType ?? refused.map({ "\($0.code)" }) { writer.attribute("error.type", type) }
+    return record.failure ?? refused?.description
   }
 
-  private mutating func end(_ outcome: CallOutcome, _ event: TaskEvent) {
-    var attributes: [RecordedSpan.Attribute] = [.init("errand.task", .text(task))]
-    if let line { attributes += line.attributes }
+  /// What happened meanwhile, in order: new connections, and redirects, which of attempts beside one another are told of the last.
+  private func moments(of number: Int, from start: Int, to end: Int) -> [FlightRecord.Entry] {
+    var moments: [FlightRecord.Entry] = []
+    for connection in notes.connections where connection.attempt == number {
+      switch connection.moment {
+      case .connected, .secured: moments.append(.init(time: connection.time, moment: connection.moment))
+      default: break
+      }
+    }
+    for index in start..<end {
+      if case .redirected = entries[index].moment, newestAttempt(before: index) == number {
+        moments.append(entries[index])
+      }
+    }
+    if moments.count > 1 { moments.sort { $0.time < $1.time } }
+    return moments
+  }
+
+  /// The last of those under way.
+  private func newestAttempt(before index: Int) -> Int? {
+    var numbers: Set<Int> = []
+    for entry in entries[..<index] {
+      switch entry.moment {
+      case .attemptStarted(let number): numbers.insert(number)
+      case .attemptEnded(let number, _): numbers.remove(number)
+      default: break
+      }
+    }
+    return numbers.max()
+  }
+
+  // MARK: The call
+
+  private func tellCall(_ line: Line?, _ writer: inout some SpanWriter) {
+    writer.begin(
+      SpanHead(
+        call: call, spanID: call.context.spanID, parent: call.parent, name: task, kind: .internal,
+        start: time(.zero), end: time(end)))
+    writer.attribute("errand.task", task)
+    line?.tell(&writer)
     var failure: String?
     switch outcome {
-    case .succeeded(let status):
-      if let status { attributes.append(.init("http.response.status_code", .number(status.code))) }
+    case .succeeded(let status): if let status { writer.attribute("http.response.status_code", status.code) }
     case .failed(let words): failure = words
     case .cancelled: failure = "cancelled"
     }
-    if let type = event.errorType { attributes.append(.init("error.type", .text(type))) }
-    add(
-      span.context.spanID, parent: span.parent, task, .internal, from: .zero, to: event.time, attributes, events,
-      failure: failure)
+    if let errorType { writer.attribute("error.type", errorType) }
+    for entry in entries where entry.moment.isOfCall { tell(entry, &writer) }
+    writer.end(failure: failure)
   }
 
-  private mutating func add(
-    _ id: SpanID, parent: SpanID?, _ name: String, _ kind: RecordedSpan.Kind, from start: Duration, to end: Duration,
-    _ attributes: [RecordedSpan.Attribute], _ events: [RecordedSpan.Event], failure: String?
-  ) {
-    ended.append(
-      RecordedSpan(
-        traceID: span.context.traceID, spanID: id, parent: parent, state: span.context.state, name: name, kind: kind,
-        start: time(start), end: time(end), attributes: attributes, events: events, failure: failure))
+  private func tell(_ entry: FlightRecord.Entry, _ writer: inout some SpanWriter) {
+    writer.event(entry.moment.kind, at: time(entry.time), "\(entry.moment)")
   }
+
+  // MARK: Times
 
   private func time(_ time: Duration) -> UInt64 { epoch &+ Self.nanoseconds(time) }
 
@@ -118,33 +131,52 @@ struct SpanAssembly {
     let (seconds, attoseconds) = time.components
     return UInt64(clamping: seconds) &* 1_000_000_000 &+ UInt64(clamping: attoseconds / 1_000_000_000)
   }
+}
 
-  // MARK: The conventions' words
+/// A request in the conventions' words.
+private struct Line {
+  let method: String
+  let isKnown: Bool
+  let origin: Origin?
+  let url: String
+
+  init(_ line: RequestLine) {
+    method = line.method.rawValue
+    isKnown = Self.knownMethods.contains(method)
+    (origin, url) = (line.origin, line.url)
+  }
 
   private static let knownMethods: Set<String> = [
     "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY",
   ]
 
-  private static func name(of method: HTTPMethod?) -> String {
-    guard let method, knownMethods.contains(method.rawValue) else { return "HTTP" }
-    return method.rawValue
+  var name: String { isKnown ? method : "HTTP" }
+
+  func tell(_ writer: inout some SpanWriter) {
+    writer.attribute("http.request.method", isKnown ? method : "_OTHER")
+    if !isKnown { writer.attribute("http.request.method_original", method) }
+    if let origin {
+      writer.attribute("server.address", origin.host)
+      writer.attribute("server.port", origin.port)
+    }
+    writer.attribute("url.full", url)
+  }
+}
+
+extension CallMoment {
+  /// True for the start of that attempt.
+  fileprivate func starts(_ attempt: Int) -> Bool {
+    if case .attemptStarted(attempt) = self { true } else { false }
   }
 
-  private static func attributes(of line: RequestLine) -> [RecordedSpan.Attribute] {
-    let method = line.method.rawValue
-    var attributes: [RecordedSpan.Attribute] = []
-    if knownMethods.contains(method) {
-      attributes.append(.init("http.request.method", .text(method)))
-    } else {
-      attributes.append(.init("http.request.method", .text("_OTHER")))
-      attributes.append(.init("http.request.method_original", .text(method)))
+  /// True for what the span of a call has as an event.
+  fileprivate var isOfCall: Bool {
+    switch self {
+    case .queued, .leftQueue, .delayStarted, .retryRefused, .hedgeSent, .joined, .refreshStarted, .refreshEnded,
+      .cacheAnswered, .cacheMissed, .cacheValidated, .turnWaitStarted, .turnWaitEnded:
+      true
+    default: false
     }
-    if let origin = line.origin {
-      attributes.append(.init("server.address", .text(origin.host)))
-      attributes.append(.init("server.port", .number(origin.port)))
-    }
-    attributes.append(.init("url.full", .text(line.url)))
-    return attributes
   }
 }
 

@@ -2,13 +2,15 @@ public import ErrandFoundation
 
 /// Takes the spans of a ``SpanRecorder``.
 public struct SpanExporter: Sendable {
+  /// The form in which it takes spans.
+  let form: SpanBatch.Form
   /// Hands over a batch; returns how many of it were refused.
-  let export: @Sendable (_ batch: [RecordedSpan], _ resource: [(name: String, value: String)]) async throws -> Int
+  let export: @Sendable (_ batch: SpanBatch) async throws -> Int
 
   /// Hands each batch to `take`; what it throws loses the batch.
   public static func spans(_ take: @escaping @Sendable ([RecordedSpan]) async throws -> Void) -> SpanExporter {
-    SpanExporter { batch, _ in
-      try await take(batch)
+    SpanExporter(form: .values) { batch in
+      try await take(batch.spans)
       return 0
     }
   }
@@ -16,9 +18,8 @@ public struct SpanExporter: Sendable {
   /// Adds a line of OTLP/JSON for each batch to a file, which is made, 0600, where it is not there. A folder that is missing is made,
   /// 0700; a link, or a file of another user, is refused.
   public static func file(_ file: URL) -> SpanExporter {
-    SpanExporter { batch, resource in
-      let text = TraceText(batch, resource: resource, version: version)
-      try SpanFile(file).append(text.bytes + [UInt8(ascii: "\n")])
+    SpanExporter(form: .line) { batch in
+      try SpanFile(file).append(batch.bytes)
       return 0
     }
   }
@@ -53,17 +54,14 @@ public struct SpanExporter: Sendable {
     let server = ServerDefault.leavingDefault { [settings] in
       Server(remote: remote, configuration: settings, manager: manager, environment: [:])
     }
-    return SpanExporter { batch, resource in
-      let body = Data(TraceText(batch, resource: resource, version: version).bytes)
-      let answer = try await ExportTask(server: server, body: body).downloadData()
+    return SpanExporter(form: .request) { batch in
+      let answer = try await ExportTask(server: server, body: Data(batch.bytes)).downloadData()
       return ExportAnswer.rejected(answer)
     }
   }
 
   /// The manager of exports, which are nobody's network activity.
   static func manager() -> TaskManager { TaskManager(uncounted: ThrottleLimits(), .unlimited, .continuous, .system) }
-
-  private static let version = "1"
 }
 
 /// A batch on its way to a collector. A span that comes twice is one: its identifier says so.
@@ -118,7 +116,7 @@ private struct SpanFile {
         .fileNotWritable, "can't write spans to \(file.path): it is no plain file of this user's", phase: .finishing)
     }
     if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o600) != 0 { throw failure(errno) }
-    guard Descriptor.put(Data(bytes), into: descriptor) else {
+    guard bytes.withUnsafeBytes({ Descriptor.put($0, into: descriptor) }) else {
       let number = errno
       ftruncate(descriptor, status.st_size)  // all lines or none
       throw failure(number)

@@ -1,7 +1,13 @@
 /// The spans that wait to be exported, and the Swift task that exports them while there are any.
 final class SpanQueue: Sendable {
   private struct State {
-    var spans: [RecordedSpan] = []
+    /// Those that are full, and the one that fills.
+    var full: [SpanBatch] = []
+    var open = SpanBatch()
+    /// The memory of one that was handed over.
+    var spare: SpanBatch?
+    /// The number of spans in them.
+    var waiting = 0
     var dropped = 0
     /// The spans that were added so far, and those of them that were handed over or lost.
     var added = 0
@@ -37,18 +43,32 @@ final class SpanQueue: Sendable {
 
   var dropped: Int { state.withLock { $0.dropped } }
 
-  /// Adds spans, as far as there is room.
-  func add(_ spans: [RecordedSpan]) {
+  /// Adds the spans of a call, as far as there is room.
+  func add(_ assembly: SpanAssembly) {
+    let spans = CallSpans(assembly, exporter.form)
     let nap = state.withLock { state -> Task<Void, Never>? in
-      let room = max(0, limits.waiting - state.spans.count)
-      state.spans += spans.prefix(room)
-      state.added += min(room, spans.count)
-      state.dropped += max(0, spans.count - room)
+      let taken = min(spans.count, max(0, limits.waiting - state.waiting))
+      put(spans, taken, into: &state)
+      state.dropped += spans.count - taken
       // Detached: what surrounds the call, its trace first of all, is none of the exporter's.
       if state.work == nil { state.work = Task.detached(priority: .utility) { await self.work() } }
-      return state.spans.count >= limits.batch ? state.nap.take() : nil
+      return state.waiting >= limits.batch ? state.nap.take() : nil
     }
     nap?.cancel()
+  }
+
+  private func put(_ spans: CallSpans, _ taken: Int, into state: inout State) {
+    var start = 0
+    while start < taken {
+      let end = min(taken, start + limits.batch - state.open.count)
+      state.open.add(start..<end, of: spans, resource: resource)
+      start = end
+      guard state.open.count >= limits.batch else { continue }
+      state.full.append(state.open)
+      state.open = state.spare.take() ?? SpanBatch()
+    }
+    state.waiting += taken
+    state.added += taken
   }
 
   /// Has what waits exported at once.
@@ -77,14 +97,14 @@ final class SpanQueue: Sendable {
   private func work() async {
     repeat {
       await nap()
-      if let batch = next() { await export(batch) }
+      if var batch = next() { await export(&batch) }
     } while !isDone()
   }
 
   /// Waits for more spans, unless there are enough, or somebody waits for these.
   private func nap() async {
     let nap = state.withLock { state -> Task<Void, Never>? in
-      guard state.done >= state.hurried, state.spans.count < limits.batch else { return nil }
+      guard state.done >= state.hurried, state.waiting < limits.batch else { return nil }
       let nap = Task.detached { [clock, limits] in
         do { try await clock.sleep(for: limits.delay) } catch { return }  // there are enough
       }
@@ -95,11 +115,15 @@ final class SpanQueue: Sendable {
     state.withLock { $0.nap = nil }
   }
 
-  private func next() -> [RecordedSpan]? {
+  private func next() -> SpanBatch? {
     state.withLock { state in
-      guard !state.spans.isEmpty else { return nil }
-      let batch = Array(state.spans.prefix(limits.batch))
-      state.spans.removeFirst(batch.count)
+      if state.full.isEmpty, state.open.count > 0 {
+        state.full.append(state.open)
+        state.open = state.spare.take() ?? SpanBatch()
+      }
+      guard !state.full.isEmpty else { return nil }
+      let batch = state.full.removeFirst()
+      state.waiting -= batch.count
       return batch
     }
   }
@@ -107,29 +131,35 @@ final class SpanQueue: Sendable {
   /// True where nothing is left; the next span begins the work anew.
   private func isDone() -> Bool {
     state.withLock { state in
-      guard state.spans.isEmpty else { return false }
+      guard state.waiting == 0 else { return false }
       state.work = nil
       return true
     }
   }
 
-  private func export(_ batch: [RecordedSpan]) async {
+  private func export(_ batch: inout SpanBatch) async {
+    let count = batch.count
+    batch.close(exporter.form)
     do {
-      let rejected = try await exporter.export(batch, resource)
+      let rejected = try await exporter.export(batch)
       state.withLock { state in
-        state.dropped += min(max(0, rejected), batch.count)  // a collector may say anything
+        state.dropped += min(max(0, rejected), count)  // a collector may say anything
         state.hasFailed = false
       }
     } catch {
       let isFirst = state.withLock { state in
-        state.dropped += batch.count
+        state.dropped += count
         defer { state.hasFailed = true }
         return !state.hasFailed
       }
-      if isFirst { log.write("\(batch.count) spans are lost, and later ones may be: \(error)") }
+      if isFirst { log.write("\(count) spans are lost, and later ones may be: \(error)") }
     }
+    batch.removeAll()
+    let empty = batch
+    batch = SpanBatch()
     let waiters = state.withLock { state -> [Waiter<Void>] in
-      state.done += batch.count
+      state.spare = state.waiting > 0 ? empty : nil  // what is idle keeps no memory
+      state.done += count
       let ready = state.waiters.prefix { $0.count <= state.done }  // they came in this order
       state.waiters.removeFirst(ready.count)
       return ready.map(\.waiter)

@@ -15,7 +15,6 @@ public final class SpanRecorder: TaskObserver {
   /// The part of new traces that is recorded.
   public let traceSampling: TraceSampling
 
-  private let calls = Lock<[Int: SpanAssembly]>([:])
   private let queue: SpanQueue
 
   /// Begins to record.
@@ -45,15 +44,12 @@ public final class SpanRecorder: TaskObserver {
   /// At once: it takes a note.
   public var delivery: ObserverDelivery { .inline }
 
-  /// Notes the event; the last of a call hands its spans on.
+  /// The end of a call, when all is known.
+  public var interest: ObserverInterest { .ends }
+
+  /// Takes down the spans of a call that has ended.
   public func observe(_ event: TaskEvent) {
-    guard let span = event.span, span.context.isSampled, SpanAssembly.wants(event.moment) else { return }
-    let ended = calls.withLock { calls -> [RecordedSpan] in
-      if case .callStarted = event.moment { calls[event.call] = SpanAssembly(event, span) }
-      guard calls[event.call]?.note(event) == true else { return [] }
-      return calls.removeValue(forKey: event.call)?.ended ?? []
-    }
-    if !ended.isEmpty { queue.add(ended) }
+    if let spans = SpanAssembly(event) { queue.add(spans) }
   }
 
   /// The number of spans that were dropped: there was no room for them, or the exporter could not, or would not, take them.

@@ -1,97 +1,117 @@
 /// Spans as OTLP writes them in JSON: identifiers in hexadecimal, numbers of 64 bits as text.
-struct TraceText {
-  private(set) var bytes: [UInt8] = []
+struct TraceText: SpanWriter {
+  private var text = TextBytes()
+  /// The place behind each span.
+  private(set) var ends: [Int] = []
+  private var hasAttributes = false
+  private var hasEvents = false
 
-  /// A request to export spans of one service; also a line of a file.
-  init(_ spans: [RecordedSpan], resource: [(name: String, value: String)], version: String) {
-    bytes.reserveCapacity(1024 * spans.count + 256)
-    raw(#"{"resourceSpans":[{"resource":{"attributes":["#)
-    list(resource) { $0.attribute($1.name, .text($1.value)) }
-    raw(#"]},"scopeSpans":[{"scope":{"name":"errand","version":"#)
-    text(version)
-    raw(#"},"spans":["#)
-    list(spans) { $0.span($1) }
-    raw("]}]}]}")
+  /// Spans alone, each behind a comma.
+  var bytes: [UInt8] { text.bytes }
+
+  init(capacity: Int = 0) { text = TextBytes(capacity: capacity) }
+
+  // MARK: Spans
+
+  mutating func begin(_ head: SpanHead) {
+    text.raw(#",{"traceId":""#)
+    text.hex(head.call.context.traceID.high)
+    text.hex(head.call.context.traceID.low)
+    text.raw(#"","spanId":""#)
+    text.hex(head.spanID.bits)
+    if let parent = head.parent {
+      text.raw(#"","parentSpanId":""#)
+      text.hex(parent.bits)
+    }
+    text.raw(#"","flags":1,"name":"#)
+    text.quoted(head.name)
+    if !head.call.context.state.members.isEmpty {
+      text.raw(#","traceState":"#)
+      text.quoted(head.call.context.state.description)
+    }
+    text.raw(#","kind":"#)
+    text.number(head.kind.rawValue)
+    text.raw(#","startTimeUnixNano":""#)
+    text.digits(UInt(head.start), atLeast: 1)
+    text.raw(#"","endTimeUnixNano":""#)
+    text.digits(UInt(head.end), atLeast: 1)
+    text.raw(#"","attributes":["#)
+    (hasAttributes, hasEvents) = (false, false)
   }
 
-  private mutating func span(_ span: RecordedSpan) {
-    raw(#"{"traceId":""#)
-    raw(span.traceID.description)
-    raw(#"","spanId":""#)
-    raw(span.spanID.description)
-    if let parent = span.parent {
-      raw(#"","parentSpanId":""#)
-      raw(parent.description)
-    }
-    raw(#"","flags":1,"name":"#)
-    text(span.name)
-    if !span.state.members.isEmpty {
-      raw(#","traceState":"#)
-      text(span.state.description)
-    }
-    raw(#","kind":"#)
-    raw("\(span.kind.rawValue)")
-    raw(#","startTimeUnixNano":""#)
-    raw("\(span.start)")
-    raw(#"","endTimeUnixNano":""#)
-    raw("\(span.end)")
-    raw(#"","attributes":["#)
-    list(span.attributes) { $0.attribute($1.name, $1.value) }
-    raw("]")
-    if !span.events.isEmpty {
-      raw(#","events":["#)
-      list(span.events) { $0.event($1) }
-      raw("]")
-    }
-    if let failure = span.failure {
-      raw(#","status":{"code":2,"message":"#)
-      text(failure)
-      raw("}")
-    }
-    raw("}")
+  mutating func attribute(_ name: StaticString, _ value: String) {
+    key(name)
+    text.raw(#"","value":{"stringValue":"#)
+    text.quoted(value)
+    text.raw("}}")
   }
 
-  private mutating func event(_ event: RecordedSpan.Event) {
-    raw(#"{"timeUnixNano":""#)
-    raw("\(event.time)")
-    raw(#"","name":"#)
-    text(event.name)
-    raw(#","attributes":["#)
-    attribute("errand.message", .text(event.text))
-    raw("]}")
+  mutating func attribute(_ name: StaticString, _ value: Int) {
+    key(name)
+    text.raw(#"","value":{"intValue":""#)
+    text.number(value)
+    text.raw(#""}}"#)
   }
 
-  private mutating func attribute(_ name: String, _ value: RecordedSpan.Value) {
-    raw(#"{"key":"#)
-    text(name)
-    switch value {
-    case .text(let value):
-      raw(#","value":{"stringValue":"#)
-      text(value)
-      raw("}}")
-    case .number(let value): raw(#","value":{"intValue":"\#(value)"}}"#)
-    }
+  private mutating func key(_ name: StaticString) {
+    if hasAttributes { text.raw(#",{"key":""#) } else { text.raw(#"{"key":""#) }
+    hasAttributes = true
+    text.raw(name)
   }
 
-  private mutating func list<Element>(_ elements: [Element], _ write: (inout TraceText, Element) -> Void) {
-    for (index, element) in elements.enumerated() {
-      if index > 0 { bytes.append(UInt8(ascii: ",")) }
-      write(&self, element)
-    }
+  mutating func event(_ name: String, at time: UInt64, _ words: String) {
+    if hasEvents { text.raw(#",{"timeUnixNano":""#) } else { text.raw(#"],"events":[{"timeUnixNano":""#) }
+    hasEvents = true
+    text.digits(UInt(time), atLeast: 1)
+    text.raw(#"","name":"#)
+    text.quoted(name)
+    text.raw(#","attributes":[{"key":"errand.message","value":{"stringValue":"#)
+    text.quoted(words)
+    text.raw("}}]}")
   }
 
-  private mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
-
-  /// A text in quotes, escaped (RFC 8259 §7).
-  private mutating func text(_ text: String) {
-    bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-      case 0..<0x20: raw("\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))")
-      default: bytes.append(byte)
-      }
+  mutating func end(failure: String?) {
+    text.raw("]")
+    if let failure {
+      text.raw(#","status":{"code":2,"message":"#)
+      text.quoted(failure)
+      text.raw("}")
     }
-    bytes.append(UInt8(ascii: "\""))
+    text.raw("}")
+    ends.append(text.bytes.count)
+  }
+
+  // MARK: A request
+
+  /// Begins a request to export the spans of one service; also a line of a file.
+  mutating func open(_ resource: [(name: String, value: String)], version: StaticString) {
+    text.raw(#"{"resourceSpans":[{"resource":{"attributes":["#)
+    for (index, attribute) in resource.enumerated() {
+      text.raw(index > 0 ? #",{"key":"# : #"{"key":"#)
+      text.quoted(attribute.name)
+      text.raw(#","value":{"stringValue":"#)
+      text.quoted(attribute.value)
+      text.raw("}}")
+    }
+    text.raw(#"]},"scopeSpans":[{"scope":{"name":"errand","version":""#)
+    text.raw(version)
+    text.raw(#""},"spans":["#)
+  }
+
+  /// Adds spans of another text to the request, whose first one is behind no comma.
+  mutating func add(_ spans: Range<Int>, of other: TraceText, isFirst: Bool) {
+    guard !spans.isEmpty else { return }
+    let start = spans.lowerBound == 0 ? 0 : other.ends[spans.lowerBound - 1]
+    text.add(other.bytes[(isFirst ? start + 1 : start)..<other.ends[spans.upperBound - 1]])
+  }
+
+  mutating func close() { text.raw("]}]}]}") }
+
+  mutating func endLine() { text.byte(0x0A) }
+
+  /// Begins anew in the same memory.
+  mutating func removeAll() {
+    text.removeAll()
+    ends.removeAll(keepingCapacity: true)
   }
 }

@@ -62,7 +62,7 @@
 
     /// The list of a header; the last one, where it is the same.
     func headerList(for content: CurlHeaderList.Content) -> UnsafeMutablePointer<ccurl_slist>? {
-      if let header, header.content.matches(content) { return header.pointer }
+      if let header, header.serves(content) { return header.pointer }
       let made = CurlHeaderList(content)
       header = made
       return made.pointer

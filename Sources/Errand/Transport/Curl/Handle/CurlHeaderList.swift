@@ -17,12 +17,15 @@
       var sendsBody = false
       var expectsContinue = false
 
-      /// True where both make the same list: names count as they are written.
-      func matches(_ other: Content) -> Bool {
+      /// True where both make the same list, perhaps but for the place in a trace: names count as they are written.
+      func matches(_ other: Content, butForTrace isTraced: Bool) -> Bool {
         sendsBody == other.sendsBody && expectsContinue == other.expectsContinue
           && acceptEncoding == other.acceptEncoding && trailers == other.trailers
           && (isCopy(of: other)
-            || fields.elementsEqual(other.fields) { $0.name.rawName == $1.name.rawName && $0.value == $1.value })
+            || fields.elementsEqual(other.fields) { mine, its in
+              mine.name.rawName == its.name.rawName
+                && (mine.value == its.value || (isTraced && mine.name == .traceparent && mine.isReplaceable(by: its)))
+            })
       }
 
       /// True where both have the same array, as the requests of a server with its header alone do.
@@ -33,26 +36,51 @@
       }
     }
 
-    let content: Content
+    private let content: Content
     let pointer: UnsafeMutablePointer<ccurl_slist>?
+    /// The value of `traceparent`, another with each request; nil where there is none, or more than one.
+    private let trace: UnsafeMutablePointer<CChar>?
 
     init(_ content: Content) {
       self.content = content
       pointer = content.block.withUnsafeBytes { bytes in
         ccurl_header_list(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
       }
+      let isTraced = content.fields.count { $0.name == .traceparent } == 1
+      trace = isTraced ? Self.value(of: "traceparent: ", in: pointer) : nil
     }
 
     deinit { ccurl_header_list_free(pointer) }
 
+    /// True where it is the list of another content too, or was made so: but for their places in a trace, the requests of a server are
+    /// mostly the same. The request before must have ended.
+    func serves(_ other: Content) -> Bool {
+      guard content.matches(other, butForTrace: trace != nil) else { return false }
+      guard let trace, var value = other.fields.first(where: { $0.name == .traceparent })?.value else { return true }
+      value.withUTF8 { bytes in
+        if let start = bytes.baseAddress { memcpy(trace, start, bytes.count) }
+      }
+      return true
+    }
+
     /// Has the next request go out without its expectation.
     func dropExpectation() {
-      var line = pointer
+      // "Expect:" alone has libcurl send none.
+      Self.value(of: "Expect:", in: pointer)?.pointee = 0
+    }
+
+    /// What is behind the name and the sign of a line.
+    private static func value(
+      of start: String, in list: UnsafeMutablePointer<ccurl_slist>?
+    ) -> UnsafeMutablePointer<CChar>? {
+      var line = list
       while let present = line {
-        // "Expect:" alone has libcurl send none.
-        if let text = present.pointee.data, strncasecmp(text, "Expect:", 7) == 0 { text[7] = 0 }
+        if let text = present.pointee.data, strncasecmp(text, start, start.utf8.count) == 0 {
+          return text + start.utf8.count
+        }
         line = present.pointee.next
       }
+      return nil
     }
   }
 
@@ -110,5 +138,13 @@
     }
 
     private func has(_ name: HTTPHeaderName) -> Bool { fields.contains { $0.name == name } }
+  }
+
+  extension HTTPHeaders.Field {
+    /// True where the value of another can be written over this one's.
+    fileprivate func isReplaceable(by other: HTTPHeaders.Field) -> Bool {
+      value.utf8.count == other.value.utf8.count
+        && other.value.utf8.first.map { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") } ?? false
+    }
   }
 #endif

@@ -1,0 +1,76 @@
+/// Spans on their way to an exporter, in the form that it takes. What makes them is let go as soon as a call ends.
+struct SpanBatch: Sendable {
+  /// The forms in which exporters take spans.
+  enum Form: Sendable {
+    /// As values.
+    case values
+    /// As a request of OTLP/JSON.
+    case request
+    /// The same, as a line of a file.
+    case line
+  }
+
+  private(set) var count = 0
+  private(set) var spans: [RecordedSpan] = []
+  private var text = TraceText()
+
+  /// The text of the batch.
+  var bytes: [UInt8] { text.bytes }
+
+  private static let version: StaticString = "1"
+
+  /// Adds some of the spans of a call; the first of a batch opens it.
+  mutating func add(_ part: Range<Int>, of call: CallSpans, resource: [(name: String, value: String)]) {
+    switch call {
+    case .values(let more): spans += more[part]
+    case .text(let more):
+      if count == 0 { text.open(resource, version: Self.version) }
+      text.add(part, of: more, isFirst: count == 0)
+    }
+    count += part.count
+  }
+
+  /// Makes it ready to be handed over.
+  mutating func close(_ form: Form) {
+    switch form {
+    case .values: break
+    case .request: text.close()
+    case .line:
+      text.close()
+      text.endLine()
+    }
+  }
+
+  /// Begins anew in the same memory.
+  mutating func removeAll() {
+    count = 0
+    spans.removeAll()
+    text.removeAll()
+  }
+}
+
+/// The spans of one call.
+enum CallSpans {
+  case values([RecordedSpan])
+  case text(TraceText)
+
+  init(_ assembly: SpanAssembly, _ form: SpanBatch.Form) {
+    switch form {
+    case .values:
+      var list = SpanList()
+      assembly.tell(&list)
+      self = .values(list.spans)
+    case .request, .line:
+      var text = TraceText(capacity: 2400)
+      assembly.tell(&text)
+      self = .text(text)
+    }
+  }
+
+  var count: Int {
+    switch self {
+    case .values(let spans): spans.count
+    case .text(let text): text.ends.count
+    }
+  }
+}
