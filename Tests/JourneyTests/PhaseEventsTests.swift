@@ -27,12 +27,23 @@ import Testing
       let port = try #require(shop.mock.url.port)
       #expect(
         first.map { "\($0.moment)" } == [
-          "name looked up", "connected to 127.0.0.1:\(port)", "request sent", "200 OK",
-        ])
-      #expect(zip(first, first.dropFirst()).allSatisfy { $0.time <= $1.time })
+          "connected to 127.0.0.1:\(port)", "request sent", "200 OK",
+        ], "an address is not looked up")
+      let all = recorder.events.filter { $0.call == calls[0] }
+      #expect(zip(all, all.dropFirst()).allSatisfy { $0.time <= $1.time }, "\(all.map { "\($0.time) \($0.moment)" })")
       #expect(phases(of: calls[1]).map { "\($0.moment)" } == ["request sent", "200 OK, reused connection"])
       #expect(!response.record.description.contains("request sent"), "the record has them as timings")
       #expect(response.metrics.timings?.requestStart ?? .zero > .zero)
+    }
+
+    @Test func `a name is looked up after its request was told, and before the connection`() async throws {
+      let shop = try Shop { $0.observers = [recorder] }
+      let port = try #require(shop.mock.url.port)
+      try await URLTask(try #require(URL(string: "http://localhost:\(port)/widgets/7"))).on(shop.server).run()
+      let told = recorder.events.map { "\($0.moment)" }
+      let requested = try #require(told.firstIndex { $0.hasPrefix("GET ") })
+      #expect(Array(told[(requested + 1)...].prefix(2)) == ["name looked up", "connected to 127.0.0.1:\(port)"])
+      #expect(zip(recorder.events, recorder.events.dropFirst()).allSatisfy { $0.time <= $1.time })
     }
 
     @Test func `each hop of a redirect is told, and an exchange that fails as far as it came`() async throws {

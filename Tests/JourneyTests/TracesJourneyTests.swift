@@ -152,6 +152,13 @@ import Testing
       _ = try await GetWidget().on(shop.server).download()
       await other.flush()
       #expect(other.dropped == 2 && lines2.withLock { $0.count } == 1)
+      let below = SpanRecorder(
+        to: .file(file.appendingPathComponent("a/b")), log: TextSink { line in lines2.withLock { $0.append(line) } })
+      await shop.server.update { $0.observers = [below] }
+      _ = try await GetWidget().on(shop.server).download()
+      await below.flush()
+      #expect(
+        lines2.withLock { $0.last }?.contains("can't write spans to \(file.path)/a/b: ") == true, "it has the path")
     }
   }
 

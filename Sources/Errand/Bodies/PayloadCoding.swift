@@ -53,7 +53,7 @@ enum PayloadCoding {
       let why =
         data.isEmpty
         ? "the body is empty, which only an optional payload allows"
-        : explain(error, excerpt, mediaType, redaction ?? .standard)
+        : explain(error, of: data, excerpt, mediaType, redaction ?? .standard)
       throw TaskError(
         .decodingFailed,
         "can't decode \(Payload.self)\(keys.isEmpty ? "" : " at '\(keys.joined(separator: "."))'") from \(data.count) bytes \(origin): \(why)",
@@ -84,9 +84,14 @@ enum PayloadCoding {
 
   /// The place and reason of a decoding failure. Data in no such format is shown: a page says more than a parser.
   private static func explain(
-    _ error: any Error, _ excerpt: String, _ mediaType: MediaType?, _ redaction: Redaction
+    _ error: any Error, of data: Data, _ excerpt: String, _ mediaType: MediaType?, _ redaction: Redaction
   ) -> String {
-    if let place = secretPlace(of: error, redaction) { return "at \(place): the value does not fit" }
+    if let place = secretPlace(of: error, redaction) {
+      let isHidden = String(decoding: data, as: UTF8.self).contains("\"\(Redaction.mark)\"")
+      let why =
+        ": recorded responses have '\(Redaction.mark)' in the place of secrets; ReplayOptions.redaction says of which"
+      return "at \(place): the value does not fit\(isHidden ? why : "")"
+    }
     guard !excerpt.isEmpty else { return explain(error) }
     if mediaType?.essence == "text/html" { return excerpt }
     let words = explain(error)

@@ -43,7 +43,11 @@ extension Attempt {
   /// Has the transport say with the head what the exchange took until then: for observers, and for the record of a stream that is
   /// not read to its end.
   func observe(_ request: inout HTTPRequest) {
-    state.withLock { $0.record.timings = nil }
+    let isAddress = call.trace.isObserved && Origin(request.url).map { PeerAddress($0.host) != nil } ?? false
+    state.withLock { state in
+      state.record.timings = nil
+      state.looksUp = !isAddress
+    }
     request.options.onHead = { [weak self] timings in
       guard let self else { return }
       state.withLock { $0.record.timings = timings }  // the whole is known at the end of the body, if that comes
@@ -53,13 +57,16 @@ extension Attempt {
 
   /// Tells of lookup, connection, handshake and request, once for each hop, at the times at which they were.
   func tellPhases(_ timings: TransferTimings) {
-    let start = state.withLock { state -> Duration? in
+    let (start, looksUp) = state.withLock { state -> (Duration?, Bool) in
       defer { state.hasToldPhases = true }
-      return state.hasToldPhases ? nil : state.start
+      return (state.hasToldPhases ? nil : state.start, state.looksUp)
     }
     guard let start else { return }
     let now = call.trace.elapsed
-    for (moment, time) in CallMoment.phases(timings) { call.trace.tellOnly(moment, at: min(start + time, now)) }
+    for (moment, time) in CallMoment.phases(timings) {
+      if case .nameResolved = moment, !looksUp { continue }
+      call.trace.tellOnly(moment, at: min(start + time, now))
+    }
   }
 
   /// Has the span keep how the connection of the last request came about, where it is a new one.

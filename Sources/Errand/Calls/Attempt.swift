@@ -30,6 +30,8 @@ final class Attempt: Sendable {
     var outer: Attempt?
     /// True once its observers were told how the connection of the last request came about.
     var hasToldPhases = false
+    /// True where the host of the last request is a name, and no address.
+    var looksUp = true
     /// True when its time limit was cut to what the call has left.
     var isCut = false
     var hasEnded = false
@@ -43,33 +45,6 @@ final class Attempt: Sendable {
   }
 
   // MARK: 8. Admission
-
-  /// True once it has had a slot.
-  var isUnderWay: Bool { state.withLock { $0.isUnderWay } }
-
-  /// The time at which it got its slot, counted from the start of the call.
-  var startTime: Duration { state.withLock { $0.start } }
-
-  /// Returns once it has a slot, has ended without one, or the surrounding Swift task is cancelled. One may wait.
-  func waitUntilUnderWay() async {
-    await answer { waiter in
-      state.withLock { state -> Void? in
-        guard !state.isUnderWay, !state.hasEnded, !Task.isCancelled else { return () }
-        state.starter = waiter
-        return nil
-      }
-    } onCancel: {
-      wakeStarter()
-    }
-  }
-
-  private func wakeStarter() {
-    let starter = state.withLock { state in
-      defer { state.starter = nil }
-      return state.starter
-    }
-    starter?.resume()
-  }
 
   func waitForSlot(_ host: Origin) async throws -> AdmissionSlot {
     var queued: Duration?
@@ -116,7 +91,9 @@ final class Attempt: Sendable {
       defer { (state.isUnderWay, state.starter) = (true, nil) }
       state.sent += 1
       // Where nothing came in between it has just begun, and the clock need not be read again.
-      if state.isUnderWay || queued != nil || call.surroundings != nil { state.start = call.trace.elapsed }
+      if state.isUnderWay || queued != nil || call.surroundings != nil || call.trace.isObserved {
+        state.start = call.trace.elapsed
+      }
       state.hasToldPhases = false
       state.record.queued += queued ?? .zero
       return (!state.isUnderWay, state.starter)

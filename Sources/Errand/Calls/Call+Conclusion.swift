@@ -93,8 +93,10 @@ extension Call {
     let summary =
       payload.flatMap { Self.words(of: $0) }.map { shownRedaction?(text: $0).shortened }
       ?? shownRedaction?.summary(of: body, type: response.mediaType)
-    var error = TaskError.badStatus(response, redaction: configuration.redaction, summary: summary ?? "")
-      .with(response, body, configuration)
+    var error = TaskError.badStatus(
+      response, redaction: configuration.redaction, summary: summary ?? "", policy: redirectPolicy
+    )
+    .with(response, body, configuration)
     error.payload = payload
     return error
   }
@@ -158,10 +160,18 @@ extension TaskError {
   ///   - response: The response.
   ///   - redaction: Hides secrets in its header.
   ///   - summary: The server's own words, secrets hidden.
-  static func badStatus(_ response: HTTPResponse, redaction: Redaction, summary: String = "") -> TaskError {
+  ///   - policy: The rule by which a redirect was not followed.
+  static func badStatus(
+    _ response: HTTPResponse, redaction: Redaction, summary: String = "", policy: RedirectPolicy? = nil
+  ) -> TaskError {
     var reason = "\(response.status)"
-    if response.status.isRedirect, let target = response.headers[.location] {
-      reason += " is not followed to '\(redaction(address: target).shortened)'"
+    if response.status.isRedirect {
+      if let target = response.headers[.location] {
+        reason += " is not followed to '\(redaction(address: target).shortened)'"
+        if let refusal = policy?.refusal { reason += ", for \(refusal)" }
+      } else {
+        reason += " is not followed, for it has no Location"
+      }
     }
     if !summary.isEmpty { reason += ": \(summary)" }
     var error = TaskError(.badStatus, reason, phase: .finishing)

@@ -117,3 +117,34 @@ extension Call {
     return outcome.isSuccess || !(status.code >= 500 || RetryableStatuses.standard.contains(status))
   }
 }
+
+// MARK: The wait for the attempt before
+
+extension Attempt {
+  /// True once it has had a slot.
+  var isUnderWay: Bool { state.withLock { $0.isUnderWay } }
+
+  /// The time at which it got its slot, counted from the start of the call.
+  var startTime: Duration { state.withLock { $0.start } }
+
+  /// Returns once it has a slot, has ended without one, or the surrounding Swift task is cancelled. One may wait.
+  func waitUntilUnderWay() async {
+    await answer { waiter in
+      state.withLock { state -> Void? in
+        guard !state.isUnderWay, !state.hasEnded, !Task.isCancelled else { return () }
+        state.starter = waiter
+        return nil
+      }
+    } onCancel: {
+      wakeStarter()
+    }
+  }
+
+  private func wakeStarter() {
+    let starter = state.withLock { state in
+      defer { state.starter = nil }
+      return state.starter
+    }
+    starter?.resume()
+  }
+}

@@ -1,4 +1,9 @@
 extension Call {
+  /// The task's rule for redirects, else the server's.
+  var redirectPolicy: RedirectPolicy {
+    plan.redirectPolicy.kind == .inherited ? snapshot.configuration.redirectPolicy : plan.redirectPolicy
+  }
+
   /// Follows a redirect, hop by hop: each is admitted for its own host, all within the time of the attempt.
   ///
   /// - Parameters:
@@ -10,7 +15,7 @@ extension Call {
   func following(
     _ first: HTTPResponse, to request: HTTPRequest, _ attempt: Attempt
   ) async throws -> HTTPResponse {
-    let policy = plan.redirectPolicy.kind == .inherited ? snapshot.configuration.redirectPolicy : plan.redirectPolicy
+    let policy = redirectPolicy
     var chain = RedirectChain(request, policy, snapshot.configuration.redaction)
     var response = first
     while response.status.isRedirect {

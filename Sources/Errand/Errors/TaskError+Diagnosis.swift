@@ -101,12 +101,14 @@ extension TaskError {
     case 408: .slowUpload
     case 409: .conflict
     case 410: .gone
-    case 412, 428: .changedMeanwhile
+    case 412: .changedMeanwhile
     case 413: .tooLargeForServer
-    case 414, 431: .headTooLarge
+    case 414: .urlTooLong
     case 415: .wrongType
     case 422: .invalidContent
+    case 428: .conditionRequired
     case 429: .rateLimited
+    case 431: .headTooLarge
     case 451: .unavailableForLegalReasons
     case 400..<500: .clientFault
     case 502: .badGateway

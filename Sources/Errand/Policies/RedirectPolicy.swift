@@ -29,6 +29,16 @@ public struct RedirectPolicy: Sendable {
     self.decision = decision
   }
 
+  /// Why a redirect stands by it, in words; nil where it follows all.
+  var refusal: String? {
+    switch kind {
+    case .inherited, .follow: nil
+    case .refuse: "redirectPolicy is .refuse"
+    case .sameOrigin: "it leaves the origin, and redirectPolicy is .sameOrigin"
+    case .decide: "redirectPolicy decides so"
+    }
+  }
+
   /// The maximum of browsers.
   static let usualMaximum = 20
 

@@ -18,7 +18,7 @@ public enum CallMoment: Sendable {
   case admitted(after: Duration)
   /// The wait ended without a slot: it was cancelled, or a limit was reached.
   case leftQueue(after: Duration)
-  /// The host's name was looked up, for a new connection.
+  /// The host's name was looked up, for a new connection; not told of an address.
   ///
   /// This and the next three are told to observers and to the log, with the head of the response or with the failure; their times are
   /// those at which they happened. A record has them as the ``AttemptRecord/timings`` of its attempts.

@@ -31,7 +31,8 @@ extension Diagnosis {
       slowQueue, slowConnect, slowUpload, slowServer, slowBody, deadline, deadlineInRetries, notHTTP, badResponse
     // After the response began.
     case notFollowed, malformedRequest, notSignedIn, forbidden, notFound, wrongMethod, notAcceptable, conflict, gone,
-      changedMeanwhile, tooLargeForServer, headTooLarge, wrongType, invalidContent, rateLimited,
+      changedMeanwhile, conditionRequired, tooLargeForServer, urlTooLong, headTooLarge, wrongType, invalidContent,
+      rateLimited,
       unavailableForLegalReasons, clientFault, serverFault, badGateway, overloaded, gatewayTimeout, notModified,
       partialBody, unacceptedStatus, tooManyRedirects, badRedirect, pageForData, emptyBody, wrongShape, bodyTooLarge,
       digestMismatch, transferInUse, fileNotWritable, `internal`
@@ -177,8 +178,8 @@ extension Diagnosis {
       case .badResponse: ("the response violates HTTP", "report it to the server's owner with the words of the error")
       case .notFollowed:
         (
-          "the response is a redirect that is not followed",
-          "follow it with a redirectPolicy, or request the URL that it points to"
+          "the response is a redirect that is not followed, for the reason in the error",
+          "follow it with another redirectPolicy, or request the URL that it points to"
         )
       case .malformedRequest:
         (
@@ -200,12 +201,18 @@ extension Diagnosis {
       case .gone: ("the resource was removed for good", "stop requesting this URL")
       case .changedMeanwhile:
         (
-          "the request's precondition failed or is missing",
-          "fetch the latest version, and retry with its ETag in If-Match"
+          "the resource was changed since it was read, or is there already",
+          "fetch the latest version, apply the change to it, and send that one's ETag in If-Match"
+        )
+      case .conditionRequired:
+        (
+          "the server takes such a request only with a condition",
+          "fetch the resource, and send its ETag in If-Match"
         )
       case .tooLargeForServer: ("the body is larger than the server accepts", "send less, or in parts")
+      case .urlTooLong: ("the URL is too long for the server", "move parameters into the body")
       case .headTooLarge:
-        ("the URL or the header is too large for the server", "move parameters into the body; check the cookies")
+        ("the header is too large for the server", "check the cookies, and how large its fields are")
       case .wrongType:
         ("the server does not accept this media type or content coding", "check Content-Type and Content-Encoding")
       case .invalidContent:

@@ -41,7 +41,7 @@ import Testing
     (error(.secureConnectionFailed, "this libcurl has no TLS", .preparing), .transportUnavailable),
     (error(.untrustedServer, "no alternative certificate subject name matches 'expired.test'"), .certificateName),
     (error(.untrustedServer, "the server's certificate is not valid yet"), .certificateExpired),
-    (status(200), .unacceptedStatus), (status(428), .changedMeanwhile),
+    (status(200), .unacceptedStatus), (status(428), .conditionRequired), (status(414), .urlTooLong),
     (error(.secureConnectionFailed, "error:0A00010B:SSL routines::wrong version number"), .plainServer),
     (error(.secureConnectionFailed, "alert handshake failure"), .tlsRefused),
     (error(.untrustedServer, "certificate has expired"), .certificateExpired),

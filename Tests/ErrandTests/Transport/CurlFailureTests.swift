@@ -21,6 +21,21 @@
     }
 
     @Test(arguments: [
+      (
+        "Failed to connect to a port 9 after 0 ms: Couldn't connect to server", "Failed to connect to a port 9: Refused"
+      ),
+      (
+        "Failed to connect to a port 9 after 2013 ms: Could not connect to server",
+        "Failed to connect to a port 9: Refused"
+      ),
+      ("connect to a port 9 failed after all ms", "connect to a port 9 failed after all ms (Refused)"),
+      ("Connection timed out after ms", "Connection timed out after ms (Refused)"),
+    ]) func `a connection that fails says why, once`(remark: String, words: String) {
+      let failure = failure(CCE_COULDNT_CONNECT, remark, Self.connecting)
+      #expect(failure.code == .cannotConnect && failure.reason("Refused") == words)
+    }
+
+    @Test(arguments: [
       "SSL certificate problem: certificate has expired", "SSL certificate problem: self-signed certificate",
       "SSL certificate problem: unable to get local issuer certificate",
       "SSL: no alternative certificate subject name matches target host name 'a.example'",

@@ -105,7 +105,14 @@ private struct SpanFile {
   init(_ file: URL) { self.file = file }
 
   func append(_ bytes: [UInt8]) throws {
-    try PrivateFolder.make(file.deletingLastPathComponent())
+    do {
+      try PrivateFolder.make(file.deletingLastPathComponent())
+    } catch {
+      throw TaskError(
+        .fileNotWritable,
+        "can't write spans to \(file.path): its folder cannot be made: \((error as? TaskError)?.reason ?? "\(error)")",
+        phase: .finishing, underlying: error)
+    }
     let descriptor = open(file.path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure(errno) }
     defer { Descriptor.release(descriptor) }

@@ -46,6 +46,25 @@ import Testing
     }
   }
 
+  @Test func `a payload that needs what is hidden fails, and says where that is decided`() async throws {
+    struct Session: TaskPayload { let sessionCount: Int }
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("shop.har")
+      let task = Endpoint<Void, Session>.get("me")
+      let (recording, _) = try transport(file, .once, .json(#"{"sessionCount":3}"#))
+      #expect(try await task.on(server(recording)).download().sessionCount == 3)
+      try await recording.finish()
+      let (playing, _) = try transport(file, .once)
+      let error = try #require(await taskError { _ = try await task.on(server(playing)).download() })
+      #expect(
+        error.code == .decodingFailed && error.reason.contains("at sessionCount: the value does not fit: recorded"))
+      #expect(error.reason.contains("ReplayOptions.redaction"))
+      let (live, _) = try transport(folder.appendingPathComponent("b.har"), .once, .json(#"{"sessionCount":"x"}"#))
+      let other = try #require(await taskError { _ = try await task.on(server(live)).download() })
+      #expect(other.reason.hasSuffix("at sessionCount: the value does not fit"))
+    }
+  }
+
   @Test func `of a task that hides its URL nothing is written, and of others no more than they show`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")

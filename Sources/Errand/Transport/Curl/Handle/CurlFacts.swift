@@ -62,12 +62,12 @@
         CurlFailure.Circumstances(
           phase: phase, isSent: sendCount > 0, hasBegun: hasBegun, isRefused: isSurelyNotSent && sendCount > 0,
           lackOfAuthorities: authorities == .system ? CurlLibrary.lackOfAuthorities : nil))
-      var reason = failure.reason
-      if failure.code == .pinMismatch { reason += "; the server shows \(shownPins.joined(separator: ", "))" }
       // libcurl keeps the last one in the handle, whatever it was of.
       let number = phase == .connecting ? long(CCINFO_OS_ERRNO) : 0
-      if number != 0 { reason += " (\(String(cString: strerror(Int32(number)))))" }
-      if !remoteAddress.isEmpty { reason += ", \(remoteAddress) port \(long(CCINFO_PRIMARY_PORT))" }
+      var reason = number != 0 ? failure.reason(String(cString: strerror(Int32(number)))) : failure.reason
+      if failure.code == .pinMismatch { reason += "; the server shows \(shownPins.joined(separator: ", "))" }
+      let peer = remoteAddress.isEmpty ? "" : "\(remoteAddress) port \(long(CCINFO_PRIMARY_PORT))"
+      if !peer.isEmpty, !reason.contains(peer) { reason += ", \(peer)" }
       return TaskError(failure.code, "\(reason), \(phase.rawValue)", phase: phase, isSurelyNotSent: isSurelyNotSent)
     }
 

@@ -68,8 +68,25 @@
         (self.code, reason) = (.connectionLost, "the pooled connection was closed before it answered")
       default:
         self.code = Self.kind(code, circumstances)
-        reason = remark
+        reason = self.code == .cannotConnect ? Self.withoutTime(remark) : remark
       }
+    }
+
+    /// Without "after 0 ms", for the error says how long its call took.
+    private static func withoutTime(_ remark: String) -> String {
+      guard let start = remark.firstRange(of: " after "), let end = remark[start.upperBound...].firstRange(of: " ms"),
+        !remark[start.upperBound..<end.lowerBound].isEmpty,
+        remark[start.upperBound..<end.lowerBound].utf8.allSatisfy({ (0x30...0x39).contains($0) })
+      else { return remark }
+      return String(remark[..<start.lowerBound] + remark[end.upperBound...])
+    }
+
+    /// The reason with the system's words, in the place of those of libcurl that say no more than that there is no connection.
+    func reason(_ words: String) -> String {
+      for general in [": Couldn't connect to server", ": Could not connect to server"] where reason.hasSuffix(general) {
+        return "\(reason.dropLast(general.count)): \(words)"
+      }
+      return "\(reason) (\(words))"
     }
 
     /// Newer libcurls word it in two ways, by version.
