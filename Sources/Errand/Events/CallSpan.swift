@@ -42,7 +42,7 @@ public final class CallSpan: Sendable {
   /// Keeps a moment in the making of a connection.
   package func note(_ connection: Connection) { kept.withLock { $0.connections.append(connection) } }
 
-  /// The span of a call that begins here; nil where there is no trace, and nobody begins one.
+  /// The span of a call that begins here; nil outside of a trace where no observer starts one.
   @inline(__always)
   package static func here(_ sampling: TraceSampling, _ random: CallRandom) -> CallSpan? {
     let parent = TraceContext.current

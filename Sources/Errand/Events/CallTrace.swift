@@ -3,7 +3,7 @@ import ErrandFoundation
 /// Keeps the flight record of one call and tells the observers and the log.
 package final class CallTrace: Sendable {
   package let call: Int
-  /// The name of the task's type; empty where nobody is told of it.
+  /// The name of the task's type; empty without observers and log.
   private let task: String
   /// True where anybody is told of something before the end.
   private let isEager: Bool
@@ -16,11 +16,11 @@ package final class CallTrace: Sendable {
   /// The call's place in a trace; nil where there is none.
   package let span: CallSpan?
   private let record: Lock<FlightRecord>
-  /// True where anybody is told of more than the record keeps.
+  /// True where an observer or the log gets moments that the record does not keep.
   package let isObserved: Bool
   /// True where the span keeps what the record does not, for those who make spans of both.
   package let keepsNotes: Bool
-  /// True where nobody is told of what names the URL.
+  /// True where the URL is hidden from observers and the log.
   package let isHidden: Bool
 
   package init(

@@ -22,7 +22,7 @@ extension LogPage {
 /// JSON as it is written, piece by piece, with no `<` in it. Pure.
 private struct PageJSON {
   private(set) var text: TextBytes
-  /// True where a comma goes before the next member or element.
+  /// True where the next member or element needs a comma before it.
   private var isContinued = false
 
   /// Goes on where a text ends, in its memory.

@@ -55,7 +55,7 @@ extension TaskManager {
 protocol ActivitySource: AnyObject, Sendable {
   var count: Int { get }
 
-  /// Tells `watch` of every change from now on, for as long as somebody else holds it.
+  /// Notifies `watch` of every change from now on. Holds it weakly.
   func add(_ watch: ActivityWatch)
 }
 
@@ -110,7 +110,7 @@ struct ActivityWatches {
     entries.append(Entry(watch: watch))
   }
 
-  /// Those that somebody still holds; the others are forgotten.
+  /// The watches that still exist; drops the others.
   mutating func present() -> [ActivityWatch] {
     let present = entries.compactMap(\.watch)
     if present.count < entries.count { entries.removeAll { $0.watch == nil } }

@@ -68,8 +68,8 @@ import Testing
   @Test(arguments: [
     (HTTPStatus(418), "418: the server rejects the request"),
     (.serviceUnavailable, "503 Service Unavailable: the server is overloaded or down for maintenance"),
-    (HTTPStatus(412), "412 Precondition Failed: the request's precondition failed or is missing"),
-    (HTTPStatus(302), "302 Found: the response is a redirect that is not followed"),
+    (HTTPStatus(412), "412 Precondition Failed: the resource was changed since it was read, or is there already"),
+    (HTTPStatus(302), "302 Found is not followed, for it has no Location"),
   ])
   func `a status of which the server says no more is told with its meaning`(_ status: HTTPStatus, _ words: String) async
   {

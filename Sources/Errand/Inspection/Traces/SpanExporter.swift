@@ -26,7 +26,7 @@ public struct SpanExporter: Sendable {
 
   /// Posts each batch as OTLP/JSON to `v1/traces` below the address of a collector.
   ///
-  /// Batches go by a server of Errand's that nobody observes: exporting makes no spans. One that is answered with 429, 502, 503 or 504, or
+  /// Batches are sent by a server without observers, so that exporting makes no spans. One that is answered with 429, 502, 503 or 504, or
   /// not at all, is sent again, up to five times in all, after `Retry-After` where the collector asks for that. Plain http is for
   /// loopback addresses, unless it is allowed.
   ///
@@ -60,7 +60,7 @@ public struct SpanExporter: Sendable {
     }
   }
 
-  /// The manager of exports, which are nobody's network activity.
+  /// The manager of exports, which do not count as network activity.
   static func manager() -> TaskManager { TaskManager(uncounted: ThrottleLimits(), .unlimited, .continuous, .system) }
 }
 

@@ -101,7 +101,7 @@ final class SpanQueue: Sendable {
     } while !isDone()
   }
 
-  /// Waits for more spans, unless there are enough, or somebody waits for these.
+  /// Waits for more spans, unless a batch is full or a flush is pending.
   private func nap() async {
     let nap = state.withLock { state -> Task<Void, Never>? in
       guard state.done >= state.hurried, state.waiting < limits.batch else { return nil }

@@ -10,7 +10,7 @@ protocol SpanWriter {
   mutating func end(failure: String?)
 }
 
-/// What is known of a span at once.
+/// The parts of a span that its beginning states.
 struct SpanHead {
   let call: CallSpan
   let spanID: SpanID
