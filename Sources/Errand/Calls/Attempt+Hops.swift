@@ -71,8 +71,12 @@ extension Attempt {
 
   /// Has the span keep how the connection of the last request came about, where it is a new one.
   func keepPhases(_ timings: TransferTimings, at now: Duration) {
-    let start = state.withLock { $0.start }
     for (moment, time) in CallMoment.phases(timings) {
+      switch moment {
+      case .connected, .secured: break
+      default: continue  // no event of a span
+      }
+      let start = state.withLock { $0.start }
       let moment = call.trace.isHidden ? moment.withoutURL : moment
       call.trace.span?.note(CallSpan.Connection(attempt: number, time: min(start + time, now), moment: moment))
     }

@@ -38,34 +38,7 @@ private struct PageJSON {
 
   /// A string. An escape of `<` is the same in a string, which is the only place where one can stand: nothing can end the block.
   mutating func string(_ string: String) {
-    text.byte(UInt8(ascii: "\""))
-    var string = string
-    string.withUTF8 { units in
-      var start = 0
-      for index in 0..<units.count {
-        let unit = units[index]
-        guard unit < 0x20 || unit == UInt8(ascii: "\"") || unit == UInt8(ascii: "\\") || unit == UInt8(ascii: "<")
-        else { continue }
-        text.add(UnsafeBufferPointer(rebasing: units[start..<index]))
-        escape(unit)
-        start = index + 1
-      }
-      text.add(UnsafeBufferPointer(rebasing: units[start...]))
-    }
-    text.byte(UInt8(ascii: "\""))
-  }
-
-  private mutating func escape(_ unit: UInt8) {
-    switch unit {
-    case UInt8(ascii: "\""): raw("\\\"")
-    case UInt8(ascii: "\\"): raw("\\\\")
-    case 0x0A: raw("\\n")
-    default:
-      raw("\\u00")
-      for digit in [unit >> 4, unit & 15] {
-        text.byte(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-      }
-    }
+    text.quoted(string, escaping: UInt8(ascii: "<"))
   }
 
   // MARK: Members

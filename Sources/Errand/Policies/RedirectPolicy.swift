@@ -29,7 +29,7 @@ public struct RedirectPolicy: Sendable {
     self.decision = decision
   }
 
-  /// Why a redirect stands by it, in words; nil where it follows all.
+  /// The reason why it leaves a redirect standing, in words; nil where it follows all.
   var refusal: String? {
     switch kind {
     case .inherited, .follow: nil

@@ -98,12 +98,14 @@ public struct RetryPolicy: Sendable {
     }
     guard failure.attempts.count < maximumAttempts, isWorthAnotherTry(failure.error) else { return .stand }
     let cap = cap(for: failure.request)
-    if let wait = failure.retryAfter, wait > cap {
-      return .giveUp(
-        reason:
-          "Retry-After asks for \(wait.formattedSeconds), more than the \(cap.formattedSeconds) of the retry policy")
-    }
+    if let wait = failure.retryAfter, let reason = Self.refusal(of: wait, above: cap) { return .giveUp(reason: reason) }
     return .retry(after: max(failure.retryAfter ?? .zero, backoff(failure)))
+  }
+
+  /// The reason not to wait for as long as a server asks for; nil for no longer than `cap`.
+  static func refusal(of wait: Duration, above cap: Duration) -> String? {
+    guard wait > cap else { return nil }
+    return "Retry-After asks for \(wait.formattedSeconds), more than the \(cap.formattedSeconds) of the retry policy"
   }
 
   private func isWorthAnotherTry(_ error: TaskError) -> Bool {

@@ -58,32 +58,37 @@ struct TextBytes {
     }
   }
 
-  /// A text in quotes, escaped (RFC 8259 §7).
-  mutating func quoted(_ text: String) {
+  /// A string of JSON, in quotes and escaped (RFC 8259 §7), and `sign` with it.
+  mutating func quoted(_ text: String, escaping sign: UInt8 = UInt8(ascii: "\"")) {
     var text = text
     byte(UInt8(ascii: "\""))
-    text.withUTF8 { quoted($0) }
+    text.withUTF8 { quoted($0, sign) }
     byte(UInt8(ascii: "\""))
   }
 
   /// What needs no escape is added piece by piece.
-  private mutating func quoted(_ text: UnsafeBufferPointer<UInt8>) {
+  private mutating func quoted(_ text: UnsafeBufferPointer<UInt8>, _ sign: UInt8) {
     var start = 0
     for index in text.indices {
       let next = text[index]
-      guard next < 0x20 || next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\") else { continue }
+      guard next < 0x20 || next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\") || next == sign else { continue }
       bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<index]))
       start = index + 1
-      byte(UInt8(ascii: "\\"))
-      if next >= 0x20 {
-        byte(next)
-      } else {
-        raw("u00")
-        byte(next < 16 ? UInt8(ascii: "0") : UInt8(ascii: "1"))
-        byte(next.lowDigit)
-      }
+      escape(next)
     }
     bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
+  }
+
+  private mutating func escape(_ unit: UInt8) {
+    switch unit {
+    case UInt8(ascii: "\""): raw("\\\"")
+    case UInt8(ascii: "\\"): raw("\\\\")
+    case 0x0A: raw("\\n")
+    default:
+      raw("\\u00")
+      byte((unit >> 4).lowDigit)
+      byte(unit.lowDigit)
+    }
   }
 
   /// Seconds with three decimals and the unit, as ``Swift/Duration`` is shown everywhere.

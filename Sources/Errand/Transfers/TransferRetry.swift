@@ -36,12 +36,7 @@ struct TransferRetry: Sendable {
   }
 
   /// The reason not to wait for as long as a server asks for; nil where its policy allows it.
-  func refusal(of delay: Duration) -> String? {
-    let longest = policy.maximumUploadDelay
-    guard delay > longest else { return nil }
-    return
-      "Retry-After asks for \(delay.formattedSeconds), more than the \(longest.formattedSeconds) of the retry policy"
-  }
+  func refusal(of delay: Duration) -> String? { RetryPolicy.refusal(of: delay, above: policy.maximumUploadDelay) }
 
   /// Notes that an attempt brought the transfer on.
   mutating func gained() { (attempts, renewals) = ([], 0) }

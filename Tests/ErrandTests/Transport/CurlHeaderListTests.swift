@@ -37,6 +37,15 @@
       #expect(lines(first) == ["A: 1", "Accept: b"])
     }
 
+    @Test func `an expectation is dropped, however often it stands there`() throws {
+      var headers: HTTPHeaders = ["Expect": "100-continue", "A": "1"]
+      headers.add("again", for: .expect)
+      let list = CurlHeaderList(try content(headers))
+      #expect(lines(list.pointer) == ["Expect: 100-continue", "A: 1", "Expect: again", "Accept:"])
+      list.dropExpectation()
+      #expect(lines(list.pointer) == ["Expect:", "A: 1", "Expect:", "Accept:"])
+    }
+
     @Test func `another place in a trace is written over the last one, and nothing else is`() throws {
       let handle = try makeHandle()
       func header(_ trace: String, _ value: String = "1") -> HTTPHeaders { ["A": value, "traceparent": trace] }

@@ -70,13 +70,8 @@ struct SpanAssembly {
 
   /// What happened meanwhile, in order: new connections, and redirects, which of attempts beside one another are told of the last.
   private func moments(of number: Int, from start: Int, to end: Int) -> [FlightRecord.Entry] {
-    var moments: [FlightRecord.Entry] = []
-    for connection in notes.connections where connection.attempt == number {
-      switch connection.moment {
-      case .connected, .secured: moments.append(.init(time: connection.time, moment: connection.moment))
-      default: break
-      }
-    }
+    var moments = notes.connections.filter { $0.attempt == number }
+      .map { FlightRecord.Entry(time: $0.time, moment: $0.moment) }
     for index in start..<end {
       if case .redirected = entries[index].moment, newestAttempt(before: index) == number {
         moments.append(entries[index])

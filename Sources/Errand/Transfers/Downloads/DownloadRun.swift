@@ -171,8 +171,8 @@ actor DownloadRun {
       wantsWhole = false
       // A body that ends with its connection may have been cut: of a version that is known, the length is.
       let validator = DownloadValidator(response.headers)
-      let isSame = validator != nil && validator == file.journal?.validator && !isOther(url)
-      let isKnown = isSame && !askedForWhole
+      let isKnown =
+        !askedForWhole && validator != nil && validator == file.journal?.validator && !isOther(url)
       if isKnown, let length, let total = file.journal?.total, length != total {
         throw failure(
           .badResponse, "the same validator is of \(total) bytes and of \(length): what is there is kept", response)

@@ -47,7 +47,8 @@
         ccurl_header_list(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
       }
       let isTraced = content.fields.count { $0.name == .traceparent } == 1
-      trace = isTraced ? Self.value(of: "traceparent: ", in: pointer) : nil
+      var line = pointer
+      trace = isTraced ? Self.value(of: "traceparent: ", from: &line) : nil
     }
 
     deinit { ccurl_header_list_free(pointer) }
@@ -65,20 +66,20 @@
 
     /// Has the next request go out without its expectation.
     func dropExpectation() {
+      var line = pointer
       // "Expect:" alone has libcurl send none.
-      Self.value(of: "Expect:", in: pointer)?.pointee = 0
+      while let value = Self.value(of: "Expect:", from: &line) { value.pointee = 0 }
     }
 
-    /// What is behind the name and the sign of a line.
+    /// The text behind such a start of a line, from `line` on, which is then the line behind it.
     private static func value(
-      of start: String, in list: UnsafeMutablePointer<ccurl_slist>?
+      of start: String, from line: inout UnsafeMutablePointer<ccurl_slist>?
     ) -> UnsafeMutablePointer<CChar>? {
-      var line = list
       while let present = line {
+        line = present.pointee.next
         if let text = present.pointee.data, strncasecmp(text, start, start.utf8.count) == 0 {
           return text + start.utf8.count
         }
-        line = present.pointee.next
       }
       return nil
     }
