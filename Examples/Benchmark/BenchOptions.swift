@@ -21,6 +21,8 @@ struct BenchOptions {
   private(set) var seed = 1
   /// How long a run may take.
   private(set) var seconds = 3600
+  /// How many ranges of a file are fetched at a time.
+  private(set) var ranges = 1
   /// The number of the first exchange.
   private(set) var first = 0
   /// The kinds of mutations that are left out, and those that alone are not, with commas between them.
@@ -42,7 +44,7 @@ struct BenchOptions {
 
   static var usage: String {
     "errand-bench \(scenarios.keys.sorted().joined(separator: "|")) --url URL [--requests N] [--concurrency C] "
-      + "[--file PATH] [--ca PEM] [--recordings N] [--log DIR] [--spans FILE]; fuzz [--seed S] [--seconds N] [--exchanges N] [--first N] "
+      + "[--file PATH] [--ca PEM] [--recordings N] [--log DIR] [--spans FILE] [--ranges N]; fuzz [--seed S] [--seconds N] [--exchanges N] [--first N] "
       + "[--without KINDS] [--only KINDS]; storm, soak, soak-closing, crowd, fuzz, large, manager, record, "
       + "addresses, cache-open, cache-write, cache-kill, transfer-kill, upload-kill and queue-kill bring their own server and need no URL"
   }
@@ -65,6 +67,7 @@ struct BenchOptions {
       case "--recordings": recordings = try Self.count(value, for: option)
       case "--seed": seed = try Self.count(value, for: option)
       case "--seconds": seconds = try Self.count(value, for: option)
+      case "--ranges": ranges = try Self.count(value, for: option)
       case "--first": first = value == "0" ? 0 : try Self.count(value, for: option)
       case "--without": without = value
       case "--only": only = value

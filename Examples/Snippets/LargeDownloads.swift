@@ -22,6 +22,12 @@ func largeDownloads(
 
   let checked = ResumableDownload(GetBackup(id: 7).on(shop), to: file, digest: .sha256(published))
   try await checked.run()
+
+  let fast = ResumableDownload(GetBackup(id: 7).on(shop), to: file, ranges: 4)
+  try await fast.run()
+
+  let bounded = ResumableDownload(GetBackup(id: 7).on(shop), to: file, maximumSize: 2 << 30)
+  try await bounded.run()
 }
 
 func watched(_ backup: ResumableDownload, show: @escaping @Sendable (Double?) -> Void) async throws {

@@ -17,8 +17,14 @@ final class RangeShop: Sendable {
     var takesRanges = true
     /// The number of bytes after which the next answers break off, in order.
     var cuts: [Int] = []
+    /// The same for the next answers from these positions on.
+    var cutsAt: [Int: Int] = [:]
     /// Answers that come first.
     var first: [MockAnswer] = []
+    /// The same for the next requests from these positions on.
+    var firstAt: [Int: [MockAnswer]] = [:]
+    /// What happens once such a position is asked for.
+    var changes: [Int: @Sendable (inout File) -> Void] = [:]
   }
 
   let mock: MockServer
@@ -58,12 +64,25 @@ final class RangeShop: Sendable {
     ResumableDownload(GetFile(server: server, path: path), to: url, digest: digest)
   }
 
+  /// A download in ranges of 10,000 bytes and more.
+  func download(to url: URL, ranges: Int, digest: TransferDigest? = nil) -> ResumableDownload {
+    ResumableDownload(GetFile(server: server), to: url, digest: digest, ranges: ranges, smallestRange: 10_000)
+  }
+
   /// The ranges that were asked for, in order; "" for the whole.
   var ranges: [String] { mock.requests.map { $0.headers[.range] ?? "" } }
 
   private static func answer(_ request: MockRequest, _ file: inout File) -> MockAnswer {
+    let positions = (request.headers[.range]?.dropFirst(6)).map { $0.split(separator: "-").compactMap { Int($0) } }
+    if let start = positions?.first {
+      file.changes.removeValue(forKey: start)?(&file)
+      if let answers = file.firstAt[start], let answer = answers.first {
+        file.firstAt[start] = Array(answers.dropFirst())
+        return answer
+      }
+    }
     var offset: Int?
-    if file.takesRanges, let range = request.headers[.range], let first = Int(range.dropFirst(6).dropLast()),
+    if file.takesRanges, let first = positions?.first,
       request.headers[.ifRange].map({ $0 == file.tag || $0 == file.extra[.lastModified] }) ?? true
     {
       offset = first
@@ -74,9 +93,12 @@ final class RangeShop: Sendable {
       lines[.contentRange] = "bytes */\(file.data.count)"
       return raw("416 Range Not Satisfiable", lines, Data(), sent: 0)
     }
-    let body = file.data.dropFirst(offset ?? 0)
-    if let offset { lines[.contentRange] = "bytes \(offset)-\(file.data.count - 1)/\(file.data.count)" }
-    let cut = file.cuts.isEmpty ? body.count : file.cuts.removeFirst()
+    let last = positions?.dropFirst().first ?? .max
+    let end = offset == nil ? file.data.count : min(file.data.count, last == .max ? .max : last + 1)
+    let body = file.data[(file.data.startIndex + (offset ?? 0))..<(file.data.startIndex + end)]
+    if let offset { lines[.contentRange] = "bytes \(offset)-\(end - 1)/\(file.data.count)" }
+    var cut = file.cuts.isEmpty ? body.count : file.cuts.removeFirst()
+    if let offset, let other = file.cutsAt.removeValue(forKey: offset) { cut = other }
     return raw(offset == nil ? "200 OK" : "206 Partial Content", lines, body, sent: min(cut, body.count))
   }
 

@@ -46,6 +46,50 @@
       withExtendedLifetime(nginx) {}
     }
 
+    @Test func `ranges of a program that is killed again and again are left to the next, and the file is right`()
+      async throws
+    {
+      var random = SeededGenerator(seed: 4)
+      var data = Data(capacity: 64 << 20)
+      while data.count < 64 << 20 { withUnsafeBytes(of: random.next()) { data.append(contentsOf: $0) } }
+      let nginx = try await Nginx(files: ["large": data])
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
+      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      let place = folder.appendingPathComponent("large")
+      let part = folder.appendingPathComponent(".large.errand-part")
+      let url = nginx.url.appendingPathComponent("slow/large")
+      func present() -> Int {
+        guard size(part) == 64 << 20 + 24, let file = try? FileHandle(forReadingFrom: part) else { return 0 }
+        try? file.seek(toOffset: 64 << 20)
+        let marks = (try? file.readToEnd()) ?? Data()
+        return stride(from: 0, to: marks.count, by: 8).reduce(0) { sum, start in
+          sum + marks.dropFirst(start).prefix(8).reversed().reduce(0) { $0 << 8 | Int($1) }
+        }
+      }
+      var before = 0
+      for number in 1...4 {
+        let words = ["transfer-get", "--url", url.absoluteString, "--file", place.path, "--ranges", "2"]
+        let program = try BenchProgram(words)
+        let (bytes, least) = (Int.random(in: 1 << 20..<3 << 20, using: &random), before)
+        // It has gone on from what the last one left, and not begun again.
+        #expect(await eventually { present() > least + bytes }, "\(number)")
+        #expect(program.kill() == nil)
+        before = present()
+      }
+      #expect(before > 4 << 20 && before < 64 << 20 && size(place) < 0)
+      let server = Server(remote: Remote(nginx.url))
+      let download = ResumableDownload(URLTask(url).on(server), to: place, ranges: 2)
+      var first: Int64?
+      let states = download.states
+      let run = Task { try await download.run() }
+      for await state in states where first == nil { first = state.progress?.completed }
+      _ = try await run.value
+      #expect((first ?? 0) >= Int64(before), "it went on from where the last one was killed")
+      #expect(try Data(contentsOf: place) == data)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["large"])
+      withExtendedLifetime(nginx) {}
+    }
+
     @Test func `a file that changes between two runs is taken anew`() async throws {
       let (old, new) = (Data(repeating: 1, count: 8 << 20), Data(repeating: 2, count: 9 << 20))
       let one = try await Nginx(files: ["large": old])

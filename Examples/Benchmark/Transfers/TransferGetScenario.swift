@@ -1,12 +1,12 @@
 import Errand
 import ErrandFoundation
 
-/// Downloads `--url` to `--file`, from where it was. Made to be killed while it does.
+/// Downloads `--url` to `--file` in `--ranges` at a time, from where it was. Made to be killed while it does.
 struct TransferGetScenario: Scenario {
   func run(_ options: BenchOptions) async throws -> any BenchReport {
     guard let file = options.file else { throw BenchError("transfer-get needs --file") }
     let task = URLTask(options.url).on(try options.server()).retry(.fixed(retries: 20, delay: .milliseconds(1)))
-    try await ResumableDownload(task, to: file).run()
+    try await ResumableDownload(task, to: file, ranges: options.ranges).run()
     return Done()
   }
 

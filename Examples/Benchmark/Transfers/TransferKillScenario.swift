@@ -2,9 +2,9 @@ import Errand
 import ErrandFoundation
 import ErrandTesting
 
-/// Downloads a file of `--concurrency` MiB (1024 unless given) from nginx in a process that is killed at `--requests` random moments (50
-/// unless given), over connections that are cut at as many more; as often as it takes. A wrong byte, more than 1 % of them asked for
-/// twice, or more than 40 MB of memory make it end with 1.
+/// Downloads a file of `--concurrency` MiB (1024 unless given), in `--ranges` at a time, from nginx in a process that is killed at
+/// `--requests` random moments (50 unless given), over connections that are cut at as many more; as often as it takes. A wrong byte, more
+/// than 1 % of them asked for twice, or more than 40 MB of memory make it end with 1.
 struct TransferKillScenario: Scenario {
   let isEmbedded = true
   let defaultRequests = 50
@@ -20,30 +20,33 @@ struct TransferKillScenario: Scenario {
     try RandomFile.write(options.concurrency << 20, to: original)
     // Slow enough for a hundred moments, unless the disk is slower.
     signal(SIGPIPE, SIG_IGN)  // the relay writes to programs that were killed
-    let nginx = try FileServer(serving: folder, bytesPerSecond: 64 << 20)
+    let nginx = try FileServer(serving: folder, bytesPerSecond: (64 << 20) / options.ranges)
     defer { nginx.stop() }
-    let report = Shared(TransferKillReport(megabytes: options.concurrency))
+    let report = Shared(TransferKillReport(megabytes: options.concurrency, ranges: options.ranges))
     let part = place.deletingLastPathComponent().appendingPathComponent(".large.errand-part")
     let relay = try CuttingRelay(to: nginx.port) { _, bytes in
       // What is there when the rest is asked for, and is asked for again.
-      let there = part.byteCount
-      report.withLock { $0.note(String(decoding: bytes, as: UTF8.self), there: there) }
+      let text = String(decoding: bytes, as: UTF8.self)
+      guard text.hasPrefix("GET ") else { return }
+      report.withLock { $0.note(text, there: PartialRanges(part)) }
     }
     while report.withLock({ $0.kills < options.requests || $0.cuts < options.requests }) {
-      try await trial(place, relay, options.requests, report)
+      try await trial(place, relay, options, report)
       guard try RandomFile.isSame(original, place) else { throw BenchError("the file has wrong bytes") }
       try FileManager.default.removeItem(at: place)
       let left = try FileManager.default.contentsOfDirectory(atPath: place.deletingLastPathComponent().path)
       guard left.isEmpty else { throw BenchError("\(left) is left behind") }
     }
+    report.withLock { $0.passed = relay.bytesPassed }
     return report.withLock { $0 }
   }
 
   /// One download, from nothing to its end.
   private func trial(
-    _ place: URL, _ relay: CuttingRelay, _ most: Int, _ report: Shared<TransferKillReport>
+    _ place: URL, _ relay: CuttingRelay, _ options: BenchOptions, _ report: Shared<TransferKillReport>
   ) async throws {
-    var child = try start(place, relay)
+    let most = options.requests
+    var child = try start(place, relay, options.ranges)
     report.withLock { $0.downloads += 1 }
     while true {
       try await Task.sleep(for: .milliseconds(.random(in: 20...250)))
@@ -60,24 +63,57 @@ struct TransferKillScenario: Scenario {
           return
         }
         report.withLock { $0.kills += 1 }
-        child = try start(place, relay)
+        child = try start(place, relay, options.ranges)
       } else if cuts < most, relay.cut() {
         report.withLock { $0.cuts += 1 }
       }
     }
   }
 
-  private func start(_ place: URL, _ relay: CuttingRelay) throws -> ChildProcess {
+  private func start(_ place: URL, _ relay: CuttingRelay, _ ranges: Int) throws -> ChildProcess {
     let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
     return try ChildProcess([
       program, "transfer-get", "--url", "http://127.0.0.1:\(relay.port)/large", "--file", place.path,
+      "--ranges", "\(ranges)",
     ])
   }
+}
+
+/// What a partial file has, read from beside the program that writes it.
+struct PartialRanges {
+  private struct Journal: Decodable {
+    struct Parts: Decodable { let parts: [Part] }
+    struct Part: Decodable { let start: Int, end: Int, count: Int }
+    let ranges: Parts?
+  }
+
+  /// The first bytes and the lengths of what is there.
+  private let there: [Range<Int>]
+
+  init(_ file: URL) {
+    let journal = file.deletingLastPathComponent().appendingPathComponent(".large.errand-journal")
+    let known = try? JSONDecoder().decode(Journal.self, from: Data(contentsOf: journal))
+    guard let parts = known?.ranges?.parts, let total = parts.last?.end else {
+      there = [0..<file.byteCount]
+      return
+    }
+    let descriptor = open(file.path, O_RDONLY)
+    defer { close(descriptor) }
+    there = parts.enumerated().map { index, part in
+      var mark = Int64(0)
+      let size = pread(descriptor, &mark, 8, off_t(total + index * 8))
+      return part.start..<part.start + max(part.count, size == 8 ? Int(Int64(littleEndian: mark)) : 0)
+    }
+  }
+
+  /// The bytes from a position on, up to another, that are there.
+  func overlap(_ asked: Range<Int>) -> Int { there.reduce(0) { $0 + $1.clamped(to: asked).count } }
 }
 
 /// What came of it, as one line of JSON.
 struct TransferKillReport: BenchReport {
   let megabytes: Int
+  let ranges: Int
   var downloads = 0
   var kills = 0
   var cuts = 0
@@ -85,17 +121,19 @@ struct TransferKillReport: BenchReport {
   /// The bytes that were there and were asked for again: in all, and the most at a time.
   var resent = 0
   var mostResent = 0
+  /// The bytes of all answers, those that were lost on their way and their heads included.
+  var passed = 0
   var peakMegabytes = 0.0
 
-  init(megabytes: Int) { self.megabytes = megabytes }
+  init(megabytes: Int, ranges: Int) { (self.megabytes, self.ranges) = (megabytes, ranges) }
 
-  mutating func note(_ request: String, there: Int) {
-    guard request.hasPrefix("GET ") else { return }
+  mutating func note(_ request: String, there: PartialRanges) {
     requests += 1
     let line = request.split(separator: "\r\n").first { $0.lowercased().hasPrefix("range: bytes=") }
-    let offset = line.flatMap { Int($0.dropFirst(13).dropLast()) } ?? 0
-    resent += max(0, there - offset)
-    mostResent = max(mostResent, there - offset)
+    let bounds = (line?.dropFirst(13) ?? "0-").split(separator: "-").compactMap { Int($0) }
+    let again = there.overlap((bounds.first ?? 0)..<(bounds.dropFirst().first.map { $0 + 1 } ?? .max))
+    resent += again
+    mostResent = max(mostResent, again)
   }
 
   private var percentResent: Double { Double(resent) * 100 / Double(max(downloads, 1) * megabytes << 20) }
@@ -108,8 +146,8 @@ struct TransferKillReport: BenchReport {
   }
 
   var description: String {
-    #"{"client":"errand","scenario":"transfer-kill","megabytes":\#(megabytes),"downloads":\#(downloads),"kills":\#(kills),"#
+    #"{"client":"errand","scenario":"transfer-kill","megabytes":\#(megabytes),"ranges":\#(ranges),"downloads":\#(downloads),"kills":\#(kills),"#
       + #""cuts":\#(cuts),"requests":\#(requests),"bytesResent":\#(resent),"mostResent":\#(mostResent),"#
-      + #""percentResent":\#(percentResent),"peakResidentMegabytes":\#(peakMegabytes)}"#
+      + #""bytesLost":\#(passed - downloads * megabytes << 20),"percentResent":\#(percentResent),"peakResidentMegabytes":\#(peakMegabytes)}"#
   }
 }

@@ -49,6 +49,29 @@ package enum Descriptor {
     return true
   }
 
+  /// Writes all of `data` from a position on, whatever is written elsewhere; false and `errno` when some of it cannot be written.
+  static func put(_ data: Data, into descriptor: Int32, at position: Int64) -> Bool {
+    var (rest, position) = (data, position)
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(position)) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return false }
+      rest = rest.dropFirst(count)
+      position += Int64(count)
+    }
+    return true
+  }
+
+  /// At most `count` bytes from a position on; nil and `errno` when they cannot be read.
+  static func bytes(of descriptor: Int32, from position: Int64, atMost count: Int) -> Data? {
+    var chunk = Data(count: count)
+    var length = -1
+    repeat {
+      length = chunk.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(position)) }
+    } while length < 0 && errno == EINTR
+    return length < 0 ? nil : chunk.prefix(length)
+  }
+
   /// Closes it, for types that have a `close` of their own.
   @discardableResult
   package static func release(_ descriptor: Int32) -> Int32 { close(descriptor) }

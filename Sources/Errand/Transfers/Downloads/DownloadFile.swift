@@ -15,8 +15,10 @@ final class DownloadFile {
   private let file: LockedFile
   private let put: Put
   private(set) var journal: DownloadJournal?
-  /// The number of bytes that are there and can be gone on from.
+  /// The number of bytes that are there and can be gone on from; 0 where the file comes in ranges.
   private(set) var length: Int64 = 0
+  /// The ranges, and what was written of each; nil where the file comes as one.
+  private(set) var ranges: DownloadRanges?
 
   /// Opens what is there, makes what is not, and the folders to it.
   /// Throws ``TaskError`` with code `.transferInUse`, or `.fileNotWritable`.
@@ -34,19 +36,26 @@ final class DownloadFile {
     self.put = put
     guard let there = Descriptor.length(of: file.descriptor) else { throw place.failure() }
     let journal = place.read("journal").flatMap { try? JSONDecoder().decode(DownloadJournal.self, from: $0) }
-    length = journal?.usable(of: there, boot: BootSession.current) ?? 0
     self.journal = journal
-    try cut(to: length)
+    if let ranges = journal?.ranges {
+      try restore(ranges, there)
+    } else {
+      try cut(to: journal?.usable(of: there, boot: BootSession.current) ?? 0)
+    }
   }
 
   /// The file that it becomes.
   var url: URL { place.file }
 
   /// True where all bytes are there.
-  var isComplete: Bool { journal?.total == length }
+  var isComplete: Bool { ranges?.isComplete ?? (journal?.total == length) }
+
+  /// The bytes that are there, in whatever order.
+  var present: Int64 { ranges?.present ?? length }
 
   /// Forgets what is there, and begins with another version.
   func begin(_ journal: DownloadJournal) throws {
+    ranges = nil
     try cut(to: 0)
     try write(journal)
     place.syncFolder()
@@ -61,7 +70,12 @@ final class DownloadFile {
       throw error
     }
     length += Int64(data.count)
-    if length - (journal?.synced ?? 0) >= Self.checkpoint { try synchronise() }
+    try synchroniseInTime()
+  }
+
+  private func synchroniseInTime() throws {
+    let synced = journal?.ranges?.present ?? journal?.synced ?? 0
+    if present - synced >= Self.checkpoint { try synchronise() }
   }
 
   /// Notes the length of the whole, and its digest where one was said.
@@ -74,9 +88,9 @@ final class DownloadFile {
 
   /// Has what is there survive a crash of the system.
   func synchronise() throws {
-    guard var journal, journal.synced != length else { return }
+    guard var journal, journal.synced != length || journal.ranges != ranges else { return }
     guard fsync(file.descriptor) == 0 else { throw place.failure() }
-    journal.synced = length
+    (journal.synced, journal.ranges) = (length, ranges)
     try write(journal)
   }
 
@@ -115,7 +129,7 @@ final class DownloadFile {
   func discard() {
     place.remove("journal")
     place.remove("part")
-    (journal, length) = (nil, 0)
+    (journal, length, ranges) = (nil, 0, nil)
   }
 
   /// The mode that this process gives to new files. It is read off one, for asking the system changes it for all threads.
@@ -145,5 +159,67 @@ final class DownloadFile {
     journal.boot = BootSession.current
     try place.write(try JSONEncoder().encode(journal), to: "journal")
     self.journal = journal
+  }
+}
+
+// MARK: - Ranges
+
+extension DownloadFile {
+  /// Begins with a version that comes in ranges, or goes on so with the first of them, which is there as a whole.
+  ///
+  /// The file has its whole length from now on. It has no blocks of the disk for what has not come: a length is what a server says.
+  func split(_ journal: DownloadJournal, into parts: DownloadRanges) throws {
+    if parts.present == 0 { try cut(to: 0) } else { try synchronise() }
+    var journal = journal
+    (journal.ranges, journal.total, journal.synced) = (parts, parts.total, 0)
+    try write(journal)
+    (ranges, length) = (parts, 0)
+    try stretch(parts)
+    place.syncFolder()
+  }
+
+  /// Adds bytes to a range, behind those that it has.
+  func append(_ data: Data, to index: Int) throws {
+    guard let part = ranges?.parts[index], let position = ranges?.positionOfMark(index) else { return }
+    let mark = DownloadRanges.mark(part.count + Int64(data.count))
+    // The mark comes last: what is killed in between has less than was written.
+    guard lseek(file.descriptor, off_t(part.next), SEEK_SET) >= 0, put(data, file.descriptor),
+      Descriptor.put(mark, into: file.descriptor, at: position)
+    else { throw place.failure("; the \(present) bytes that are there are kept, and a later run goes on from them") }
+    ranges?.add(data.count, to: index)
+    try synchroniseInTime()
+  }
+
+  /// Makes a file as any other of one whose ranges are all there.
+  func settle() throws {
+    guard let parts = ranges, parts.isComplete else { return }
+    try synchronise()  // the marks go
+    guard var journal else { return }
+    (journal.ranges, journal.synced) = (nil, parts.total)
+    ranges = nil
+    try cut(to: parts.total)
+    try write(journal)
+  }
+
+  /// Takes up the ranges of an earlier run, as far as the file has them.
+  private func restore(_ known: DownloadRanges, _ there: Int64) throws {
+    let isSameBoot = BootSession.current != nil && journal?.boot == BootSession.current
+    let marks = isSameBoot ? Descriptor.bytes(of: file.descriptor, from: known.total, atMost: 1 << 10) : nil
+    guard journal?.format == DownloadJournal.format, journal?.validator?.kind == .eTag, journal?.total == known.total,
+      let usable = known.usable(of: there, marks: marks)
+    else {
+      journal?.ranges = nil
+      return try cut(to: 0)
+    }
+    ranges = usable
+    try stretch(usable)
+    try settle()
+  }
+
+  /// Gives the file its whole length, and its marks behind that.
+  private func stretch(_ parts: DownloadRanges) throws {
+    guard ftruncate(file.descriptor, off_t(parts.lengthWithMarks)) == 0,
+      Descriptor.put(parts.marks, into: file.descriptor, at: parts.total)
+    else { throw place.failure() }
   }
 }

@@ -12,6 +12,8 @@ struct DownloadJournal: Codable, Sendable, Equatable {
   var total: Int64?
   /// The bytes that are surely on the disk.
   var synced: Int64 = 0
+  /// The ranges, where the file comes in several: what is surely on the disk of each. `synced` is 0 then.
+  var ranges: DownloadRanges?
   /// The run of the system in which the journal was written.
   var boot: String?
   /// The SHA-256 of the whole, as the server has said.

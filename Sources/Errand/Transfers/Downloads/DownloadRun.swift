@@ -3,35 +3,39 @@ import ErrandFoundation
 /// One run of a download, from what is there to its end: sends, writes, and does what ``DownloadStep`` decides.
 actor DownloadRun {
   private let makePlan: @Sendable () -> TaskPlan
-  private let file: DownloadFile
-  private let desk: TransferDesk
-  private let digest: TransferDigest?
+  let file: DownloadFile
+  let desk: TransferDesk
+  let aim: DownloadAim
   /// The identity that the owner has stated; nil where it is that of the URL.
   private let identity: String?
-  private let server: Server
-  private var retry: TransferRetry
+  let server: Server
+  var retry: TransferRetry
   private var meter: TransferMeter
-  private var attempts = 0
+  var attempts = 0
   /// True once a response has said that what is there is of the present version.
-  private var isConfirmed = false
+  var isConfirmed = false
   /// True where the next attempt asks for the whole, whatever is there.
-  private var wantsWhole = false
+  var wantsWhole = false
+  /// True where the file came, or is to come, as one in spite of what was asked for.
+  var isOne = false
+  /// The ranges that are being fetched.
+  var crew = DownloadCrew()
   /// The bytes that the attempt has added, and whether it threw others away.
   private var hasGained = false
 
   init(
     _ makePlan: @escaping @Sendable () -> TaskPlan, _ file: sending DownloadFile, _ desk: TransferDesk,
-    digest: TransferDigest?, identity: String?
+    _ aim: DownloadAim
   ) {
     let plan = makePlan()
     server = plan.server
     self.makePlan = makePlan
     self.file = file
     self.desk = desk
-    self.digest = digest
-    self.identity = identity.map { TransferIdentity.of(name: $0) }
+    self.aim = aim
+    identity = aim.identity.map { TransferIdentity.of(name: $0) }
     retry = TransferRetry(plan)
-    meter = TransferMeter(.down, plan.server.manager.clock, from: file.length)
+    meter = TransferMeter(.down, plan.server.manager.clock, from: file.present)
   }
 
   /// Runs until the file is in its place.
@@ -40,7 +44,7 @@ actor DownloadRun {
     do {
       while !(isConfirmed && file.isComplete) { try await next() }
     } catch {
-      if file.length == 0, file.journal == nil { file.discard() }  // nothing came: nothing is left behind
+      if file.present == 0, file.journal == nil { file.discard() }  // nothing came: nothing is left behind
       // So that a crash of the system costs nothing either. Where even that fails, the error is about something else.
       try? file.synchronise()
       throw error
@@ -59,6 +63,8 @@ actor DownloadRun {
       if hasGained { retry.gained() }
     } catch is TransferDesk.Held {
       return  // it goes on once it is resumed
+    } catch let failure as DownloadCrew.Failure {
+      throw failure.error  // which was repeated as often as it may be
     } catch let error as TaskError {
       retry.failed(error, hasGained: hasGained)
       let delay = try await retry.delay(after: error, failedRequest(error))
@@ -67,12 +73,12 @@ actor DownloadRun {
     }
   }
 
-  private var present: TransferProgress {
+  var present: TransferProgress {
     meter.present(of: file.journal?.total, attempt: attempts)
   }
 
   /// The request of a failed attempt, as far as it is known, for the retry policy.
-  private func failedRequest(_ error: TaskError) -> HTTPRequest {
+  func failedRequest(_ error: TaskError) -> HTTPRequest {
     let url = error.url.flatMap { URL(string: $0) } ?? server.configuration.remote.url
     return HTTPRequest(.get, url ?? file.url)
   }
@@ -80,26 +86,48 @@ actor DownloadRun {
   // MARK: An attempt
 
   private func attempt() async throws {
+    if let ranges = try rangesToFetch() { return try await fetch(ranges) }
     let offset = wantsWhole ? 0 : file.length
     var asked = DownloadStep.Asked(
       offset: offset, validator: file.journal?.validator, total: offset > 0 ? file.journal?.total : nil)
-    let response: HTTPResponse
+    if offset == 0, mayComeInRanges { asked = DownloadStep.Asked(offset: 0, end: aim.smallestRange) }
+    let reply = try await ask(asked)
+    switch reply.source {
+    case .failure(let error): try await act(on: reply.step, error)
+    case .success(let response):
+      do {
+        try await receive(response, reply.step, of: reply.url)
+      } catch {
+        response.body.cancel()
+        throw error
+      }
+    }
+  }
+
+  /// What came back, and what follows from it.
+  struct Reply {
+    let step: DownloadStep
+    /// The response; the error of one that was refused.
+    let source: Result<HTTPResponse, TaskError>
+    /// The URL that was asked.
+    let url: URL
+  }
+
+  /// Sends a request for what is asked for.
+  func ask(_ asked: DownloadStep.Asked) async throws -> Reply {
+    var asked = asked
     do {
-      response = try await send(asked)
+      let response = try await send(asked)
+      let first = response.redirects.first?.url ?? response.url
+      asked.isOther = isOther(first)
+      let step = DownloadStep.after(response.status, response.headers, asked: asked)
+      return Reply(step: step, source: .success(response), url: first)
     } catch let error as TaskError where error.code == .badStatus {
       guard let status = error.status else { throw error }
       // The URL of an error is that of the last hop, and without secrets: what was asked for is the task's.
-      asked.isOther = isOther(try await ServerSnapshot.url(of: makePlan()))
-      return try await act(on: .after(status, error.headers, asked: asked), error)
-    }
-    let first = response.redirects.first?.url ?? response.url
-    asked.isOther = isOther(first)
-    let step = DownloadStep.after(response.status, response.headers, asked: asked)
-    do {
-      try await receive(response, step, of: first)
-    } catch {
-      response.body.cancel()
-      throw error
+      let url = try await ServerSnapshot.url(of: makePlan())
+      asked.isOther = isOther(url)
+      return Reply(step: .after(status, error.headers, asked: asked), source: .failure(error), url: url)
     }
   }
 
@@ -114,13 +142,10 @@ actor DownloadRun {
     let remaining = retry.remaining
     plan.change { plan in
       plan.headers[.acceptEncoding] = "identity"
-      plan.headers[.range] = nil
       plan.headers[.ifRange] = nil
       plan.range = nil
-      if asked.offset > 0, let validator = asked.validator {
-        plan.headers[.range] = "bytes=\(asked.offset)-"
-        plan.headers[.ifRange] = validator.text
-      }
+      plan.headers[.range] = asked.range
+      if asked.range != nil { plan.headers[.ifRange] = asked.validator?.text }
       plan.acceptedStatuses = AcceptedStatuses { $0.kind == .success }
       plan.retryPolicy = .never  // the attempts are those of the run
       plan.cachePolicy = .none
@@ -149,26 +174,31 @@ actor DownloadRun {
     case .finished:
       try file.note(total: file.length, digest: nil)
       isConfirmed = true
-    case .restart: wantsWhole = true
+    case .restart: beginAgain()
     case .renew:
       guard retry.mayRenew() else { throw error }
     default: throw error
     }
   }
 
+  /// Has the whole asked for, as one.
+  func beginAgain() { (wantsWhole, isOne) = (true, true) }
+
   /// Does what follows from a response.
   private func receive(_ response: HTTPResponse, _ step: DownloadStep, of url: URL) async throws {
     switch step {
     case .append(let end, let total):
+      try check(total ?? end, response)
       let digest = TransferDigest.stated(in: response.headers, isWhole: false)
       if let total { try file.note(total: total, digest: digest) }
       isConfirmed = true
       try await write(response, until: end)
     case .replace(let length):
       // Bytes that were there and are sent again are none that were gained.
-      let isFirst = file.length == 0
+      if let length { try check(length, response) }
+      let isFirst = file.present == 0
       let askedForWhole = wantsWhole
-      wantsWhole = false
+      (wantsWhole, isOne) = (false, true)
       // A body that ends with its connection may have been cut: of a version that is known, the length is.
       let validator = DownloadValidator(response.headers)
       let isKnown =
@@ -186,9 +216,18 @@ actor DownloadRun {
       isConfirmed = true
       try await write(response, until: length, gains: isFirst)
       if length == nil { try file.note(total: file.length, digest: nil) }  // its framing says that this was all
+    case .split(let validator, let end, let total):
+      try check(total, response)
+      let digest = TransferDigest.stated(in: response.headers, isWhole: false)
+      let journal = DownloadJournal(identity: identity(of: url), validator: validator, total: total, digest: digest)
+      guard let ranges = aim.ranges(of: total, head: end, isThere: false) else { return beginAgain() }
+      try file.split(journal, into: ranges)
+      meter.restart(from: 0)
+      isConfirmed = true
+      try await fetch(ranges, response)
     case .restart:
       response.body.cancel()
-      wantsWhole = true
+      beginAgain()
     case .refuse(let reason):
       throw failure(.badResponse, "\(response.status): \(reason)", response)
     case .finished, .renew, .fail:
@@ -204,18 +243,29 @@ actor DownloadRun {
         wantsWhole = true  // what came before may be as wrong as this
         throw failure(.badResponse, "the body is longer than its header says", response)
       }
+      try check(file.length + Int64(chunk.count), response)
       try file.append(chunk)
       hasGained = hasGained || isResumable
-      if let progress = meter.add(chunk.count, of: file.journal?.total, attempt: attempts) {
-        desk.note(.running(progress))
-      }
+      tell(chunk.count)
     }
     guard let end, file.length < end else { return }
     throw failure(.truncatedBody, "the body ended at \(file.length) of \(end) bytes", response)
   }
 
+  /// Tells of bytes that were written, where it is time to.
+  func tell(_ count: Int) {
+    if let progress = meter.add(count, of: file.journal?.total, attempt: attempts) { desk.note(.running(progress)) }
+  }
+
+  /// Throws where the file is, or is to be, larger than it may be.
+  func check(_ length: Int64, _ response: HTTPResponse) throws {
+    guard length > aim.maximumSize else { return }
+    throw failure(
+      .bodyTooLarge, "the file is larger than the \(aim.maximumSize) bytes of the download's maximumSize", response)
+  }
+
   /// An error in what a response says, with the call that it came by.
-  private func failure(_ code: TaskError.Code, _ reason: String, _ response: HTTPResponse) -> any Error {
+  func failure(_ code: TaskError.Code, _ reason: String, _ response: HTTPResponse) -> any Error {
     let error = TaskError(code, reason, phase: .receiving).with(response, Data(), server.configuration)
     return response.body.explained(error)
   }
@@ -224,7 +274,8 @@ actor DownloadRun {
 
   /// Checks what came, and puts it in its place.
   private func finish() async throws {
-    if let expected = digest?.sha256 ?? file.journal?.digest {
+    try file.settle()
+    if let expected = aim.digest?.sha256 ?? file.journal?.digest {
       let actual = try await file.sha256()
       guard actual == expected else {
         file.discard()

@@ -2,6 +2,8 @@
 enum DownloadStep: Equatable {
   /// The body goes behind what is there, up to that position; the length of the whole, where it is known.
   case append(end: Int64, total: Int64?)
+  /// The body is the first part, up to that position, of a file of that version and length, which can come in several ranges.
+  case split(DownloadValidator, end: Int64, total: Int64)
   /// The body is the whole: what is there is forgotten.
   case replace(length: Int64?)
   /// What is there is all.
@@ -19,14 +21,32 @@ enum DownloadStep: Equatable {
   struct Asked: Equatable {
     /// The bytes that are there: the range begins behind them. At 0 the whole is asked for.
     var offset: Int64
+    /// The version; nil where nothing is known of it.
     var validator: DownloadValidator?
     var total: Int64?
+    /// The position behind the last byte that is asked for, where one range of several is; nil for all that follow.
+    var end: Int64?
     /// True where the response is to the request for something else than the journal is about.
     var isOther = false
+
+    /// The value of `Range`; nil where the whole is asked for.
+    var range: String? {
+      if let end { return "bytes=\(offset)-\(end - 1)" }
+      return offset > 0 && validator != nil ? "bytes=\(offset)-" : nil
+    }
   }
 
   /// The step after a response.
   static func after(_ status: HTTPStatus, _ headers: HTTPHeaders, asked: Asked) -> DownloadStep {
+    if asked.end != nil {
+      return asked.validator == nil
+        ? afterFirst(status, headers, asked: asked) : afterRange(status, headers, asked: asked)
+    }
+    return afterRest(status, headers, asked: asked)
+  }
+
+  /// The step after a response to a request for the whole, or for all that is missing.
+  static func afterRest(_ status: HTTPStatus, _ headers: HTTPHeaders, asked: Asked) -> DownloadStep {
     switch status.code {
     case 200, 203: whole(status, headers)
     case 206: part(headers, asked)
@@ -68,12 +88,12 @@ enum DownloadStep: Equatable {
     return isSame ? .finished : .restart
   }
 
-  private static func coding(_ headers: HTTPHeaders) -> String? {
+  static func coding(_ headers: HTTPHeaders) -> String? {
     let coding = headers.values(for: .contentEncoding).joined(separator: ", ")
     return coding.isEmpty || coding.lowercased() == "identity" ? nil : coding
   }
 
-  private static func packed(_ coding: String) -> String {
+  static func packed(_ coding: String) -> String {
     "the body is packed with \(coding.shortened), though Accept-Encoding is identity: parts of it cannot be put together"
   }
 }

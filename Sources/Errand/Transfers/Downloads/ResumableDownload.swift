@@ -15,12 +15,13 @@ public import ErrandFoundation
 /// A failed attempt is followed by another one as the task's ``RetryPolicy`` says. What an attempt brought makes the next failure the
 /// first one again, and costs no ``RetryBudget``. A 401 or 403 has the task built once more at once, twice in a row at most.
 /// `timeouts.call` is the deadline of a whole run, and the idle time ends a body that stands still.
+///
+/// With `ranges` several parts of the file are fetched at the same time, where the remote allows for that; each goes on where it was.
 public final class ResumableDownload: Sendable {
   /// The place of the file.
   public let file: URL
   private let makePlan: @Sendable () -> TaskPlan
-  private let digest: TransferDigest?
-  private let name: String?
+  private let aim: DownloadAim
   private let put: DownloadFile.Put
   private let desk: TransferDesk
 
@@ -33,21 +34,32 @@ public final class ResumableDownload: Sendable {
   ///     `Content-Digest`).
   ///   - identity: The name of what is downloaded, where its URL is another one each time, or is of each account's own. The URL unless
   ///     given, without what known signatures add to it.
+  ///   - ranges: The most ranges of the file that are fetched at the same time, each by a call of its own; 16 at most. Only where the
+  ///     remote sends ranges and a strong `ETag`.
+  ///   - maximumSize: The most bytes that the file may have; any number unless given.
   public convenience init(
-    _ task: some ServerTask, to file: URL, digest: TransferDigest? = nil, identity: String? = nil
+    _ task: some ServerTask, to file: URL, digest: TransferDigest? = nil, identity: String? = nil, ranges: Int = 1,
+    maximumSize: Int64? = nil
   ) {
-    self.init(task, to: file, digest: digest, identity: identity) { Descriptor.put($0, into: $1) }
+    let aim = DownloadAim(
+      digest: digest, identity: identity, ranges: min(max(1, ranges), DownloadRanges.most),
+      maximumSize: maximumSize.map { max(0, $0) } ?? .max)
+    self.init(task, to: file, aim) { Descriptor.put($0, into: $1) }
+  }
+
+  /// A download whose ranges may be short: for tests.
+  package convenience init(
+    _ task: some ServerTask, to file: URL, digest: TransferDigest? = nil, ranges: Int, smallestRange: Int64
+  ) {
+    let aim = DownloadAim(digest: digest, ranges: ranges, smallestRange: smallestRange)
+    self.init(task, to: file, aim) { Descriptor.put($0, into: $1) }
   }
 
   /// A download that writes by `put`: for tests of disks that are full.
-  init(
-    _ task: some ServerTask, to file: URL, digest: TransferDigest? = nil, identity: String? = nil,
-    put: @escaping DownloadFile.Put
-  ) {
+  init(_ task: some ServerTask, to file: URL, _ aim: DownloadAim, put: @escaping DownloadFile.Put) {
     self.file = file
-    self.digest = digest
+    self.aim = aim
     self.put = put
-    name = identity
     makePlan = { task.plan }
     desk = TransferDesk(file.path)
   }
@@ -57,14 +69,14 @@ public final class ResumableDownload: Sendable {
   /// Cancelling the surrounding task ends it, as ``cancel()`` does. Whatever fails leaves what is there to the next run.
   ///
   /// - Returns: The file.
-  /// - Throws: ``TaskError``: the last attempt's, `.fileNotWritable` where the disk is full, `.digestMismatch` where the file is not
-  ///   what it should be, which throws away what is there, `.transferInUse` while it runs already. What a hook throws.
-  ///   `CancellationError` when it was cancelled.
+  /// - Throws: ``TaskError``: the last attempt's, `.fileNotWritable` where the disk is full, `.bodyTooLarge` where the file is larger than
+  ///   it may be, `.digestMismatch` where it is not what it should be, which throws away what is there, `.transferInUse` while it runs
+  ///   already. What a hook throws. `CancellationError` when it was cancelled.
   @discardableResult
   public func run() async throws -> URL {
     try await desk.run { [self] in
       let file = try DownloadFile(for: file, put: put)
-      let run = DownloadRun(makePlan, file, desk, digest: digest, identity: name)
+      let run = DownloadRun(makePlan, file, desk, aim)
       try await run.run()
       return self.file
     }

@@ -160,4 +160,112 @@ import Testing
       #expect(try names() == [name])
     }
   }
+
+  // MARK: Ranges
+
+  /// Ranges of 2, 4 and 4 bytes.
+  private func ranges() throws -> DownloadRanges {
+    try #require(DownloadRanges(total: 10, head: 2, isThere: false, count: 2, smallest: 1))
+  }
+
+  @Test func `ranges are gone on from where each was, and make the file together`() async throws {
+    try await inFolder { (url, names) throws in
+      let first = try DownloadFile(for: url)
+      try first.split(version, into: try ranges())
+      try first.append(Data("90".utf8), to: 2)
+      try first.append(Data("12".utf8), to: 0)
+      first.close()  // as where its process is killed: nothing was synchronised
+      let second = try DownloadFile(for: url)
+      #expect(second.present == 4 && second.length == 0 && !second.isComplete)
+      #expect(second.ranges?.parts.map(\.next) == [2, 2, 8])
+      try second.append(Data("ab".utf8), to: 2)
+      try second.append(Data("3456".utf8), to: 1)
+      #expect(second.isComplete && second.journal?.ranges?.present == 0)
+      second.close()
+      let third = try DownloadFile(for: url)
+      #expect(third.isComplete && third.length == 10 && third.ranges == nil, "all came, and it has its name only")
+      #expect(third.journal?.synced == 10)
+      try third.publish()
+      third.close()
+      #expect(try String(contentsOf: url, encoding: .utf8) == "12345690ab")
+      #expect(try names() == ["file"])
+    }
+  }
+
+  @Test func `after a crash of the system ranges have what was synchronised`() async throws {
+    try await inFolder { (url, _) throws in
+      let first = try DownloadFile(for: url)
+      try first.split(version, into: try ranges())
+      try first.append(Data("34".utf8), to: 1)
+      try first.synchronise()
+      try first.append(Data("5".utf8), to: 1)
+      first.close()
+      let journal = URL(fileURLWithPath: url.deletingLastPathComponent().path + "/.file.errand-journal")
+      let text = try String(contentsOf: journal, encoding: .utf8)
+      let boot = try #require(BootSession.current)
+      try Data(text.replacingOccurrences(of: boot, with: "another").utf8).write(to: journal)
+      let second = try DownloadFile(for: url)
+      #expect(second.ranges?.parts.map(\.count) == [0, 2, 0])
+      second.close()
+    }
+  }
+
+  @Test(arguments: [0, 5, 10, 33, 35]) func `a file that is not as long as its ranges say has none of them`(size: Int)
+    async throws
+  {
+    try await inFolder { (url, _) throws in
+      let first = try DownloadFile(for: url)
+      try first.split(version, into: try ranges())
+      try first.append(Data("90".utf8), to: 2)
+      try first.synchronise()
+      first.close()
+      #expect(truncate(part(url), off_t(size)) == 0)
+      let second = try DownloadFile(for: url)
+      #expect(second.present == (size == 10 || size == 33 ? 2 : 0))
+      #expect(second.present == 2 || second.ranges == nil)
+      second.close()
+    }
+  }
+
+  @Test func `one stream is gone on from by ranges, and ranges are begun again by one stream`() async throws {
+    try await inFolder { (url, _) throws in
+      let file = try DownloadFile(for: url)
+      try file.begin(version)
+      try file.append(Data("1234".utf8))
+      let rest = try #require(DownloadRanges(total: 10, head: 4, isThere: true, count: 2, smallest: 1))
+      let journal = try #require(file.journal)
+      try file.split(journal, into: rest)
+      try file.append(Data("890".utf8), to: 2)
+      #expect(file.present == 7 && file.length == 0)
+      try file.begin(version)
+      #expect(file.present == 0 && file.ranges == nil && file.journal?.ranges == nil)
+      try file.append(Data("abcdefghij".utf8))
+      try file.publish()
+      file.close()
+      #expect(try String(contentsOf: url, encoding: .utf8) == "abcdefghij")
+    }
+  }
+
+  @Test func `a disk that is full keeps what is there of each range`() async throws {
+    try await inFolder { (url, _) throws in
+      let isFull = Shared(false)
+      let file = try DownloadFile(for: url) { data, descriptor in
+        guard !isFull.withLock({ $0 }) else {
+          Descriptor.put(data.prefix(1), into: descriptor)
+          errno = ENOSPC
+          return false
+        }
+        return Descriptor.put(data, into: descriptor)
+      }
+      try file.split(version, into: try ranges())
+      try file.append(Data("34".utf8), to: 1)
+      isFull.withLock { $0 = true }
+      let error = #expect(throws: TaskError.self) { try file.append(Data("56".utf8), to: 1) }
+      #expect(error?.reason.contains("the 2 bytes that are there are kept") == true)
+      file.close()
+      let next = try DownloadFile(for: url)
+      #expect(next.ranges?.parts.map(\.count) == [0, 2, 0])
+      next.close()
+    }
+  }
 }

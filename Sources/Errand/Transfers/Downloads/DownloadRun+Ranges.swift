@@ -1,0 +1,150 @@
+import ErrandFoundation
+
+// A download in several ranges at a time. Each has a call of its own, its own repetitions and delays, and its own place in the file; what
+// one of them learns of another version ends all of them.
+
+extension DownloadRun {
+  /// True where the download may come in ranges, as far as is known.
+  var mayComeInRanges: Bool { aim.ranges > 1 && !isOne && !wantsWhole }
+
+  /// The ranges to go on with: those of an earlier run, or of the rest of a file that came as one by then.
+  func rangesToFetch() throws -> DownloadRanges? {
+    if let ranges = file.ranges, !wantsWhole { return ranges }
+    guard mayComeInRanges, let journal = file.journal, journal.validator?.kind == .eTag, let total = journal.total,
+      total <= aim.maximumSize, total - file.length >= 2 * aim.smallestRange, file.length > 0,
+      let ranges = aim.ranges(of: total, head: file.length, isThere: true)
+    else { return nil }
+    try file.split(journal, into: ranges)
+    return ranges
+  }
+
+  /// Fetches ranges until all are there, or it shows that they cannot be put together.
+  ///
+  /// - Parameters:
+  ///   - ranges: The ranges.
+  ///   - first: The response to the first of them, where that has come.
+  func fetch(_ ranges: DownloadRanges, _ first: HTTPResponse? = nil) async throws {
+    crew = DownloadCrew(for: ranges, most: aim.ranges, hasFirst: first != nil)
+    do {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<crew.size {
+          let response = number == 0 ? first : nil
+          group.addTask { [self] in try await work(response) }
+        }
+        // The first error ends the others, and nothing is written any more once all have ended.
+        while try await group.next() != nil {}
+      }
+    } catch is DownloadCrew.Mismatch {
+      beginAgain()
+    }
+  }
+
+  /// Fetches one range after the other, until none is left to take.
+  ///
+  /// - Parameter first: The response to the first of all, where that has come.
+  private func work(_ first: HTTPResponse?) async throws {
+    if let first, try await !complete(0, first) { return }
+    while let (index, refusal) = crew.take(of: file.ranges) {
+      guard try await complete(index, after: refusal) else { return }
+    }
+  }
+
+  /// Fetches a range; false where it is left to the others.
+  private func complete(
+    _ index: Int, _ first: HTTPResponse? = nil, after refusal: DownloadCrew.Refusal? = nil
+  ) async throws -> Bool {
+    var (retry, first) = (self.retry, first)
+    if let refusal { try await wait(refusal, &retry) }
+    while let part = file.ranges?.parts[index], !part.isComplete {
+      do {
+        try await fetch(part, index, first, &retry)
+        if isLonger(index, than: part) { retry.gained() }
+      } catch let error as TaskError {
+        if crew.yield(index, after: error, at: server.manager.clock.now) { return false }
+        retry.failed(error, hasGained: isLonger(index, than: part))
+        try await rest(after: error, &retry)
+      }
+      first = nil
+    }
+    crew.leave(index)
+    return true
+  }
+
+  private func isLonger(_ index: Int, than part: DownloadRanges.Part) -> Bool {
+    file.ranges.map { $0.parts[index].count > part.count } ?? false
+  }
+
+  /// Waits before a range that was refused while others came, as its answer and the policy say.
+  private func wait(_ refusal: DownloadCrew.Refusal, _ retry: inout TransferRetry) async throws {
+    retry.failed(refusal.error, hasGained: false)
+    try await rest(after: refusal.error, &retry, since: refusal.moment)
+  }
+
+  /// Waits before the next attempt at a range.
+  private func rest(after error: TaskError, _ retry: inout TransferRetry, since moment: Duration? = nil) async throws {
+    let clock = server.manager.clock
+    var delay: Duration
+    do {
+      delay = try await retry.delay(after: error, failedRequest(error))
+    } catch let error as TaskError {
+      throw DownloadCrew.Failure(error: error)
+    }
+    if let moment { delay = max(.zero, delay - (clock.now - moment)) }
+    if crew.rest() { desk.note(.delayed(delay, error)) }
+    defer { crew.wake() }
+    try await clock.sleep(for: delay)
+    desk.note(.running(present))
+  }
+
+  /// Makes one attempt at a range.
+  private func fetch(
+    _ part: DownloadRanges.Part, _ index: Int, _ first: HTTPResponse?, _ retry: inout TransferRetry
+  ) async throws {
+    if let first { return try await write(first, to: index, until: part.end) }
+    guard let journal = file.journal, let validator = journal.validator else { throw DownloadCrew.Mismatch() }
+    attempts += 1
+    let reply = try await ask(
+      DownloadStep.Asked(offset: part.next, validator: validator, total: journal.total, end: part.end))
+    switch (reply.step, reply.source) {
+    case (.append(let end, let total?), .success(let response)):
+      do {
+        try check(total, response)
+      } catch {
+        response.body.cancel()
+        throw error
+      }
+      try file.note(total: total, digest: TransferDigest.stated(in: response.headers, isWhole: false))
+      isConfirmed = true
+      try await write(response, to: index, until: end)
+    case (.restart, let source):
+      if case .success(let response) = source { response.body.cancel() }
+      throw DownloadCrew.Mismatch()
+    case (.refuse(let reason), .success(let response)):
+      response.body.cancel()
+      throw failure(.badResponse, "\(response.status): \(reason)", response)
+    case (.renew, .failure) where retry.mayRenew(): return
+    case (_, .failure(let error)): throw error
+    case (_, .success(let response)):
+      response.body.cancel()
+      throw failure(.badResponse, "\(response.status) is no answer to a range", response)
+    }
+  }
+
+  /// Writes the body of a range to its place, as it comes.
+  private func write(_ response: HTTPResponse, to index: Int, until end: Int64) async throws {
+    do {
+      while let chunk = try await response.body.next() {
+        guard let part = file.ranges?.parts[index], part.next + Int64(chunk.count) <= end else {
+          throw DownloadCrew.Mismatch()  // longer than its header says
+        }
+        try file.append(chunk, to: index)
+        tell(chunk.count)
+      }
+    } catch {
+      response.body.cancel()
+      throw error
+    }
+    guard let next = file.ranges?.parts[index].next, next < end else { return }
+    throw failure(.truncatedBody, "the body ended at \(next) of \(end) bytes", response)
+  }
+}

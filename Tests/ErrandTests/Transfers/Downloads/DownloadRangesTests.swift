@@ -1,0 +1,148 @@
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// The ranges of a file, those who fetch them, and what they do after a response.
+@Suite struct DownloadRangesTests {
+  private func ranges(
+    _ total: Int64 = 100, head: Int64 = 10, isThere: Bool = false, count: Int = 4, smallest: Int64 = 10
+  ) -> DownloadRanges? {
+    DownloadRanges(total: total, head: head, isThere: isThere, count: count, smallest: smallest)
+  }
+
+  private func bounds(_ ranges: DownloadRanges?) -> [Int64]? { ranges.map { [0] + $0.parts.map(\.end) } }
+
+  @Test func `the rest has as many as were asked for, of about one length, and none that is too short`() {
+    #expect(bounds(ranges()) == [0, 10, 33, 56, 78, 100])
+    #expect(bounds(ranges(count: 100)) == [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100])
+    #expect(bounds(ranges(39)) == [0, 10, 25, 39])
+    #expect(bounds(ranges(19)) == [0, 10, 19], "a rest that is shorter is one")
+    #expect(bounds(ranges(10)) == [0, 10])
+    #expect(ranges(isThere: true)?.present == 10 && ranges()?.present == 0)
+    for (total, head) in [(0, 0), (10, 11), (.max, 1), (-1, 1), (10, 0)] as [(Int64, Int64)] {
+      #expect(ranges(total, head: head) == nil)
+    }
+  }
+
+  @Test func `marks are what is there, and less where they may be older than the bytes`() throws {
+    let synced = try #require(ranges(isThere: true))
+    var written = synced
+    written.add(7, to: 2)
+    #expect(written.marks.count == 40 && written.lengthWithMarks == 140 && written.present == 17)
+    #expect(synced.usable(of: 140, marks: written.marks) == written)
+    #expect(synced.usable(of: 140, marks: nil) == synced, "after a crash of the system")
+    #expect(synced.usable(of: 100, marks: Data()) == synced, "the marks are cut off")
+    #expect(synced.usable(of: 10, marks: Data()) == synced, "what one stream had written, before the file was made longer")
+  }
+
+  @Test func `what cannot be theirs is not used`() throws {
+    let synced = try #require(ranges(isThere: true))
+    #expect(synced.usable(of: 9, marks: nil) == nil, "less than there was")
+    #expect(synced.usable(of: 141, marks: nil) == nil)
+    var other = synced
+    other.add(24, to: 1)
+    #expect(synced.usable(of: 140, marks: other.marks) == nil, "more than the range has")
+    #expect(synced.usable(of: 140, marks: ranges()?.marks) == nil, "less than was synchronised")
+    #expect(synced.usable(of: 140, marks: synced.marks.dropLast()) == nil)
+    for text in [
+      "[]", #"[{"start":1,"end":100,"count":0}]"#, #"[{"start":0,"end":0,"count":0}]"#,
+      #"[{"start":0,"end":10,"count":11}]"#, #"[{"start":0,"end":10,"count":-1}]"#,
+      #"[{"start":0,"end":10,"count":0},{"start":11,"end":20,"count":0}]"#,
+      #"[{"start":0,"end":9223372036854775807,"count":9223372036854775807}]"#,
+      #"[{"start":-9223372036854775808,"end":9223372036854775807,"count":0}]"#,
+    ] {
+      let spoilt = try JSONDecoder().decode(DownloadRanges.self, from: Data(#"{"parts":\#(text)}"#.utf8))
+      #expect(spoilt.usable(of: 0, marks: nil) == nil)
+    }
+  }
+
+  // MARK: The crew
+
+  @Test func `each range is taken by one, and those who find none go`() throws {
+    var ranges = try #require(self.ranges())
+    var crew = DownloadCrew(for: ranges, most: 3, hasFirst: true)
+    #expect(crew.size == 3)
+    #expect(crew.take(of: ranges)?.index == 1 && crew.take(of: ranges)?.index == 2)
+    ranges.add(10, to: 0)
+    crew.leave(0)
+    #expect(crew.take(of: ranges)?.index == 3 && crew.take(of: ranges)?.index == 4)
+    #expect(crew.take(of: ranges) == nil && crew.size == 2)
+    #expect(DownloadCrew(for: ranges, most: 9, hasFirst: false).size == 4)
+  }
+
+  @Test func `a range that is refused for now is left to the others, but not by the last`() throws {
+    let ranges = try #require(self.ranges())
+    var crew = DownloadCrew(for: ranges, most: 2, hasFirst: false)
+    #expect(crew.take(of: ranges)?.index == 0 && crew.take(of: ranges)?.index == 1)
+    var error = TaskError(.badStatus, "", phase: .receiving)
+    error.status = 500
+    let (before, busy) = (crew.yield(1, after: error, at: .zero), 429 as HTTPStatus)
+    error.status = busy
+    let yields = crew.yield(1, after: error, at: .seconds(1))
+    #expect(!before && yields && crew.size == 1)
+    let isLeft = crew.yield(0, after: error, at: .zero)
+    #expect(!isLeft)
+    let taken = crew.take(of: ranges)
+    #expect(taken?.index == 1 && taken?.refusal?.moment == .seconds(1))
+  }
+
+  // MARK: Steps
+
+  private static let tag: HTTPHeaders = [.eTag: #""one""#]
+
+  private func part(_ range: String, _ more: HTTPHeaders = tag) -> HTTPHeaders {
+    var headers = more
+    headers[.contentRange] = range
+    return headers
+  }
+
+  private func first(_ status: HTTPStatus, _ headers: HTTPHeaders) -> DownloadStep {
+    .after(status, headers, asked: DownloadStep.Asked(offset: 0, end: 4))
+  }
+
+  @Test func `the first range of a version with a strong tag and a length is followed by others`() throws {
+    let validator = try #require(DownloadValidator(Self.tag))
+    #expect(first(206, part("bytes 0-3/10")) == .split(validator, end: 4, total: 10))
+    #expect(first(206, part("bytes 0-2/3")) == .split(validator, end: 3, total: 3))
+  }
+
+  @Test func `any other has the file come as one`() {
+    let dated: HTTPHeaders = [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", .date: "Sun, 06 Nov 1994 09:50:37 GMT"]
+    let packed: HTTPHeaders = [.eTag: #""one""#, .contentEncoding: "gzip"]
+    for headers in [
+      part("bytes 0-3/*"), part("bytes 1-3/10"), part("bytes 0-4/10"), part("bytes 0-3/10", [:]), [:], Self.tag,
+      part("bytes 0-3/10", [.eTag: #"W/"one""#]), part("bytes 0-3/10", dated), part("bytes 0-3/10", packed),
+      part("bytes 0-3/10", [.eTag: #""one""#, .contentLength: "5"]),
+    ] { #expect(first(206, headers) == .restart) }
+    #expect(first(416, part("bytes */0")) == .restart)
+    #expect(first(200, [.contentLength: "12"]) == .replace(length: 12))
+    #expect(first(403, [:]) == .renew && first(412, [:]) == .fail && first(404, [:]) == .fail)
+  }
+
+  private func next(_ status: HTTPStatus, _ headers: HTTPHeaders, isOther: Bool = false) -> DownloadStep {
+    .after(
+      status, headers,
+      asked: DownloadStep.Asked(
+        offset: 4, validator: DownloadValidator(Self.tag), total: 10, end: 8, isOther: isOther))
+  }
+
+  @Test func `a range is put to its place where it is the one that was asked for`() {
+    #expect(next(206, part("bytes 4-7/10")) == .append(end: 8, total: 10))
+    #expect(next(206, part("bytes 4-5/10")) == .append(end: 6, total: 10), "the rest is asked for again")
+    #expect(next(401, [:]) == .renew && next(503, [:]) == .fail)
+  }
+
+  @Test func `whatever else comes ends all ranges`() {
+    for range in [
+      "bytes 4-8/10", "bytes 3-7/10", "bytes 5-7/10", "bytes 4-7/11", "bytes 4-7/*", "bytes 4-7", "bytes */10", "",
+      "bytes 0-9/10", "items 4-7/10",
+    ] { #expect(next(206, part(range)) == .restart) }
+    for tag in [nil, #""two""#, #"W/"one""#, ""] {
+      #expect(next(206, part("bytes 4-7/10", tag.map { [.eTag: $0] } ?? [:])) == .restart)
+    }
+    #expect(next(206, part("bytes 4-7/10", [.eTag: #""one""#, .contentLength: "3"])) == .restart)
+    #expect(next(206, part("bytes 4-7/10"), isOther: true) == .restart)
+    for status in [200, 203, 412, 416] as [HTTPStatus] { #expect(next(status, Self.tag) == .restart) }
+  }
+}

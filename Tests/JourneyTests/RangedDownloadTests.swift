@@ -1,0 +1,319 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Downloads that come in several ranges at a time.
+@Suite struct RangedDownloadTests {
+  /// The ranges of 100,000 bytes in four, behind the first one.
+  private static let rest = ["bytes=10000-32499", "bytes=32500-54999", "bytes=55000-77499", "bytes=77500-99999"]
+  private static let all = ["bytes=0-9999"] + rest
+
+  /// Runs `body` with a place, and checks that the file of the shop is there, and nothing else.
+  private func inFolder(_ shop: RangeShop, _ body: (URL) async throws -> Void) async throws {
+    try await withFolder { folder in
+      let place = folder.appendingPathComponent("file")
+      try await body(place)
+      #expect(try Data(contentsOf: place) == shop.file.withLock { $0.data }, "never a mixed file")
+      #expect(try files(in: folder) == ["file"])
+    }
+  }
+
+  @Test func `each range is asked for on the condition of the version, and they make the file`() async throws {
+    let shop = try RangeShop()
+    try await inFolder(shop) { place in
+      try await shop.download(to: place, ranges: 4).run()
+      #expect(shop.ranges.sorted() == Self.all.sorted() && shop.ranges.first == "bytes=0-9999", "no byte twice")
+      let conditions = shop.mock.requests.map { $0.headers[.ifRange] }
+      #expect(conditions == [nil] + Array(repeating: #""one""#, count: 4))
+    }
+  }
+
+  @Test func `a file of less than a range is one request, and an empty one is asked for as a whole`() async throws {
+    let (small, empty) = (try RangeShop(RangeShop.bytes(5000)), try RangeShop(Data()))
+    try await inFolder(small) { place in
+      try await small.download(to: place, ranges: 4).run()
+      #expect(small.ranges == ["bytes=0-9999"])
+    }
+    try await inFolder(empty) { place in
+      try await empty.download(to: place, ranges: 4).run()
+      #expect(empty.ranges == ["bytes=0-9999", ""])
+    }
+  }
+
+  @Test func `a server without ranges sends the whole as one stream, and a cut of that is as before`() async throws {
+    let shop = try RangeShop()
+    shop.file.withLock { ($0.takesRanges, $0.cuts) = (false, [60_000]) }
+    try await inFolder(shop) { place in
+      try await shop.download(to: place, ranges: 4).run()
+      #expect(shop.ranges == ["bytes=0-9999", "bytes=60000-"])
+    }
+  }
+
+  @Test(arguments: [#"W/"weak""#, nil]) func `without a strong tag the file comes as one, be there a date or not`(
+    tag: String?
+  ) async throws {
+    let shop = try RangeShop(tag: tag)
+    shop.file.withLock { file in
+      file.extra = [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", .date: "Sun, 06 Nov 1994 09:49:37 GMT"]
+    }
+    try await inFolder(shop) { place in
+      try await shop.download(to: place, ranges: 4).run()
+      #expect(shop.ranges == ["bytes=0-9999", ""])
+    }
+  }
+
+  @Test func `a range that is cut goes on where it was, however often, and the others are not asked for again`()
+    async throws
+  {
+    let shop = try RangeShop()
+    shop.file.withLock { $0.cutsAt = [0: 4000, 32_500: 5000, 37_500: 5000, 42_500: 5000, 47_500: 5000] }
+    try await inFolder(shop) { place in
+      try await shop.download(to: place, ranges: 4).run()
+      let again = ["bytes=4000-9999", "bytes=37500-54999", "bytes=42500-54999", "bytes=47500-54999", "bytes=52500-54999"]
+      #expect(shop.ranges.sorted() == (Self.all + again).sorted())
+      let host = try #require(Origin(shop.mock.url))
+      #expect(shop.server.manager.retriesLeft(for: host) == 1, "that is no repetition")
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("412 Precondition Failed", [:], 0), ("416 Range Not Satisfiable", [.contentRange: "bytes */50"], 0),
+      ("200 OK", [.eTag: #""one""#], 100_000), ("203 Non-Authoritative Information", [:], 100_000),
+      ("206 Partial Content", [.contentRange: "bytes 55000-77499/100000", .eTag: #""two""#], 22_500),
+      ("206 Partial Content", [.contentRange: "bytes 55000-77499/100000", .eTag: #"W/"one""#], 22_500),
+      ("206 Partial Content", [.contentRange: "bytes 55000-77499/100000"], 22_500),
+      ("206 Partial Content", [.contentRange: "bytes 0-22499/100000", .eTag: #""one""#], 22_500),
+      ("206 Partial Content", [.contentRange: "bytes 55000-77499/100001", .eTag: #""one""#], 22_500),
+      ("206 Partial Content", [.contentRange: "bytes 55000-77499/*", .eTag: #""one""#], 22_500),
+      ("206 Partial Content", [.contentRange: "bytes 55000-99999/100000", .eTag: #""one""#], 45_000),
+      ("206 Partial Content", [.contentRange: "bytes 55000-77498/100000", .eTag: #""one""#], 22_500),
+      ("206 Partial Content", [.contentType: "multipart/byteranges; boundary=x", .eTag: #""one""#], 22_500),
+    ] as [(String, HTTPHeaders, Int)])
+  func `an answer that is not the range that was asked for ends all of them, and the whole is asked for`(
+    status: String, headers: HTTPHeaders, length: Int
+  ) async throws {
+    let shop = try RangeShop(retry: .never)
+    let wrong = RangeShop.raw(status, headers, Data(count: length), sent: length)
+    shop.file.withLock { $0.firstAt = [55_000: [wrong]] }
+    try await inFolder(shop) { place in
+      try await shop.download(to: place, ranges: 4).run()
+      #expect(shop.ranges.last == "" && shop.ranges.count { $0.isEmpty } == 1)
+      #expect(shop.ranges.contains("bytes=55000-77499"))
+    }
+  }
+
+  @Test func `a file that changes while its third range is asked for is the new one`() async throws {
+    let shop = try RangeShop(retry: .never)
+    shop.file.withLock { file in
+      file.changes[55_000] = { ($0.data, $0.tag) = (RangeShop.bytes(90_000, seed: 2), #""two""#) }
+    }
+    try await inFolder(shop) { place in
+      try await shop.download(to: place, ranges: 4).run()
+      #expect(shop.ranges.last == "")
+    }
+  }
+
+  @Test func `a part that is shorter than was asked for is followed by its rest`() async throws {
+    let shop = try RangeShop(retry: .never)
+    let data = shop.file.withLock { $0.data }
+    let short = RangeShop.raw(
+      "206 Partial Content", [.contentRange: "bytes 55000-59999/100000", .eTag: #""one""#], data[55_000..<60_000],
+      sent: 5000)
+    shop.file.withLock { $0.firstAt = [55_000: [short]] }
+    try await inFolder(shop) { place in
+      try await shop.download(to: place, ranges: 4).run()
+      #expect(shop.ranges.sorted() == (Self.all + ["bytes=60000-77499"]).sorted())
+    }
+  }
+
+  @Test(arguments: [4, 1]) func `a later run goes on in each range, as many at a time as it is told`(ranges: Int)
+    async throws
+  {
+    let shop = try RangeShop(retry: .never)
+    shop.file.withLock { $0.cutsAt = [32_500: 5000] }
+    try await inFolder(shop) { place in
+      let error = await #expect(throws: TaskError.self) { try await shop.download(to: place, ranges: 4).run() }
+      #expect(error?.code == .truncatedBody || error?.code == .connectionLost)
+      let before = shop.ranges.count
+      try await shop.download(to: place, ranges: ranges).run()
+      let later = shop.ranges.dropFirst(before)
+      #expect(later.allSatisfy { $0 != "" && $0 != "bytes=0-9999" } && !later.isEmpty)
+      #expect(ranges > 1 || Array(later) == later.sorted { Self.start($0) < Self.start($1) })
+      #expect(Set(later.map { Self.start($0) }).isDisjoint(with: [0, 32_500]), "what was there is kept")
+    }
+  }
+
+  private static func start(_ range: String) -> Int { Int(range.dropFirst(6).split(separator: "-")[0]) ?? -1 }
+
+  @Test func `a file that changes between two runs is begun again`() async throws {
+    let shop = try RangeShop(retry: .never)
+    shop.file.withLock { $0.cutsAt = [32_500: 5000] }
+    try await inFolder(shop) { place in
+      await #expect(throws: TaskError.self) { try await shop.download(to: place, ranges: 4).run() }
+      shop.file.withLock { ($0.data, $0.tag) = (RangeShop.bytes(90_000, seed: 2), #""two""#) }
+      try await shop.download(to: place, ranges: 4).run()
+      #expect(shop.ranges.last == "")
+    }
+  }
+
+  @Test func `what one stream has left is gone on from in ranges`() async throws {
+    let shop = try RangeShop(retry: .never)
+    shop.file.withLock { $0.cuts = [60_000] }
+    try await inFolder(shop) { place in
+      await #expect(throws: TaskError.self) { try await shop.download(to: place).run() }
+      try await shop.download(to: place, ranges: 2).run()
+      #expect(shop.ranges.sorted() == ["", "bytes=60000-79999", "bytes=80000-99999"])
+    }
+  }
+
+  @Test func `a server that limits connections is asked for fewer at a time`() async throws {
+    let shop = try RangeShop(retry: .patient)
+    let refusal = RangeShop.raw("429 Too Many Requests", [:], Data(), sent: 0)
+    shop.file.withLock { $0.firstAt = [55_000: [refusal]] }
+    try await inFolder(shop) { place in
+      try await shop.download(to: place, ranges: 4).run()
+      #expect(shop.ranges.sorted() == (Self.all + ["bytes=55000-77499"]).sorted())
+    }
+  }
+
+  @Test func `a range that is refused for good ends the run, and the next one goes on`() async throws {
+    let shop = try RangeShop()
+    shop.file.withLock { $0.firstAt = [55_000: [.status(.notFound)]] }
+    try await inFolder(shop) { place in
+      let error = await #expect(throws: TaskError.self) { try await shop.download(to: place, ranges: 4).run() }
+      #expect(error?.status == .notFound)
+      let left = try files(in: place.deletingLastPathComponent())
+      #expect(left == [".file.errand-journal", ".file.errand-part"])
+      try await shop.download(to: place, ranges: 4).run()
+      #expect(shop.ranges.count { $0 == "bytes=55000-77499" } == 2 && shop.ranges.count { $0 == "bytes=0-9999" } == 1)
+    }
+  }
+
+  @Test(arguments: [401, 403]) func `an expired URL of a range is signed anew`(status: Int) async throws {
+    let shop = try RangeShop(retry: .never)
+    shop.file.withLock { $0.firstAt = [55_000: [.status(HTTPStatus(status)), .status(HTTPStatus(status))]] }
+    try await inFolder(shop) { place in
+      try await shop.download(to: place, ranges: 4).run()
+      #expect(shop.ranges.count { $0 == "bytes=55000-77499" } == 3)
+    }
+  }
+
+  /// A shop whose second range stands still after 5,000 bytes.
+  private func stalled() throws -> RangeShop {
+    let shop = try RangeShop()
+    let data = shop.file.withLock { $0.data }
+    let slow = MockAnswer.data(data[32_500..<55_000], status: .partialContent).header(.eTag, #""one""#)
+      .header(.contentRange, "bytes 32500-54999/100000").throttled(bytes: 5000, every: .seconds(3600))
+    shop.file.withLock { $0.firstAt = [32_500: [slow]] }
+    return shop
+  }
+
+  @Test func `a paused download gives all its connections back, and goes on where it was in each range`() async throws {
+    let shop = try stalled()
+    try await inFolder(shop) { place in
+      let download = shop.download(to: place, ranges: 4)
+      let states = download.states
+      let run = Task { try await download.run() }
+      for await state in states where state.progress?.completed ?? 0 >= 82_500 { break }
+      #expect(download.pause())
+      try await shop.mock.waitForOpenConnections(0)
+      #expect(download.resume())
+      _ = try await run.value
+      #expect(shop.ranges.sorted() == (Self.all + ["bytes=37500-54999"]).sorted())
+    }
+  }
+
+  @Test func `a cancelled download keeps what is there of each range, and a discarded one nothing`() async throws {
+    let shop = try stalled()
+    try await withFolder { folder in
+      let download = shop.download(to: folder.appendingPathComponent("file"), ranges: 4)
+      let states = download.states
+      let run = Task { try await download.run() }
+      for await state in states where state.progress?.completed ?? 0 >= 82_500 { break }
+      download.cancel()
+      await #expect(throws: CancellationError.self) { try await run.value }
+      try await download.run()
+      #expect(shop.ranges.last == "bytes=37500-54999")
+      shop.file.withLock { $0.cutsAt = [10_000: 1, 32_500: 1, 55_000: 1, 77_500: 1] }
+      let other = RangeShop.GetFile(server: shop.server).retry(.never)
+      let place = folder.appendingPathComponent("other")
+      let cut = ResumableDownload(other, to: place, ranges: 4, smallestRange: 10_000)
+      await #expect(throws: TaskError.self) { try await cut.run() }
+      try cut.discard()
+      #expect(try files(in: folder) == ["file"])
+    }
+  }
+
+  @Test func `progress is that of all ranges, and never goes back`() async throws {
+    let shop = try RangeShop()
+    shop.file.withLock { $0.cutsAt = [32_500: 5000, 77_500: 7000] }
+    try await inFolder(shop) { place in
+      let download = shop.download(to: place, ranges: 4)
+      let states = download.states
+      let watcher = Task {
+        var seen: [TransferProgress] = []
+        for await state in states { if let progress = state.progress { seen.append(progress) } }
+        return seen
+      }
+      try await download.run()
+      let seen = await watcher.value.map(\.completed)
+      #expect(seen == seen.sorted() && seen.allSatisfy { $0 <= 100_000 })
+    }
+  }
+
+  @Test func `each range waits for a slot of its own`() async throws {
+    let shop = try RangeShop()
+    let recorder = EventRecorder()
+    await shop.server.update { $0.observers = [recorder] }
+    try await inFolder(shop) { place in
+      try await shop.download(to: place, ranges: 4).run()
+      #expect(recorder.events.count { if case .callStarted = $0.moment { true } else { false } } == 5)
+    }
+  }
+
+  @Test func `the digest is that of the whole file`() async throws {
+    let shop = try RangeShop()
+    try await withFolder { folder in
+      let place = folder.appendingPathComponent("file")
+      let wrong = TransferDigest.sha256(String(repeating: "0", count: 64))
+      let error = await #expect(throws: TaskError.self) {
+        try await shop.download(to: place, ranges: 4, digest: wrong).run()
+      }
+      #expect(error?.code == .digestMismatch)
+      #expect(try files(in: folder) == [], "what came is thrown away")
+      let right = "e62cf392a6b7ccd40c880f1471a1da283c8689c9a3d2bcb9c878931eabbce5a8"
+      try await shop.download(to: place, ranges: 4, digest: .sha256(right)).run()
+      #expect(try files(in: folder) == ["file"])
+    }
+  }
+
+  // MARK: The size
+
+  @Test(arguments: [1, 4]) func `a file that is too large is refused by its header, and none of it is fetched`(
+    ranges: Int
+  ) async throws {
+    let shop = try RangeShop()
+    try await withFolder { folder in
+      let task = RangeShop.GetFile(server: shop.server)
+      let place = folder.appendingPathComponent("file")
+      let small = ResumableDownload(task, to: place, ranges: ranges, maximumSize: 99_999)
+      let error = await #expect(throws: TaskError.self) { try await small.run() }
+      #expect(error?.code == .bodyTooLarge && error?.reason.contains("99999 bytes") == true)
+      #expect(try files(in: folder) == [] && shop.mock.requestCount == 1)
+      try await ResumableDownload(task, to: place, ranges: ranges, maximumSize: 100_000).run()
+    }
+  }
+
+  @Test func `a body of unknown length ends where it is too large`() async throws {
+    let shop = try RangeShop()
+    shop.mock.enqueue(.raw(Data("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".utf8) + RangeShop.bytes(100_000)))
+    try await withFolder { folder in
+      let task = RangeShop.GetFile(server: shop.server)
+      let small = ResumableDownload(task, to: folder.appendingPathComponent("file"), maximumSize: 50_000)
+      let error = await #expect(throws: TaskError.self) { try await small.run() }
+      #expect(error?.code == .bodyTooLarge && shop.mock.requestCount == 1)
+    }
+  }
+}
