@@ -33,7 +33,7 @@ import Testing
     #expect(synced.usable(of: 140, marks: written.marks) == written)
     #expect(synced.usable(of: 140, marks: nil) == synced, "after a crash of the system")
     #expect(synced.usable(of: 100, marks: Data()) == synced, "the marks are cut off")
-    #expect(synced.usable(of: 10, marks: Data()) == synced, "what one stream had written, before the file was made longer")
+    #expect(synced.usable(of: 10, marks: Data()) == synced, "what one stream had, before the file was longer")
   }
 
   @Test func `what cannot be theirs is not used`() throws {
