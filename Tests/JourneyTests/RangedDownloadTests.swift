@@ -236,7 +236,8 @@ import Testing
   @Test func `a cancelled download keeps what is there of each range, and a discarded one nothing`() async throws {
     let shop = try stalled()
     try await withFolder { folder in
-      let download = shop.download(to: folder.appendingPathComponent("file"), ranges: 4)
+      let place = folder.appendingPathComponent("file")
+      let download = shop.download(to: place, ranges: 4)
       let run = Task { try await download.run() }
       #expect(await eventually { present(place) == 82_500 })
       download.cancel()
