@@ -8,7 +8,8 @@ struct AddVideo: ServerPOSTTask {
 func resumableUpload(_ video: URL, _ shop: Server) async throws -> HTTPStatus {
   let upload = ResumableUpload(of: video, with: AddVideo().on(shop), by: .tus)
   let answer = try await upload.run()
-  return answer.status
+  let place = upload.location
+  return place == nil ? .noContent : answer.status
 }
 
 func watched(_ upload: ResumableUpload, show: @escaping @Sendable (Double?) -> Void) async throws {

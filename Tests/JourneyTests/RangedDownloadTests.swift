@@ -99,7 +99,7 @@ import Testing
     shop.file.withLock { $0.firstAt = [55_000: [wrong]] }
     try await inFolder(shop) { place in
       try await shop.download(to: place, ranges: 4).run()
-      #expect(shop.ranges.last == "" && shop.ranges.count { $0.isEmpty } == 1)
+      #expect(shop.ranges.count { $0.isEmpty } == 1)
       #expect(shop.ranges.contains("bytes=55000-77499"))
     }
   }
@@ -111,7 +111,7 @@ import Testing
     }
     try await inFolder(shop) { place in
       try await shop.download(to: place, ranges: 4).run()
-      #expect(shop.ranges.last == "")
+      #expect(shop.ranges.count { $0.isEmpty } == 1)
     }
   }
 
@@ -154,7 +154,7 @@ import Testing
       await #expect(throws: TaskError.self) { try await shop.download(to: place, ranges: 4).run() }
       shop.file.withLock { ($0.data, $0.tag) = (RangeShop.bytes(90_000, seed: 2), #""two""#) }
       try await shop.download(to: place, ranges: 4).run()
-      #expect(shop.ranges.last == "")
+      #expect(shop.ranges.count { $0.isEmpty } == 1)
     }
   }
 
@@ -171,10 +171,10 @@ import Testing
   @Test func `a server that limits connections is asked for fewer at a time`() async throws {
     let shop = try RangeShop(retry: .patient)
     let refusal = RangeShop.raw("429 Too Many Requests", [:], Data(), sent: 0)
-    shop.file.withLock { $0.firstAt = [55_000: [refusal]] }
+    shop.file.withLock { $0.firstAt = [32_500: [refusal], 55_000: [refusal], 77_500: [refusal]] }
     try await inFolder(shop) { place in
       try await shop.download(to: place, ranges: 4).run()
-      #expect(shop.ranges.sorted() == (Self.all + ["bytes=55000-77499"]).sorted())
+      #expect(shop.ranges.sorted() == (Self.all + Self.rest.dropFirst()).sorted())
     }
   }
 

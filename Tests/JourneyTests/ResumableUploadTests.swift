@@ -138,4 +138,33 @@ import Testing
       #expect(left == ["file.txt"])
     }
   }
+
+  @Test func `what the task sends as parameters is sent where the upload begins, and there alone`() async throws {
+    struct Album: Codable, Sendable { var album: String }
+    struct AddPhoto: ServerPOSTTask {
+      let server: Server
+      var path: String { "files" }
+      var query: HTTPQuery { ["kind": "photo"] }
+      var parameters: Album { Album(album: "holidays") }
+    }
+    try await withUpload(100_000) { file, data in
+      let shop = try UploadShop()
+      try await ResumableUpload(of: file, with: AddPhoto(server: shop.server), by: .google, chunkSize: 75_000).run()
+      let requests = shop.mock.requests
+      #expect(requests.first.map { String(decoding: $0.body, as: UTF8.self) } == #"{"album":"holidays"}"#)
+      #expect(requests.first?.target == "/files?kind=photo")
+      #expect(shop.upload.withLock { $0.data } == data, "no piece has them")
+      #expect(requests.dropFirst().allSatisfy { $0.target == "/files/1" })
+    }
+  }
+
+  @Test func `where the upload is can be asked for afterwards`() async throws {
+    try await withUpload(1000) { file, _ in
+      let shop = try UploadShop()
+      let upload = shop.upload(file, by: .tus)
+      #expect(upload.location == nil)
+      try await upload.run()
+      #expect(upload.location?.path == "/files/1")
+    }
+  }
 }

@@ -193,4 +193,32 @@ import Testing
       }
     }
   }
+
+  @Test(arguments: [true, false]) func `cancelling everything ends a transfer that waits for its next attempt`(
+    isPaused: Bool
+  ) async throws {
+    let clock = ManualClock()
+    let mock = try MockServer()
+    mock.route("/*") { _ in .status(.serviceUnavailable) }
+    var configuration = ServerConfiguration()
+    configuration.log = .discard
+    configuration.retryPolicy = .fixed(retries: 5, delay: .seconds(3600))
+    let server = Server(
+      remote: Remote(mock.url), configuration: configuration, manager: TaskManager(clock: CallClock(clock)))
+    try await withFolder { folder in
+      let task = RangeShop.GetFile(server: server)
+      let download = ResumableDownload(task, to: folder.appendingPathComponent("file"))
+      let run = Task { try await download.run() }
+      #expect(
+        await eventually {
+          if case .delayed = download.state { clock.sleeperCount > 0 } else { false }
+        })
+      if isPaused { download.pause() }
+      #expect(await server.manager.cancel(tag: "another") == 0)
+      #expect(await server.manager.cancelAll() == 1)
+      await #expect(throws: CancellationError.self) { try await run.value }
+      #expect(await server.manager.cancelAll() == 0, "it is over")
+      #expect(mock.requestCount == 1)
+    }
+  }
 }

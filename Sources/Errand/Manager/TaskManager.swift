@@ -78,7 +78,7 @@ public actor TaskManager {
 
   // MARK: Cancellation
 
-  /// Cancels every call under way; each throws `CancellationError`. Returns how many there were.
+  /// Cancels every call under way, and every transfer; each throws `CancellationError`. Returns how many there were.
   @discardableResult
   public func cancelAll() -> Int { calls.cancel { _ in true } }
 

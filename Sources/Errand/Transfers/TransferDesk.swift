@@ -29,9 +29,11 @@ final class TransferDesk: Sendable {
 
   // MARK: Running
 
-  /// Runs `body` as the one run of the transfer; `cancel()` and the surrounding task cancel it.
+  /// Runs `body` as the one run of the transfer; `cancel()`, the surrounding task and the manager cancel it.
   /// Throws ``TaskError`` with code `.transferInUse` while another run is under way, and what `body` throws.
-  func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+  func run<Value: Sendable>(_ plan: TaskPlan, _ body: @escaping @Sendable () async throws -> Value) async throws
+    -> Value
+  {
     let isFirst = state.withLock { state in
       guard state.life.begin() else { return false }
       state.isCancelled = false
@@ -39,6 +41,9 @@ final class TransferDesk: Sendable {
     }
     guard isFirst else { throw Self.inUse(name) }
     tell()
+    let calls = plan.server.manager.calls
+    let work = calls.enter(CallDesk.Work(plan: plan) { [weak self] in self?.cancel() ?? false })
+    defer { calls.leave(work) }
     let job = Task { try await body() }
     let isCancelled = state.withLock { state in
       state.run = job
@@ -131,12 +136,15 @@ final class TransferDesk: Sendable {
     return true
   }
 
-  func cancel() {
-    let run = state.withLock { state in
+  /// Cancels the run; true where it made no attempt just then.
+  @discardableResult
+  func cancel() -> Bool {
+    let (run, isIdle) = state.withLock { state in
       state.isCancelled = state.life.isRunning
-      return state.run
+      return (state.run, state.life.isRunning && state.attempt == nil)
     }
     run?.cancel()
+    return isIdle
   }
 
   // MARK: Watching

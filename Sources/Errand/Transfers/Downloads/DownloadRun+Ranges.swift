@@ -74,9 +74,9 @@ extension DownloadRun {
     file.ranges.map { $0.parts[index].count > part.count } ?? false
   }
 
-  /// Waits before a range that was refused while others came, as its answer and the policy say.
+  /// Waits before a range that was refused while others came, as its answer and the policy say: that they came is a gain.
   private func wait(_ refusal: DownloadCrew.Refusal, _ retry: inout TransferRetry) async throws {
-    retry.failed(refusal.error, hasGained: false)
+    retry.failed(refusal.error, hasGained: true)
     try await rest(after: refusal.error, &retry, since: refusal.moment)
   }
 

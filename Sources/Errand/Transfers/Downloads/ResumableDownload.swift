@@ -74,7 +74,7 @@ public final class ResumableDownload: Sendable {
   ///   already. What a hook throws. `CancellationError` when it was cancelled.
   @discardableResult
   public func run() async throws -> URL {
-    try await desk.run { [self] in
+    try await desk.run(makePlan()) { [self] in
       let file = try DownloadFile(for: file, put: put)
       let run = DownloadRun(makePlan, file, desk, aim)
       try await run.run()

@@ -45,7 +45,7 @@ public actor OfflineQueue {
   ///   - lifetime: The time after which a task that could not be delivered expires; a week unless given.
   ///   - migration: Makes tasks of those in older versions.
   /// - Throws: ``TaskError`` with code `.transferInUse` while another process, or another queue, has the folder; with code
-  ///   `.fileNotWritable` where it cannot be used.
+  ///   `.fileNotWritable` where it cannot be used; with code `.encodingFailed` where two types have one name.
   public init(
     in url: URL, on server: Server, types: [any PersistentTask.Type], lifetime: Duration = .seconds(7 * 86_400),
     migration: Migration? = nil
@@ -53,7 +53,7 @@ public actor OfflineQueue {
     self.server = server
     self.lifetime = lifetime
     self.migration = migration
-    self.types = Dictionary(types.map { ($0.typeName, $0) }, uniquingKeysWith: { first, _ in first })
+    self.types = try Self.named(types)
     folder = try QueueFolder.open(url)
     nextID = try folder.largestNumber() + 1
     for name in try folder.taskNames() {
@@ -62,6 +62,18 @@ public actor OfflineQueue {
       } else {
         let aside = try folder.setAside(name)
         untold.append(QueueReport(fileName: aside, task: nil, outcome: .setAside(reason: "the file is no task")))
+      }
+    }
+  }
+
+  /// The types by name. The same one may be there twice.
+  private static func named(_ types: [any PersistentTask.Type]) throws -> [String: any PersistentTask.Type] {
+    try types.reduce(into: [:]) { named, type in
+      if let other = named.updateValue(type, forKey: type.typeName), other != type {
+        throw TaskError(
+          .encodingFailed,
+          "\(other) and \(type) are both named '\(type.typeName)': state another typeName in one of them",
+          phase: .preparing, isSurelyNotSent: true)
       }
     }
   }
@@ -110,7 +122,7 @@ public actor OfflineQueue {
 
   /// Delivers what can be delivered now, once, whatever is held up.
   ///
-  /// - Returns: What became of the tasks that left the queue.
+  /// - Returns: What became of the tasks that left the queue, and why others stay: of each key the first.
   /// - Throws: ``TaskError`` with code `.transferInUse` while it delivers already, as in ``run(_:)``; `CancellationError` when it was
   ///   cancelled: what was not delivered by then stays, and the next delivery reports on what was.
   @discardableResult
@@ -121,7 +133,7 @@ public actor OfflineQueue {
     await pass(isOnly: true) { report in reports.withLock { $0.append(report) } }
     let told = reports.withLock { $0 }
     guard !Task.isCancelled else {
-      untold = told + untold
+      untold = told.filter(\.hasLeft) + untold
       throw CancellationError()
     }
     return told
@@ -131,7 +143,7 @@ public actor OfflineQueue {
   /// after twice as long each time, or as the server asks for, up to five minutes.
   ///
   /// - Parameter report: Is told of each task that leaves the queue, before its file does: of one twice where the program ends between
-  ///   them.
+  ///   them. Also of one that stays, each time that it was sent.
   /// - Throws: ``TaskError`` with code `.transferInUse` while it delivers already; `CancellationError` when it was cancelled.
   public func run(_ report: @escaping @Sendable (QueueReport) async -> Void) async throws {
     try begin()
@@ -200,8 +212,12 @@ public actor OfflineQueue {
       let outcome: QueueReport.Outcome
       switch await fate(of: queued) {
       case .leaves(let known): outcome = known
-      case .stays(let retryAfter):
-        if !Task.isCancelled { holds.hold(key, at: server.manager.clock.now, retryAfter: retryAfter) }
+      case .stays(let error, let retryAfter):
+        guard !Task.isCancelled else { return (key, true) }
+        holds.hold(key, at: server.manager.clock.now, retryAfter: retryAfter)
+        if !(error is CancellationError) {
+          await report(QueueReport(fileName: queued.fileName, task: queued, outcome: .stays(error)))
+        }
         return (key, true)
       }
       await report(QueueReport(fileName: queued.fileName, task: queued, outcome: outcome))
@@ -222,7 +238,7 @@ public actor OfflineQueue {
 
   private enum Fate {
     case leaves(QueueReport.Outcome)
-    case stays(retryAfter: Duration?)
+    case stays(any Error, retryAfter: Duration?)
   }
 
   private func fate(of queued: QueuedTask) async -> Fate {
@@ -234,10 +250,13 @@ public actor OfflineQueue {
     }
     do {
       let response = try await send(task, queued.idempotencyKey)
-      return QueueRules.strays(response) ? .stays(retryAfter: nil) : .leaves(.delivered(response.status))
+      guard QueueRules.strays(response) else { return .leaves(.delivered(response.status)) }
+      let error = TaskError(
+        .badRedirect, "a redirect made a GET of the POST, as to a page where people sign in", phase: .finishing)
+      return .stays(error.with(response, Data(), server.configuration), retryAfter: nil)
     } catch {
       guard QueueRules.stays(after: error) else { return .leaves(.failed(error)) }
-      return .stays(retryAfter: (error as? TaskError).flatMap { RetryAfter.delay(in: $0.headers) })
+      return .stays(error, retryAfter: (error as? TaskError).flatMap { RetryAfter.delay(in: $0.headers) })
     }
   }
 

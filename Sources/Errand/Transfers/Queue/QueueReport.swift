@@ -1,6 +1,6 @@
 /// What became of a task in an ``OfflineQueue``.
 public struct QueueReport: Sendable {
-  /// The ways in which a task leaves the queue. The file of one that was not delivered is in the folder `set-aside` of the queue.
+  /// What becomes of a task. The file of one that left the queue undelivered is in the folder `set-aside` of the queue.
   public enum Outcome: Sendable {
     /// It was delivered, with this status.
     case delivered(HTTPStatus)
@@ -10,6 +10,8 @@ public struct QueueReport: Sendable {
     case failed(any Error)
     /// It is of a type or a version that nobody knows, or is no task.
     case setAside(reason: String)
+    /// It could not be delivered now, and stays: it is sent again.
+    case stays(any Error)
   }
 
   /// The name of its file.
@@ -18,4 +20,9 @@ public struct QueueReport: Sendable {
   public let task: QueuedTask?
   /// What became of it.
   public let outcome: Outcome
+
+  /// True where the task left the queue: nothing more is told of it.
+  public var hasLeft: Bool {
+    if case .stays = outcome { false } else { true }
+  }
 }

@@ -50,6 +50,8 @@ public final class ResumableUpload: Sendable {
   /// The place of the journal, and the memory of an upload without one.
   private let journal: URL?
   private let memory = UploadMemory()
+  /// The place that the server has named last.
+  private let named = Lock<URL?>(nil)
   private let desk: TransferDesk
 
   /// An upload that does not run yet.
@@ -119,7 +121,7 @@ public final class ResumableUpload: Sendable {
   ///   runs already. What a hook throws, and the closure that gives bytes. `CancellationError` when it was cancelled.
   @discardableResult
   public func run() async throws -> TaskResponse<Data> {
-    try await desk.run { [self] in try await withRun { try await $0.run() } }
+    try await desk.run(makePlan()) { [self] in try await withRun { try await $0.run() } }
   }
 
   /// Pauses the upload: the request under way ends.
@@ -141,6 +143,11 @@ public final class ResumableUpload: Sendable {
   /// Throws ``TaskError`` with code `.transferInUse` while it runs, or that of the request.
   public func discard() async throws { try await withRun { try await $0.discard() } }
 
+  /// The place that the server has named for the upload; nil until a run knows it.
+  ///
+  /// With tus the file stays there. With the other protocols the last answer says where it is. It may be a secret.
+  public var location: URL? { named.withLock { $0 } }
+
   /// The state.
   public var state: TransferState { desk.transferState }
 
@@ -156,7 +163,7 @@ public final class ResumableUpload: Sendable {
     guard let journal else {
       try memory.take(job.name)
       defer { memory.release() }
-      return try await body(try UploadRun(makePlan, job, .memory(memory), desk))
+      return try await body(try newRun(.memory(memory)))
     }
     // One for each place that the file goes to: the same file may go to two.
     let target = job.identity(at: try await ServerSnapshot.url(of: makePlan()))
@@ -169,6 +176,10 @@ public final class ResumableUpload: Sendable {
       place.remove("lock")
       lock.release()
     }
-    return try await body(try UploadRun(makePlan, job, .journal(place), desk))
+    return try await body(try newRun(.journal(place)))
+  }
+
+  private func newRun(_ keep: UploadKeep) throws -> UploadRun {
+    try UploadRun(makePlan, job, keep, desk) { [self] url in named.withLock { $0 = url } }
   }
 }

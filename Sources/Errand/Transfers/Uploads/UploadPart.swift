@@ -47,6 +47,10 @@ struct UploadPart: ServerTask {
   var server: Server { base.server }
   var url: URL { target }
   var taskTag: String { base.taskTag }
+  /// Those of the task, where its body is sent too.
+  var plannedParameters: (any Encodable & Sendable)? {
+    if case .own = content { base.task.plannedParameters } else { nil }
+  }
 
   func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
     switch content {
@@ -71,7 +75,11 @@ struct UploadPart: ServerTask {
     plan.httpMethod = method
     plan.headers = headers
     if !isHome { plan.authentication = .inherited }
-    plan.pageURL = target
+    if case .own = content {
+      (plan.pageURL, plan.addedQuery) = (nil, [:])  // that of the task, to which parameters may be added
+    } else {
+      plan.pageURL = target
+    }
     plan.acceptedStatuses = .all
     plan.retryPolicy = .never
     plan.redirectPolicy = .refuse

@@ -15,7 +15,11 @@ actor UploadRun {
   private var length: Int64?
   /// True where the server was not told the length when the upload began.
   private var isDeferred = false
-  private var session: UploadSession?
+  private var session: UploadSession? {
+    didSet { if let session { name(session.location) } }
+  }
+  /// Is told where the upload is.
+  private let name: @Sendable (URL) -> Void
   /// The URL of the task, where the upload begins.
   private var home: URL?
   /// True where an earlier run has begun the upload, and nothing is known of it yet.
@@ -36,13 +40,15 @@ actor UploadRun {
   private var rejection: TaskError?
 
   init(
-    _ makePlan: @escaping @Sendable () -> TaskPlan, _ job: ResumableUpload.Job, _ keep: UploadKeep, _ desk: TransferDesk
+    _ makePlan: @escaping @Sendable () -> TaskPlan, _ job: ResumableUpload.Job, _ keep: UploadKeep,
+    _ desk: TransferDesk, name: @escaping @Sendable (URL) -> Void
   ) throws {
     let plan = makePlan()
     self.makePlan = makePlan
     self.job = job
     self.keep = keep
     self.desk = desk
+    self.name = name
     server = plan.server
     retry = TransferRetry(plan)
     if case .file(let file) = job.content {

@@ -60,12 +60,13 @@ import Testing
   }
 
   private func kinds(_ reports: [QueueReport]) -> [String] {
-    reports.map { report in
+    reports.filter(\.hasLeft).map { report in
       switch report.outcome {
       case .delivered(let status): "\(status.code)"
       case .expired: "expired"
       case .failed(let error): (error as? TaskError)?.code.name ?? "failed"
       case .setAside: "aside"
+      case .stays: "stays"
       }
     }
   }
@@ -214,7 +215,7 @@ import Testing
       let remote = Remote { _ in isBusy.withLock { $0 } ? 503 : .created }
       let queue = try remote.queue(folder)
       let reports = Shared(0)
-      let run = Task { try await queue.run { _ in reports.withLock { $0 += 1 } } }
+      let run = Task { try await queue.run { report in if report.hasLeft { reports.withLock { $0 += 1 } } } }
       try await queue.add(Note(uploadPayload: "a"))
       #expect(await eventually { remote.bodies.count == 1 })
       isBusy.withLock { $0 = false }
@@ -227,6 +228,35 @@ import Testing
       #expect(await eventually { reports.withLock { $0 } == 2 })
       run.cancel()
       await #expect(throws: CancellationError.self) { try await run.value }
+    }
+  }
+
+  @Test func `one that stays is told of with its error, each time that it was sent`() async throws {
+    try await withFolder { folder in
+      let remote = Remote { $0.contains("bad") ? 503 : .created }
+      let queue = try remote.queue(folder)
+      try await queue.add(Note(uploadPayload: "bad"), key: "x")
+      try await queue.add(Note(uploadPayload: "behind"), key: "x")
+      for _ in 1...2 {
+        let reports = try await queue.deliver()
+        #expect(reports.count == 1 && reports[0].task?.id == 1 && !reports[0].hasLeft)
+        guard case .stays(let error as TaskError) = reports[0].outcome else {
+          Issue.record("\(reports)")
+          return
+        }
+        #expect(error.status == .serviceUnavailable)
+      }
+    }
+  }
+
+  @Test func `two types of one name are refused, and a type that is given twice is not`() async throws {
+    try await withFolder { folder in
+      let error = #expect(throws: TaskError.self) {
+        try OfflineQueue(in: folder, on: Remote().server, types: [Note.self, Other.self, NewNote.self])
+      }
+      #expect(error?.code == .encodingFailed)
+      #expect(error?.reason.contains("Note and NewNote are both named 'note'") == true, "\(error?.reason ?? "")")
+      _ = try OfflineQueue(in: folder, on: Remote().server, types: [Note.self, Note.self])
     }
   }
 }
