@@ -23,6 +23,8 @@ final class RangeShop: Sendable {
     var first: [MockAnswer] = []
     /// The same for the next requests from these positions on.
     var firstAt: [Int: [MockAnswer]] = [:]
+    /// The same for requests for the whole.
+    var wholes: [MockAnswer] = []
     /// What happens once such a position is asked for.
     var changes: [Int: @Sendable (inout File) -> Void] = [:]
   }
@@ -31,7 +33,10 @@ final class RangeShop: Sendable {
   let server: Server
   let file: Shared<File>
 
-  init(_ data: Data = RangeShop.bytes(100_000), tag: String? = #""one""#, retry: RetryPolicy = .patient) throws {
+  init(
+    _ data: Data = RangeShop.bytes(100_000), tag: String? = #""one""#, retry: RetryPolicy = .patient,
+    budget: RetryBudget = RetryBudget(capacity: 1), clock: CallClock = .continuous
+  ) throws {
     mock = try MockServer()
     let file = Shared(File(data: data, tag: tag))
     self.file = file
@@ -40,7 +45,7 @@ final class RangeShop: Sendable {
     configuration.retryPolicy = retry
     server = Server(
       remote: Remote(mock.url), configuration: configuration,
-      manager: TaskManager(retryBudget: RetryBudget(capacity: 1)))
+      manager: TaskManager(retryBudget: budget, clock: clock))
     mock.route("/*") { request in
       file.withLock { file in
         if !file.first.isEmpty { return file.first.removeFirst() }
@@ -81,6 +86,7 @@ final class RangeShop: Sendable {
         return answer
       }
     }
+    if positions == nil, !file.wholes.isEmpty { return file.wholes.removeFirst() }
     var offset: Int?
     if file.takesRanges, let first = positions?.first,
       request.headers[.ifRange].map({ $0 == file.tag || $0 == file.extra[.lastModified] }) ?? true

@@ -324,4 +324,54 @@ import Testing
       #expect(error?.code == .bodyTooLarge && shop.mock.requestCount == 1)
     }
   }
+
+  // MARK: What one request means for the others
+
+  @Test func `the failures of the first request are none of the ranges that follow`() async throws {
+    let shop = try RangeShop(retry: .fixed(retries: 1, delay: .zero), budget: .standard)
+    shop.file.withLock { ($0.first, $0.firstAt) = ([.status(502)], [55_000: [.status(502)]]) }
+    try await inFolder(shop) { place in
+      try await shop.download(to: place, ranges: 4).run()
+      #expect(shop.ranges.sorted() == (["bytes=0-9999", "bytes=55000-77499"] + Self.all).sorted())
+    }
+  }
+
+  @Test(arguments: [1, 4]) func `a body that is longer than its header says leaves nothing behind`(ranges: Int)
+    async throws
+  {
+    let shop = try RangeShop(retry: .never)
+    let start = ranges == 1 ? 60_000 : 77_500
+    let head =
+      "HTTP/1.1 206 Partial Content\r\nConnection: close\r\nETag: \"one\"\r\n"
+      + "Content-Range: bytes \(start)-99999/100000\r\n\r\n"
+    shop.file.withLock { file in
+      file.firstAt = [start: [.raw(Data(head.utf8) + Data(count: 150_000))]]
+      if ranges == 1 { file.cuts = [60_000] } else { file.wholes = [.status(500)] }
+    }
+    try await inFolder(shop) { place in
+      if ranges == 1 { await #expect(throws: TaskError.self) { try await shop.download(to: place).run() } }
+      await #expect(throws: TaskError.self) { try await shop.download(to: place, ranges: ranges).run() }
+      let before = shop.ranges.count
+      try await shop.download(to: place, ranges: ranges).run()
+      #expect(shop.ranges.dropFirst(before).contains { $0.hasPrefix("bytes=\(start)-") })
+    }
+  }
+
+  @Test func `a file that is complete and too large is not put in its place`() async throws {
+    let shop = try RangeShop(retry: .never)
+    shop.file.withLock { $0.cuts = [99_999] }
+    try await withFolder { folder in
+      let place = folder.appendingPathComponent("file")
+      await #expect(throws: TaskError.self) { try await shop.download(to: place).run() }
+      let part = try FileHandle(forWritingTo: folder.appendingPathComponent(".file.errand-part"))
+      try part.seekToEnd()
+      try part.write(contentsOf: shop.file.withLock { $0.data.suffix(1) })
+      try part.close()
+      let task = RangeShop.GetFile(server: shop.server)
+      let error = await #expect(throws: TaskError.self) {
+        try await ResumableDownload(task, to: place, maximumSize: 50_000).run()
+      }
+      #expect(error?.code == .bodyTooLarge && shop.ranges.last == "bytes=100000-")
+    }
+  }
 }

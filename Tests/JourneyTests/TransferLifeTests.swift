@@ -221,4 +221,45 @@ import Testing
       #expect(mock.requestCount == 1)
     }
   }
+
+  @Test func `a transfer is one of those that are cancelled, whatever it is at`() async throws {
+    let clock = ManualClock()
+    let shop = try RangeShop(
+      retry: .fixed(retries: 5, delay: .seconds(3600)), budget: .standard, clock: CallClock(clock))
+    let starts = [10_000, 32_500, 55_000, 77_500]
+    shop.file.withLock { file in
+      for start in starts { file.firstAt[start] = [.status(502)] }
+    }
+    try await withFolder { folder in
+      let ranged = shop.download(to: folder.appendingPathComponent("file"), ranges: 4)
+      let waiting = Task { try await ranged.run() }
+      #expect(await eventually { clock.sleeperCount == 4 }, "all its ranges wait")
+      guard case .delayed = ranged.state else {
+        Issue.record("\(ranged.state)")
+        return
+      }
+      #expect(await shop.server.manager.cancelAll() == 1)
+      await #expect(throws: CancellationError.self) { try await waiting.value }
+    }
+    let upload = try UploadShop()
+    upload.upload.withLock { $0.script = [.hang] }
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file.txt")
+      try Data("hello".utf8).write(to: file)
+      let sending = ResumableUpload(of: file, with: UploadShop.AddFile(server: upload.server), by: .tus)
+      let run = Task { try await sending.run() }
+      #expect(await eventually { upload.mock.requestCount == 2 })
+      #expect(await upload.server.manager.cancel(type: RangeShop.GetFile.self) == 0)
+      #expect(await upload.server.manager.cancel(type: UploadShop.AddFile.self) == 1, "its calls are of another type")
+      await #expect(throws: CancellationError.self) { try await run.value }
+    }
+    let stalled = try stalled()
+    try await withFolder { folder in
+      let download = stalled.download(to: folder.appendingPathComponent("file"))
+      let run = Task { try await download.run() }
+      #expect(await eventually { size(folder) == 60_000 })
+      #expect(await stalled.server.manager.cancelAll() == 1, "a transfer and its call are one")
+      await #expect(throws: CancellationError.self) { try await run.value }
+    }
+  }
 }

@@ -134,7 +134,8 @@
       }
     }
 
-    @Test func `the loop sleeps while the server's window is shut, and goes on when it opens`() async throws {
+    @Test(.staysBusy) func `the loop sleeps while the server's window is shut, and goes on when it opens`() async throws
+    {
       let transport = try peer.transport()
       let before = Self.loopTime
       let body = HTTPBody.bytes(Data(count: 8 << 20))

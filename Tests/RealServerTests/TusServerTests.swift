@@ -116,7 +116,7 @@
       }.max() ?? 0
     }
 
-    @Test func `bytes of unknown length arrive, and their length is told at the end`() async throws {
+    @Test func `bytes of unknown length arrive`() async throws {
       try await inFolder { tus, server, _, data in
         let upload = ResumableUpload(named: "log.bin", with: AddFile(server: server), by: .tus, chunkSize: 700_000) {
           offset, count in Data(data.dropFirst(Int(offset)).prefix(count))

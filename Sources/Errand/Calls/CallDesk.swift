@@ -3,7 +3,7 @@ final class CallDesk: ActivitySource {
   /// Work of several calls, one after the other: it is cancelled with them, also between two of them.
   struct Work: Sendable {
     let plan: TaskPlan
-    /// Cancels it; true where none of its calls was under way.
+    /// Cancels it; false where it is over.
     let cancel: @Sendable () -> Bool
   }
 
@@ -34,7 +34,7 @@ final class CallDesk: ActivitySource {
     if isWatched { tell() }
   }
 
-  /// Notes work of several calls; it is ended by the number that this returns.
+  /// Notes work of several calls; returns its number, which their plans have.
   func enter(_ work: Work) -> Int {
     state.withLock { state in
       state.lastWork += 1
@@ -46,14 +46,14 @@ final class CallDesk: ActivitySource {
   /// Removes work.
   func leave(_ work: Int) { _ = state.withLock { $0.works.removeValue(forKey: work) } }
 
-  /// Cancels the calls whose plan is `wanted`, and the work that is between two calls; returns how many there were.
+  /// Cancels the calls and the work whose plan is `wanted`; returns how many there were. Work is one, whatever calls it has.
   @discardableResult
   func cancel(where wanted: (TaskPlan) -> Bool) -> Int {
-    let (calls, works) = state.withLock { (Array($0.calls.values), Array($0.works.values)) }
-    let chosen = calls.filter { wanted($0.plan) }
-    let between = works.filter { wanted($0.plan) }.count { $0.cancel() }
-    for call in chosen { call.cancel() }
-    return chosen.count + between
+    let (all, works) = state.withLock { (Array($0.calls.values), $0.works) }
+    let calls = all.filter { wanted($0.plan) }
+    let ended = works.filter { wanted($0.value.plan) && $0.value.cancel() }
+    for call in calls { call.cancel() }
+    return ended.count + calls.count { call in call.plan.transfer.map { ended[$0] == nil } ?? true }
   }
 
   var count: Int { state.withLock { $0.calls.count } }

@@ -102,7 +102,7 @@ extension HTTPRequest {
   ///
   /// What arrives is what Errand sends, but for `Accept-Encoding` and the framing of a body, which are curl's own. Bytes that are no
   /// text go in through `printf`, in octal; a body that is a stream is read from the standard input. Proxies, pins, time limits
-  /// and the credentials of a digest are not in it.
+  /// and the credentials of a digest are not in it. curl 8.8 to 8.20 leave out a `?` that nothing follows.
   ///
   /// - Parameter redaction: Hides secrets, ``Redaction/standard`` unless given; nil shows all of them.
   public func curlCommand(redaction: Redaction? = .standard) -> String {

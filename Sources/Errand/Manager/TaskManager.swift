@@ -78,15 +78,15 @@ public actor TaskManager {
 
   // MARK: Cancellation
 
-  /// Cancels every call under way, and every transfer; each throws `CancellationError`. Returns how many there were.
+  /// Cancels every call and transfer under way; each throws `CancellationError`. Returns how many there were.
   @discardableResult
   public func cancelAll() -> Int { calls.cancel { _ in true } }
 
-  /// Cancels the calls whose task has this tag; each throws `CancellationError`. Returns how many there were.
+  /// Cancels the calls and transfers whose task has this tag; each throws `CancellationError`. Returns how many there were.
   @discardableResult
   public func cancel(tag: String) -> Int { calls.cancel { $0.taskTag == tag } }
 
-  /// Cancels the calls whose task is of this type; each throws `CancellationError`. Returns how many there were.
+  /// Cancels the calls and transfers whose task is of this type; each throws `CancellationError`. Returns how many there were.
   @discardableResult
   public func cancel<Described: ServerTask>(type: Described.Type) -> Int { calls.cancel { $0.task is Described } }
 

@@ -7,6 +7,8 @@ final class TransferDesk: Sendable {
     /// The run, and the attempt that it is at.
     var run: (any Cancellable)?
     var attempt: (any Cancellable)?
+    /// Its number among the work of the manager.
+    var number: Int?
     /// True where a pause has cancelled the attempt.
     var isHeld = false
     /// True where the run is to be cancelled as soon as it is known.
@@ -27,6 +29,9 @@ final class TransferDesk: Sendable {
 
   var transferState: TransferState { state.withLock { $0.life.state } }
 
+  /// The number of the run, which its calls have; nil where it does not run.
+  var number: Int? { state.withLock { $0.number } }
+
   // MARK: Running
 
   /// Runs `body` as the one run of the transfer; `cancel()`, the surrounding task and the manager cancel it.
@@ -42,8 +47,9 @@ final class TransferDesk: Sendable {
     guard isFirst else { throw Self.inUse(name) }
     tell()
     let calls = plan.server.manager.calls
-    let work = calls.enter(CallDesk.Work(plan: plan) { [weak self] in self?.cancel() ?? false })
-    defer { calls.leave(work) }
+    let number = calls.enter(CallDesk.Work(plan: plan) { [weak self] in self?.cancel() ?? false })
+    state.withLock { $0.number = number }
+    defer { calls.leave(number) }
     let job = Task { try await body() }
     let isCancelled = state.withLock { state in
       state.run = job
@@ -67,7 +73,7 @@ final class TransferDesk: Sendable {
       case .failure(let error): .failed(error)
       }
     let readers = state.withLock { state in
-      (state.run, state.attempt) = (nil, nil)
+      (state.run, state.attempt, state.number) = (nil, nil, nil)
       state.life.end(final)
       defer { state.readers = [:] }
       return Array(state.readers.values)
@@ -136,15 +142,15 @@ final class TransferDesk: Sendable {
     return true
   }
 
-  /// Cancels the run; true where it made no attempt just then.
+  /// Cancels the run; false where there is none.
   @discardableResult
   func cancel() -> Bool {
-    let (run, isIdle) = state.withLock { state in
+    let (run, isRunning) = state.withLock { state in
       state.isCancelled = state.life.isRunning
-      return (state.run, state.life.isRunning && state.attempt == nil)
+      return (state.run, state.life.isRunning)
     }
     run?.cancel()
-    return isIdle
+    return isRunning
   }
 
   // MARK: Watching

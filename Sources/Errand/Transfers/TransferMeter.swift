@@ -36,6 +36,13 @@ struct TransferMeter {
 }
 
 extension TransferProgress {
+  /// The progress of a whole of which a piece goes up behind what is there.
+  func adding(_ piece: TransferProgress) -> TransferProgress {
+    TransferProgress(
+      direction: direction, attempt: attempt, completed: min(completed + piece.completed, total ?? .max), total: total,
+      rate: piece.rate, isFinished: false)
+  }
+
   fileprivate init(_ other: TransferProgress, isFinished: Bool) {
     self.init(
       direction: other.direction, attempt: other.attempt, completed: other.completed, total: other.total,

@@ -66,9 +66,11 @@ struct TransferRetry: Sendable {
   /// - Parameters:
   ///   - error: Its failure.
   ///   - request: Its request, as far as it is known.
-  func delay(after error: TaskError, _ request: HTTPRequest) async throws -> Duration {
+  ///   - waited: The part of what the server asks for that is over.
+  func delay(after error: TaskError, _ request: HTTPRequest, waited: Duration = .zero) async throws -> Duration {
     let failure = RetryPolicy.Failure(
-      request: request, attempts: attempts, error: error, retryAfter: RetryAfter.delay(in: error.headers),
+      request: request, attempts: attempts, error: error,
+      retryAfter: RetryAfter.delay(in: error.headers).map { max(.zero, $0 - waited) },
       random: manager.random.unit())
     var refused = error
     refused.mostAttempts = policy.mostAttempts

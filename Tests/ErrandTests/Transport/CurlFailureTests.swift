@@ -47,6 +47,17 @@
       #expect(failure.reason.contains("tls.authorities") == isOfUnknownAuthority)
     }
 
+    @Test func `two places of a redirect are no redirect, whoever sees it first`() {
+      let failure = failure(CCE_WEIRD_SERVER_REPLY, "Multiple Location headers", Self.waiting)
+      #expect(failure.code == .badRedirect && failure.reason.contains("several Location fields"))
+    }
+
+    @Test(arguments: [(waiting, "head"), (receiving, "trailer")])
+    private func `fields that are too large say where they stand`(circumstances: Circumstances, part: String) {
+      let failure = failure(CCE_TOO_LARGE, "", circumstances)
+      #expect(failure.code == .badResponse && failure.reason.contains("a line of its \(part) is larger than"))
+    }
+
     @Test(arguments: [CCE_PEER_FAILED_VERIFICATION, CCE_SSL_CACERT_BADFILE])
     func `without authorities no certificate is trusted, and the error says what to install`(code: Int32) {
       var circumstances = Self.connecting

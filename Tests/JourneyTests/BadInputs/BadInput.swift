@@ -8,7 +8,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
   let name: String
   /// The code that the error has to have.
   let code: TaskError.Code
-  /// Words that its one line has to have: the cause.
+  /// Words that its one line has to have: the cause. Where libcurls differ, those of each are between bars.
   let words: [String]
   /// The call, which is to throw.
   let run: @Sendable (World) async throws -> Void

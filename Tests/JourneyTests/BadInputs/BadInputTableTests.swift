@@ -40,7 +40,10 @@ struct BadInputTableTests {
     try Data("old".utf8).write(to: world.old)
     let error = try #require(await #expect(throws: TaskError.self) { try await input.run(world) })
     #expect(error.code == input.code, "\(error.code): \(error)")
-    for word in input.words { #expect(error.description.contains(word), "\(error) does not say '\(word)'") }
+    for word in input.words {
+      let isSaid = word.split(separator: "|").contains { error.description.contains($0) }
+      #expect(isSaid, "\(error) does not say '\(word)'")
+    }
     #expect(error.description.utf8.count < 1000 && !error.description.contains { $0.isNewline }, "\(error)")
     try await checkRemains(of: world)
     return shop.mock

@@ -14,9 +14,16 @@ struct DownloadCrew {
     let moment: Duration
   }
 
+  /// A wait before a range is asked for again: until when, and after which error.
+  struct Rest {
+    let end: Duration
+    let error: TaskError
+  }
+
   /// Those who are at work, and how many of them wait before they ask again.
   private(set) var size = 0
   private var resting = 0
+  private var lastRest: Rest?
   private var taken: Set<Int> = []
   private var refusals: [Int: Refusal] = [:]
 
@@ -49,22 +56,32 @@ struct DownloadCrew {
   /// A range is there.
   mutating func leave(_ index: Int) { taken.remove(index) }
 
-  /// A remote that answers with 429 or 503 may limit connections: the range is left to those who get theirs, and one of the crew goes.
+  /// A remote that answers with 429 or 503 may limit connections, as the manager does: the range is left to those who get theirs, and
+  /// one of the crew goes.
   ///
   /// - Returns: False where nobody else is left.
   mutating func yield(_ index: Int, after error: TaskError, at now: Duration) -> Bool {
-    guard size > 1, error.status == .tooManyRequests || error.status == .serviceUnavailable else { return false }
+    guard size > 1, Self.isLimit(error) else { return false }
     size -= 1
     taken.remove(index)
     refusals[index] = Refusal(error: error, moment: now)
     return true
   }
 
-  /// One begins to wait. True where nobody else fetches anything.
-  mutating func rest() -> Bool {
-    resting += 1
-    return resting == size
+  /// True for the errors of who is allowed fewer exchanges at a time.
+  private static func isLimit(_ error: TaskError) -> Bool {
+    error.status == .tooManyRequests || error.status == .serviceUnavailable || error.code == .queueFull
+      || error.timer == .queue
   }
+
+  /// One begins to wait.
+  mutating func rest(_ rest: Rest) {
+    resting += 1
+    lastRest = rest
+  }
+
+  /// The last wait that began, where all who are at work wait.
+  var restOfAll: Rest? { size > 0 && resting == size ? lastRest : nil }
 
   mutating func wake() { resting -= 1 }
 }

@@ -5,15 +5,12 @@ import ErrandFoundation
 /// The journal never says more than is in the file: bytes are written before it counts them, and it is about another version only once
 /// those of the old one are gone.
 final class DownloadFile {
-  /// Writes bytes behind what is there; false and `errno` where some of them cannot be written.
-  typealias Put = @Sendable (Data, Int32) -> Bool
-
   /// The bytes after which what was written is synchronised with the disk: so many are lost where the system crashes.
   private static let checkpoint: Int64 = 16 << 20
 
   private let place: TransferPlace
   private let file: LockedFile
-  private let put: Put
+  private let disk: DownloadDisk
   private(set) var journal: DownloadJournal?
   /// The number of bytes that are there and can be gone on from; 0 where the file comes in ranges.
   private(set) var length: Int64 = 0
@@ -22,7 +19,7 @@ final class DownloadFile {
 
   /// Opens what is there, makes what is not, and the folders to it.
   /// Throws ``TaskError`` with code `.transferInUse`, or `.fileNotWritable`.
-  init(for url: URL, put: @escaping Put = { Descriptor.put($0, into: $1) }) throws {
+  init(for url: URL, on disk: DownloadDisk = DownloadDisk()) throws {
     place = try TransferPlace(url)
     var status = stat()
     guard stat(url.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
@@ -33,7 +30,7 @@ final class DownloadFile {
     var made: [String] = []
     guard PartialFile.makeFolders(to: place.folder, &made) else { throw place.failure() }
     file = try LockedFile(place.path("part"), of: url.path)
-    self.put = put
+    self.disk = disk
     guard let there = Descriptor.length(of: file.descriptor) else { throw place.failure() }
     let journal = place.read("journal").flatMap { try? JSONDecoder().decode(DownloadJournal.self, from: $0) }
     self.journal = journal
@@ -42,6 +39,18 @@ final class DownloadFile {
     } else {
       try cut(to: journal?.usable(of: there, boot: BootSession.current) ?? 0)
     }
+    // From here on what is written counts, also where the system was started anew before.
+    if let journal = self.journal, present > 0, journal.boot != BootSession.current { try? write(journal) }
+  }
+
+  /// Removes what is there for a place. Throws ``TaskError`` with code `.transferInUse` where somebody works on it.
+  static func discard(_ url: URL) throws {
+    let place = try TransferPlace(url)
+    guard access(place.folder, F_OK) == 0 else { return }
+    let lock = try LockedFile(place.path("part"), of: url.path)
+    place.remove("journal")
+    place.remove("part")
+    lock.release()
   }
 
   /// The file that it becomes.
@@ -63,7 +72,7 @@ final class DownloadFile {
 
   /// Adds bytes at the end.
   func append(_ data: Data) throws {
-    guard put(data, file.descriptor) else {
+    guard disk.put(data, file.descriptor) else {
       let error = place.failure("; the \(length) bytes that are there are kept, and a later run goes on from them")
       // Some of them may have been written: those are cut off, for they are asked for again.
       try? cut(to: length)
@@ -89,8 +98,30 @@ final class DownloadFile {
   /// Has what is there survive a crash of the system.
   func synchronise() throws {
     guard var journal, journal.synced != length || journal.ranges != ranges else { return }
-    guard fsync(file.descriptor) == 0 else { throw place.failure() }
+    try reachDisk()
     (journal.synced, journal.ranges) = (length, ranges)
+    try write(journal)
+  }
+
+  /// Has the disk take what was written. Where it fails, what it may have lost is not there any more: it says so once.
+  private func reachDisk() throws {
+    guard !disk.flush(file.descriptor) else { return }
+    let error = place.failure("; what came since the last time that the disk took all is fetched again")
+    if let synced = journal?.ranges {
+      ranges = synced
+      try? stretch(synced)
+    } else {
+      try? cut(to: min(length, journal?.synced ?? 0))
+    }
+    throw error
+  }
+
+  /// Takes back bytes that turned out to be none of the file's.
+  func takeBack(to length: Int64) throws {
+    guard self.length > length else { return }
+    try cut(to: length)
+    guard var journal, journal.synced > length else { return }
+    journal.synced = length
     try write(journal)
   }
 
@@ -113,11 +144,11 @@ final class DownloadFile {
     var old = stat()
     let isThere = stat(place.file.path, &old) == 0
     let mode = try isThere ? 0 : usualMode()
-    guard isThere ? PartialFile.adopt(old, file.descriptor) : fchmod(file.descriptor, mode) == 0,
-      fsync(file.descriptor) == 0, rename(place.path("part"), place.file.path) == 0
-    else {
+    guard isThere ? PartialFile.adopt(old, file.descriptor) : fchmod(file.descriptor, mode) == 0 else {
       throw place.failure()
     }
+    try reachDisk()
+    guard rename(place.path("part"), place.file.path) == 0 else { throw place.failure() }
     place.remove("journal")
     place.syncFolder()
   }
@@ -173,9 +204,17 @@ extension DownloadFile {
     var journal = journal
     (journal.ranges, journal.total, journal.synced) = (parts, parts.total, 0)
     try write(journal)
-    (ranges, length) = (parts, 0)
-    try stretch(parts)
     place.syncFolder()
+    do {
+      try stretch(parts)
+    } catch {
+      // The file system has no files of that length: what one stream has left stays as it is.
+      try? cut(to: parts.present)
+      (journal.ranges, journal.synced) = (nil, parts.present)
+      if parts.present > 0 { try? write(journal) } else { discard() }
+      throw error
+    }
+    (ranges, length) = (parts, 0)
   }
 
   /// Adds bytes to a range, behind those that it has.
@@ -183,11 +222,21 @@ extension DownloadFile {
     guard let part = ranges?.parts[index], let position = ranges?.positionOfMark(index) else { return }
     let mark = DownloadRanges.mark(part.count + Int64(data.count))
     // The mark comes last: what is killed in between has less than was written.
-    guard lseek(file.descriptor, off_t(part.next), SEEK_SET) >= 0, put(data, file.descriptor),
+    guard lseek(file.descriptor, off_t(part.next), SEEK_SET) >= 0, disk.put(data, file.descriptor),
       Descriptor.put(mark, into: file.descriptor, at: position)
     else { throw place.failure("; the \(present) bytes that are there are kept, and a later run goes on from them") }
     ranges?.add(data.count, to: index)
     try synchroniseInTime()
+  }
+
+  /// Takes back bytes of a range that turned out to be none of the file's.
+  func takeBack(_ index: Int, to count: Int64) throws {
+    guard let position = ranges?.positionOfMark(index) else { return }
+    ranges?.take(index, back: count)
+    guard Descriptor.put(DownloadRanges.mark(count), into: file.descriptor, at: position) else { throw place.failure() }
+    guard var journal, let synced = journal.ranges?.parts[index].count, synced > count else { return }
+    journal.ranges?.take(index, back: count)
+    try write(journal)
   }
 
   /// Makes a file as any other of one whose ranges are all there.
@@ -206,7 +255,7 @@ extension DownloadFile {
     let isSameBoot = BootSession.current != nil && journal?.boot == BootSession.current
     let marks = isSameBoot ? Descriptor.bytes(of: file.descriptor, from: known.total, atMost: 1 << 10) : nil
     guard journal?.format == DownloadJournal.format, journal?.validator?.kind == .eTag, journal?.total == known.total,
-      let usable = known.usable(of: there, marks: marks)
+      let usable = known.usable(of: there, marks: marks), usable.present > 0
     else {
       journal?.ranges = nil
       return try cut(to: 0)
@@ -218,7 +267,7 @@ extension DownloadFile {
 
   /// Gives the file its whole length, and its marks behind that.
   private func stretch(_ parts: DownloadRanges) throws {
-    guard ftruncate(file.descriptor, off_t(parts.lengthWithMarks)) == 0,
+    guard disk.stretch(file.descriptor, parts.lengthWithMarks),
       Descriptor.put(parts.marks, into: file.descriptor, at: parts.total)
     else { throw place.failure() }
   }

@@ -61,6 +61,9 @@ struct DownloadRanges: Codable, Sendable, Equatable {
   /// Counts bytes that were written.
   mutating func add(_ count: Int, to index: Int) { parts[index].count += Int64(count) }
 
+  /// Counts so many bytes of a range, where it had more.
+  mutating func take(_ index: Int, back count: Int64) { parts[index].count = min(parts[index].count, count) }
+
   // MARK: Marks
 
   /// The marks of all of them.
@@ -87,10 +90,9 @@ struct DownloadRanges: Codable, Sendable, Equatable {
     for index in parts.indices {
       let bytes = marks.dropFirst(index * Self.markSize).prefix(Self.markSize)
       let count = bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-      guard count <= UInt64(parts[index].end - parts[index].start), count >= UInt64(parts[index].count) else {
-        return nil
-      }
-      usable.parts[index].count = Int64(count)
+      guard count <= UInt64(parts[index].end - parts[index].start) else { return nil }
+      // A mark that was not written yet, or half of it, says less than is there.
+      usable.parts[index].count = max(parts[index].count, Int64(count))
     }
     return usable
   }

@@ -45,8 +45,10 @@ extension DownloadRun {
   private func work(_ first: HTTPResponse?) async throws {
     if let first, try await !complete(0, first) { return }
     while let (index, refusal) = crew.take(of: file.ranges) {
-      guard try await complete(index, after: refusal) else { return }
+      guard try await complete(index, after: refusal) else { break }
     }
+    // Whoever is left may be waiting.
+    if let rest = crew.restOfAll { desk.note(.delayed(max(.zero, rest.end - server.manager.clock.now), rest.error)) }
   }
 
   /// Fetches a range; false where it is left to the others.
@@ -54,6 +56,7 @@ extension DownloadRun {
     _ index: Int, _ first: HTTPResponse? = nil, after refusal: DownloadCrew.Refusal? = nil
   ) async throws -> Bool {
     var (retry, first) = (self.retry, first)
+    retry.gained()  // the failures before are those of other requests
     if let refusal { try await wait(refusal, &retry) }
     while let part = file.ranges?.parts[index], !part.isComplete {
       do {
@@ -76,21 +79,23 @@ extension DownloadRun {
 
   /// Waits before a range that was refused while others came, as its answer and the policy say: that they came is a gain.
   private func wait(_ refusal: DownloadCrew.Refusal, _ retry: inout TransferRetry) async throws {
+    let waited = server.manager.clock.now - refusal.moment
+    guard let asked = RetryAfter.delay(in: refusal.error.headers), asked > waited else { return }
     retry.failed(refusal.error, hasGained: true)
-    try await rest(after: refusal.error, &retry, since: refusal.moment)
+    try await rest(after: refusal.error, &retry, waited: waited)
   }
 
   /// Waits before the next attempt at a range.
-  private func rest(after error: TaskError, _ retry: inout TransferRetry, since moment: Duration? = nil) async throws {
+  private func rest(after error: TaskError, _ retry: inout TransferRetry, waited: Duration = .zero) async throws {
     let clock = server.manager.clock
-    var delay: Duration
+    let delay: Duration
     do {
-      delay = try await retry.delay(after: error, failedRequest(error))
+      delay = try await retry.delay(after: error, failedRequest(error), waited: waited)
     } catch let error as TaskError {
       throw DownloadCrew.Failure(error: error)
     }
-    if let moment { delay = max(.zero, delay - (clock.now - moment)) }
-    if crew.rest() { desk.note(.delayed(delay, error)) }
+    crew.rest(DownloadCrew.Rest(end: clock.now + delay, error: error))
+    if crew.restOfAll != nil { desk.note(.delayed(delay, error)) }
     defer { crew.wake() }
     try await clock.sleep(for: delay)
     desk.note(.running(present))
@@ -102,7 +107,6 @@ extension DownloadRun {
   ) async throws {
     if let first { return try await write(first, to: index, until: part.end) }
     guard let journal = file.journal, let validator = journal.validator else { throw DownloadCrew.Mismatch() }
-    attempts += 1
     let reply = try await ask(
       DownloadStep.Asked(offset: part.next, validator: validator, total: journal.total, end: part.end))
     switch (reply.step, reply.source) {
@@ -132,10 +136,12 @@ extension DownloadRun {
 
   /// Writes the body of a range to its place, as it comes.
   private func write(_ response: HTTPResponse, to index: Int, until end: Int64) async throws {
+    let there = file.ranges?.parts[index].count ?? 0
     do {
       while let chunk = try await response.body.next() {
         guard let part = file.ranges?.parts[index], part.next + Int64(chunk.count) <= end else {
-          throw DownloadCrew.Mismatch()  // longer than its header says
+          try file.takeBack(index, to: there)  // it is longer than its header says: what came before may be as wrong
+          throw DownloadCrew.Mismatch()
         }
         try file.append(chunk, to: index)
         tell(chunk.count)

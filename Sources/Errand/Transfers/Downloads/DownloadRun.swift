@@ -42,7 +42,7 @@ actor DownloadRun {
   func run() async throws {
     defer { file.close() }
     do {
-      while !(isConfirmed && file.isComplete) { try await next() }
+      while wantsWhole || !(isConfirmed && file.isComplete) { try await next() }
     } catch {
       if file.present == 0, file.journal == nil { file.discard() }  // nothing came: nothing is left behind
       // So that a crash of the system costs nothing either. Where even that fails, the error is about something else.
@@ -139,7 +139,7 @@ actor DownloadRun {
         .badRequest, "a resumable download has the whole of what it names: leave the task's own range out",
         phase: .preparing, isSurelyNotSent: true)
     }
-    let remaining = retry.remaining
+    let (remaining, transfer) = (retry.remaining, desk.number)
     plan.change { plan in
       plan.headers[.acceptEncoding] = "identity"
       plan.headers[.ifRange] = nil
@@ -151,6 +151,7 @@ actor DownloadRun {
       plan.cachePolicy = .none
       plan.hedging = .none
       if let remaining { plan.timeouts.call = remaining }
+      plan.transfer = transfer
     }
     guard plan.httpMethod == .get || plan.httpMethod == .automatic else {
       throw TaskError(
@@ -238,9 +239,11 @@ actor DownloadRun {
   /// Writes a body behind what is there, as it comes.
   private func write(_ response: HTTPResponse, until end: Int64?, gains: Bool = true) async throws {
     let isResumable = gains && file.journal?.validator != nil
+    let start = file.length
     while let chunk = try await response.body.next() {
       if let end, file.length + Int64(chunk.count) > end {
-        wantsWhole = true  // what came before may be as wrong as this
+        wantsWhole = true
+        try file.takeBack(to: start)  // what came before may be as wrong as this
         throw failure(.badResponse, "the body is longer than its header says", response)
       }
       try check(file.length + Int64(chunk.count), response)
@@ -260,20 +263,28 @@ actor DownloadRun {
   /// Throws where the file is, or is to be, larger than it may be.
   func check(_ length: Int64, _ response: HTTPResponse) throws {
     guard length > aim.maximumSize else { return }
-    throw failure(
-      .bodyTooLarge, "the file is larger than the \(aim.maximumSize) bytes of the download's maximumSize", response)
+    throw explained(tooLarge(.receiving), response)
+  }
+
+  private func tooLarge(_ phase: TaskError.Phase) -> TaskError {
+    TaskError(
+      .bodyTooLarge, "the file is larger than the \(aim.maximumSize) bytes of the download's maximumSize", phase: phase)
   }
 
   /// An error in what a response says, with the call that it came by.
   func failure(_ code: TaskError.Code, _ reason: String, _ response: HTTPResponse) -> any Error {
-    let error = TaskError(code, reason, phase: .receiving).with(response, Data(), server.configuration)
-    return response.body.explained(error)
+    explained(TaskError(code, reason, phase: .receiving), response)
+  }
+
+  private func explained(_ error: TaskError, _ response: HTTPResponse) -> any Error {
+    response.body.explained(error.with(response, Data(), server.configuration))
   }
 
   // MARK: The end
 
   /// Checks what came, and puts it in its place.
   private func finish() async throws {
+    guard file.present <= aim.maximumSize else { throw tooLarge(.finishing) }
     try file.settle()
     if let expected = aim.digest?.sha256 ?? file.journal?.digest {
       let actual = try await file.sha256()

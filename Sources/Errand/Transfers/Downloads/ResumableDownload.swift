@@ -22,7 +22,7 @@ public final class ResumableDownload: Sendable {
   public let file: URL
   private let makePlan: @Sendable () -> TaskPlan
   private let aim: DownloadAim
-  private let put: DownloadFile.Put
+  private let disk: DownloadDisk
   private let desk: TransferDesk
 
   /// A download that does not run yet.
@@ -44,7 +44,7 @@ public final class ResumableDownload: Sendable {
     let aim = DownloadAim(
       digest: digest, identity: identity, ranges: min(max(1, ranges), DownloadRanges.most),
       maximumSize: maximumSize.map { max(0, $0) } ?? .max)
-    self.init(task, to: file, aim) { Descriptor.put($0, into: $1) }
+    self.init(task, to: file, aim)
   }
 
   /// A download whose ranges may be short: for tests.
@@ -52,14 +52,13 @@ public final class ResumableDownload: Sendable {
     _ task: some ServerTask, to file: URL, digest: TransferDigest? = nil, ranges: Int, smallestRange: Int64
   ) {
     let aim = DownloadAim(digest: digest, ranges: ranges, smallestRange: smallestRange)
-    self.init(task, to: file, aim) { Descriptor.put($0, into: $1) }
+    self.init(task, to: file, aim)
   }
 
-  /// A download that writes by `put`: for tests of disks that are full.
-  init(_ task: some ServerTask, to file: URL, _ aim: DownloadAim, put: @escaping DownloadFile.Put) {
+  init(_ task: some ServerTask, to file: URL, _ aim: DownloadAim, on disk: DownloadDisk = DownloadDisk()) {
     self.file = file
     self.aim = aim
-    self.put = put
+    self.disk = disk
     makePlan = { task.plan }
     desk = TransferDesk(file.path)
   }
@@ -75,7 +74,7 @@ public final class ResumableDownload: Sendable {
   @discardableResult
   public func run() async throws -> URL {
     try await desk.run(makePlan()) { [self] in
-      let file = try DownloadFile(for: file, put: put)
+      let file = try DownloadFile(for: file, on: disk)
       let run = DownloadRun(makePlan, file, desk, aim)
       try await run.run()
       return self.file
@@ -99,13 +98,7 @@ public final class ResumableDownload: Sendable {
 
   /// Removes what is there of a download that does not run; the file that it would replace stays.
   /// Throws ``TaskError`` with code `.transferInUse` while it runs, here or in another process.
-  public func discard() throws {
-    let place = try TransferPlace(file)
-    guard access(place.folder, F_OK) == 0 else { return }
-    let there = try DownloadFile(for: file)
-    there.discard()
-    there.close()
-  }
+  public func discard() throws { try DownloadFile.discard(file) }
 
   /// The state.
   public var state: TransferState { desk.transferState }

@@ -143,7 +143,7 @@ public actor OfflineQueue {
   /// after twice as long each time, or as the server asks for, up to five minutes.
   ///
   /// - Parameter report: Is told of each task that leaves the queue, before its file does: of one twice where the program ends between
-  ///   them. Also of one that stays, each time that it was sent.
+  ///   them. Also of one that stays, each time that it could not be delivered.
   /// - Throws: ``TaskError`` with code `.transferInUse` while it delivers already; `CancellationError` when it was cancelled.
   public func run(_ report: @escaping @Sendable (QueueReport) async -> Void) async throws {
     try begin()

@@ -143,7 +143,7 @@ public final class ResumableUpload: Sendable {
   /// Throws ``TaskError`` with code `.transferInUse` while it runs, or that of the request.
   public func discard() async throws { try await withRun { try await $0.discard() } }
 
-  /// The place that the server has named for the upload; nil until a run knows it.
+  /// The place that the server has named for the upload; nil until a run, or ``discard()``, knows it.
   ///
   /// With tus the file stays there. With the other protocols the last answer says where it is. It may be a secret.
   public var location: URL? { named.withLock { $0 } }

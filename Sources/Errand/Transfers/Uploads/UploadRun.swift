@@ -182,17 +182,14 @@ actor UploadRun {
     let isHome = Origin(url) == home.flatMap { Origin($0) } || server.snapshot.isHome(url)
     let part = UploadPart(makePlan(), request, to: url, content, isHome: isHome)
     var plan = part.plan(request.method, deadline: retry.remaining)
+    plan.transfer = desk.number
     if content.isPiece {
-      plan.progress = { [weak self] told in
-        guard let self, told.direction == .up else { return }
-        Task { await self.tell(told) }
+      let (desk, before) = (desk, progress(0, rate: nil))
+      plan.progress = { told in
+        if told.direction == .up { desk.note(.running(before.adding(told))) }
       }
     }
     return try await Call.perform(plan, .memory) { TaskResponse($0.data, $0) }
-  }
-
-  private func tell(_ told: TransferProgress) {
-    if offset != nil { desk.note(.running(progress(told.completed, rate: told.rate))) }
   }
 
   private func progress(_ sent: Int64, rate: Double?, isFinished: Bool = false) -> TransferProgress {

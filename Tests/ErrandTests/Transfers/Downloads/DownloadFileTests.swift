@@ -127,7 +127,7 @@ import Testing
   @Test func `a disk that is full keeps what is there`() async throws {
     try await inFolder { (url, _) throws in
       let room = Shared(6)
-      let file = try DownloadFile(for: url) { data, descriptor in
+      let disk = DownloadDisk { data, descriptor in
         let fits = room.withLock { room in
           defer { room = max(0, room - data.count) }
           return data.prefix(room)
@@ -138,6 +138,7 @@ import Testing
         }
         return true
       }
+      let file = try DownloadFile(for: url, on: disk)
       try file.begin(version)
       try file.append(Data("1234".utf8))
       let error = #expect(throws: TaskError.self) { try file.append(Data("5678".utf8)) }
@@ -206,7 +207,11 @@ import Testing
       try Data(text.replacingOccurrences(of: boot, with: "another").utf8).write(to: journal)
       let second = try DownloadFile(for: url)
       #expect(second.ranges?.parts.map(\.count) == [0, 2, 0])
+      try second.append(Data("6".utf8), to: 1)
       second.close()
+      let third = try DownloadFile(for: url)
+      #expect(third.ranges?.parts.map(\.count) == [0, 3, 0], "there was no crash since")
+      third.close()
     }
   }
 
@@ -249,7 +254,7 @@ import Testing
   @Test func `a disk that is full keeps what is there of each range`() async throws {
     try await inFolder { (url, _) throws in
       let isFull = Shared(false)
-      let file = try DownloadFile(for: url) { data, descriptor in
+      let disk = DownloadDisk { data, descriptor in
         guard !isFull.withLock({ $0 }) else {
           Descriptor.put(data.prefix(1), into: descriptor)
           errno = ENOSPC
@@ -257,6 +262,7 @@ import Testing
         }
         return Descriptor.put(data, into: descriptor)
       }
+      let file = try DownloadFile(for: url, on: disk)
       try file.split(version, into: try ranges())
       try file.append(Data("34".utf8), to: 1)
       isFull.withLock { $0 = true }
@@ -265,6 +271,91 @@ import Testing
       file.close()
       let next = try DownloadFile(for: url)
       #expect(next.ranges?.parts.map(\.count) == [0, 2, 0])
+      next.close()
+    }
+  }
+
+  // MARK: Disks that fail
+
+  @Test(arguments: [true, false]) func `a length that the file system does not have loses nothing`(
+    isEmpty: Bool
+  ) async throws {
+    try await inFolder { (url, names) throws in
+      let disk = DownloadDisk(stretch: { _, _ in
+        errno = EFBIG
+        return false
+      })
+      let file = try DownloadFile(for: url, on: disk)
+      try file.begin(version)
+      if !isEmpty { try file.append(Data("1234".utf8)) }
+      let parts = try #require(
+        DownloadRanges(total: 10, head: isEmpty ? 2 : 4, isThere: !isEmpty, count: 2, smallest: 1))
+      let journal = try #require(file.journal)
+      let error = #expect(throws: TaskError.self) { try file.split(journal, into: parts) }
+      #expect(error?.code == .fileNotWritable)
+      file.close()
+      let next = try DownloadFile(for: url, on: disk)
+      #expect(next.length == (isEmpty ? 0 : 4) && next.ranges == nil)
+      next.close()
+      try DownloadFile.discard(url)
+      #expect(try names() == [])
+    }
+  }
+
+  @Test func `what the disk may have lost is not there any more, though it takes the rest`() async throws {
+    try await inFolder { (url, _) throws in
+      let fails = Shared(false)
+      let disk = DownloadDisk(flush: { _ in
+        errno = EIO
+        return fails.withLock { !$0 }
+      })
+      let stream = try DownloadFile(for: url, on: disk)
+      try stream.begin(version)
+      try stream.append(Data("12".utf8))
+      try stream.synchronise()
+      try stream.append(Data("3456789".utf8))
+      fails.withLock { $0 = true }
+      #expect(throws: TaskError.self) { try stream.synchronise() }
+      fails.withLock { $0 = false }
+      try stream.synchronise()
+      #expect(stream.length == 2)
+      try stream.append(Data("34567890".utf8))
+      fails.withLock { $0 = true }
+      #expect(throws: TaskError.self) { try stream.publish() }
+      #expect(stream.length == 2)
+      fails.withLock { $0 = false }
+      try stream.split(version, into: try ranges())
+      try stream.append(Data("34".utf8), to: 1)
+      try stream.synchronise()
+      try stream.append(Data("56".utf8), to: 1)
+      fails.withLock { $0 = true }
+      #expect(throws: TaskError.self) { try stream.synchronise() }
+      #expect(stream.ranges?.parts.map(\.count) == [0, 2, 0])
+      stream.close()
+      let next = try DownloadFile(for: url)
+      #expect(next.ranges?.parts.map(\.count) == [0, 2, 0])
+      next.close()
+    }
+  }
+
+  @Test func `bytes that are taken back are not gone on from, though they were synchronised`() async throws {
+    try await inFolder { (url, _) throws in
+      let stream = try DownloadFile(for: url)
+      try stream.begin(version)
+      try stream.append(Data("1234".utf8))
+      try stream.synchronise()
+      try stream.takeBack(to: 3)
+      stream.close()
+      let parts = try DownloadFile(for: url)
+      #expect(parts.length == 3)
+      try parts.split(version, into: try ranges())
+      try parts.append(Data("3456".utf8), to: 1)
+      try parts.synchronise()
+      try parts.takeBack(1, to: 1)
+      #expect(parts.present == 1)
+      parts.close()
+      let next = try DownloadFile(for: url)
+      #expect(next.ranges?.parts.map(\.count) == [0, 1, 0])
       next.close()
     }
   }

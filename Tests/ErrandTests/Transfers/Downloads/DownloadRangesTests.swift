@@ -43,7 +43,7 @@ import Testing
     var other = synced
     other.add(24, to: 1)
     #expect(synced.usable(of: 140, marks: other.marks) == nil, "more than the range has")
-    #expect(synced.usable(of: 140, marks: ranges()?.marks) == nil, "less than was synchronised")
+    #expect(synced.usable(of: 140, marks: ranges()?.marks) == synced, "marks that were not written yet")
     #expect(synced.usable(of: 140, marks: synced.marks.dropLast()) == nil)
     for text in [
       "[]", #"[{"start":1,"end":100,"count":0}]"#, #"[{"start":0,"end":0,"count":0}]"#,
@@ -85,6 +85,38 @@ import Testing
     #expect(!isLeft)
     let taken = crew.take(of: ranges)
     #expect(taken?.index == 1 && taken?.refusal?.moment == .seconds(1))
+  }
+
+  @Test func `limits of the manager's own leave a range to the others, too`() throws {
+    var crew = DownloadCrew(for: try #require(self.ranges()), most: 3, hasFirst: false)
+    let (full, late) = (
+      TaskError(.queueFull, "", phase: .waiting), TaskError.timeout(.queue, after: .seconds(1), phase: .waiting)
+    )
+    let yields = [full, late].map { crew.yield(0, after: $0, at: .zero) }
+    #expect(yields == [true, true] && crew.size == 1)
+  }
+
+  @Test func `where all who are at work wait, it is known until when`() throws {
+    let ranges = try #require(self.ranges())
+    var crew = DownloadCrew(for: ranges, most: 2, hasFirst: false)
+    crew.rest(DownloadCrew.Rest(end: .seconds(60), error: TaskError(.badStatus, "", phase: .receiving)))
+    #expect(crew.restOfAll == nil)
+    _ = crew.take(of: nil)
+    #expect(crew.size == 1 && crew.restOfAll?.end == .seconds(60))
+    crew.wake()
+    #expect(crew.restOfAll == nil)
+  }
+
+  @Test func `what a server asks for is over in part where somebody has waited`() async throws {
+    let task = Endpoint<Void, Data>.get("x").on(Server(remote: "http://127.0.0.1"))
+    var retry = TransferRetry(task.retry(.fixed(retries: 2, delay: .zero)).plan)
+    var error = TaskError(.badStatus, "", phase: .receiving)
+    (error.status, error.headers) = (429, ["Retry-After": "300"])
+    let request = HTTPRequest(.get, .known("http://127.0.0.1/x"))
+    retry.failed(error, hasGained: true)
+    await #expect(throws: TaskError.self) { try await retry.delay(after: error, request) }
+    let delay = try await retry.delay(after: error, request, waited: .seconds(250))
+    #expect(delay == .seconds(50))
   }
 
   // MARK: Steps

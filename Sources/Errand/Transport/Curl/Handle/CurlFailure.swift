@@ -36,11 +36,15 @@
         (self.code, reason) = (.untrustedServer, Self.distrust(remark, circumstances))
       case _ where circumstances.phase == .receiving && Self.isOfField(remark):
         (self.code, reason) = (.badResponse, "the response cannot be read: a line of its trailer fields is no field")
+      case CCE_WEIRD_SERVER_REPLY where remark.contains("Multiple Location"):
+        // From 8.19 on libcurl is the first to refuse it.
+        (self.code, reason) = (.badRedirect, "the response is not followed: \(Location.Refusal.several.rawValue)")
       case CCE_UNSUPPORTED_PROTOCOL where circumstances.isSent, CCE_WEIRD_SERVER_REPLY, CCE_BAD_CONTENT_ENCODING:
         (self.code, reason) = (.badResponse, "the response cannot be read: \(remark)")
       case CCE_OUT_OF_MEMORY where circumstances.isSent, CCE_TOO_LARGE:
         // Newer libcurls count interim responses, as we do, and may be the first to refuse.
-        let limit = "a line of its head is larger than 100 KiB, or all of it than 256 KiB"
+        let part = circumstances.phase == .receiving ? "trailer" : "head"
+        let limit = "a line of its \(part) is larger than 100 KiB, or all of it than 256 KiB"
         (self.code, reason) = (.badResponse, "the response cannot be read: \(limit)")
       case CCE_BAD_FUNCTION_ARGUMENT where circumstances.isSent && circumstances.phase != .receiving:
         (self.code, reason) = (.badResponse, "the response cannot be read: a line of its head is no field")
