@@ -8,9 +8,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-// 7.80.0, the first with PREREQFUNCTION. What is newer has another in its place, or is not needed.
-static const unsigned int oldest_version = 0x075000;
+// 7.76.0: what is newer has another in its place, or is not needed.
+static const unsigned int oldest_version = 0x074c00;
 
 // Every function taken from the library. The variadic ones keep their dots: where variadic arguments travel otherwise
 // than named ones, calling them by a narrower type would misplace the value.
@@ -297,5 +299,22 @@ ccurl_slist *ccurl_header_list(const char *block, size_t size) {
 }
 
 void ccurl_header_list_free(ccurl_slist *list) { free(list); }
+
+// MARK: Files
+
+int ccurl_memory_file(const void *bytes, size_t size) {
+  // Musl and older C libraries lack the function. 1 is CLOEXEC.
+  int descriptor = (int)syscall(SYS_memfd_create, "errand", 1u);
+  if (descriptor < 0) return -1;
+  for (size_t done = 0; done < size;) {
+    ssize_t count = write(descriptor, (const char *)bytes + done, size - done);
+    if (count <= 0) {
+      close(descriptor);
+      return -1;
+    }
+    done += (size_t)count;
+  }
+  return descriptor;
+}
 
 #endif

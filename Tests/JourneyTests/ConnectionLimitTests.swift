@@ -46,7 +46,7 @@
       _ = try await remote.nextRequest()
       let response = try await transport.send(request(host: host, Timeouts(connect: .milliseconds(150))))
       #expect(try await response.body.collect() == Data("second".utf8))
-      #expect(response.isConnectionReused)
+      #expect(response.isConnectionReused == keepsConnections)
       #expect(try await first.value == Data("first".utf8))
     }
 
@@ -67,7 +67,9 @@
         for _ in 0..<60 { group.addTask { _ = try await transport.send(request()).body.collect() } }
         try await group.waitForAll()
       }
-      #expect(remote.requestCount == 60 && remote.peakConnections == 1)
+      #expect(remote.requestCount == 60)
+      // The server may see one made before it sees the last one closed.
+      #expect(remote.peakConnections == 1 || !keepsConnections)
     }
 
     @Test func `those that wait are served in their order`() async throws {

@@ -27,7 +27,7 @@
       get async { await transport.connections().values.reduce(0) { $0 + $1.open } }
     }
 
-    @Test func `a connection that the server closes is closed at once`() async throws {
+    @Test(.keepsConnections) func `a connection that the server closes is closed at once`() async throws {
       let isTimeToClose = DispatchSemaphore(value: 0)
       let peer = try WirePeer { connection, _ in
         guard connection.readRequest() != nil else { return }
@@ -119,7 +119,7 @@
       #expect(try await eventually { try descriptorCount < before + 100 })
     }
 
-    @Test func `requests that meet dead connections go on fresh ones, once`() async throws {
+    @Test(.keepsConnections) func `requests that meet dead connections go on fresh ones, once`() async throws {
       let isTimeToAnswer = DispatchSemaphore(value: 0)
       let peer = try WirePeer { connection, index in
         guard connection.readRequest() != nil else { return }

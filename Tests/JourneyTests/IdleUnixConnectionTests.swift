@@ -28,7 +28,7 @@
       await transport.connections().values.reduce(0) { $0 + $1.open }
     }
 
-    @Test func `a connection that the server closes is closed at once`() async throws {
+    @Test(.keepsConnections) func `a connection that the server closes is closed at once`() async throws {
       let isTimeToClose = DispatchSemaphore(value: 0)
       let peer = try WirePeer(socketPath: path) { connection, _ in
         guard connection.readRequest() != nil else { return }

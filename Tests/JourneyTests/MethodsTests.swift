@@ -17,7 +17,7 @@ import Testing
     #expect(try await Endpoint<Widget, Widget>.patch("widgets/7", Widget(id: 2), defaults: defaults).download().id == 2)
     try await Endpoint<Void, Void>.delete("widgets/7", defaults: defaults).download()
     #expect(shop.mock.requests.map(\.method) == [.get, .post, .put, .patch, .delete])
-    #expect(shop.mock.connectionCount == 1, "one connection carries them all")
+    #expect(shop.mock.connectionCount == 1 || !keepsConnections, "one connection carries them all")
     #expect(shop.isQuiet)
   }
 
@@ -26,7 +26,7 @@ import Testing
     shop.mock.enqueue(.text("0123456789"))
     let response = try await URLTask(shop.url("x"), method: .head).on(shop.server).run()
     #expect(response.headers[.contentLength] == "10")
-    #expect(try await GetWidget().on(shop.server).response().response.isConnectionReused)
+    #expect(try await GetWidget().on(shop.server).response().response.isConnectionReused == keepsConnections)
   }
 
   @Test func `what is sent is what the task says, and nothing libcurl adds of its own accord`() async throws {

@@ -113,7 +113,7 @@ import Testing
     let response = try await URLTask(url, method: .head).on(shop.server).run()
     #expect(shop.mock.requests.map(\.target) == ["/a/b/", "/a/b/next%2Fone?q=%20"])
     #expect(shop.mock.requests.map(\.method) == [.head, .head] && response.status == .ok)
-    #expect(shop.mock.connectionCount == 1)
+    #expect(shop.mock.connectionCount == 1 || !keepsConnections)
   }
 
   @Test func `files and streams come from the last address`() async throws {

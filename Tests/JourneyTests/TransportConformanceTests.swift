@@ -5,10 +5,16 @@
 
   @Suite(.balancedEvents, .timeLimit(.minutes(10)))
   struct TransportConformanceTests {
-    static let curl = TransportConformance { try CurlTransport() }.cases
+    static let curl = TransportConformance.parted(TransportConformance { try CurlTransport() }.cases)
 
-    @Test(arguments: curl)
+    @Test(arguments: curl.others)
     func `libcurl does what a transport must do`(_ check: TransportConformance.Case) async throws {
+      try await check.run()
+    }
+
+    @Test(.keepsConnections, arguments: curl.kept)
+    func `libcurl keeps connections`(_ check: TransportConformance.Case) async throws {
+      #expect(Self.curl.kept.count == 4)
       try await check.run()
     }
   }

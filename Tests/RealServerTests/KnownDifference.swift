@@ -2,6 +2,16 @@
   import Errand
   import Testing
 
+  /// True where a connection carries one exchange after another.
+  let keepsConnections = CurlLibrary.hasRequestCallback
+
+  extension Trait where Self == ConditionTrait {
+    /// The test is of connections that carry one exchange after another, or several at once.
+    static var keepsConnections: ConditionTrait {
+      .enabled(if: RealServerTests.keepsConnections, "this libcurl makes a connection for each exchange")
+    }
+  }
+
   /// A test that fails with some libcurls, for a reason that the guide on transports has in its table of versions.
   struct KnownDifference: TestTrait, SuiteTrait, TestScoping {
     fileprivate let reason: Comment
@@ -33,6 +43,13 @@
       KnownDifference(
         reason: "a reader who stands still does not make the server wait",
         isPresent: (0x080c00..<0x081000).contains(CurlLibrary.versionNumber), words: "expected that the server waits")
+    }
+
+    /// libcurl before 7.80 makes a connection for each exchange.
+    static var keepsNoConnections: KnownDifference {
+      KnownDifference(
+        reason: "each exchange has a connection of its own", isPresent: !RealServerTests.keepsConnections,
+        words: "expected that the connection was used again")
     }
 
     /// libcurl 8.1 cannot send a field of 60 KiB over HTTP/2.

@@ -137,16 +137,16 @@
       #expect(Set(path.conformance.omissions) == Set(Self.ofConnections + hidden))
     }
 
-    @Test(arguments: Path.plainNginx.conformance.cases)
+    @Test(.keepsNoConnections, arguments: Path.plainNginx.conformance.cases)
     func `nginx over HTTP/1.1`(_ check: TransportConformance.Case) async throws { try await check.run() }
 
-    @Test(arguments: Path.squid.conformance.cases)
+    @Test(.keepsNoConnections, arguments: Path.squid.conformance.cases)
     func `a proxy of squid's`(_ check: TransportConformance.Case) async throws { try await check.run() }
 
-    @Test(.readsAhead, arguments: Path.nginx.conformance.cases)
+    @Test(.readsAhead, .keepsNoConnections, arguments: Path.nginx.conformance.cases)
     func `nginx over TLS and HTTP/2`(_ check: TransportConformance.Case) async throws { try await check.run() }
 
-    @Test(.readsAhead, arguments: Path.caddy.conformance.cases)
+    @Test(.readsAhead, .keepsNoConnections, arguments: Path.caddy.conformance.cases)
     func `caddy over TLS and HTTP/2`(_ check: TransportConformance.Case) async throws { try await check.run() }
 
     @Test(
@@ -154,7 +154,7 @@
       arguments: Path.caddyOverQUIC.conformance.cases)
     func `caddy over HTTP/3`(_ check: TransportConformance.Case) async throws { try await check.run() }
 
-    @Test(.readsAhead, arguments: Path.tunnel.conformance.cases)
+    @Test(.readsAhead, .keepsNoConnections, arguments: Path.tunnel.conformance.cases)
     func `a tunnel of squid's`(_ check: TransportConformance.Case) async throws { try await check.run() }
   }
 #endif

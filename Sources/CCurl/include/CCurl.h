@@ -27,7 +27,7 @@ enum : int32_t {
   CCURL_LOADED = 0,
   CCURL_MISSING_LIBRARY = 1,
   CCURL_MISSING_SYMBOL = 2,
-  CCURL_TOO_OLD = 3,  // Before 7.80: no PREREQFUNCTION, and a request that may go once could go twice.
+  CCURL_TOO_OLD = 3,  // Before 7.76.
   CCURL_INIT_FAILED = 4,
 };
 
@@ -194,6 +194,11 @@ void ccurl_slist_free(ccurl_slist *_Nullable list);
 /// out. Null when there is no line, or no memory. Not for ccurl_slist_append or ccurl_slist_free.
 ccurl_slist *_Nullable ccurl_header_list(const char *_Nullable block, size_t size);
 void ccurl_header_list_free(ccurl_slist *_Nullable list);
+
+// MARK: Files
+
+/// A descriptor of a file that has these bytes and no name, closed in child processes; -1 where there can be none.
+int ccurl_memory_file(const void *bytes, size_t size);
 
 // MARK: The check
 

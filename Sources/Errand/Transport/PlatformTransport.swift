@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// The transport that suits the platform: libcurl on Linux, `URLSession` on Apple platforms.
 ///
-/// On a Linux machine without libcurl 7.80 or newer every call fails with a ``TaskError`` of code
+/// On a Linux machine without libcurl 7.76 or newer every call fails with a ``TaskError`` of code
 /// `.transportUnavailable`, which says what to install. Nothing else takes libcurl's place there unless the program says
 /// so: the product `ErrandURLSession` has a transport over FoundationNetworking, to be given to a ``Server``.
 ///

@@ -55,6 +55,8 @@
     let addresses: [String: String]
     /// The lifetime of an idle connection, in nanoseconds.
     let idleLifetime: UInt64
+    /// The authorities, where they are data and libcurl takes files alone.
+    let authorities: MemoryFile?
 
     init(_ configuration: CurlTransport.Configuration) {
       self.configuration = configuration
@@ -63,6 +65,8 @@
       decodingLimits = DecodingLimits(
         maximumSize: configuration.maximumDecodedSize, maximumRatio: Int64(configuration.maximumDecodingRatio))
       idleLifetime = configuration.idleLifetime.nanoseconds
+      let pem: Data? = if case .pem(let data) = configuration.tls.authorities { data } else { nil }
+      authorities = pem.flatMap { CurlLibrary.takesAuthorities ? nil : MemoryFile($0) }
     }
 
     /// True where the address that is connected to is the server's, so that it can be checked. Over a Unix socket libcurl uses no

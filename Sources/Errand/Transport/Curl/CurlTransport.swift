@@ -4,7 +4,7 @@
 
   /// Requests over libcurl: the transport on Linux.
   ///
-  /// libcurl is loaded when the first transport is made, from the machine's `libcurl.so.4`, 7.80 or newer; building
+  /// libcurl is loaded when the first transport is made, from the machine's `libcurl.so.4`, 7.76 or newer; building
   /// needs nothing of it. All transports of the process share its threads, each has its own connections, and they close
   /// with the transport once its transfers are over.
   ///

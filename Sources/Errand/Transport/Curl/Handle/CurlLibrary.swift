@@ -20,11 +20,11 @@
       libcurl.so.4 is not installed: \(packages) gets it, and ErrandURLSession is a transport that does without it
       """
 
-    /// The problem of one that could send a request twice.
+    /// The problem of one that is older than those that are tested.
     private static var tooOld: String {
       """
-      libcurl \(version) is older than 7.80, the first that asks before it sends a request: install a newer one, link one with \
-      the trait LinkedCurl, or use ErrandURLSession
+      libcurl \(version) is older than 7.76, the first that the transport is made for: install a newer one, link one with the \
+      trait LinkedCurl, or use ErrandURLSession
       """
     }
 
@@ -45,6 +45,21 @@
 
     /// True where what lies in its TLS library can be seen.
     package static let showsTLS = problem == nil && ccurl_shows_tls() == 1
+
+    /// True where it asks before it sends a request: from 7.80 on. Where it does not, each exchange has a connection of its own,
+    /// for nothing comes between a pooled one and its next request.
+    package static let hasRequestCallback: Bool = {
+      guard problem == nil, let easy = ccurl_easy_init() else { return false }
+      defer { ccurl_easy_cleanup(easy) }
+      return ccurl_easy_set_prereq(easy, nil, nil) == CCE_OK
+    }()
+
+    /// True where authorities are taken as data: from 7.77 on, by most TLS libraries.
+    static let takesAuthorities: Bool = {
+      guard problem == nil, let easy = ccurl_easy_init() else { return false }
+      defer { ccurl_easy_cleanup(easy) }
+      return ccurl_easy_set_blob(easy, CCOPT_CAINFO_BLOB, "", 0) == CCE_OK
+    }()
 
     /// True where protocols are limited by their names: from 7.85 on.
     static let namesProtocols = ccurl_version_number() >= 0x075500

@@ -15,7 +15,12 @@
       case .system:
         if let file = CurlLibrary.authorities { ccurl_easy_set_string(easy, CCOPT_CAINFO, file) }
       case .file(let url): try require(ccurl_easy_set_string(easy, CCOPT_CAINFO, url.path), "read authorities")
-      case .pem(let data): try setBlob(easy, CCOPT_CAINFO_BLOB, data, "take authorities as data")
+      case .pem(let data):
+        if let file = rules.authorities {
+          try require(ccurl_easy_set_string(easy, CCOPT_CAINFO, file.path), "read authorities")
+        } else {
+          try setBlob(easy, CCOPT_CAINFO_BLOB, data, "take authorities as data")
+        }
       }
       let version = Int(tls.minimumVersion == .tls1_3 ? CC_SSLVERSION_TLSv1_3 : CC_SSLVERSION_TLSv1_2)
       try require(ccurl_easy_set_long(easy, CCOPT_SSLVERSION, version), "demand a version of TLS")
@@ -47,7 +52,12 @@
         if let file = CurlLibrary.authorities { ccurl_easy_set_string(easy, CCOPT_PROXY_CAINFO, file) }
       case .file(let url):
         try require(ccurl_easy_set_string(easy, CCOPT_PROXY_CAINFO, url.path), "read authorities for a proxy")
-      case .pem(let data): try setBlob(easy, CCOPT_PROXY_CAINFO_BLOB, data, "take authorities for a proxy as data")
+      case .pem(let data):
+        if let file = rules.authorities {
+          try require(ccurl_easy_set_string(easy, CCOPT_PROXY_CAINFO, file.path), "read authorities for a proxy")
+        } else {
+          try setBlob(easy, CCOPT_PROXY_CAINFO_BLOB, data, "take authorities for a proxy as data")
+        }
       }
       let version = Int(tls.minimumVersion == .tls1_3 ? CC_SSLVERSION_TLSv1_3 : CC_SSLVERSION_TLSv1_2)
       try require(ccurl_easy_set_long(easy, CCOPT_PROXY_SSLVERSION, version), "demand a version of TLS of a proxy")

@@ -74,6 +74,11 @@
       // repeats nothing but a refused stream.
       ccurl_easy_set_long(easy, CCOPT_RTSP_REQUEST, Int(CC_RTSPREQ_RECEIVE))
       transfer.handle.collectRemarks()
+      if !CurlLibrary.hasRequestCallback {
+        ccurl_easy_set_long(easy, CCOPT_FRESH_CONNECT, 1)
+        // What ended with a stream is told from what was cut by whether its connection stands: the loop closes it.
+        if !transfer.mayMultiplex { ccurl_easy_set_long(easy, CCOPT_FORBID_REUSE, 1) }
+      }
       // The timers are the loop's own; libcurl's would answer for both with one code.
       ccurl_easy_set_long(easy, CCOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
       // Or giving up a transfer whose name is being looked up waits for the look-up, and every other transfer with it.
@@ -111,14 +116,17 @@
           let piece = UnsafeRawBufferPointer(start: bytes, count: size * count)
           return CurlTransfer.from(data)?.receive(body: piece) ?? 0
         }, data)
-      ccurl_easy_set_prereq(
-        easy,
-        { data, address, _, remotePort, port in
-          guard let transfer = CurlTransfer.from(data) else { return CC_PREREQFUNC_ABORT }
-          let isAllowed = transfer.addresses.allowsAll || transfer.mayTalk(to: address, remotePort)
-          return isAllowed && transfer.maySend(from: port) ? CC_PREREQFUNC_OK : CC_PREREQFUNC_ABORT
-        },
-        data)
+      if CurlLibrary.hasRequestCallback {
+        ccurl_easy_set_prereq(
+          easy,
+          { data, address, _, remotePort, port in
+            guard let transfer = CurlTransfer.from(data) else { return CC_PREREQFUNC_ABORT }
+            let isAllowed = transfer.addresses.allowsAll || transfer.mayTalk(to: address, remotePort)
+            return isAllowed && transfer.maySend(from: port) ? CC_PREREQFUNC_OK : CC_PREREQFUNC_ABORT
+          }, data)
+      } else {
+        transfer.followProgress()
+      }
       if !transfer.addresses.allowsAll {
         ccurl_easy_set_opensocket(
           easy,

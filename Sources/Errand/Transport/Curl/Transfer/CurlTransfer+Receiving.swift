@@ -122,15 +122,7 @@
       guard lacksAlert else { return }
       forbidReuse()
       // What libcurl has read up to the end it tells before it closes the connection, and no other call does so.
-      ccurl_easy_set_xferinfo(
-        handle.pointer,
-        { data, _, _, _, _ in
-          if let transfer = CurlTransfer.from(data) {
-            transfer.lacksAlert = ccurl_easy_tls_lacks_end(transfer.handle.pointer) == 1
-          }
-          return 0
-        }, Unmanaged.passUnretained(self).toOpaque())
-      ccurl_easy_set_long(handle.pointer, CCOPT_NOPROGRESS, 0)
+      followProgress()
     }
 
     /// A piece of the body; returns what libcurl is to be told: all was taken, it must wait, or it is too much.

@@ -29,13 +29,7 @@
     func countReports() {
       guard sendsBody, !isSent, statedLength == nil, hasOpenEnd, CurlLibrary.losesLastBytes else { return }
       reportsSinceSent = 0
-      ccurl_easy_set_xferinfo(
-        handle.pointer,
-        { data, _, _, _, _ in
-          if let transfer = CurlTransfer.from(data), transfer.isSent { transfer.reportsSinceSent? += 1 }
-          return 0
-        }, Unmanaged.passUnretained(self).toOpaque())
-      ccurl_easy_set_long(handle.pointer, CCOPT_NOPROGRESS, 0)
+      followProgress()
     }
 
     /// libcurl reports four times from the call that finds the request's end to the end of the transfer, where it has stopped reading

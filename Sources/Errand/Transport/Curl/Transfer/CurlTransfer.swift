@@ -80,6 +80,9 @@
     private(set) var isSent = false
     /// The number of libcurl's reports of progress since; nil where none is wanted.
     var reportsSinceSent: Int?
+    /// libcurl's clock of its connection before that stood; nil where no request is awaited: see
+    /// ``CurlLibrary/hasRequestCallback``.
+    var unconnectedAt: Int64?
     var pauses: Int32 = 0
     /// libcurl wants to read the connection, and to write to it.
     var interest = (reads: true, writes: true)
@@ -242,6 +245,7 @@
       // Or a child process of the app inherits it, and the server never sees the connection closed.
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       loop.opened(descriptor, by: self)
+      if !CurlLibrary.hasRequestCallback { unconnectedAt = connectedAt }
       connecting()
     }
 

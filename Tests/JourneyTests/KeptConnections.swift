@@ -1,0 +1,55 @@
+import Testing
+
+#if os(Linux)
+  import Errand
+  import ErrandTesting
+
+  /// True where a connection carries one exchange after another.
+  let keepsConnections = CurlLibrary.hasRequestCallback
+
+  extension Trait where Self == ConditionTrait {
+    /// The test is of connections that carry one exchange after another.
+    static var keepsConnections: ConditionTrait {
+      .enabled(if: JourneyTests.keepsConnections, "this libcurl makes a connection for each exchange")
+    }
+  }
+
+  extension TransportConformance {
+    /// The cases that need a connection which carries one exchange after another, and the others.
+    static func parted(_ cases: [Case]) -> (kept: [Case], others: [Case]) {
+      let names = [
+        "the answer to HEAD has a length and no body, and its connection goes on",
+        "204 and 304 have no body, and their connection goes on", "a connection is used again",
+        "a GET that may be repeated survives the death of its pooled connection",
+      ]
+      return (cases.filter { names.contains($0.name) }, cases.filter { !names.contains($0.name) })
+    }
+  }
+
+  @Suite(
+    .enabled(if: !keepsConnections, "this libcurl asks before it sends"), .balancedEvents,
+    .timeLimit(.minutes(10)))
+  struct LoneExchangeTests {
+    @Test func `each exchange has a connection of its own`() async throws {
+      let shop = try Shop()
+      for _ in 0..<5 { _ = try await GetWidget().on(shop.server).download() }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<20 { group.addTask { _ = try await GetWidget().on(shop.server).download() } }
+        try await group.waitForAll()
+      }
+      #expect(shop.mock.connectionCount == 25 && shop.mock.requestCount == 25)
+    }
+
+    @Test func `a POST whose connection is closed was perhaps sent, and is sent once`() async throws {
+      let shop = try Shop()
+      shop.mock.enqueue(.drop)
+      let error = await #expect(throws: TaskError.self) {
+        try await AddWidget().on(shop.server).retry(upTo: 3, after: .zero).run()
+      }
+      #expect(error?.code == .connectionLost && error?.isSurelyNotSent == false)
+      #expect(shop.mock.requestCount == 1)
+    }
+  }
+#else
+  let keepsConnections = true
+#endif
