@@ -90,7 +90,8 @@
       #expect(mock.requestCount == 1 && inner.connectionCount == 0)
     }
 
-    @Test(.keepsConnections) func `a connection that others opened is not used, and stays theirs to use`() async throws {
+    @Test(.keepsConnections) func `a connection that others opened is not used, and stays theirs to use`() async throws
+    {
       let server = try server(.any)
       let task = URLTask(try url("127.0.0.1")).on(server)
       try await task.run()
@@ -103,7 +104,9 @@
       #expect(mock.requestCount == 2 && mock.connectionCount <= 2)
     }
 
-    @Test(.keepsConnections) func `a policy that changes its mind is asked again about a connection that stands`() async throws {
+    @Test(.keepsConnections) func `a policy that changes its mind is asked again about a connection that stands`()
+      async throws
+    {
       let isAllowed = Shared(true)
       let server = try server(.allowing { _, _ in isAllowed.withLock { $0 } })
       let task = URLTask(try url("127.0.0.1"), body: .text("once")).on(server)

@@ -159,7 +159,8 @@
     }
 
     // libcurl keeps what ends a stream in its buffer until there is something else to send or to read.
-    @Test func `a stream that is given up ends at the server at once, not with its connection's time`() async throws {
+    @Test(.keepsConnections)
+    func `a stream that is given up ends at the server at once, not with its connection's time`() async throws {
       let isClosed = DispatchSemaphore(value: 0)
       let peer = try WirePeer { connection, _ in
         connection.say("\0\0\0\u{4}\0\0\0\0\0")  // SETTINGS

@@ -49,6 +49,15 @@ import Testing
       #expect(error?.code == .connectionLost && error?.isSurelyNotSent == false)
       #expect(shop.mock.requestCount == 1)
     }
+
+    @Test func `HTTP/2 is refused where nothing else is to be spoken`() async throws {
+      var configuration = CurlTransport.Configuration()
+      configuration.version = .http2PriorKnowledge
+      let transport = try CurlTransport(configuration)
+      let mock = try MockServer()
+      let error = await #expect(throws: TaskError.self) { try await transport.send(HTTPRequest(.get, mock.url)) }
+      #expect(error?.code == .transportUnavailable && error?.isSurelyNotSent == true && mock.connectionCount == 0)
+    }
   }
 #else
   let keepsConnections = true

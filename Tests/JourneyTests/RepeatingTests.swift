@@ -30,7 +30,8 @@ import Testing
   }
 
   #if os(Linux)
-    @Test(.keepsConnections) func `a resend within an attempt is in the printed record, in the recording and in the error`() async throws {
+    @Test(.keepsConnections)
+    func `a resend within an attempt is in the printed record, in the recording and in the error`() async throws {
       try await withFolder { folder in
         let shop = try await shopWithDeadConnection()
         try await shop.server.recordTaskPath(to: folder)
@@ -80,7 +81,9 @@ import Testing
     /// More than is read ahead of libcurl.
     private static let mebibyte = Data((0..<1 << 10).flatMap { line in (0..<1 << 10).map { UInt8(($0 ^ line) & 255) } })
 
-    @Test(.keepsConnections, arguments: ["bytes", "file", "stream"], [(true, false), (false, false), (true, true), (false, true)])
+    @Test(
+      .keepsConnections, arguments: ["bytes", "file", "stream"],
+      [(true, false), (false, false), (true, true), (false, true)])
     func `a PUT is sent again in whole when its pooled connection dies, at whichever moment`(
       form: String, isWatchedIsEarly: (Bool, Bool)
     ) async throws {

@@ -8,7 +8,7 @@
     .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
     .timeLimit(.minutes(10)))
   struct AddressPolicyTests {
-    @Test(.breaksSharedConnections)
+    @Test(.speaksHTTP2, .breaksSharedConnections)
     func `a connection of HTTP/2 that carries other streams is not used against the policy`() async throws {
       let certificates = try Certificates.shared()
       let nginx = try await Nginx(

@@ -32,7 +32,7 @@
       return (caddy, server)
     }
 
-    @Test func `a redirect is followed, and what is there is validated by its tag`() async throws {
+    @Test(.speaksHTTP2) func `a redirect is followed, and what is there is validated by its tag`() async throws {
       let (caddy, server) = try await start()
       let first = try await Fetch(path: "old").on(server).response()
       #expect(first.payload == "hello\n" && first.response.version == .http2)

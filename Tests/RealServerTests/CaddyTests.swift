@@ -27,7 +27,7 @@
       let path: String
     }
 
-    @Test func `two hundred tasks over HTTP/2 share few connections`() async throws {
+    @Test(.speaksHTTP2) func `two hundred tasks over HTTP/2 share few connections`() async throws {
       let (caddy, server, transport) = try await start()
       let first = try await Fetch(path: "hello").on(server).response()
       #expect(first.response.version == .http2 && first.payload == Data("hello\n".utf8))

@@ -6,6 +6,7 @@
 
   /// HTTP/2 servers that answer in full before they have read the request (RFC 9113 §8.1).
   @Suite(
+    .speaksHTTP2,
     .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
     .timeLimit(.minutes(2)))
   struct EarlyStreamTests {

@@ -6,6 +6,7 @@
 
   /// A peer that never stops sending frames of HTTP/2 that mean nothing to an exchange.
   @Suite(
+    .speaksHTTP2,
     .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
     .timeLimit(.minutes(3)))
   struct FloodTests {

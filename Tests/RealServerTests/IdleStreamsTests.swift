@@ -6,6 +6,7 @@
 
   /// HTTP/2 connections between their streams, and beside those that are given up.
   @Suite(
+    .speaksHTTP2,
     .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
     .timeLimit(.minutes(10)))
   struct IdleStreamsTests {

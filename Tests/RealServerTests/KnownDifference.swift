@@ -12,6 +12,13 @@
     }
   }
 
+  extension Trait where Self == ConditionTrait {
+    /// The test is of HTTP/2.
+    static var speaksHTTP2: ConditionTrait {
+      .enabled(if: RealServerTests.keepsConnections, "this libcurl is not trusted with HTTP/2")
+    }
+  }
+
   /// A test that fails with some libcurls, for a reason that the guide on transports has in its table of versions.
   struct KnownDifference: TestTrait, SuiteTrait, TestScoping {
     fileprivate let reason: Comment

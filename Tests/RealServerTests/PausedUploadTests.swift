@@ -5,6 +5,7 @@
 
   /// Uploads over TLS and HTTP/2 whose source gives ten bytes, and then nothing.
   @Suite(
+    .speaksHTTP2,
     .enabled(if: SecurePeer.isExpected && HTTP2Peer.isExpected, "openssl, or a python3 with h2, is not installed"),
     .timeLimit(.minutes(10)))
   struct PausedUploadTests {

@@ -88,7 +88,7 @@
       #expect(error?.code == .badRequest && error?.isSurelyNotSent == true, "\(String(describing: error))")
     }
 
-    @Test(.enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"))
+    @Test(.speaksHTTP2, .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"))
     func `https goes through a tunnel, its certificate checked as ever`() async throws {
       let squid = try await Squid()
       let nginx = try await secureOrigin()

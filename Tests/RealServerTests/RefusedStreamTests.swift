@@ -5,6 +5,7 @@
 
   /// Which ends of an HTTP/2 stream say that the server did nothing with it, and which do not.
   @Suite(
+    .speaksHTTP2,
     .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
     .timeLimit(.minutes(10)))
   struct RefusedStreamTests {

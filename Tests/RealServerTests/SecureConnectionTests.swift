@@ -39,7 +39,7 @@
 
     // MARK: Trust
 
-    @Test func `a server that is trusted is spoken to in HTTP/2`() async throws {
+    @Test(.speaksHTTP2) func `a server that is trusted is spoken to in HTTP/2`() async throws {
       let nginx = try await start()
       let response = try await trusting().send(request(nginx))
       #expect(response.status == .ok && response.version == .http2)
@@ -178,7 +178,7 @@
 
     // MARK: HTTP/2
 
-    @Test func `two hundred requests at once share few connections`() async throws {
+    @Test(.speaksHTTP2) func `two hundred requests at once share few connections`() async throws {
       let nginx = try await start()
       let transport = try trusting()
       try await withThrowingTaskGroup { group in

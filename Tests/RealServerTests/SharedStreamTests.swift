@@ -5,6 +5,7 @@
 
   /// Streams of one HTTP/2 connection that must not meet.
   @Suite(
+    .speaksHTTP2,
     .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
     .timeLimit(.minutes(5)))
   struct SharedStreamTests {

@@ -46,7 +46,8 @@
       }
     }
 
-    @Test func `HTTP/2 without TLS is spoken where it is known beforehand, one after the other and at once`()
+    @Test(.speaksHTTP2)
+    func `HTTP/2 without TLS is spoken where it is known beforehand, one after the other and at once`()
       async throws
     {
       let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)], speaksHTTP2: true)

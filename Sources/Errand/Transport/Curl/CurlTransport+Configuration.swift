@@ -59,6 +59,10 @@
     let authorities: MemoryFile?
 
     init(_ configuration: CurlTransport.Configuration) {
+      var configuration = configuration
+      // For one exchange a connection, HTTP/2 is of no use.
+      let isChoice = configuration.version == .automatic || configuration.version == .http3
+      if isChoice, !CurlLibrary.hasRequestCallback { configuration.version = .http1 }
       self.configuration = configuration
       let addresses = configuration.addresses.map { (Self.normal($0), $1) }
       self.addresses = Dictionary(addresses, uniquingKeysWith: { $1 })

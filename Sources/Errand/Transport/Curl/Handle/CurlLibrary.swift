@@ -46,8 +46,8 @@
     /// True where what lies in its TLS library can be seen.
     package static let showsTLS = problem == nil && ccurl_shows_tls() == 1
 
-    /// True where it asks before it sends a request: from 7.80 on. Where it does not, each exchange has a connection of its own,
-    /// for nothing comes between a pooled one and its next request.
+    /// True where it asks before it sends a request: from 7.80 on. Where it does not, each exchange has a connection of its own
+    /// and HTTP/1.1, for nothing comes between a pooled one and its next request.
     package static let hasRequestCallback: Bool = {
       guard problem == nil, let easy = ccurl_easy_init() else { return false }
       defer { ccurl_easy_cleanup(easy) }

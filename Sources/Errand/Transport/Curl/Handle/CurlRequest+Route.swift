@@ -22,6 +22,11 @@
           .transportUnavailable,
           "fields after a body go over HTTP/1.1 only, and the transport is to speak HTTP/2: put them into the header, or use another transport",
           phase: .preparing, isSurelyNotSent: true)
+      case .http2PriorKnowledge where !CurlLibrary.hasRequestCallback:
+        throw TaskError(
+          .transportUnavailable,
+          "libcurl \(CurlLibrary.version) is older than 7.80, and takes bodies that are cut over HTTP/2 for whole: let the transport speak HTTP/1.1, or install a newer one",
+          phase: .preparing, isSurelyNotSent: true)
       case .http2PriorKnowledge:
         ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
         if CurlLibrary.restartsHTTP2, !origin.isSecure {

@@ -76,8 +76,7 @@
       transfer.handle.collectRemarks()
       if !CurlLibrary.hasRequestCallback {
         ccurl_easy_set_long(easy, CCOPT_FRESH_CONNECT, 1)
-        // What ended with a stream is told from what was cut by whether its connection stands: the loop closes it.
-        if !transfer.mayMultiplex { ccurl_easy_set_long(easy, CCOPT_FORBID_REUSE, 1) }
+        ccurl_easy_set_long(easy, CCOPT_FORBID_REUSE, 1)
       }
       // The timers are the loop's own; libcurl's would answer for both with one code.
       ccurl_easy_set_long(easy, CCOPT_CONNECTTIMEOUT_MS, Int(Int32.max))

@@ -81,11 +81,10 @@
 
     private func end(_ transfer: CurlTransfer, _ code: Int32) {
       // libcurl 8.23 keeps a connection whose request was not sent to its end, in chunks.
-      let socket = transfer.socket
-      let isUnsent = transfer.sendsBody && !transfer.isSent && transfer.stream == nil
+      let (socket, isUnsent) = (transfer.socket, transfer.sendsBody && !transfer.isSent && transfer.stream == nil)
       transfer.complete(code)
       left(transfer)
-      if isUnsent || !CurlLibrary.hasRequestCallback { reset(socket) }
+      if isUnsent { reset(socket) }
       if transfer.isMultiplexed { groups[transfer.group]?.stick(transfer) }
       retire(transfer)
     }

@@ -83,7 +83,7 @@
         stream = StreamFate(id: id, port: localPort)
         // Known before there is an answer, which may never come.
         loop.sockets.multiplexes(socket)
-        if CurlLibrary.hasRequestCallback { loop.carriesStreams(self) }
+        loop.carriesStreams(self)
       case .refused: refuse()
       case .goingAway(let last, let error): loop.goingAway(after: last, isGraceful: error == 0, heardBy: self)
       case nil: break
