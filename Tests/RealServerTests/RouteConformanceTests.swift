@@ -36,7 +36,8 @@
         case .plainNginx: all.subtracting([.requestFraming, .expectations, .trailers])
         case .squid: all.subtracting([.methods, .requestFraming, .refusals, .trailers])
         // Its heads wait for the first bytes of their bodies.
-        case .nginx, .tunnel: all.subtracting([.expectations, .interimResponses, .promptHeads, .trailers])
+        case .nginx, .tunnel:
+          all.subtracting([.expectations, .interimResponses, .promptHeads, .trailers]).subtracting(hiddenByHTTP1)
         // It sorts header fields, and ends a body of unknown length as if it were whole. Behind an early answer it resets the
         // stream, in one record of TLS with the answer's end now and then, of which libcurl before 8.1 loses the body.
         case .caddy: all.subtracting([.fieldOrder, .expectations, .truncation, .earlyAnswers])
@@ -44,6 +45,13 @@
         case .caddyOverQUIC:
           all.subtracting([.fieldOrder, .expectations, .truncation, .earlyAnswers, .requestFraming, .trailers])
         }
+      }
+
+      /// What these routes hide besides where the transport speaks HTTP/1.1 to them: nginx states the length of what it has
+      /// read, and with the tunnel closes it on an upload that goes on, so that the answer before that may be lost.
+      var hiddenByHTTP1: ConformanceRoute.Traits {
+        if keepsConnections { return [] }
+        return self == .tunnel ? [.requestFraming, .earlyAnswers] : self == .nginx ? [.requestFraming] : []
       }
 
       var conformance: TransportConformance {
@@ -134,7 +142,12 @@
       (.tunnel, ofPromptHeads + [asksFirst, trailers, "interim responses are passed over"]),
     ])
     func `what a route hides is left out, and nothing else`(path: Path, hidden: [String]) {
-      #expect(Set(path.conformance.omissions) == Set(Self.ofConnections + hidden))
+      var hidden = Set(Self.ofConnections + hidden)
+      if path.hiddenByHTTP1.contains(.requestFraming) { hidden.insert(Self.unknownLength) }
+      if path.hiddenByHTTP1.contains(.earlyAnswers) {
+        hidden.insert("an answer before the body was sent is the answer")
+      }
+      #expect(Set(path.conformance.omissions) == hidden)
     }
 
     @Test(.keepsNoConnections, arguments: Path.plainNginx.conformance.cases)

@@ -198,7 +198,7 @@ void ccurl_header_list_free(ccurl_slist *_Nullable list);
 // MARK: Files
 
 /// A descriptor of a file that has these bytes and no name, closed in child processes; -1 where there can be none.
-int ccurl_memory_file(const void *bytes, size_t size);
+int ccurl_memory_file(const void *_Nullable bytes, size_t size);
 
 // MARK: The check
 

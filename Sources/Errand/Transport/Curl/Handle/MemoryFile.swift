@@ -8,9 +8,7 @@
 
     /// A file with this content; nil where there can be none.
     init?(_ content: Data) {
-      descriptor = content.withUnsafeBytes { bytes in
-        bytes.baseAddress.map { ccurl_memory_file($0, bytes.count) } ?? -1
-      }
+      descriptor = content.withUnsafeBytes { ccurl_memory_file($0.baseAddress, $0.count) }
       guard descriptor >= 0 else { return nil }
     }
 
