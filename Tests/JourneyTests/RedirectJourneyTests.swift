@@ -23,7 +23,7 @@ import Testing
     #expect(sent.map { $0.headers[.authorization] } == ["s3cret", "s3cret", nil, nil])
     #expect(sent.map { $0.headers[.cookie] } == ["a=1", "a=1", nil, nil])
     #expect(sent.allSatisfy { $0.headers["X-Own"] == "1" })
-    #expect(shop.mock.requests.map(\.indexOnConnection) == [0, 1, 2] && shop.isQuiet)
+    #expect(shop.mock.requests.map(\.indexOnConnection) == (keepsConnections ? [0, 1, 2] : [0, 0, 0]) && shop.isQuiet)
   }
 
   @Test func `a redirect's body that has no end is dropped`() async throws {
@@ -159,7 +159,9 @@ import Testing
     for await (_, result) in shop.server.results(of: tasks, limit: 50) {
       count += try result.get().isEmpty ? 0 : 1
     }
-    #expect(count == 300 && shop.mock.peakConnections <= 3 && other.mock.peakConnections <= 3)
+    #expect(count == 300)
+    // The servers may see one made before they see the last one closed.
+    #expect(shop.mock.peakConnections <= 3 && other.mock.peakConnections <= 3 || !keepsConnections)
     #expect(await eventually { shop.isQuiet })
   }
 }

@@ -47,7 +47,8 @@
       #expect(response.body.timings.map { $0.secureConnect > .zero } == true)
     }
 
-    @Test func `fields after a body go over HTTP/1.1, beside requests that go over HTTP/2`() async throws {
+    @Test(.speaksHTTP2) func `fields after a body go over HTTP/1.1, beside requests that go over HTTP/2`() async throws
+    {
       let nginx = try await start()
       let transport = try trusting()
       for version in [HTTPVersion.http2, .http1_1, .http2, .http1_1] {
