@@ -16,7 +16,8 @@ func watching(
   for await count in shop.manager.activity { indicator(count > 0) }
 
   let gauges = await shop.gauges()
-  print(gauges.connections.busy, gauges.connections.idle, gauges.running, gauges.waiting, gauges.streams)
+  print(gauges.connections.connecting, gauges.connections.busy, gauges.connections.idle)
+  print(gauges.running, gauges.waiting, gauges.streams)
   for await gauges in shop.gauges(every: .seconds(1)) { draw(gauges.hosts) }
 
   let answer = try await GetWidget(id: 7).response()

@@ -72,7 +72,7 @@
   }
 
   /// Hooks that are the library's need no Swift task that a cancellation from outside could end; an app's do.
-  @Suite(.timeLimit(.minutes(5))) struct OwnHooksTests {
+  @Suite(.balancedEvents, .timeLimit(.minutes(5))) struct OwnHooksTests {
     /// Notes the Swift tasks in which payloads are decoded.
     private struct NotingDecoder: PayloadDecoder {
       let tasks = Shared<[Int?]>([])

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Downloads that come in several ranges at a time.
-@Suite struct RangedDownloadTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct RangedDownloadTests {
   /// The ranges of 100,000 bytes in four, behind the first one.
   private static let rest = ["bytes=10000-32499", "bytes=32500-54999", "bytes=55000-77499", "bytes=77500-99999"]
   private static let all = ["bytes=0-9999"] + rest

@@ -153,6 +153,11 @@
               self.h2.send_headers(stream, [(":status", "200")])
               self.h2.send_data(stream, b"part")
 
+          def cut(self, stream):
+              self.partial(stream)
+              self.flush()
+              self.die(stream)
+
           def violate(self, stream):
               # A PING of seven bytes (RFC 9113 6.7).
               self.flush()
@@ -245,9 +250,24 @@
               self.sock.shutdown(socket.SHUT_WR)
 
 
+      def serve_http1(sock):
+          # One answer. From then on HTTP/2 is there for those who ask for it.
+          context.set_alpn_protocols(["h2", "http/1.1"])
+          head = b""
+          while b"\r\n\r\n" not in head:
+              head += sock.recv(65536)
+          sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
+
+
+      def secured(sock):
+          return context.wrap_socket(sock, server_side=True) if SECURE else sock
+
+
       def serve(sock):
           try:
-              with context.wrap_socket(sock, server_side=True) as secure:
+              with secured(sock) as secure:
+                  if SECURE and secure.selected_alpn_protocol() != "h2":
+                      return serve_http1(secure)
                   peer = Peer(secure)
                   try:
                       peer.serve()
@@ -261,7 +281,7 @@
 
       context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
       context.load_cert_chain("FOLDER/server.pem", "FOLDER/server.key")
-      context.set_alpn_protocols(["h2"])
+      context.set_alpn_protocols(["http/1.1"] if BEGINS_WITH_HTTP1 else ["h2"])
       listener = socket.create_server(("127.0.0.1", PORT))
       while True:
           connection, _ = listener.accept()

@@ -15,7 +15,10 @@
       Shell.run("'\($0)' -c 'import h2' 2> /dev/null") == 0
     }
 
-    init() async throws {
+    /// - Parameters:
+    ///   - isSecure: Whether it speaks TLS.
+    ///   - beginsWithHTTP1: Whether its first connection speaks HTTP/1.1, and those that do not ask for HTTP/2.
+    init(isSecure: Bool = true, beginsWithHTTP1: Bool = false) async throws {
       guard let interpreter = Self.interpreter else {
         throw LocalServer.Failure(reason: "no python3 with its package h2 is installed")
       }
@@ -23,15 +26,18 @@
       let files = ["server.pem": pair.certificate, "server.key": pair.key]
       server = try await LocalServer(interpreter, files: files) {
         Self.script.replacingOccurrences(of: "PORT", with: "\($0)").replacingOccurrences(of: "FOLDER", with: $1)
+          .replacingOccurrences(of: "SECURE", with: isSecure ? "True" : "False")
+          .replacingOccurrences(of: "BEGINS_WITH_HTTP1", with: beginsWithHTTP1 ? "True" : "False")
       } arguments: {
         ["\($0)/configuration"]
       }
-      url = try server.url("https")
+      url = try server.url(isSecure ? "https" : "http")
     }
 
     /// A transport that trusts it.
     func transport(connectionsPerOrigin: Int = 0) throws -> CurlTransport {
       var configuration = CurlTransport.Configuration()
+      if url.scheme == "http" { configuration.version = .http2PriorKnowledge }
       configuration.connectionsPerOrigin = connectionsPerOrigin
       configuration.tls.authorities = .pem(try Certificates.shared().authority)
       return try CurlTransport(configuration)

@@ -64,6 +64,46 @@
       }
     }
 
+    @Test(.speaksHTTP2, .enabled(if: HTTP2Peer.isExpected, "a python3 with its package h2 is not installed"))
+    func `over HTTP/2 without TLS a body of unknown length is whole, and one that is cut is an error`() async throws {
+      let peer = try await HTTP2Peer(isSecure: false)
+      let transport = try peer.transport()
+      for _ in 0..<5 {
+        let response = try await transport.send(HTTPRequest(.get, peer.url.appendingPathComponent("unstated")))
+        #expect(response.version == .http2)
+        #expect(try await response.body.collect() == Data("ok".utf8))
+        let error = await #expect(throws: TaskError.self) {
+          let request = HTTPRequest(.get, peer.url.appendingPathComponent("cut"))
+          return try await transport.send(request).body.collect()
+        }
+        #expect([.truncatedBody, .connectionLost].contains(error?.code), "\(String(describing: error))")
+      }
+    }
+
+    @Test(.speaksHTTP2, .enabled(if: HTTP2Peer.isExpected, "a python3 with its package h2 is not installed"))
+    func `an origin that has answered over HTTP/1.1 is not lost once it offers HTTP/2`() async throws {
+      let peer = try await HTTP2Peer(beginsWithHTTP1: true)
+      let transport = try peer.transport()
+      for method in [HTTPMethod.get, .get, .post, .get] {
+        let response = try await transport.send(HTTPRequest(method, peer.url.appendingPathComponent("hello")))
+        #expect(try await response.body.collect() == Data("hello".utf8))
+      }
+      let request = HTTPRequest(.get, peer.url.appendingPathComponent("hello"))
+      #expect(try await peer.transport().send(request).version == .http2, "it does offer it")
+    }
+
+    @Test func `a path of a Unix socket that C would cut is refused, and nothing is sent`() async throws {
+      let nginx = try await start()
+      let transport = try transport { $0.unixSocket = "/tmp/socket\0/other" }
+      let error = try await error(transport, HTTPRequest(.get, nginx.url.appendingPathComponent("hello")))
+      #expect(error.isSurelyNotSent && error.phase == .preparing, "\(error)")
+    }
+
+    @Test func `authorities are handed over as data where libcurl takes them so`() {
+      // Of OpenSSL, which all that are tried have.
+      #expect(CurlLibrary.takesAuthorities == (CurlLibrary.versionNumber >= 0x074d00))
+    }
+
     @Test func `a key that is encrypted opens with its password, and with no other`() async throws {
       let nginx = try await start { $0.asksForCertificate = true }
       let key = try encrypted(certificates.client.key, password: "open sesame")

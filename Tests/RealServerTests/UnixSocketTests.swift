@@ -43,6 +43,18 @@
       withExtendedLifetime(nginx) {}
     }
 
+    @Test func `the environment's proxies, and what is wrong with them, are no matter to a socket`() async throws {
+      let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)])
+      for address in ["http://127.0.0.1:1", "https://127.0.0.1:1", "no address"] {
+        var configuration = CurlTransport.Configuration()
+        configuration.unixSocket = nginx.socketPath
+        configuration.proxies = .environment(["http_proxy": address])
+        let url = try #require(URL(string: "http://shop.test/hello"))
+        let response = try await CurlTransport(configuration).send(HTTPRequest(.get, url))
+        #expect(try await response.body.collect() == Data("hello\n".utf8))
+      }
+    }
+
     @Test func `a socket that is not there is an error that says that nothing was sent`() async throws {
       var configuration = CurlTransport.Configuration()
       configuration.unixSocket = "/nowhere/at/all.socket"

@@ -100,7 +100,9 @@ final class Attempt: Sendable {
     }
     starter?.resume()
     if number == 1, isFirstHop { call.manager.retries.earn(for: host) }
-    if let queued { call.trace.note(.admitted(after: queued)) }
+    guard let queued else { return }
+    call.noteAdmission(of: number, after: queued)
+    call.trace.note(.admitted(after: queued))
   }
 
   // MARK: 9. Transport

@@ -140,7 +140,7 @@ extension Call {
     guard isEchoed || recorder != nil else { return }
     let recorded = make()
     let text = "\(recorded)"
-    if isEchoed { configuration.log.write(text) }
+    if isEchoed { configuration.log.write(text.onLines) }
     let entry = RecordingEntry(recorded)
     recorder?.record(Recording(text: text, name: recorded.fileName, entry: entry), log: configuration.log)
   }

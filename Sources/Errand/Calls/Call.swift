@@ -46,7 +46,7 @@ final class Call: Sendable {
     exchange = isWanted ? Lock(ExchangeRecord()) : nil
     cookieJar = CookiePolicy.jar(of: plan, snapshot)
     trace = CallTrace(
-      call: number, taskType: type(of: plan.task), clock: manager.clock,
+      call: number, task: plan.taskName, clock: manager.clock,
       observers: plan.control.map { snapshot.observers + [ObserverQueue($0)] } ?? snapshot.observers,
       logStyle: snapshot.configuration.logStyle,
       log: snapshot.configuration.log, context: plan.context, isHidden: !plan.recordingStyle.contains(.url),
@@ -67,7 +67,7 @@ final class Call: Sendable {
     case .none: false
     case .inherited:
       configuration.echoesTasks
-        || (!configuration.echoedTasks.isEmpty && plan.isNamed(in: configuration.echoedTasks))
+        || (!configuration.echoedTasks.isEmpty && plan.isMeant(by: configuration.echoedTasks))
     }
   }
 
@@ -155,6 +155,11 @@ final class Call: Sendable {
       if trace.keepsNotes { trace.span?.note(line) }
       if trace.isObserved { trace.tellOnly(.requested(line), at: trace.elapsed) }
     }
+  }
+
+  /// Notes the wait of a request for a slot, for the echo and the recording.
+  func noteAdmission(of attempt: Int, after queued: Duration) {
+    exchange?.withLock { $0.admit(attempt, after: queued) }
   }
 
   /// Notes the cookies with which a request is sent after all, for the echo and the recording.
@@ -249,7 +254,7 @@ final class Call: Sendable {
     manager.calls.leave(self)
     let record = trace.end(
       outcome, error.flatMap { ($0 as? TaskError)?.cause }, errorType: error.map { TaskError.typeName(of: $0) })
-    manager.statisticsDesk.note(outcome, record, bytesSent: ended.bytesSent, of: type(of: plan.task))
+    manager.statisticsDesk.note(outcome, record, bytesSent: ended.bytesSent, of: type(of: plan.task), named: plan.name)
     let exchange = exchange?.withLock { $0 }
     if !logOptions.isEmpty { writeLine(exchange ?? ExchangeRecord(), outcome, ended) }
     if let exchange { show(exchange, outcome, ended, record) }

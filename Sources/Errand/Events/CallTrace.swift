@@ -24,14 +24,14 @@ package final class CallTrace: Sendable {
   package let isHidden: Bool
 
   package init(
-    call: Int, taskType: Any.Type, clock: CallClock, observers: [ObserverQueue],
+    call: Int, task: @autoclosure () -> String, clock: CallClock, observers: [ObserverQueue],
     logStyle: LogStyle, log: TextSink, context: TaskContext = TaskContext(),
     isHidden: Bool = false, span: CallSpan? = nil
   ) {
     self.call = call
     self.isHidden = isHidden
     let interest = observers.lazy.map { $0.interest }.max()
-    task = interest != nil || logStyle != .none ? TypeName.of(taskType) : ""
+    self.task = interest != nil || logStyle != .none ? task() : ""
     isEager = (interest ?? .ends) > .ends || logStyle != .none
     isObserved = interest == .all || logStyle == .steps
     keepsNotes = interest != nil && span?.context.isSampled == true

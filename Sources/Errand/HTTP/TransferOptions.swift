@@ -100,7 +100,7 @@ public struct TransferOptions: Sendable {
   }
 
   /// The time to wait for the server's consent before the body is sent (`Expect: 100-continue`, RFC 9110 §10.1.1); nil
-  /// does not ask. After that time the body is sent without it.
+  /// does not ask. After that time the body is sent without it; libcurl waits for 65 s at most.
   public var continueTimeout: Duration? {
     get { storage.values.continueTimeout }
     set { values.continueTimeout = newValue }

@@ -2,6 +2,14 @@ public import ErrandFoundation
 
 // Archives of other programs lack what the format requires.
 
+extension HTTPArchive.Creator {
+  /// Reads the name of a program.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: FieldName.self)
+    self.init(name: try fields.value("name", or: ""), version: try fields.value("version", or: ""))
+  }
+}
+
 extension HTTPArchive.Entry {
   /// Reads an entry.
   public init(from decoder: any Decoder) throws {
@@ -47,12 +55,13 @@ extension HTTPArchive.PostData {
     let fields = try decoder.container(keyedBy: FieldName.self)
     mimeType = try fields.value("mimeType", or: "")
     let params = try fields.value("params", or: [ReadField]())
-    if params.contains(where: { $0.fileName != nil }) {
+    let written = try fields.value("text", or: "")
+    let isMultipart = mimeType.lowercased().hasPrefix("multipart/")
+    if params.contains(where: { $0.fileName != nil }) || written.isEmpty && !params.isEmpty && isMultipart {
       throw DecodingError.dataCorrupted(
-        .init(codingPath: decoder.codingPath, debugDescription: "A form with files has no text, and cannot be read."))
+        .init(codingPath: decoder.codingPath, debugDescription: "A form in parts has no text, and cannot be read."))
     }
     let form = HTTPBody.form(HTTPQuery(params.map { .init($0.field.name, $0.field.value) }))
-    let written = try fields.value("text", or: "")
     text = written.isEmpty ? String(decoding: form.data ?? Data(), as: UTF8.self) : written
     encoding = try fields.decodeIfPresent(String.self, forKey: "_encoding")
     comment = try fields.decodeIfPresent(String.self, forKey: "comment")
@@ -60,10 +69,10 @@ extension HTTPArchive.PostData {
 }
 
 extension HTTPArchive.Response {
-  /// Reads a response; all but its status may be missing.
+  /// Reads a response; all of it may be missing.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: FieldName.self)
-    status = try fields.decode(Int.self, forKey: "status")
+    status = try fields.value("status", or: 0)
     statusText = try fields.value("statusText", or: "")
     httpVersion = try fields.value("httpVersion", or: "")
     cookies = try fields.value("cookies", or: [ReadField]()).map(\.field)

@@ -113,9 +113,27 @@ extension HTTPArchive.Timings {
       connect = Self.milliseconds(isConnected - times.nameLookup)
       if times.secureConnect > .zero { ssl = Self.milliseconds(times.secureConnect - times.connect) }
     }
+    guard times.firstByte > .zero else {
+      interrupt(times, after: end - exchange.sent - queued)
+      return
+    }
     send = Self.milliseconds(times.requestStart - max(isConnected, times.nameLookup))
     wait = Self.milliseconds(max(times.firstByte, times.requestStart) - times.requestStart)
-    receive = times.firstByte > .zero ? Self.milliseconds(times.lastByte - times.firstByte) : 0
+    receive = Self.milliseconds(times.lastByte - times.firstByte)
+  }
+
+  /// Nothing was received: the part that was under way took the rest of the time.
+  private mutating func interrupt(_ times: TransferTimings, after total: Duration) {
+    let isConnected = max(times.connect, times.secureConnect, times.nameLookup)
+    if times.requestStart > .zero {
+      send = Self.milliseconds(times.requestStart - isConnected)
+      wait = Self.milliseconds(total - times.requestStart)
+    } else if times.nameLookup > .zero {
+      connect = Self.milliseconds(total - times.nameLookup)
+      if times.connect > .zero { ssl = Self.milliseconds(total - times.connect) }
+    } else {
+      dns = Self.milliseconds(total)
+    }
   }
 
   /// To the microsecond; clocks of several sources may differ by less than nothing.

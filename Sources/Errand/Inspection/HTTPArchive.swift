@@ -15,6 +15,12 @@ public struct HTTPArchive: Sendable, Hashable {
     public var name: String
     /// The version.
     public var version: String
+
+    /// A program and its version.
+    public init(name: String, version: String) {
+      self.name = name
+      self.version = version
+    }
   }
 
   /// The program that wrote the archive.
@@ -42,6 +48,7 @@ public struct HTTPArchive: Sendable, Hashable {
   }
 
   /// Writes the archive to a file that no other user may read (0600). A file that is there is replaced once the new one is complete.
+  /// Folders that are missing are made, for their owner alone (0700).
   ///
   /// - Throws: ``TaskError`` with code `.fileNotWritable`.
   public func write(to file: URL) throws {

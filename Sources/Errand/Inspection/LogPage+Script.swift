@@ -211,7 +211,7 @@ extension LogPage {
         pick(shown[index]);
       };
       addEventListener("keydown", event => {
-        if (event.target === filter) { if (event.key === "Escape") { filter.value = ""; choose(); list.focus(); } return; }
+        if (event.target === filter) { if (event.key === "Escape") { filter.value = ""; typed(); list.focus(); } return; }
         if (event.metaKey || event.ctrlKey || event.altKey) return;
         const page = Math.max(1, Math.floor(list.clientHeight / height) - 1);
         const steps = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: page, PageUp: -page, Home: -1e9, End: 1e9 };
@@ -220,7 +220,9 @@ extension LogPage {
         if (event.key === "Escape") { picked = null; details.replaceChildren(); draw(); }
         if (event.key === "c" && picked && picked.call.exchanges.length) copy(curl(picked.call.exchanges.at(-1)));
       });
-      filter.addEventListener("input", choose);
+      // A filter in the URL is this one from now on, or it would be back with the next reading.
+      const typed = () => { if (location.hash) history.replaceState(null, "", "#" + encodeURIComponent(filter.value)); choose(); };
+      filter.addEventListener("input", typed);
       list.addEventListener("scroll", draw, { passive: true });
       addEventListener("resize", draw);
       // The run may go on: the page is read again, and goes on where it was.

@@ -33,8 +33,7 @@ public struct ServerGauges: Sendable, Hashable {
   /// The connections to all of them.
   public var connections: ConnectionCounts {
     hosts.values.reduce(into: ConnectionCounts()) { sum, host in
-      sum.open += host.connections.open
-      sum.busy += host.connections.busy
+      sum.add(host.connections)
     }
   }
 

@@ -1,20 +1,26 @@
 import ErrandFoundation
 
-/// Counts the calls of a manager: one entry a type of task, however many calls there are.
+/// Counts the calls of a manager: one entry a type of task, and one a name that tasks were given, however many calls there are.
 final class StatisticsDesk: Sendable {
   private struct Entry {
     let type: Any.Type
     var statistics: TaskStatistics
   }
 
-  private let entries = Lock<[ObjectIdentifier: Entry]>([:])
+  private let entries = Lock<[ManagerStatistics.Key: Entry]>([:])
+  /// The most entries: a name may be made of anything. Calls under further names count for their types.
+  static let most = 1000
 
   /// Counts a call.
-  func note(_ outcome: CallOutcome, _ record: FlightRecord, bytesSent: Int, of type: Any.Type) {
+  func note(
+    _ outcome: CallOutcome, _ record: FlightRecord, bytesSent: Int, of type: Any.Type, named name: String?
+  ) {
     let now = Date()
     entries.withLock { entries in
-      // The name is made on demand: it costs more than all of this.
-      entries[ObjectIdentifier(type), default: Entry(type: type, statistics: TaskStatistics())]
+      var key = ManagerStatistics.Key(type: ObjectIdentifier(type), name: name)
+      if name != nil, entries.count >= Self.most, entries[key] == nil { key.name = nil }
+      // The name of a type is made on demand: it costs more than all of this.
+      entries[key, default: Entry(type: type, statistics: TaskStatistics())]
         .statistics.add(outcome, record, bytesSent: bytesSent, at: now)
     }
   }
@@ -22,12 +28,12 @@ final class StatisticsDesk: Sendable {
   func reset() { entries.withLock { $0 = [:] } }
 
   var statistics: ManagerStatistics {
-    let types = entries.withLock { $0 }.mapValues { entry in
-      var statistics = entry.statistics
-      statistics.task = "\(entry.type)"
-      return statistics
+    var tasks: [ManagerStatistics.Key: TaskStatistics] = [:]
+    for (key, entry) in entries.withLock({ $0 }) {
+      tasks[key] = entry.statistics
+      tasks[key]?.task = key.name ?? "\(entry.type)"
     }
-    return ManagerStatistics(types: types)
+    return ManagerStatistics(tasks: tasks)
   }
 }
 

@@ -36,7 +36,7 @@ public struct TaskStatistics: Sendable, CustomStringConvertible {
   }
 }
 
-/// The statistics of a manager's calls, by the type of their task; a copy, as it was when read.
+/// The statistics of a manager's calls, by the type of their task or the name that it was given; a copy, as it was when read.
 public struct ManagerStatistics: Sendable, CustomStringConvertible {
   /// An order of the types.
   public enum Order: Sendable, Hashable, CaseIterable {
@@ -50,14 +50,24 @@ public struct ManagerStatistics: Sendable, CustomStringConvertible {
     case recent
   }
 
-  let types: [ObjectIdentifier: TaskStatistics]
+  struct Key: Hashable {
+    let type: ObjectIdentifier
+    var name: String?
+  }
 
-  /// The statistics of this type; nil when none of its calls has ended.
-  public subscript<Described: ServerTask>(type: Described.Type) -> TaskStatistics? { types[ObjectIdentifier(type)] }
+  let tasks: [Key: TaskStatistics]
+
+  /// The statistics of this type, but for calls under a name of their own; nil when none of its calls has ended.
+  public subscript<Described: ServerTask>(type: Described.Type) -> TaskStatistics? {
+    tasks[Key(type: ObjectIdentifier(type))]
+  }
+
+  /// The statistics of the calls under this name, of one type; nil when none has ended. See ``ServerTask/named(_:)``.
+  public subscript(name: String) -> TaskStatistics? { tasks.first { $0.key.name == name }?.value }
 
   /// All types in an order, ties by name.
   public func sorted(by order: Order = .name) -> [TaskStatistics] {
-    types.values.sorted { left, right in
+    tasks.values.sorted { left, right in
       switch order {
       case .count where left.count != right.count: left.count > right.count
       case .bytes where left.bytes != right.bytes: left.bytes > right.bytes
@@ -68,7 +78,7 @@ public struct ManagerStatistics: Sendable, CustomStringConvertible {
   }
 
   /// The number of calls that have ended.
-  public var count: Int { types.values.reduce(0) { $0 + $1.count } }
+  public var count: Int { tasks.values.reduce(0) { $0 + $1.count } }
 
   /// One line a type, by name.
   public var description: String { sorted().map(\.description).joined(separator: "\n") }

@@ -142,8 +142,7 @@ public struct Redaction: Sendable {
   /// The body of a refused response: `code` is the reason in its JSON. The secret of this name, an authorization code (RFC 6749
   /// §4.1.2), is in URLs and in forms, and hidden there.
   private func shown(refusal text: String, _ type: MediaType?) -> String {
-    let isJSON = text.first { !$0.isWhitespace }.map { "{[".contains($0) } ?? false
-    guard isJSON, type?.essence != MediaType.form.rawValue, fields.contains("code") else {
+    guard text.beginsAsJSON, type?.essence != MediaType.form.rawValue, fields.contains("code") else {
       return inFull(body: text, type)
     }
     var policy = self
@@ -158,7 +157,8 @@ public struct Redaction: Sendable {
   }
 
   func inFull(body text: String, _ type: MediaType?) -> String {
-    if type?.essence == MediaType.form.rawValue { return pairs(text[...]) }
+    // JSON may be sent under the name of a form, as `curl -d` does.
+    if type?.essence == MediaType.form.rawValue, !text.beginsAsJSON { return pairs(text[...]) }
     guard !names.isEmpty else { return text }
     var json = JSONRedactor(text) { isSecret($0) }
     return inFull(text: json.redacted())
@@ -204,8 +204,8 @@ public struct Redaction: Sendable {
     text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
       let name = pair.prefix { $0 != "=" }
       let plainName = Self.unescaped(name)
-      // An escaped "=" may have its value before it.
-      if isSecret(plainName) { return plainName.utf8.contains(UInt8(ascii: "=")) ? Self.mark : "\(name)=\(Self.mark)" }
+      // What is no plain name may have the value in it.
+      if isSecret(plainName) { return plainName.isPlainName ? "\(name)=\(Self.mark)" : Self.mark }
       return holdsSecret(pair.dropFirst(name.count + 1), depth: 0) ? "\(name)=\(Self.mark)" : String(pair)
     }.joined(separator: "&")
   }
@@ -213,7 +213,7 @@ public struct Redaction: Sendable {
   /// True when an escaped value is a URL with a secret in it; `depth` counts the values around it.
   func holdsSecret(_ value: Substring, depth: Int) -> Bool {
     // The sender of the value decides how deep it is, and each level costs four passes.
-    guard depth < 2, value.utf8.contains(where: { "%@=".utf8.contains($0) }) else { return false }
+    guard depth < 2, value.utf8.contains(where: { "%@=:<".utf8.contains($0) }) else { return false }
     var plain = String(value)
     for _ in 0..<4 {  // escaped as often as that, it is not for people to read
       if shown(plain, depth: depth + 1) != plain { return true }
@@ -242,6 +242,23 @@ extension String {
     for scalar in unicodeScalars { line.append(scalar.isUnseen ? " " : scalar) }
     return String(line)
   }
+
+  /// The text with its lines and tabs, and a blank in the place of all else that is no character to look at: no escape sequence gets
+  /// to a terminal.
+  var onLines: String {
+    guard unicodeScalars.contains(where: { $0.isUnseen && $0 != "\n" && $0 != "\t" }) else { return self }
+    var text = String.UnicodeScalarView()
+    for scalar in unicodeScalars where scalar != "\r" {
+      text.append(scalar.isUnseen && scalar != "\n" && scalar != "\t" ? " " : scalar)
+    }
+    return String(text)
+  }
+
+  /// True where the first character of the text that is seen begins an object or an array of JSON.
+  fileprivate var beginsAsJSON: Bool { first { !$0.isWhitespace }.map { "{[".contains($0) } ?? false }
+
+  /// True without the signs that stand between names and values.
+  fileprivate var isPlainName: Bool { !utf8.contains { "=:{<\"'".utf8.contains($0) } }
 
   /// True when a field's name begins with `X-`, which says nothing (RFC 6648).
   fileprivate var hasExtensionPrefix: Bool {

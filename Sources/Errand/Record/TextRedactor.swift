@@ -144,9 +144,18 @@ struct TextRedactor {
   /// Hides a value that begins here, perhaps after blanks: what stands in quotation marks, or else up to `end`.
   private mutating func hideValue(upTo end: (Self) -> Int) {
     while position < bytes.count, Self.isBlank(bytes[position]) { copy(to: position + 1) }
-    guard let quote = quoteHere else { return hide(to: end(self)) }
+    guard let quote = quoteHere else { return hideWord(upTo: end) }
     copy(to: position + quote.escapes + 1)
     hide(to: self.end(of: quote))
+  }
+
+  /// Hides a value without quotation marks, and the credentials after the name of a scheme (RFC 9110 §11.4).
+  private mutating func hideWord(upTo end: (Self) -> Int) {
+    let start = position
+    hide(to: end(self))
+    guard Self.isScheme(bytes[start..<position]) else { return }
+    while position < bytes.count, Self.isBlank(bytes[position]) { copy(to: position + 1) }
+    hide(to: end(self))
   }
 
   /// The end of a value in quotation marks: the next one that is escaped as often, or less.
@@ -249,6 +258,18 @@ struct TextRedactor {
     let start = position + 1
     return text.withUTF8Buffer { start + $0.count <= bytes.count && bytes[start..<start + $0.count].elementsEqual($0) }
   }
+
+  /// True for the name of an authentication scheme.
+  private static func isScheme(_ word: ArraySlice<UInt8>) -> Bool {
+    // Longer ones are none: a secret is not read as a word.
+    word.count <= 16 && schemes.contains(String(decoding: word, as: UTF8.self).lowercased())
+  }
+
+  private static let schemes: Set<String> = [
+    "apikey", "basic", "bearer", "digest", "dpop", "gnap", "hawk", "hoba", "key", "mutual", "negotiate", "ntlm",
+    "oauth",
+    "scram-sha-1", "scram-sha-256", "signature", "token", "vapid",
+  ]
 
   private static func isQuote(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") }
 

@@ -8,6 +8,8 @@ struct ExchangeRecord: Sendable {
     var request: HTTPRequest
     /// The times since the start of the call.
     let sent: Duration
+    /// The time that it waited for slots.
+    var queued: Duration = .zero
     var answered: Duration?
     var ended: Duration?
     var response: HTTPResponse?
@@ -29,6 +31,11 @@ struct ExchangeRecord: Sendable {
   mutating func begin(_ request: HTTPRequest, of attempt: Int, at time: Duration) {
     if let index = last(of: attempt), exchanges[index].ended == nil { exchanges[index].ended = time }
     exchanges.append(Exchange(attempt: attempt, request: request, sent: time))
+  }
+
+  /// The last request of an attempt has waited for a slot.
+  mutating func admit(_ attempt: Int, after queued: Duration) {
+    if let index = last(of: attempt) { exchanges[index].queued += queued }
   }
 
   /// Replaces the last request of an attempt by the one that is sent.
@@ -104,7 +111,7 @@ struct ExchangeRecord: Sendable {
       attempt: exchange.attempt, method: request.method,
       url: style.contains(.url) ? configuration.redaction(request.url) : nil,
       failure: style.contains(.url) ? failure : nil, sent: exchange.sent, answered: exchange.answered,
-      ended: exchange.ended, duration: exchange.record?.duration, queued: exchange.record?.queued,
+      ended: exchange.ended, duration: exchange.record?.duration, queued: exchange.queued,
       timings: style.contains(.url) ? exchange.record?.timings : exchange.record?.timings?.withoutAddress)
     if style.contains(.headers) {
       recorded.headers = configuration.redaction.hiding(request.options.credentialHeaders).recorded(request.headers)

@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// The switches that environment variables set when a server is made; they override the code.
 struct LaunchSwitches {
-  /// `ERRAND_ECHO=GetWidget,Login`: the types of tasks that are echoed.
+  /// `ERRAND_ECHO=GetWidget,/widgets/*`: the tasks that are echoed.
   var echoed: Set<String> = []
   /// `ERRAND_LOG_STYLE=steps`.
   var logStyle: LogStyle?

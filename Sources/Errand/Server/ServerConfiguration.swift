@@ -133,7 +133,8 @@ public struct ServerConfiguration: Sendable {
   public var logOptions: LogOptions = []
   /// True when every exchange is echoed into ``log`` unless its task says otherwise.
   public var echoesTasks = false
-  /// The names of the types of tasks whose exchanges are echoed, unless the task says otherwise; `Endpoint` for all endpoints.
+  /// The tasks whose exchanges are echoed, unless they say otherwise: names of tasks and of their types, with `Endpoint` for all
+  /// endpoints; hosts; paths below the remote that begin with `/`, in which `*` stands for any characters; `*` for all.
   public var echoedTasks: Set<String> = []
   /// The destination of echoes and log lines.
   public var log = TextSink.standardError

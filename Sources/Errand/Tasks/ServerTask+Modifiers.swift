@@ -95,6 +95,12 @@ extension ServerTask {
     modified { $0.acceptedStatuses = statuses }
   }
 
+  /// The task under a name of its own in logs, recordings, spans and statistics, in the place of its type's: of endpoints, which share a
+  /// type. A name is one of few and fixed, for each has an entry in the statistics.
+  ///
+  ///     static let search = Endpoint<Void, [Widget]>.get("widgets/search").named("Search")
+  public func named(_ name: String) -> Modified<Unmodified> { modified { $0.name = name } }
+
   /// The task under another tag.
   public func tagged(_ tag: String) -> Modified<Unmodified> { modified { $0.tag = tag } }
 

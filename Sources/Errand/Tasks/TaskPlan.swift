@@ -47,6 +47,8 @@ public struct TaskPlan: Sendable {
   public var cachePolicy: CachePolicy
   /// The statuses that are success.
   public var acceptedStatuses: AcceptedStatuses
+  /// The name of the calls in logs, recordings and statistics; nil is that of the task's type.
+  public var name: String?
   /// The name by which calls are cancelled together; nil is the task's own.
   public var tag: String?
   /// A word on why the task is run, for recordings and echoes.
@@ -149,12 +151,6 @@ public struct TaskPlan: Sendable {
   /// The name by which calls are cancelled together.
   public var taskTag: String { tag ?? task.taskTag }
 
-  /// The name of the task's type, without its module.
-  public var taskName: String { TypeName.of(type(of: task)) }
-
-  /// True when one of these names is that of the task's type, with its generic arguments or without: `Endpoint`.
-  func isNamed(in names: Set<String>) -> Bool {
-    let name = taskName
-    return names.contains(name) || names.contains(String(name.prefix { $0 != "<" }))
-  }
+  /// ``name``, or that of the task's type without its module.
+  public var taskName: String { name ?? TypeName.of(type(of: task)) }
 }

@@ -58,11 +58,20 @@ package protocol CancellableTransport: Transport {
 public struct ConnectionCounts: Sendable, Hashable {
   /// All of them.
   public var open = 0
-  /// Those that carry an exchange.
+  /// Those that are being made, until something was read from them or a request was written.
+  public var connecting = 0
+  /// Those that carry an exchange, or several.
   public var busy = 0
 
   /// Those that wait to be used again.
-  public var idle: Int { max(0, open - busy) }
+  public var idle: Int { max(0, open - connecting - busy) }
+
+  /// Adds the numbers of others.
+  mutating func add(_ other: ConnectionCounts) {
+    open += other.open
+    connecting += other.connecting
+    busy += other.busy
+  }
 }
 
 /// The version of HTTP that a transport asks for.

@@ -22,7 +22,7 @@ import Testing
     var described = GetWidget().on(server).plan
     plan(&described)
     let trace = CallTrace(
-      call: 1, taskType: Ping.self, clock: .continuous, observers: [], logStyle: .none, log: .discard)
+      call: 1, task: "Ping", clock: .continuous, observers: [], logStyle: .none, log: .discard)
     return Surroundings.of(described, server.snapshot, delivery, trace)
   }
 

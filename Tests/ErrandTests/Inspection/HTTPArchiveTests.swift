@@ -131,6 +131,53 @@ import Testing
     #expect(throws: DecodingError.self) {
       try entry(#"{"mimeType":"multipart/form-data","params":[{"name":"a","fileName":"f"}]}"#, size: -1)
     }
+    #expect(throws: DecodingError.self) {
+      try entry(#"{"mimeType":"multipart/form-data; boundary=x","params":[{"name":"a","value":"b"}]}"#, size: -1)
+    }
+  }
+
+  @Test func `an archive may lack the version of its program, and the status of a response`() throws {
+    let text =
+      #"{"log":{"creator":{"name":"x"},"entries":[{"request":{"method":"GET","url":"https://a.test"},"response":{}}]}}"#
+    let archive = try HTTPArchive(data: Data(text.utf8))
+    #expect(archive.creator.name == "x" && archive.creator.version.isEmpty && archive.entries[0].response.status == 0)
+  }
+
+  @Test func `a file and the folders that are made for it are nobody else's`() async throws {
+    try await withFolder { folder in
+      let place = folder.appendingPathComponent("new/one/calls.har")
+      try HTTPArchive(entries: []).write(to: place)
+      for (path, mode) in [("new", 0o700), ("new/one", 0o700), ("new/one/calls.har", 0o600)] {
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.appendingPathComponent(path).path)
+        #expect((attributes[.posixPermissions] as? Int) == mode, "\(path)")
+      }
+    }
+  }
+
+  @Test func `each request has the wait of its own`() async throws {
+    let (calls, clock, gate) = (RecordedCalls(), ManualClock(), Gate())
+    var configuration = ServerConfiguration()
+    configuration.recorders = [calls]
+    let server = Server(
+      remote: "https://shop.test", configuration: configuration,
+      transport: StubTransport { request in
+        if request.url.path == "/plain" { await gate.wait() }
+        let isRedirect = request.url.path == "/widgets/7"
+        return isRedirect
+          ? .status(.found, headers: [.location: "/widgets/8"], for: request)
+          : .json(#"{"id":7,"name":"w"}"#, for: request)
+      }, manager: TaskManager(limits: ThrottleLimits(total: 1), clock: CallClock(clock)), environment: [:])
+    async let first = PlainTask().on(server).run()
+    #expect(await eventually { server.manager.runningCount == 1 })
+    async let second = GetWidget().on(server).download()
+    #expect(await eventually { server.manager.waitingCount == 1 })
+    clock.advance(by: .seconds(1))
+    gate.open()
+    _ = try await (first, second)
+    #expect(await eventually { calls.calls.count == 2 })
+    let entries = HTTPArchive(calls.calls).entries.filter { $0.request.url.contains("widgets") }
+    #expect(entries.map(\.timings.blocked) == [1000, 0], "\(entries.map(\.timings))")
+    #expect(entries.map(\.time) == [1000, 0])
   }
 
   @Test func `a failure, a cached answer and a hidden task`() async throws {
@@ -162,6 +209,23 @@ import Testing
     exchange.response = RecordedCall.Response(status: 200, isConnectionReused: true)
     parts = HTTPArchive.Timings(exchange)
     #expect([parts.dns, parts.connect, parts.ssl] == [-1, -1, -1] && parts.send == 1)
+    // Nothing came: what was under way took the rest.
+    (timings.firstByte, timings.lastByte, exchange.response) = (.zero, .milliseconds(1), nil)
+    (exchange.timings, exchange.ended) = (timings, .milliseconds(2076))
+    parts = HTTPArchive.Timings(exchange)
+    #expect([parts.blocked, parts.connect, parts.send, parts.wait, parts.receive] == [5, 60, 1, 2000, 0])
+    (timings.requestStart, timings.secureConnect) = (.zero, .zero)
+    exchange.timings = timings
+    parts = HTTPArchive.Timings(exchange)
+    #expect([parts.dns, parts.connect, parts.ssl, parts.send, parts.wait] == [10, 2061, 2041, 0, 0])
+    timings.connect = .zero
+    exchange.timings = timings
+    parts = HTTPArchive.Timings(exchange)
+    #expect([parts.dns, parts.connect, parts.ssl] == [10, 2061, -1] && parts.total == 2076)
+    timings.nameLookup = .zero
+    exchange.timings = timings
+    #expect(HTTPArchive.Timings(exchange).dns == 2071)
+    exchange.response = RecordedCall.Response(status: 200, isConnectionReused: true)
     exchange.timings = nil
     (exchange.answered, exchange.ended) = (.milliseconds(25), .milliseconds(40))
     parts = HTTPArchive.Timings(exchange)

@@ -20,6 +20,21 @@ import Testing
     #expect(manager.statistics.count == 4)
   }
 
+  @Test func `a name of its own is in the log, the recordings and the statistics, and names have a limit`() async throws
+  {
+    let calls = RecordedCalls()
+    let stub = StubServer(.widget) { $0.recorders = [calls] }
+    let search = Endpoint<Void, Widget>.get("search").on(stub.server)
+    for _ in 0..<2 { _ = try await search.named("Search").download() }
+    _ = try await search.download()
+    let statistics = stub.server.manager.statistics
+    #expect(statistics["Search"]?.count == 2 && statistics["Search"]?.task == "Search" && statistics["search"] == nil)
+    #expect(statistics[Endpoint<Void, Widget>.self]?.count == 1 && statistics.count == 3)
+    #expect(calls.calls.map(\.task) == ["Search", "Search", "Endpoint<(), Widget>"])
+    for number in 0..<1500 { _ = try await search.named("\(number)").download() }
+    #expect(stub.server.manager.statistics.sorted().count == 1000 && stub.server.manager.statistics.count == 1503)
+  }
+
   @Test func `failures, cancellations, retries and time are counted`() async throws {
     let stub = StubServer(.status(503), .widget, .status(404))
     let manager = stub.server.manager

@@ -9,6 +9,27 @@ import Testing
     redaction.body(Data(body.utf8), type: type, limit: 1 << 20)
   }
 
+  @Test(arguments: [
+    (#"{"password":"s3cret"}"#, #"{"password":"<redacted>"}"#),
+    (#" [{"filter":"a=b","password":"s3cret"}]"#, #" [{"filter":"a=b","password":"<redacted>"}]"#),
+    (#"payload={"token":"s3cret"}&at=12:30"#, "payload=<redacted>&at=12:30"),
+    (#"a=1&{"token":"s3cret"}"#, "a=1&<redacted>"),
+    (#"{"filter":"a&b=c","password":"s3cret"}"#, #"{"filter":"a&b=c","password":"<redacted>"}"#),
+    ("password=s3cret&a=<b>", "password=<redacted>&a=<b>"),
+  ])
+  func `what is sent as a form and is none has no secret`(body: String, expected: String) {
+    #expect(text(body, .form) == expected)
+  }
+
+  @Test(arguments: [
+    ("{Authorization=Bearer s3cret, Accept=text}", "{Authorization=<redacted> <redacted>, Accept=text}"),
+    ("token=bearer  s3cret", "token=<redacted>  <redacted>"),
+    ("token=s3cret and more", "token=<redacted> and more"),
+  ])
+  func `the word behind a scheme is hidden with it`(body: String, expected: String) {
+    #expect(text(body, "text/plain") == expected)
+  }
+
   @Test func `secret header fields are hidden, one by one`() {
     let headers = redaction(["authorization": "Bearer s3cret", "Set-Cookie": "a", "set-cookie": "b", "Accept": "c"])
     #expect(headers.map(\.value) == ["<redacted>", "<redacted>", "<redacted>", "c"])
@@ -24,6 +45,8 @@ import Testing
     ),
     ("https://a.test/?%74oken=s3cret", "https://a.test/?%74oken=<redacted>"),
     ("https://a.test/?q=1&key", "https://a.test/?q=1&key=<redacted>"),
+    ("https://a.test/?%7B%22token%22:%22s3cret%22%7D", "https://a.test/?<redacted>"),
+    ("https://a.test/?a=%7B%22token%22:%22s3cret%22%7D&at=12:30", "https://a.test/?a=<redacted>&at=12:30"),
     ("https://a.test/x", "https://a.test/x"),
     ("https://u:s3cret@a.test?sig=s3cret#f", "https://<redacted>@a.test?sig=<redacted>#f"),
     ("https://a.test/cb#access_token=s3cret&state=1", "https://a.test/cb#access_token=<redacted>&state=1"),

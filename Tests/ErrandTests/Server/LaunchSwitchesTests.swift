@@ -36,6 +36,31 @@ import Testing
     #expect(lines.withLock { $0.count } == 2)
   }
 
+  @Test(arguments: [
+    ("*", 4), ("/widgets/*", 2), ("/*", 4), ("/widgets/7", 2), ("/widgets", 0), ("/*/7*", 2), ("/plain", 1),
+    ("shop.test", 3),
+    ("other.test", 1), ("Search", 1), ("Nobody,/a/*", 0), ("Endpoint", 1), ("/elsewhere", 1),
+  ])
+  func `tasks are named by type, name, host and path`(words: String, count: Int) async throws {
+    let server = server(["ERRAND_ECHO": words])
+    _ = try await GetWidget().on(server).download()
+    _ = try await PlainTask().on(server).run()
+    _ = try await Endpoint<Void, Widget>.get("/widgets/7?a=b").on(server).named("Search").download()
+    _ = try await URLTask(.known("https://other.test/elsewhere")).on(server).run()
+    #expect(lines.withLock { $0.count } == count)
+  }
+
+  @Test func `an echo has no sign that a terminal obeys`() async throws {
+    let lines = Shared<[String]>([])
+    let stub = StubServer(.data(Data("one\r\n\ttwo\u{1B}]0;title\u{7}\u{9B}2J".utf8), .plainText)) {
+      $0.echoesTasks = true
+      $0.log = TextSink { line in lines.withLock { $0.append(line) } }
+    }
+    _ = try await PlainTask().on(stub.server).downloadData()
+    let text = try #require(lines.withLock { $0.first })
+    #expect(text.contains("one\n\ttwo ]0;title  2J"), "\(text.debugDescription)")
+  }
+
   @Test(arguments: [("none", 0), ("short", 2), ("STEPS", 8)]) func `the style of the log goes before the code's`(
     name: String, count: Int
   ) async throws {

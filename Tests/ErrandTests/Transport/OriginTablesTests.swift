@@ -63,14 +63,14 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `origins that speak no HTTP/2 are known up to a number`() {
+    @Test func `an origin that did not speak HTTP/2 is asked again later, and few are known`() {
       var origins = LoneOrigins()
-      for number in 0..<5000 {
-        origins.learn("https://shop\(number).test:443", isLone: true)
-        #expect(origins.count <= LoneOrigins.most && origins.contains("https://shop\(number).test:443"))
-      }
-      origins.learn("https://shop4999.test:443", isLone: false)
-      #expect(!origins.contains("https://shop4999.test:443"))
+      origins.learn("https://a.test:443", at: 5)
+      let end = 5 + LoneOrigins.lifetime
+      #expect(origins.contains("https://a.test:443", at: end - 1) && !origins.contains("https://a.test:443", at: end))
+      #expect(!origins.contains("https://b.test:443", at: 6))
+      for number in 0..<5000 { origins.learn("https://\(number).test:443", at: 6) }
+      #expect(origins.count <= LoneOrigins.most && origins.contains("https://4999.test:443", at: 7))
     }
 
     @Test func `an origin has its multi handle while a connection to it is open, and not for ever`() throws {

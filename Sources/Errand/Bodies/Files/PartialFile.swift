@@ -44,7 +44,7 @@ struct PartialFile: Sendable {
     var descriptor: Int32 = -1
     // A download beside this one may have failed, and removed the folders that it had made and this one found.
     for _ in 0..<100 {
-      descriptor = Self.makeFolders(to: folder, &madeFolders) ? make() : -1
+      descriptor = Self.makeFolders(to: folder, &madeFolders, mode: isPrivate ? 0o700 : 0o777) ? make() : -1
       if descriptor >= 0 || errno != ENOENT { break }
     }
     guard descriptor >= 0, !isThere || isPrivate || Self.adopt(mode, descriptor) else {
@@ -131,7 +131,7 @@ struct PartialFile: Sendable {
   }
 
   /// Makes the folders that are not there, and adds them to `made`; false, with the reason in `errno`, where one cannot be made.
-  static func makeFolders(to folder: String, _ made: inout [String]) -> Bool {
+  static func makeFolders(to folder: String, _ made: inout [String], mode: mode_t = 0o777) -> Bool {
     var missing: [String] = []
     var next = URL(fileURLWithPath: folder)
     while access(next.path, F_OK) != 0, errno == ENOENT, next.pathComponents.count > 1 {
@@ -139,7 +139,7 @@ struct PartialFile: Sendable {
       next.deleteLastPathComponent()
     }
     for folder in missing {
-      if mkdir(folder, 0o777) == 0 {
+      if mkdir(folder, mode) == 0 {
         made.append(folder)
       } else if errno != EEXIST {  // somebody else may have made it meanwhile
         return false

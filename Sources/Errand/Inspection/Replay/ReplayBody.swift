@@ -56,15 +56,15 @@ final class ReplayTee: HTTPBodySource {
 
   private let body: HTTPResponseBody
   private let limit: Int
-  /// True for a response that counts without all of its body, as that of a redirect, which is not read.
+  /// True for a response that counts without all of its body, as that of a redirect, or one that is refused.
   private let keepsPart: Bool
   private let state = Lock(State())
-  /// Takes the body, and its size where that is more than is kept, once it was read to its end.
-  private let complete: @Sendable (_ data: Data, _ size: Int, _ trailers: HTTPHeaders) -> Void
+  /// Takes the body, and its size, which may be more than is kept, once it was read to its end; nil where it was left before.
+  private let complete: @Sendable (_ data: Data, _ size: Int?, _ trailers: HTTPHeaders) -> Void
 
   init(
     _ body: HTTPResponseBody, limit: Int, keepsPart: Bool,
-    complete: @escaping @Sendable (Data, Int, HTTPHeaders) -> Void
+    complete: @escaping @Sendable (Data, Int?, HTTPHeaders) -> Void
   ) {
     self.body = body
     self.limit = limit
@@ -73,7 +73,13 @@ final class ReplayTee: HTTPBodySource {
   }
 
   func next() async throws -> Data? {
-    let chunk = try await body.next()
+    let chunk: Data?
+    do {
+      chunk = try await body.next()
+    } catch {
+      _ = state.withLock { $0.end() }  // what failed is not recorded
+      throw error
+    }
     let end = state.withLock { state -> State? in
       guard let chunk else { return state.end() }
       state.size += chunk.count
@@ -87,7 +93,7 @@ final class ReplayTee: HTTPBodySource {
   func cancel() {
     body.cancel()
     guard keepsPart, let end = state.withLock({ $0.end() }) else { return }
-    complete(end.data, end.size, [:])
+    complete(end.data, nil, [:])
   }
 
   var trailers: HTTPHeaders { body.trailers }

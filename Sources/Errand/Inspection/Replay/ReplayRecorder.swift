@@ -117,7 +117,7 @@ final class ReplayRecorder: Sendable {
   }
 
   private func received(
-    _ head: HTTPResponse, _ data: Data, _ size: Int, _ trailers: HTTPHeaders, for request: HTTPRequest,
+    _ head: HTTPResponse, _ data: Data, _ size: Int?, _ trailers: HTTPHeaders, for request: HTTPRequest,
     _ style: RecordingStyle
   ) -> RecordedCall.Response {
     let redaction = options.redaction(for: request)
@@ -137,13 +137,14 @@ final class ReplayRecorder: Sendable {
     return response
   }
 
-  private func recorded(_ data: Data, _ size: Int, of type: MediaType?, _ redaction: Redaction) -> RecordedCall.Body {
-    guard size == data.count else {
+  private func recorded(_ data: Data, _ size: Int?, of type: MediaType?, _ redaction: Redaction) -> RecordedCall.Body {
+    if let size, size != data.count {
       let note = Redaction.placeholder(for: size, over: options.maximumBodySize)
       return RecordedCall.Body(type: type?.rawValue, size: size, note: note)
     }
     var body = redaction.recorded(data, type: type, limit: options.maximumBodySize)
     if body.text == nil, options.keepsBytes(of: type) { body.data = data }
+    if size == nil { body.size = nil }  // of a part
     return body
   }
 
@@ -159,7 +160,9 @@ final class ReplayRecorder: Sendable {
       return (true, !state.isWriting)
     }
     guard hasRoom else {
-      return log.write("recording to \(file.path): a response is missing: they come faster than they can be written")
+      let reason = "a response is missing: they come faster than they can be written"
+      state.withLock { $0.loss = TaskError(.fileNotWritable, "\(file.path): \(reason)", phase: .finishing) }
+      return log.write("recording to \(file.path): \(reason)")
     }
     guard isIdle else { return }
     TaskRecorder.beginWriting()

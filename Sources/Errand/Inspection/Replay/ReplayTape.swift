@@ -22,6 +22,8 @@ struct ReplayTape: Sendable {
   private let options: ReplayOptions
   /// The secrets that are hidden in the requests of the tracks.
   private var redaction: Redaction
+  /// The number of names that were learned by then.
+  private var learned = LearnedSecrets.count
 
   init(_ archive: HTTPArchive, _ options: ReplayOptions) {
     let redaction = options.redaction ?? .standard
@@ -47,8 +49,9 @@ struct ReplayTape: Sendable {
   ///   - redaction: The secrets that are hidden in it, and with it in the recorded ones.
   /// - Returns: The answer.
   mutating func answer(to request: ReplayRequest, hiding redaction: Redaction) -> Answer {
-    if !redaction.hidesSame(as: self.redaction) {
-      self.redaction = redaction
+    let learned = LearnedSecrets.count
+    if learned != self.learned || !redaction.hidesSame(as: self.redaction) {
+      (self.redaction, self.learned) = (redaction, learned)
       for index in tracks.indices {
         tracks[index].request = ReplayRequest(tracks[index].entry, redaction: redaction)
       }

@@ -32,6 +32,7 @@ extension Server {
   public nonisolated func replaying(_ transport: ReplayTransport) -> Server {
     var settings = configuration
     settings.authentication = .none
+    if settings.cookiePolicy.isShared { settings.cookiePolicy = .perServer }
     if settings.cache != nil { settings.cache = MemoryCache() }
     return ServerDefault.leavingDefault { [settings] in
       Server(

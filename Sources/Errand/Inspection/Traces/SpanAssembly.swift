@@ -151,7 +151,9 @@ private struct Line {
     writer.attribute("http.request.method", isKnown ? method : "_OTHER")
     if !isKnown { writer.attribute("http.request.method_original", method) }
     if let origin {
-      writer.attribute("server.address", origin.host)
+      // An address of version 6 stands in brackets in URLs alone.
+      let isAddress = origin.host.first == "["
+      writer.attribute("server.address", isAddress ? String(origin.host.dropFirst().dropLast()) : origin.host)
       writer.attribute("server.port", origin.port)
     }
     writer.attribute("url.full", url)

@@ -41,6 +41,11 @@ extension CookiePolicy {
     if case .inherited = kind { true } else { false }
   }
 
+  /// True where others may have its jar too.
+  var isShared: Bool {
+    if case .shared = kind { true } else { false }
+  }
+
   /// True where it has cookies of its own to send.
   var statesCookies: Bool {
     if case .sending = kind { true } else { false }

@@ -52,8 +52,10 @@
       _ request: HTTPRequest, to origin: Origin, begun: @Sendable (any Cancellable) -> Void
     ) async throws -> HTTPResponse {
       try Task.checkCancellation()
-      if let problem = rules.configuration.proxies.problem(for: origin) { throw problem }
-      if let proxy = rules.configuration.proxies.proxy(for: origin) {
+      // Over a Unix socket libcurl uses no proxy.
+      let proxies = rules.configuration.unixSocket == nil ? rules.configuration.proxies : .none
+      if let problem = proxies.problem(for: origin) { throw problem }
+      if let proxy = proxies.proxy(for: origin) {
         if !rules.mayCheckAddress(by: proxy) { try request.options.addressPolicy.checkBehindProxy(origin, proxy) }
         return try await send(request, origin, by: proxy, begun: begun)
       }
@@ -118,19 +120,19 @@
         let part = await withUnsafeContinuation { continuation in
           shard.loop.push(.count(shard.group) { continuation.resume(returning: $0) })
         }
-        counts.merge(part) { ConnectionCounts(open: $0.open + $1.open, busy: $0.busy + $1.busy) }
+        for (origin, count) in part { counts[origin, default: ConnectionCounts()].add(count) }
       }
       return counts
     }
 
     private func learn(_ version: HTTPVersion?, of transfer: CurlTransfer) {
-      let hasStreams = version?.hasStreams ?? false
-      guard transfer.mayMultiplex != hasStreams else { return }
-      loneOrigins.withLock { $0.learn(transfer.origin.description, isLone: !hasStreams) }
+      guard transfer.mayMultiplex, !(version?.hasStreams ?? false) else { return }
+      loneOrigins.withLock { $0.learn(transfer.origin.description, at: CurlLibrary.now) }
     }
 
     private func mayMultiplex(_ origin: Origin) -> Bool {
-      rules.configuration.mayMultiplex(origin) && !loneOrigins.withLock { $0.contains(origin.description) }
+      rules.configuration.mayMultiplex(origin)
+        && !loneOrigins.withLock { $0.contains(origin.description, at: CurlLibrary.now) }
     }
 
     private func makeTransfer(_ request: HTTPRequest, to origin: Origin, by proxy: Proxy?) throws -> CurlTransfer {
@@ -168,24 +170,27 @@
     }
   }
 
-  /// Origins that might have spoken HTTP/2 and did not: their exchanges need not be kept together.
+  /// Origins that might have spoken HTTP/2 and did not: it is not offered to them for a while, and their exchanges need not be kept
+  /// together.
   struct LoneOrigins {
     /// The most that are known; then all are forgotten, for each is learned again from its next answer.
     static let most = 1024
 
-    private var origins: Set<String> = []
+    /// The time after which an origin is offered HTTP/2 again, in nanoseconds: it may be another server by then.
+    static let lifetime: UInt64 = 600_000_000_000
+
+    /// When each was learned.
+    private var origins: [String: UInt64] = [:]
 
     var count: Int { origins.count }
 
-    func contains(_ origin: String) -> Bool { origins.contains(origin) }
+    func contains(_ origin: String, at now: UInt64) -> Bool {
+      origins[origin].map { now < $0 + Self.lifetime } ?? false
+    }
 
-    mutating func learn(_ origin: String, isLone: Bool) {
-      guard isLone else {
-        origins.remove(origin)
-        return
-      }
+    mutating func learn(_ origin: String, at now: UInt64) {
       if origins.count >= Self.most { origins.removeAll() }
-      origins.insert(origin)
+      origins[origin] = now
     }
   }
 

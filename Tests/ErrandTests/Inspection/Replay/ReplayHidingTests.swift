@@ -46,6 +46,34 @@ import Testing
     }
   }
 
+  @Test func `a name that is learned later is hidden on both sides`() async throws {
+    let request = HTTPRequest(.get, .known("https://shop.test/me?lateAnswerOfThisTest=42"))
+    let text =
+      #"{"log":{"entries":[{"request":{"method":"GET","url":"\#(request.url)"},"response":{"status":204}}]}}"#
+    let transport = ReplayTransport(try HTTPArchive(data: Data(text.utf8)))
+    struct Payload: TaskPayload {
+      @Redacted var lateAnswerOfThisTest: Int
+    }
+    _ = try JSONDecoder().decode(Payload.self, from: Data(#"{"lateAnswerOfThisTest":1}"#.utf8))
+    #expect(try await transport.send(request).status == 204)
+  }
+
+  @Test func `the app's cookies stay as they are`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("shop.har")
+      let (recording, _) = try transport(file, .once, .status(.ok, [.setCookie: "sid=recorded"]))
+      try await PlainTask().on(server(recording)).run()
+      try await recording.finish()
+      let jar = CookieJar()
+      let live = StubServer(.status(.ok, [.setCookie: "sid=live"])) { $0.cookiePolicy = .shared(jar) }
+      try await PlainTask().on(live.server).run()
+      let (playing, _) = try transport(file, .none)
+      let replayed = live.server.replaying(playing)
+      try await PlainTask().on(replayed).run()
+      #expect(jar.cookies.map(\.value) == ["live"] && replayed.cookieJar?.cookies.count == 1)
+    }
+  }
+
   @Test func `a payload that needs what is hidden fails, and says where that is decided`() async throws {
     struct Session: TaskPayload { let sessionCount: Int }
     try await withFolder { folder in

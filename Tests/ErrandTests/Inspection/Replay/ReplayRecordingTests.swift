@@ -96,6 +96,40 @@ import Testing
     }
   }
 
+  @Test func `a refusal that breaks off is not recorded, and one that is left is no whole body`() async throws {
+    final class Pieces: HTTPBodySource {
+      let count = Counter()
+      let breaks: Bool
+      init(breaks: Bool) { self.breaks = breaks }
+      func next() async throws -> Data? {
+        count.add()
+        if count.count > 1, breaks { throw TaskError(.connectionLost, "gone", phase: .receiving) }
+        return Data("piece".utf8)
+      }
+      func cancel() {}
+    }
+    for breaks in [true, false] {
+      try await withFolder { folder in
+        let file = folder.appendingPathComponent("shop.har")
+        let live = StubTransport { request in
+          HTTPResponse(
+            503, url: request.url, headers: [.contentType: "text/plain"], body: HTTPResponseBody(Pieces(breaks: breaks))
+          )
+        }
+        let transport = try ReplayTransport(
+          from: file, options: ReplayOptions(recording: .all), over: live, log: .discard)
+        let response = try await transport.send(HTTPRequest(.get, .known("https://shop.test/plain")))
+        _ = try await response.body.next()
+        if breaks { _ = try? await response.body.next() }
+        response.body.cancel()
+        try await transport.finish()
+        let entries = (try? HTTPArchive(data: Data(contentsOf: file)).entries) ?? []
+        #expect(entries.map(\.response.content.size) == (breaks ? [] : [-1]))
+        #expect(entries.map(\.response.content.text) == (breaks ? [] : ["piece"]))
+      }
+    }
+  }
+
   @Test func `no secret is written, and what is hidden matches tomorrow's`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")

@@ -55,10 +55,10 @@
     }()
 
     /// True where authorities are taken as data: from 7.77 on, by most TLS libraries.
-    static let takesAuthorities: Bool = {
+    package static let takesAuthorities: Bool = {
       guard problem == nil, let easy = ccurl_easy_init() else { return false }
       defer { ccurl_easy_cleanup(easy) }
-      return ccurl_easy_set_blob(easy, CCOPT_CAINFO_BLOB, "", 0) == CCE_OK
+      return ccurl_easy_set_blob(easy, CCOPT_CAINFO_BLOB, "\n", 1) == CCE_OK  // 8.19 refuses an empty one
     }()
 
     /// True where protocols are limited by their names: from 7.85 on.
@@ -115,8 +115,8 @@
       "/etc/ssl/cert.pem",
     ]
 
-    /// True where it speaks HTTP/3.
-    static let offersHTTP3 = problem == nil && offers(CC_VERSION_HTTP3)
+    /// True where it speaks HTTP/3, and checks pins and authorities there as over TCP, with every TLS library: from 8.18 on.
+    static let offersHTTP3 = versionNumber >= 0x081200 && offers(CC_VERSION_HTTP3)
 
     static func offers(_ feature: Int32) -> Bool { ccurl_features() & feature != 0 }
 

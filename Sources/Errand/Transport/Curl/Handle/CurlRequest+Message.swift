@@ -3,13 +3,14 @@
 
   /// The method, the header and the body.
   extension CurlRequest {
-    func setMethod(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
+    func setMethod(_ easy: OpaquePointer, _ transfer: CurlTransfer) throws {
       if request.method == .head { ccurl_easy_set_long(easy, CCOPT_NOBODY, 1) }
       let isImplied = request.method == .head || (request.method == .get && !transfer.sendsBody)
-      if !isImplied { ccurl_easy_set_string(easy, CCOPT_CUSTOMREQUEST, request.method.rawValue) }
+      guard !isImplied else { return }
+      try require(ccurl_easy_set_string(easy, CCOPT_CUSTOMREQUEST, request.method.rawValue), "use \(request.method)")
     }
 
-    func setMessage(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
+    func setMessage(_ easy: OpaquePointer, _ transfer: CurlTransfer) throws {
       if transfer.sendsBody {
         ccurl_easy_set_long(easy, CCOPT_UPLOAD, 1)
         ccurl_easy_set_off(easy, CCOPT_INFILESIZE_LARGE, transfer.statedLength ?? -1)
@@ -20,12 +21,14 @@
         }
       }
       if let timeout = request.options.continueTimeout {
-        ccurl_easy_set_long(easy, CCOPT_EXPECT_100_TIMEOUT_MS, max(1, Int(timeout.nanoseconds / 1_000_000)))
+        // It has 16 bits there.
+        let milliseconds = min(max(1, timeout.nanoseconds / 1_000_000), 65_535)
+        ccurl_easy_set_long(easy, CCOPT_EXPECT_100_TIMEOUT_MS, Int(milliseconds))
       }
       if let digest = request.options.digest {
         ccurl_easy_set_long(easy, CCOPT_HTTPAUTH, Int(CCAUTH_DIGEST))
-        ccurl_easy_set_string(easy, CCOPT_USERNAME, digest.user)
-        ccurl_easy_set_string(easy, CCOPT_PASSWORD, digest.password)
+        try require(ccurl_easy_set_string(easy, CCOPT_USERNAME, digest.user), "sign in")
+        try require(ccurl_easy_set_string(easy, CCOPT_PASSWORD, digest.password), "sign in")
       }
       if transfer.mayMultiplex { ccurl_easy_set_long(easy, CCOPT_VERBOSE, 1) }
       if transfer.mayMultiplex || CurlLibrary.losesFirstField { listen(easy, transfer) }

@@ -4,8 +4,8 @@
   /// The version of HTTP, the address and the proxy.
   extension CurlRequest {
     /// libcurl fails where it is to speak HTTP/3 by a proxy.
-    private var mayUseQUIC: Bool {
-      origin.isSecure && proxy == nil && configuration.unixSocket == nil && CurlLibrary.offersHTTP3
+    private func mayUseQUIC(_ transfer: CurlTransfer) -> Bool {
+      transfer.mayMultiplex && proxy == nil && configuration.unixSocket == nil && CurlLibrary.offersHTTP3
     }
 
     func setRoute(_ easy: OpaquePointer, _ transfer: CurlTransfer) throws {
@@ -13,9 +13,11 @@
       // libcurl leaves the fields after a body out of HTTP/2 and HTTP/3 without a word.
       case .automatic where request.body.trailers != nil, .http3 where request.body.trailers != nil:
         ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_1_1))
-      case .http3 where mayUseQUIC: ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_3))
+      case .http3 where mayUseQUIC(transfer): ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_3))
       case .automatic, .http3:
-        if origin.isSecure { ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_2TLS)) }
+        // What an exchange is not made for is not offered: of streams it would not be told.
+        let version = transfer.mayMultiplex ? CC_HTTP_VERSION_2TLS : CC_HTTP_VERSION_1_1
+        ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(version))
       case .http1: ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_1_1))
       case .http2PriorKnowledge where request.body.trailers != nil:
         throw TaskError(
@@ -33,6 +35,7 @@
           // A connection for each request: one that is used again would be broken.
           ccurl_easy_set_long(easy, CCOPT_FRESH_CONNECT, 1)
           ccurl_easy_set_long(easy, CCOPT_FORBID_REUSE, 1)
+          transfer.closesItsConnection = true
         } else {
           ccurl_easy_set_long(easy, CCOPT_PIPEWAIT, 1)
         }
@@ -41,19 +44,26 @@
       if let lifetime = configuration.connectionLifetime {
         ccurl_easy_set_long(easy, CCOPT_MAXLIFETIME_CONN, max(1, Int(lifetime.components.seconds)))
       }
-      if let path = configuration.unixSocket { ccurl_easy_set_string(easy, CCOPT_UNIX_SOCKET_PATH, path) }
+      if let path = configuration.unixSocket {
+        let code =
+          path.utf8.contains(0) ? CCE_BAD_FUNCTION_ARGUMENT : ccurl_easy_set_string(easy, CCOPT_UNIX_SOCKET_PATH, path)
+        try require(code, "connect to a Unix socket at '\(path)'")
+      }
       if let address = rules.addresses["\(origin.host):\(origin.port)"] {
         transfer.resolveList = ccurl_slist_append(nil, "\(origin.host):\(origin.port):\(address)")
-        ccurl_easy_set_slist(easy, CCOPT_RESOLVE, transfer.resolveList)
+        let isSet = transfer.resolveList != nil
+        try require(
+          isSet ? ccurl_easy_set_slist(easy, CCOPT_RESOLVE, transfer.resolveList) : CCE_OUT_OF_MEMORY,
+          "connect to \(address)")
       }
       guard let proxy else { return }
-      ccurl_easy_set_string(easy, CCOPT_PROXY, proxy.address)
+      try require(ccurl_easy_set_string(easy, CCOPT_PROXY, proxy.address), "use the proxy \(proxy.address)")
       if proxy.kind != .socks5 { transfer.proxy = proxy.address }
       if proxy.kind == .https { try setProxySecurity(easy) }
       if let credential = proxy.credential {
         try credential.check(for: "the proxy \(proxy.address)", isBasic: proxy.kind != .socks5)
-        ccurl_easy_set_string(easy, CCOPT_PROXYUSERNAME, credential.user)
-        ccurl_easy_set_string(easy, CCOPT_PROXYPASSWORD, credential.password)
+        try require(ccurl_easy_set_string(easy, CCOPT_PROXYUSERNAME, credential.user), "sign in at a proxy")
+        try require(ccurl_easy_set_string(easy, CCOPT_PROXYPASSWORD, credential.password), "sign in at a proxy")
         ccurl_easy_set_long(easy, CCOPT_PROXYAUTH, Int(CCAUTH_BASIC))
       }
     }

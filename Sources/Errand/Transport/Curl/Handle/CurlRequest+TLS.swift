@@ -79,7 +79,8 @@
 
     private func setBlob(_ easy: OpaquePointer, _ option: Int32, _ data: Data, _ purpose: String) throws {
       try data.withUnsafeBytes { bytes in
-        guard let start = bytes.baseAddress else { return }
+        // Nothing is not everything that the library trusts by itself.
+        guard let start = bytes.baseAddress else { return try require(CCE_BAD_FUNCTION_ARGUMENT, purpose) }
         try require(ccurl_easy_set_blob(easy, option, start, bytes.count), purpose)
       }
     }

@@ -31,13 +31,13 @@
         try setRules(easy, transfer)
         try setRoute(easy, transfer)
         if origin.isSecure { try setSecurity(easy) }
-        setMethod(easy, transfer)
+        try setMethod(easy, transfer)
         transfer.handle.plain = plain
       }
       setCallbacks(easy, transfer)
       let address = origin.address(of: request.url)
       if plain == nil || !transfer.handle.setParsed(address) { ccurl_easy_set_string(easy, CCOPT_URL, address) }
-      setMessage(easy, transfer)
+      try setMessage(easy, transfer)
     }
 
     private func plain(for transfer: CurlTransfer) -> CurlHandle.Plain {

@@ -38,15 +38,18 @@
       idleLifetime = rules.idleLifetime
     }
 
-    /// The connections by origin, where these exchanges are under way.
-    func connections(with transfers: some Sequence<CurlTransfer>) -> [String: ConnectionCounts] {
+    /// The connections by the origin that each was opened for.
+    func connections(in watch: SocketWatch) -> [String: ConnectionCounts] {
       var counts: [String: ConnectionCounts] = [:]
-      for origin in sockets.values { counts[origin, default: ConnectionCounts()].open += 1 }
-      for transfer in transfers where transfer.group == id && transfer.sendCount > 0 {
-        // They may share one.
-        guard var count = counts[transfer.origin.description], count.busy < count.open else { continue }
-        count.busy += 1
-        counts[transfer.origin.description] = count
+      for (descriptor, origin) in sockets {
+        var count = counts[origin] ?? ConnectionCounts()
+        count.open += 1
+        switch watch.use(of: descriptor) {
+        case .making: count.connecting += 1
+        case .exchanges: count.busy += 1
+        case .none: break
+        }
+        counts[origin] = count
       }
       return counts
     }

@@ -20,7 +20,7 @@
         case .add(let transfer): add(transfer)
         case .cancel(let transfer): stop(transfer, with: CancellationError())
         case .unpause(let transfer): unpause(transfer)
-        case .count(let id, let answer): answer(groups[id]?.connections(with: timers.elements) ?? [:])
+        case .count(let id, let answer): answer(groups[id]?.connections(in: sockets) ?? [:])
         case .close(let id):
           groups[id]?.isClosed = true
           untidy.append(id)

@@ -138,6 +138,18 @@
         && entries[Int(key.descriptor)].generation == key.generation
     }
 
+    /// What a connection is there for now.
+    enum Use {
+      case making, exchanges, none
+    }
+
+    /// The present use of a connection.
+    func use(of descriptor: Int32) -> Use {
+      guard isKnown(descriptor) else { return .none }
+      let entry = entries[Int(descriptor)]
+      return entry.stands ? entry.users > 0 ? .exchanges : .none : .making
+    }
+
     /// The number of exchanges on the connection of one; nil where it is closed.
     func users(of key: Key) -> Int32? { isOpen(key) ? entries[Int(key.descriptor)].users : nil }
 

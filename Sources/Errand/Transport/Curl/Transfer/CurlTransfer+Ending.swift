@@ -119,7 +119,7 @@
       resolveList = nil
       let isPristine = self.isPristine
       // libcurl counts in the handle how often it began anew.
-      if !isPristine || forbidsReuse { handle.plain = nil }
+      if !isPristine || forbidsReuse || hasStartedAfresh { handle.plain = nil }
       if mayMultiplex { ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, 0) }  // what it would tell is gone
       // libcurl keeps in the handle that a stream was refused, and would take the next lost connection for the same.
       // Or that it expects nothing any more.

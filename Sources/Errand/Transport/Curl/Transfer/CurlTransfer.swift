@@ -70,6 +70,10 @@
     var isChallenged = false
     /// Its connection is not used again.
     var forbidsReuse = false
+    /// libcurl closes its connection before it says that the transfer is over.
+    var closesItsConnection = false
+    /// Its connection had not ended when libcurl closed it.
+    var leftStanding = false
     /// Its body ends with its connection, and no alert has closed that.
     var lacksAlert = false
     /// Its pooled connection had something to say before the request was written.

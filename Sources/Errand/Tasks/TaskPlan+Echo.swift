@@ -1,0 +1,41 @@
+import ErrandFoundation
+
+extension TaskPlan {
+  /// True when one of these words stands for the task: `*`, its name, that of its type with generic arguments or without, the host, or a
+  /// path such as `/widgets/*`.
+  func isMeant(by words: Set<String>) -> Bool {
+    let (name, type) = (taskName, TypeName.of(type(of: task)))
+    let names = ["*", name, type, String(type.prefix { $0 != "<" }), host ?? "*"]
+    if names.contains(where: words.contains) { return true }
+    let patterns = words.filter { $0.hasPrefix("/") }
+    guard !patterns.isEmpty, let path else { return false }
+    return patterns.contains { path.matches($0) }
+  }
+
+  /// The task's URL where it states a whole one.
+  private var wholeURL: URL? {
+    (task as? URLTask)?.url ?? (try? task.plannedPath).flatMap { $0.contains("://") ? URL(string: $0) : nil }
+  }
+
+  private var host: String? { (wholeURL ?? server.remote.url).flatMap { Origin($0)?.host } }
+
+  /// The path below the remote, from its slash on; of a whole URL all of its path.
+  private var path: String? {
+    if let wholeURL { return wholeURL.path }
+    return (try? task.plannedPath).map { "/\($0.prefix { $0 != "?" }.drop { $0 == "/" })" }
+  }
+}
+
+extension String {
+  /// True for a text that is `pattern`, in which `*` stands for any characters.
+  fileprivate func matches(_ pattern: String) -> Bool {
+    let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
+    guard parts.count > 1, hasPrefix(parts[0]) else { return self == pattern }
+    var rest = dropFirst(parts[0].count)
+    for part in parts.dropFirst().dropLast() where !part.isEmpty {
+      guard let place = rest.firstRange(of: part) else { return false }
+      rest = rest[place.upperBound...]
+    }
+    return rest.hasSuffix(parts[parts.count - 1])
+  }
+}
