@@ -16,6 +16,8 @@ import Testing
     let throttle = shop.server.manager.throttle
     #expect(throttle.running == 0 && throttle.streams == 10)
     #expect(throttle.hosts.values.map(\.streams) == [10])
+    let gauges = await shop.server.gauges()
+    #expect(gauges.streams == 10 && gauges.hosts.values.map(\.streams) == [10])
     for stream in streams { stream.body.cancel() }
     #expect(shop.server.manager.throttle.streams == 0 && shop.server.manager.throttle.hosts.isEmpty)
     try await shop.mock.waitForOpenConnections(1)  // that of the widget, which is kept

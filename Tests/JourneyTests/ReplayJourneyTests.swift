@@ -52,6 +52,8 @@ import Testing
       mock.stop()
       let text = try String(contentsOf: file, encoding: .utf8)
       #expect(!text.contains("planted"))
+      let archive = try HTTPArchive(data: Data(text.utf8))
+      #expect(archive.entries.allSatisfy { $0.serverIPAddress == nil && $0.timings.wait >= 0 && $0.time > 0 })
       let player = try ReplayTransport(from: file)
       let played = Server(remote: Remote(mock.url), transport: player, environment: [:])
       #expect(try await story(played) {} == told)

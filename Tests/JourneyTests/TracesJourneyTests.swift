@@ -162,6 +162,48 @@ import Testing
     }
   }
 
+  @Test func `a file that others could read is closed to them`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("spans.jsonl")
+      try Data("{}\n".utf8).write(to: file)
+      try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+      let recorder = SpanRecorder(to: .file(file))
+      let shop = try Shop { $0.observers = [recorder] }
+      _ = try await GetWidget().on(shop.server).download()
+      await recorder.flush()
+      let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? NSNumber
+      #expect(mode?.intValue == 0o600 && recorder.dropped == 0)
+    }
+  }
+
+  @Test(arguments: [#""1""#, "1", #""none""#]) func `spans that a collector refuses are counted`(count: String)
+    async throws
+  {
+    let collector = try MockServer()
+    collector.route("/v1/traces", answer: .json(#"{"partialSuccess":{"rejectedSpans":\#(count)}}"#))
+    let recorder = SpanRecorder(to: .collector(Remote(collector.url)))
+    let shop = try Shop { $0.observers = [recorder] }
+    _ = try await GetWidget().on(shop.server).download()
+    await recorder.flush()
+    #expect(recorder.dropped == (count == #""none""# ? 0 : 1) && collector.requestCount == 1)
+  }
+
+  @Test func `a method that the conventions do not know is one of others, and an address has no brackets`() async throws
+  {
+    let (recorder, shop) = (recorder(), try Shop())
+    await shop.server.update { $0.observers = [recorder] }
+    shop.mock.route("/plain", answer: .status(204))
+    _ = try await Endpoint<Void, Void>.request("BREW", "plain").on(shop.server).run()
+    let address = try #require(URL(string: "http://[::1]:1/plain"))
+    _ = try? await URLTask(address).on(shop.server).retry(.never).run()
+    await recorder.flush()
+    let spans = taken.withLock { $0 }.filter { $0.kind == .client }
+    #expect(spans.map(\.name) == ["HTTP", "GET"])
+    #expect(spans[0]["http.request.method"] == .text("_OTHER"))
+    #expect(spans[0]["http.request.method_original"] == .text("BREW"))
+    #expect(spans[1]["server.address"] == .text("::1"))
+  }
+
   @Test func `spans that find no room are dropped and counted, and no call waits`() async throws {
     let gate = PauseBarrier()
     let recorder = SpanRecorder(

@@ -78,6 +78,56 @@
       }
     }
 
+    /// A copy of a page whose reader does what a script says, and presses keys.
+    private func pressing(_ keys: [String], on page: URL, first script: String = "") throws -> URL {
+      let list = keys.map { "'\($0)'" }.joined(separator: ",")
+      let actor = """
+        <script>addEventListener("load", () => {
+          \(script);
+          for (const key of [\(list)]) {
+            const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+            (document.activeElement || document.body).dispatchEvent(event);
+          }
+        });</script>
+        """
+      let copy = page.deletingLastPathComponent().appendingPathComponent("pressed-\(UUID().uuidString).html")
+      let html = try String(contentsOf: page, encoding: .utf8)
+        .replacing(/<meta http-equiv="Content-Security-Policy"[^>]*>/, with: "")
+      try (html + actor).write(to: copy, atomically: true, encoding: .utf8)
+      return copy
+    }
+
+    @Test func `keys choose a call, leave it, and go to the filter and back`() async throws {
+      try await withLog { server in
+        for id in 7...9 { try await Self.get("widgets/\(id)", on: server) }
+      } _: { log, _, _ in
+        for (keys, call) in [
+          ([], "none"), (["ArrowDown"], "7"), (["j", "j", "k"], "7"), (["End"], "9"), (["End", "Home"], "7"),
+          (["End", "Escape"], "none"), (["/", "j"], "none"), (["/", "Escape", "j", "j"], "8"),
+        ] as [([String], String)] {
+          let document = try Browser.document(pressing(keys, on: log.page))
+          let match = document.firstMatch(of: /<h2[^>]*>GET [^<]*\/widgets\/(\d)/)
+          #expect(match.map { String($0.1) } ?? "none" == call, "\(keys)")
+        }
+      }
+    }
+
+    @Test func `what is typed takes the place of the filter in the URL`() async throws {
+      try await withLog { server in
+        for id in 7...9 { try await Self.get("widgets/\(id)", on: server) }
+      } _: { log, _, _ in
+        let type = """
+          const filter = document.getElementById("filter");
+          filter.value = "widgets/8";
+          filter.dispatchEvent(new Event("input"));
+          document.documentElement.dataset.place = location.hash
+          """
+        let document = try Browser.document(pressing([], on: log.page, first: type), filter: "nothing")
+        #expect(rows(document) == 1 && document.contains("1 of 3 calls"))
+        #expect(document.contains("data-place=\"#widgets%2F8\""))
+      }
+    }
+
     @Test func `a page that was saved links to the texts beside it`() async throws {
       try await withLog { server in
         try await Self.get("widgets/7", on: server)

@@ -195,6 +195,24 @@ import Testing
       archive.entries[1].cacheUse?.contains("uri-miss") == true && archive.entries[2].cacheUse?.contains("hit") == true)
   }
 
+  @Test func `an entry has the address, the sizes, the cookies and the resend`() async throws {
+    var calls = try await recordedCalls(
+      .status(.ok, ["Content-Length": "26", "Set-Cookie": "a=1; Path=/", "set-cookie": "b=2"]),
+      configure: { $0.redaction = .none }
+    ) { server in try await PlainTask().on(server).header("Cookie", "c=3; d=4").run() }
+    var timings = TransferTimings()
+    (timings.parts.remoteAddress, timings.parts.wasResent) = ("192.0.2.7", true)
+    calls[0].exchanges[0].timings = timings
+    var entry = try #require(HTTPArchive(calls).entries.first)
+    #expect(entry.serverIPAddress == "192.0.2.7" && entry.wasResent == true && entry.response.bodySize == 26)
+    #expect(entry.response.cookies.map(\.description) == ["a: 1", "b: 2"])
+    #expect(entry.request.cookies.map(\.description) == ["c: 3", "d: 4"])
+    timings.parts.remoteAddress = ""
+    calls[0].exchanges[0].timings = timings
+    entry = try #require(HTTPArchive(calls).entries.first)
+    #expect(entry.serverIPAddress == nil)
+  }
+
   @Test func `the parts of the time are those of the transfer`() {
     var timings = TransferTimings()
     (timings.nameLookup, timings.connect) = (.milliseconds(10), .milliseconds(30))

@@ -58,6 +58,21 @@ import Testing
     #expect(try await transport.send(request).status == 204)
   }
 
+  @Test func `a field that signs a request in is hidden, whatever its name`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("shop.har")
+      let (recording, _) = try transport(file, .once, .status(.ok))
+      var options = TransferOptions()
+      options.credentialHeaders = ["X-Pet"]
+      let request = HTTPRequest(
+        .get, .known("https://shop.test/plain"), headers: ["X-Pet": "planted", "X-Other": "shown"], options: options)
+      _ = try await recording.send(request).body.collect()
+      try await recording.finish()
+      let text = try String(contentsOf: file, encoding: .utf8)
+      #expect(!text.contains("planted") && text.contains("shown"))
+    }
+  }
+
   @Test func `the app's cookies stay as they are`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
