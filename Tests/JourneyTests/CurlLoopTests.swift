@@ -19,7 +19,7 @@
 
     private var url: URL { remote.url.appending(path: "now") }
 
-    @Test func `children of the process do not inherit connections`() async throws {
+    @Test(.keepsConnections) func `children of the process do not inherit connections`() async throws {
       _ = try await transport.send(HTTPRequest(.get, url)).body.collect()
       let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
       let connections = descriptors.filter { peer(of: $0) == remote.url.port }

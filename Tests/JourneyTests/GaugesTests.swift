@@ -34,14 +34,14 @@
       #expect(gauges.hosts[origin]?.connections.busy == 1 && gauges.hosts[origin]?.running == 1)
       isTimeToAnswer.signal()
       _ = try await call.value
-      let isKept = lifetime > .seconds(1)
+      let isKept = lifetime > .seconds(1) && keepsConnections
       #expect(await eventually { await server.gauges().connections.open == (isKept ? 1 : 0) })
       gauges = await server.gauges()
       #expect(gauges.calls == 0 && gauges.running == 0 && gauges.connections.busy == 0)
       #expect(gauges.connections.idle == (isKept ? 1 : 0) && gauges.hosts.count == (isKept ? 1 : 0))
     }
 
-    @Test func `the transport that a server has by itself counts its connections`() async throws {
+    @Test(.keepsConnections) func `the transport that a server has by itself counts its connections`() async throws {
       let mock = try MockServer()
       mock.route("/plain") { _ in .text("ok") }
       let server = Server(remote: Remote(mock.url), environment: [:])

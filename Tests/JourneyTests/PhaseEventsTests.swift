@@ -18,7 +18,9 @@ import Testing
       }
     }
 
-    @Test func `a new connection is told part by part, a used one by its request alone`() async throws {
+    @Test(.keepsConnections) func `a new connection is told part by part, a used one by its request alone`()
+      async throws
+    {
       let shop = try Shop { $0.observers = [recorder] }
       _ = try await GetWidget().on(shop.server).download()
       let response = try await GetWidget().on(shop.server).response()

@@ -139,10 +139,10 @@ extension Call {
     for recorder in configuration.recorders { recorder.record(size: exchange.size, later: make) }
     guard isEchoed || recorder != nil else { return }
     let recorded = make()
-    let text = "\(recorded)"
-    if isEchoed { configuration.log.write(text.onLines) }
+    if isEchoed { configuration.log.write(recorded.echo(inColour: configuration.log.isTerminal)) }
+    guard let recorder else { return }
     let entry = RecordingEntry(recorded)
-    recorder?.record(Recording(text: text, name: recorded.fileName, entry: entry), log: configuration.log)
+    recorder.record(Recording(text: "\(recorded)", name: recorded.fileName, entry: entry), log: configuration.log)
   }
 
   /// Writes the line of the call to the log, with no more than its task lets recordings show.

@@ -1,5 +1,3 @@
-import ErrandFoundation
-
 /// The detail in which a server logs every call, one line a moment.
 public enum LogStyle: Int, Sendable, Hashable, Comparable, CaseIterable {
   /// Nothing.
@@ -19,22 +17,4 @@ public enum LogStyle: Int, Sendable, Hashable, Comparable, CaseIterable {
     case (.short, _): false
     }
   }
-}
-
-/// The destination of text for people: echoes and log lines.
-public struct TextSink: Sendable {
-  private let put: @Sendable (String) -> Void
-
-  /// A sink that hands each piece of text to `put`; called from any thread, one piece a call.
-  public init(_ put: @escaping @Sendable (String) -> Void) { self.put = put }
-
-  /// Hands on one piece of text.
-  public func write(_ text: String) { put(text) }
-
-  /// The standard output.
-  public static let standardOutput = TextSink { Descriptor.put(Data("\($0)\n".utf8), into: STDOUT_FILENO) }
-  /// The standard error.
-  public static let standardError = TextSink { Descriptor.put(Data("\($0)\n".utf8), into: STDERR_FILENO) }
-  /// Nowhere.
-  public static let discard = TextSink { _ in }
 }

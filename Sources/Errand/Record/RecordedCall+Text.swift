@@ -1,14 +1,24 @@
 extension RecordedCall {
+  /// The text of a recording as a log shows it, or a terminal.
+  func echo(inColour: Bool) -> String {
+    var text = TextBytes(capacity: 1000, for: inColour ? .terminal : .log)
+    write(to: &text)
+    return text.text
+  }
+
   /// Writes the text of a recording.
   func write(to text: inout TextBytes) {
-    text.add(task)
-    text.raw(": ")
-    if !isHidden, let end = moments.last?.text {
-      text.line(end)
-    } else {
-      text.raw("call ")
-      text.line(outcome.rawValue)
+    text.paint(outcome == .failed ? .red : .bold) { text in
+      text.add(task)
+      text.raw(": ")
+      if !isHidden, let end = moments.last?.text {
+        text.add(end)
+      } else {
+        text.raw("call ")
+        text.add(outcome.rawValue)
+      }
     }
+    text.raw("\n")
     if let comment { text.line(comment) }
     if exchanges.isEmpty, let url {
       text.raw("\n")
@@ -34,7 +44,8 @@ extension RecordedCall {
     if !isHidden { writeTimeline(to: &text) }
     guard let diagnosis, outcome == .failed else { return }
     text.raw("\nDiagnosis\n  ")
-    text.line(diagnosis.description)
+    text.paint(.yellow) { $0.add(diagnosis.description) }
+    text.raw("\n")
   }
 
   private func writeTimeline(to text: inout TextBytes) {
@@ -58,18 +69,21 @@ extension RecordedCall {
 
 extension RecordedCall.Exchange {
   fileprivate func writeRequest(to text: inout TextBytes) {
-    text.add(method.rawValue)
-    text.raw(" ")
-    text.line(url ?? "<hidden>")
+    text.paint(.cyan) { text in
+      text.add(method.rawValue)
+      text.raw(" ")
+      text.add(url ?? "<hidden>")
+    }
+    text.raw("\n")
     RecordedCall.write(headers, to: &text)
     guard let body else { return }
     text.raw("\n")
-    text.line(body.shown)
+    text.body(body.shown)
   }
 
   /// Its time is that of the attempt, of which an earlier request took a part.
   fileprivate func writeResponse(to text: inout TextBytes, isHidden: Bool) {
-    text.add(response?.status.description ?? "No response")
+    text.paint(response?.status.colour ?? .red) { $0.add(response?.status.description ?? "No response") }
     if let duration {
       text.raw(" after ")
       text.seconds(duration)
@@ -86,10 +100,14 @@ extension RecordedCall.Exchange {
     if let failure { text.line(failure) }
     if let body = response.body, body.size != 0 {
       text.raw("\n")
-      text.line(body.shown)
+      text.body(body.shown)
     }
     guard let trailers = response.trailers else { return }
     text.raw("\n")
     RecordedCall.write(trailers, to: &text)
   }
+}
+
+extension HTTPStatus {
+  fileprivate var colour: TextBytes.Colour { kind == .success ? .green : isRedirect ? .yellow : .red }
 }

@@ -255,7 +255,7 @@ extension String {
   }
 
   /// True where the first character of the text that is seen begins an object or an array of JSON.
-  fileprivate var beginsAsJSON: Bool { first { !$0.isWhitespace }.map { "{[".contains($0) } ?? false }
+  var beginsAsJSON: Bool { first { !$0.isWhitespace }.map { "{[".contains($0) } ?? false }
 
   /// True without the signs that stand between names and values.
   fileprivate var isPlainName: Bool { !utf8.contains { "=:{<\"'".utf8.contains($0) } }

@@ -1,8 +1,31 @@
 /// Text as it is written, piece by piece: what is made for each call goes into one buffer, not into strings that are joined. Pure.
 struct TextBytes {
-  private(set) var bytes: [UInt8] = []
+  /// The place that the text is for.
+  enum Place {
+    /// A file, which has everything as it is.
+    case file
+    /// A log: without signs that nobody sees, and with JSON laid out.
+    case log
+    /// A terminal: as a log, in colour.
+    case terminal
+  }
 
-  init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+  /// A colour, or a weight, by its number for terminals (ECMA-48, SGR).
+  enum Colour: Int {
+    case bold = 1
+    case red = 31
+    case green = 32
+    case yellow = 33
+    case cyan = 36
+  }
+
+  private(set) var bytes: [UInt8] = []
+  let place: Place
+
+  init(capacity: Int = 0, for place: Place = .file) {
+    self.place = place
+    bytes.reserveCapacity(capacity)
+  }
 
   /// The text.
   var text: String { String(decoding: bytes, as: UTF8.self) }
@@ -21,7 +44,22 @@ struct TextBytes {
   @inline(__always)
   mutating func byte(_ byte: UInt8) { bytes.append(byte) }
 
-  mutating func add(_ text: String) { bytes.append(contentsOf: text.utf8) }
+  mutating func add(_ text: String) {
+    if place == .file { bytes.append(contentsOf: text.utf8) } else { bytes.append(contentsOf: text.onLines.utf8) }
+  }
+
+  /// Writes a part in a colour, where there are any.
+  mutating func paint(_ colour: Colour, _ write: (inout TextBytes) -> Void) {
+    guard place == .terminal else { return write(&self) }
+    raw("\u{1B}[")
+    number(colour.rawValue)
+    raw("m")
+    write(&self)
+    raw("\u{1B}[0m")
+  }
+
+  /// A body, and the end of its line.
+  mutating func body(_ text: String) { line(place == .file ? text : JSONLayout.laidOut(text)) }
 
   mutating func add(_ part: some Sequence<UInt8>) { bytes.append(contentsOf: part) }
 

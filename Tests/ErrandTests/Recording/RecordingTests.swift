@@ -173,8 +173,8 @@ import Testing
     let echo = lines.withLock { $0 }.joined()
     #expect(lines.withLock { $0 }.count == 1)
     #expect(echo.contains("POST https://shop.test/login"))
-    #expect(echo.contains(#"{"ok":true,"token":"<redacted>"}"#))
-    #expect(echo.contains(#"{"password":"<redacted>"}"#))
+    #expect(echo.contains("{\n  \"ok\": true,\n  \"token\": \"<redacted>\"\n}"))
+    #expect(echo.contains("{\n  \"password\": \"<redacted>\"\n}"))
     await stub.server.update { $0.echoesTasks = true }
     try await GetWidget().on(stub.server).run()
     #expect(lines.withLock { $0 }.count == 2)

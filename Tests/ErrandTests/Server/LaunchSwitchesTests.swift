@@ -50,6 +50,26 @@ import Testing
     #expect(lines.withLock { $0.count } == count)
   }
 
+  @Test(arguments: [true, false]) func `an echo is in colour on a terminal alone, and its JSON is laid out`(
+    isTerminal: Bool
+  ) async throws {
+    let lines = Shared<[String]>([])
+    let stub = StubServer(.status(404), .widget) {
+      $0.echoesTasks = true
+      $0.log = TextSink(isTerminal: isTerminal) { line in lines.withLock { $0.append(line) } }
+    }
+    _ = try? await GetWidget().on(stub.server).retry(.never).download()
+    _ = try await GetWidget().on(stub.server).download()
+    let texts = lines.withLock { $0 }
+    #expect(texts.count == 2 && texts.allSatisfy { $0.contains("\u{1B}") == isTerminal })
+    #expect(texts[1].contains("{\n  \"id\": 7,\n  \"name\": \"Sprocket\"\n}\n"))
+    guard isTerminal else { return }
+    #expect(
+      texts[0].hasPrefix("\u{1B}[31mGetWidget: call failed") && texts[0].contains("\u{1B}[31m404 Not Found\u{1B}[0m"))
+    #expect(texts[1].hasPrefix("\u{1B}[1mGetWidget: ") && texts[1].contains("\u{1B}[32m200 OK\u{1B}[0m"))
+    #expect(texts[1].contains("\u{1B}[36mGET https://shop.test/widgets/7\u{1B}[0m\n"))
+  }
+
   @Test func `an echo has no sign that a terminal obeys`() async throws {
     let lines = Shared<[String]>([])
     let stub = StubServer(.data(Data("one\r\n\ttwo\u{1B}]0;title\u{7}\u{9B}2J".utf8), .plainText)) {

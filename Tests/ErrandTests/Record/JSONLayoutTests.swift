@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct JSONLayoutTests {
+  @Test(arguments: [
+    (
+      #"{"a":1,"b":[true,null],"c":{},"d":[ ],"e":"x, {y}: \"z\""}"#,
+      """
+      {
+        "a": 1,
+        "b": [
+          true,
+          null
+        ],
+        "c": {},
+        "d": [],
+        "e": "x, {y}: \\"z\\""
+      }
+      """
+    ),
+    ("[ 1 ,2\n]", "[\n  1,\n  2\n]"), ("[]", "[]"), ("{a=b, c}", "{a=b, c}"), ("[1] [2]", "[1] [2]"),
+    ("[see a]", "[see a]"), ("[1", "[1"), ("{\"a\":\"b", "{\"a\":\"b"), ("text", "text"),
+    ("", ""),
+  ])
+  func `JSON is laid out, and nothing else`(text: String, expected: String) {
+    #expect(JSONLayout.laidOut(text) == expected)
+  }
+
+  @Test func `what is nested deep takes no more than some times its size`() {
+    let text = String(repeating: "[", count: 400) + "1" + String(repeating: "]", count: 400)
+    let laidOut = JSONLayout.laidOut(text)
+    #expect(laidOut.utf8.count < 50 * text.utf8.count && laidOut.filter { !$0.isWhitespace } == text)
+  }
+}
