@@ -75,16 +75,14 @@ struct TextBytes {
 
   /// Decimal digits, with zeros before them where there are fewer than `count`.
   mutating func digits(_ value: UInt, atLeast count: Int) {
-    var (rest, divisor, length) = (value, UInt(1), 1)
-    while value / divisor >= 10 {
-      divisor *= 10
-      length += 1
-    }
-    for _ in 0..<max(0, count - length) { byte(UInt8(ascii: "0")) }
-    while divisor > 0 {
-      byte(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / divisor))
-      rest %= divisor
-      divisor /= 10
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: max(count, 20)) { digits in
+      var (rest, start) = (value, digits.count)
+      repeat {
+        start -= 1
+        digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+        rest /= 10
+      } while rest > 0 || digits.count - start < count
+      bytes.append(contentsOf: UnsafeMutableBufferPointer(rebasing: digits[start...]))
     }
   }
 

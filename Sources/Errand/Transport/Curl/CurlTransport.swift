@@ -126,7 +126,8 @@
     }
 
     private func learn(_ version: HTTPVersion?, of transfer: CurlTransfer) {
-      guard transfer.mayMultiplex, !(version?.hasStreams ?? false) else { return }
+      // A connection that is used again may have been made for an exchange that offered HTTP/1.1 alone.
+      guard transfer.mayMultiplex, !transfer.isConnectionReused, !(version?.hasStreams ?? false) else { return }
       loneOrigins.withLock { $0.learn(transfer.origin.description, at: CurlLibrary.now) }
     }
 

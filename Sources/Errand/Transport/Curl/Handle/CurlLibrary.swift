@@ -76,6 +76,9 @@
     /// error. (`http2_data_done_send` in 7.88's http2.c reads on while `pausedata` waits.) 8.1 reads streams in another way.
     static let mixesStreams = ccurl_version_number() < 0x080100
 
+    /// True where an exchange may get a connection that speaks another version of HTTP than it is to: 8.12.1, neither 8.1.2 nor 8.16.
+    static let mixesVersions = (0x080200..<0x081000).contains(ccurl_version_number())
+
     /// True where a transfer whose address has failed waits for its time limit before it tries the next: from 7.87 until 8.4
     /// (curl#11920).
     static let stallsAtNextAddress = (0x075700..<0x080400).contains(ccurl_version_number())

@@ -13,6 +13,10 @@
       // libcurl leaves the fields after a body out of HTTP/2 and HTTP/3 without a word.
       case .automatic where request.body.trailers != nil, .http3 where request.body.trailers != nil:
         ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_1_1))
+        if CurlLibrary.mixesVersions, origin.isSecure {
+          ccurl_easy_set_long(easy, CCOPT_FRESH_CONNECT, 1)
+          transfer.forbidReuse()
+        }
       case .http3 where mayUseQUIC(transfer): ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_3))
       case .automatic, .http3:
         // What an exchange is not made for is not offered: of streams it would not be told.

@@ -65,6 +65,8 @@
         return true
       }
       if !dying.isEmpty, dying[descriptor]?.isCondemned ?? false { return false }
+      // libcurl 8.12 hands one that speaks HTTP/2 to an exchange that is to go over HTTP/1.1.
+      if !transfer.mayMultiplex, sockets.carriesStreams(descriptor) { return false }
       if descriptor == transfer.socket.descriptor, sockets.isOpen(transfer.socket) { return true }
       // A connection that may carry others may have something to say to them.
       let isShared = transfer.mayMultiplex && !sockets.awaitsNothing(descriptor)

@@ -132,6 +132,9 @@
       if isOpen(key) { entries[Int(key.descriptor)].isMultiplexed = true }
     }
 
+    /// True where a connection speaks HTTP/2 or later.
+    func carriesStreams(_ descriptor: Int32) -> Bool { isKnown(descriptor) && entries[Int(descriptor)].isMultiplexed }
+
     /// True where the connection of an exchange is open.
     func isOpen(_ key: Key) -> Bool {
       isKnown(key.descriptor) && entries[Int(key.descriptor)].isConnection
