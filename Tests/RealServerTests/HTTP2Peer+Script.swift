@@ -158,6 +158,10 @@
               self.flush()
               self.die(stream)
 
+          def broken(self, stream):
+              self.partial(stream)
+              self.violate(stream)
+
           def violate(self, stream):
               # A PING of seven bytes (RFC 9113 6.7).
               self.flush()

@@ -1,5 +1,6 @@
 #if os(Linux)
   import Errand
+  import ErrandTesting
   import Foundation
   import Testing
 
@@ -68,15 +69,26 @@
     func `over HTTP/2 without TLS a body of unknown length is whole, and one that is cut is an error`() async throws {
       let peer = try await HTTP2Peer(isSecure: false)
       let transport = try peer.transport()
+      let closes = (0x075800..<0x080000).contains(CurlLibrary.versionNumber)
       for _ in 0..<5 {
         let response = try await transport.send(HTTPRequest(.get, peer.url.appendingPathComponent("unstated")))
         #expect(response.version == .http2)
         #expect(try await response.body.collect() == Data("ok".utf8))
-        let error = await #expect(throws: TaskError.self) {
-          let request = HTTPRequest(.get, peer.url.appendingPathComponent("cut"))
-          return try await transport.send(request).body.collect()
+      }
+      #expect(await eventually { await transport.connections().values.allSatisfy { $0.open == 0 } || !closes })
+      // Of the first request of a transport, and of one that comes later.
+      for path in ["cut", "broken", "cut", "broken"] {
+        for transport in [transport, try peer.transport()] {
+          let error = await #expect(throws: TaskError.self, "\(path)") {
+            // What breaks the protocol in one piece with a part of the body libcurl forgets: then the idle limit ends it.
+            var options = TransferOptions()
+            options.timeouts = Timeouts(idle: .seconds(1))
+            let request = HTTPRequest(.get, peer.url.appendingPathComponent(path), options: options)
+            return try await transport.send(request).body.collect()
+          }
+          #expect(
+            [.truncatedBody, .connectionLost, .timedOut].contains(error?.code), "\(path): \(String(describing: error))")
         }
-        #expect([.truncatedBody, .connectionLost].contains(error?.code), "\(String(describing: error))")
       }
     }
 

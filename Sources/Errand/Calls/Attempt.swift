@@ -59,7 +59,10 @@ final class Attempt: Sendable {
       begin(at: host, after: queued)
       return slot
     } catch {
-      if let queued { call.trace.note(.leftQueue(after: queued)) }
+      if let queued {
+        call.noteWait(of: number, queued)
+        call.trace.note(.leftQueue(after: queued))
+      }
       note(error, hadSlot: false)
       throw error
     }
@@ -101,7 +104,7 @@ final class Attempt: Sendable {
     starter?.resume()
     if number == 1, isFirstHop { call.manager.retries.earn(for: host) }
     guard let queued else { return }
-    call.noteAdmission(of: number, after: queued)
+    call.noteWait(of: number, queued)
     call.trace.note(.admitted(after: queued))
   }
 

@@ -158,8 +158,8 @@ final class Call: Sendable {
   }
 
   /// Notes the wait of a request for a slot, for the echo and the recording.
-  func noteAdmission(of attempt: Int, after queued: Duration) {
-    exchange?.withLock { $0.admit(attempt, after: queued) }
+  func noteWait(of attempt: Int, _ queued: Duration) {
+    exchange?.withLock { $0.wait(of: attempt, queued) }
   }
 
   /// Notes the cookies with which a request is sent after all, for the echo and the recording.

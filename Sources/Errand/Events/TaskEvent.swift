@@ -2,7 +2,7 @@
 public struct TaskEvent: Sendable {
   /// The call, by a number that is unique in the process.
   public let call: Int
-  /// The name of the task's type.
+  /// The name of the task's type, or that it was given.
   public let task: String
   /// The time since the call started.
   public let time: Duration

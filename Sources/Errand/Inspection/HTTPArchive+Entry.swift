@@ -19,7 +19,7 @@ extension HTTPArchive {
     public var comment: String?
     /// The call, by a number that is unique in its process: `_call`.
     public var call: Int?
-    /// The name of the task's type: `_task`.
+    /// The name of the task's type, or that it was given: `_task`.
     public var task: String?
     /// The number of the attempt, counted from 1; 0 where the call sent nothing: `_attempt`.
     public var attempt: Int?

@@ -1,8 +1,8 @@
 public import ErrandFoundation
 
-/// The statistics of the calls of one type of task.
+/// The statistics of the calls of one type of task, or under one name.
 public struct TaskStatistics: Sendable, CustomStringConvertible {
-  /// The name of the task's type.
+  /// The name of the task's type, or that it was given.
   public internal(set) var task = ""
   /// The number of calls that have ended.
   public internal(set) var count = 0
@@ -28,6 +28,18 @@ public struct TaskStatistics: Sendable, CustomStringConvertible {
 
   /// Bytes down and up.
   public var bytes: Int { bytesReceived + bytesSent }
+
+  /// Adds the calls of others.
+  mutating func add(_ other: TaskStatistics) {
+    count += other.count
+    failures += other.failures
+    cancellations += other.cancellations
+    retries += other.retries
+    bytesReceived += other.bytesReceived
+    bytesSent += other.bytesSent
+    duration += other.duration
+    if other.lastRun > lastRun { (lastRun, lastDuration) = (other.lastRun, other.lastDuration) }
+  }
 
   /// One line: name, calls, failures, bytes and time.
   public var description: String {
@@ -62,8 +74,13 @@ public struct ManagerStatistics: Sendable, CustomStringConvertible {
     tasks[Key(type: ObjectIdentifier(type))]
   }
 
-  /// The statistics of the calls under this name, of one type; nil when none has ended. See ``ServerTask/named(_:)``.
-  public subscript(name: String) -> TaskStatistics? { tasks.first { $0.key.name == name }?.value }
+  /// The statistics of the calls under this name; nil when none has ended. See ``ServerTask/named(_:)``.
+  public subscript(name: String) -> TaskStatistics? {
+    let named = tasks.filter { $0.key.name == name }.values
+    guard var sum = named.first else { return nil }
+    for statistics in named.dropFirst() { sum.add(statistics) }
+    return sum
+  }
 
   /// All types in an order, ties by name.
   public func sorted(by order: Order = .name) -> [TaskStatistics] {

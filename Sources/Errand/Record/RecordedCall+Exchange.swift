@@ -71,7 +71,7 @@ extension RecordedCall {
     public var ended: Duration?
     /// The time that the attempt took, for its last request.
     public var duration: Duration?
-    /// The time that the request waited for slots; nil where it was not sent.
+    /// The time that the request waited for slots; nil where it belongs to no call.
     public var queued: Duration?
     /// The timings of the transfer, for the last request of its attempt, where it was measured.
     public var timings: TransferTimings?

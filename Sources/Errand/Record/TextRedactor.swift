@@ -58,10 +58,13 @@ struct TextRedactor {
 
   /// `name=value`: a parameter of a URL, a form or a header field, or an attribute of an element.
   private mutating func assignment() {
-    let isSecret = isSecret(placeOfWordBefore)
+    let name = placeOfWordBefore
+    let (isSecret, hasScheme) = (
+      isSecret(name), bytes[name].suffix(13).elementsEqual("authorization".utf8, by: { $0 | 0x20 == $1 })
+    )
     copy(to: position + 1)
     wordStart = position
-    if isSecret { return hideValue { $0.valueEnd } }
+    if isSecret { return hideValue(hasScheme: hasScheme) { $0.valueEnd } }
     let quote = position < bytes.count ? bytes[position] : 0
     let isQuoted = quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'")
     if isQuoted { copy(to: position + 1) }
@@ -142,18 +145,18 @@ struct TextRedactor {
   }
 
   /// Hides a value that begins here, perhaps after blanks: what stands in quotation marks, or else up to `end`.
-  private mutating func hideValue(upTo end: (Self) -> Int) {
+  private mutating func hideValue(hasScheme: Bool = false, upTo end: (Self) -> Int) {
     while position < bytes.count, Self.isBlank(bytes[position]) { copy(to: position + 1) }
-    guard let quote = quoteHere else { return hideWord(upTo: end) }
+    guard let quote = quoteHere else { return hideWord(hasScheme: hasScheme, upTo: end) }
     copy(to: position + quote.escapes + 1)
     hide(to: self.end(of: quote))
   }
 
   /// Hides a value without quotation marks, and the credentials after the name of a scheme (RFC 9110 §11.4).
-  private mutating func hideWord(upTo end: (Self) -> Int) {
+  private mutating func hideWord(hasScheme: Bool, upTo end: (Self) -> Int) {
     let start = position
     hide(to: end(self))
-    guard Self.isScheme(bytes[start..<position]) else { return }
+    guard hasScheme || Self.isScheme(bytes[start..<position]) else { return }
     while position < bytes.count, Self.isBlank(bytes[position]) { copy(to: position + 1) }
     hide(to: end(self))
   }

@@ -33,8 +33,8 @@ struct ExchangeRecord: Sendable {
     exchanges.append(Exchange(attempt: attempt, request: request, sent: time))
   }
 
-  /// The last request of an attempt has waited for a slot.
-  mutating func admit(_ attempt: Int, after queued: Duration) {
+  /// Adds the wait of the last request of an attempt for a slot.
+  mutating func wait(of attempt: Int, _ queued: Duration) {
     if let index = last(of: attempt) { exchanges[index].queued += queued }
   }
 

@@ -5,8 +5,10 @@ extension TaskPlan {
   /// path such as `/widgets/*`.
   func isMeant(by words: Set<String>) -> Bool {
     let (name, type) = (taskName, TypeName.of(type(of: task)))
-    let names = ["*", name, type, String(type.prefix { $0 != "<" }), host ?? "*"]
-    if names.contains(where: words.contains) { return true }
+    if ["*", name, type, String(type.prefix { $0 != "<" })].contains(where: words.contains) { return true }
+    let others = words.filter { $0.contains(".") || $0.contains("/") || $0.lowercased() == "localhost" }
+    guard !others.isEmpty else { return false }
+    if let host, others.contains(where: { $0.lowercased() == host }) { return true }
     let patterns = words.filter { $0.hasPrefix("/") }
     guard !patterns.isEmpty, let path else { return false }
     return patterns.contains { path.matches($0) }
@@ -14,7 +16,10 @@ extension TaskPlan {
 
   /// The task's URL where it states a whole one.
   private var wholeURL: URL? {
-    (task as? URLTask)?.url ?? (try? task.plannedPath).flatMap { $0.contains("://") ? URL(string: $0) : nil }
+    (task as? URLTask)?.url
+      ?? (try? task.plannedPath).flatMap { path in
+        path.contains("://") ? URL(string: path).flatMap { Origin($0) == nil ? nil : $0 } : nil
+      }
   }
 
   private var host: String? { (wholeURL ?? server.remote.url).flatMap { Origin($0)?.host } }

@@ -23,6 +23,7 @@ import Testing
 
   @Test(arguments: [
     ("{Authorization=Bearer s3cret, Accept=text}", "{Authorization=<redacted> <redacted>, Accept=text}"),
+    ("{authorization=SSWS s3cret, a=b}", "{authorization=<redacted> <redacted>, a=b}"),
     ("token=bearer  s3cret", "token=<redacted>  <redacted>"),
     ("token=s3cret and more", "token=<redacted> and more"),
   ])

@@ -38,7 +38,7 @@ import Testing
 
   @Test(arguments: [
     ("*", 4), ("/widgets/*", 2), ("/*", 4), ("/widgets/7", 2), ("/widgets", 0), ("/*/7*", 2), ("/plain", 1),
-    ("shop.test", 3),
+    ("SHOP.test", 3), ("/widgets/7?x", 0),
     ("other.test", 1), ("Search", 1), ("Nobody,/a/*", 0), ("Endpoint", 1), ("/elsewhere", 1),
   ])
   func `tasks are named by type, name, host and path`(words: String, count: Int) async throws {

@@ -59,12 +59,12 @@ final class ReplayTee: HTTPBodySource {
   /// True for a response that counts without all of its body, as that of a redirect, or one that is refused.
   private let keepsPart: Bool
   private let state = Lock(State())
-  /// Takes the body, and its size, which may be more than is kept, once it was read to its end; nil where it was left before.
-  private let complete: @Sendable (_ data: Data, _ size: Int?, _ trailers: HTTPHeaders) -> Void
+  /// Takes the body, its size, which may be more than is kept, and whether it was read to its end.
+  private let complete: @Sendable (_ data: Data, _ size: Int, _ isWhole: Bool, _ trailers: HTTPHeaders) -> Void
 
   init(
     _ body: HTTPResponseBody, limit: Int, keepsPart: Bool,
-    complete: @escaping @Sendable (Data, Int?, HTTPHeaders) -> Void
+    complete: @escaping @Sendable (Data, Int, Bool, HTTPHeaders) -> Void
   ) {
     self.body = body
     self.limit = limit
@@ -86,14 +86,14 @@ final class ReplayTee: HTTPBodySource {
       if state.size <= limit { state.data.append(chunk) } else { state.data = Data() }
       return nil
     }
-    if let end { complete(end.data, end.size, body.trailers) }
+    if let end { complete(end.data, end.size, true, body.trailers) }
     return chunk
   }
 
   func cancel() {
     body.cancel()
     guard keepsPart, let end = state.withLock({ $0.end() }) else { return }
-    complete(end.data, nil, [:])
+    complete(end.data, end.size, false, [:])
   }
 
   var trailers: HTTPHeaders { body.trailers }

@@ -71,11 +71,12 @@ final class ReplayRecorder: Sendable {
     let (answered, live) = (ContinuousClock.now - start.instant, response.body)
     let isSuccess = head.status.kind == .success
     let tee = ReplayTee(live, limit: options.maximumBodySize, keepsPart: !isSuccess) {
-      [self, head] data, size, trailers in
+      [self, head] data, size, isWhole, trailers in
       var exchange = sent(request, body, style)
       (exchange.answered, exchange.ended) = (answered, ContinuousClock.now - start.instant)
       exchange.timings = live.timings?.withoutAddress
       exchange.response = received(head, data, size, trailers, for: request, style)
+      if !isWhole, size > 0 { exchange.response?.body?.size = nil }  // of a part
       add(HTTPArchive.Entry(recorded: exchange, at: start.date), number)
     }
     if live.isInMemory {
@@ -117,7 +118,7 @@ final class ReplayRecorder: Sendable {
   }
 
   private func received(
-    _ head: HTTPResponse, _ data: Data, _ size: Int?, _ trailers: HTTPHeaders, for request: HTTPRequest,
+    _ head: HTTPResponse, _ data: Data, _ size: Int, _ trailers: HTTPHeaders, for request: HTTPRequest,
     _ style: RecordingStyle
   ) -> RecordedCall.Response {
     let redaction = options.redaction(for: request)
@@ -137,14 +138,13 @@ final class ReplayRecorder: Sendable {
     return response
   }
 
-  private func recorded(_ data: Data, _ size: Int?, of type: MediaType?, _ redaction: Redaction) -> RecordedCall.Body {
-    if let size, size != data.count {
+  private func recorded(_ data: Data, _ size: Int, of type: MediaType?, _ redaction: Redaction) -> RecordedCall.Body {
+    guard size == data.count else {
       let note = Redaction.placeholder(for: size, over: options.maximumBodySize)
       return RecordedCall.Body(type: type?.rawValue, size: size, note: note)
     }
     var body = redaction.recorded(data, type: type, limit: options.maximumBodySize)
     if body.text == nil, options.keepsBytes(of: type) { body.data = data }
-    if size == nil { body.size = nil }  // of a part
     return body
   }
 

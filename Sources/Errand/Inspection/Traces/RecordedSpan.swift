@@ -46,7 +46,7 @@ public struct RecordedSpan: Sendable, Hashable {
   public let parent: SpanID?
   /// What the tracing systems before have noted.
   public let state: TraceState
-  /// The method for an attempt, the name of the task's type for a call.
+  /// The method for an attempt, the name of the task's type, or that it was given, for a call.
   public let name: String
   /// What it stands for.
   public let kind: Kind

@@ -101,6 +101,10 @@
           isConnectionReused: transfer.isConnectionReused, body: body(of: request, head, from: transfer))
       } catch {
         transfer.cancel()
+        // It may speak nothing but HTTP/2 by now.
+        if !transfer.mayMultiplex, (error as? TaskError)?.code == .secureConnectionFailed {
+          loneOrigins.withLock { $0.forget(transfer.origin.description) }
+        }
         throw error
       }
     }
@@ -128,6 +132,8 @@
     private func learn(_ version: HTTPVersion?, of transfer: CurlTransfer) {
       // A connection that is used again may have been made for an exchange that offered HTTP/1.1 alone.
       guard transfer.mayMultiplex, !transfer.isConnectionReused, !(version?.hasStreams ?? false) else { return }
+      // Over UDP it may only have been slower, for once.
+      if rules.configuration.version == .http3, CurlLibrary.offersHTTP3 { return }
       loneOrigins.withLock { $0.learn(transfer.origin.description, at: CurlLibrary.now) }
     }
 
@@ -188,6 +194,8 @@
     func contains(_ origin: String, at now: UInt64) -> Bool {
       origins[origin].map { now < $0 + Self.lifetime } ?? false
     }
+
+    mutating func forget(_ origin: String) { origins[origin] = nil }
 
     mutating func learn(_ origin: String, at now: UInt64) {
       if origins.count >= Self.most { origins.removeAll() }

@@ -130,6 +130,27 @@ import Testing
     }
   }
 
+  @Test func `a refusal that is too large and is left is not recorded as one without a body`() async throws {
+    final class Large: HTTPBodySource {
+      func next() async throws -> Data? { Data(count: 100) }
+      func cancel() {}
+    }
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("shop.har")
+      var options = ReplayOptions(recording: .all)
+      options.maximumBodySize = 150
+      let live = StubTransport { HTTPResponse(503, url: $0.url, body: HTTPResponseBody(Large())) }
+      let transport = try ReplayTransport(from: file, options: options, over: live, log: .discard)
+      let response = try await transport.send(HTTPRequest(.get, .known("https://shop.test/plain")))
+      for _ in 0..<2 { _ = try await response.body.next() }
+      response.body.cancel()
+      try await transport.finish()
+      let content = try HTTPArchive(data: Data(contentsOf: file)).entries.map(\.response.content)
+      #expect(
+        content.map(\.text) == [nil] && content.map(\.comment) == ["<200 bytes, more than the 150 that are logged>"])
+    }
+  }
+
   @Test func `no secret is written, and what is hidden matches tomorrow's`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")

@@ -36,10 +36,9 @@
       case .http2PriorKnowledge:
         ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
         if CurlLibrary.restartsHTTP2, !origin.isSecure {
-          // A connection for each request: one that is used again would be broken.
+          // A connection for each request: one that is used again would be broken. libcurl is not to close it (`FORBID_REUSE`): whether
+          // it stands when the transfer is over tells a whole body from one that is cut.
           ccurl_easy_set_long(easy, CCOPT_FRESH_CONNECT, 1)
-          ccurl_easy_set_long(easy, CCOPT_FORBID_REUSE, 1)
-          transfer.closesItsConnection = true
         } else {
           ccurl_easy_set_long(easy, CCOPT_PIPEWAIT, 1)
         }

@@ -170,7 +170,6 @@
       pulse.closing(descriptor)
       dying[descriptor] = nil
       if let owner = owners.removeValue(forKey: descriptor) {
-        if let maker = owner.maker, maker.closesItsConnection { maker.leftStanding = !Self.hasEnded(descriptor) }
         if owner.localPort == nil, CurlLibrary.stallsAtNextAddress, let maker = owner.maker { stalled.append(maker) }
         groups[owner.group]?.sockets[descriptor] = nil
         if let port = owner.localPort, ports[port] == descriptor {

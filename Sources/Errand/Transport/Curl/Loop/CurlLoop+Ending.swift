@@ -39,12 +39,9 @@
     }
 
     /// True where the connection of an exchange has ended, and nothing is left to read of it.
-    func hasEnded(_ socket: SocketWatch.Key) -> Bool { Self.hasEnded(socket.descriptor) }
-
-    static func hasEnded(_ descriptor: Int32) -> Bool {
+    func hasEnded(_ socket: SocketWatch.Key) -> Bool {
       var byte: UInt8 = 0
-      let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
-      return count == 0 || count < 0 && errno != EAGAIN
+      return recv(socket.descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
     /// Has libcurl look at the other streams of a connection, until it has closed that, or nothing more comes of it.
@@ -87,7 +84,7 @@
       let (socket, isUnsent) = (transfer.socket, transfer.sendsBody && !transfer.isSent && transfer.stream == nil)
       transfer.complete(code)
       left(transfer)
-      if isUnsent { reset(socket) }
+      if isUnsent || transfer.isOnlyOne { reset(socket) }
       if transfer.isMultiplexed { groups[transfer.group]?.stick(transfer) }
       retire(transfer)
     }

@@ -5,7 +5,7 @@
   extension CurlTransfer {
     /// libcurl takes the end of an HTTP/2 connection for the end of its streams, where that broke the protocol. A body of
     /// stated length is counted. Of any other, the connection must still stand, or the server have said that it ends.
-    var isCutStream: Bool { endsWithConnection && !leftStanding && !loop.sockets.isOpen(socket) }
+    var isCutStream: Bool { endsWithConnection && !loop.sockets.isOpen(socket) }
 
     /// True where its end may be that of its connection, which others keep open until the turn has reached them too.
     var isInDoubt: Bool { endsWithConnection && loop.sockets.users(of: socket) ?? 0 > 1 }

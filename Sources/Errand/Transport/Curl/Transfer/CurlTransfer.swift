@@ -70,10 +70,6 @@
     var isChallenged = false
     /// Its connection is not used again.
     var forbidsReuse = false
-    /// libcurl closes its connection before it says that the transfer is over.
-    var closesItsConnection = false
-    /// Its connection had not ended when libcurl closed it.
-    var leftStanding = false
     /// Its body ends with its connection, and no alert has closed that.
     var lacksAlert = false
     /// Its pooled connection had something to say before the request was written.
@@ -127,6 +123,8 @@
     private static let firstWindow: Int64 = 65_535
 
     var loop: CurlLoop { shard.loop }
+    /// Its connection carries no other exchange: see ``CurlLibrary/restartsHTTP2``.
+    var isOnlyOne: Bool { CurlLibrary.restartsHTTP2 && mayMultiplex && !origin.isSecure }
     /// Its line for a connection. libcurl counts those to an HTTP proxy as the proxy's.
     var lineKey: String { proxy.flatMap { origin.isSecure ? nil : $0 } ?? origin.description }
     var group: CurlGroup.ID { shard.group }
