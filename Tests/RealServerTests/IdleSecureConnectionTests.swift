@@ -9,7 +9,7 @@
     .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
     .timeLimit(.minutes(10)))
   struct IdleSecureConnectionTests {
-    @Test(arguments: [HTTPVersionPreference.http1, .automatic])
+    @Test(.keepsClosedConnections, arguments: [HTTPVersionPreference.http1, .automatic])
     func `are closed at once, and a POST that comes next is sent`(version: HTTPVersionPreference) async throws {
       let certificates = try Certificates.shared()
       let nginx = try await Nginx(

@@ -93,7 +93,7 @@
 
     /// libcurl 8.21 keeps the socket of a connection that it has closed over TLS.
     static var keepsClosedConnections: KnownDifference {
-      .differs("the socket of a connection whose stream was refused stays open", with: 0x081500..<0x081600)
+      .differs("the socket of a connection that is over stays open", with: 0x081500..<0x081600)
     }
 
     /// libcurl before 7.88 does not say what a GOAWAY names.
