@@ -45,6 +45,11 @@ struct TextRedactor {
     return redaction.isSecret(Redaction.unescaped(Substring(decoding: name, as: UTF8.self)))
   }
 
+  /// True for `Authorization` and `Proxy-Authorization`, whose values begin with a scheme.
+  private func isAuthorization(_ place: Range<Int>) -> Bool {
+    bytes[place].suffix(13).elementsEqual("authorization".utf8, by: { $0 | 0x20 == $1 })
+  }
+
   private mutating func copy(to end: Int) {
     result.append(contentsOf: bytes[position..<end])
     position = end
@@ -59,12 +64,10 @@ struct TextRedactor {
   /// `name=value`: a parameter of a URL, a form or a header field, or an attribute of an element.
   private mutating func assignment() {
     let name = placeOfWordBefore
-    let (isSecret, hasScheme) = (
-      isSecret(name), bytes[name].suffix(13).elementsEqual("authorization".utf8, by: { $0 | 0x20 == $1 })
-    )
+    let isSecret = isSecret(name)
     copy(to: position + 1)
     wordStart = position
-    if isSecret { return hideValue(hasScheme: hasScheme) { $0.valueEnd } }
+    if isSecret { return hideValue(hasScheme: isAuthorization(name)) { $0.valueEnd } }
     let quote = position < bytes.count ? bytes[position] : 0
     let isQuoted = quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'")
     if isQuoted { copy(to: position + 1) }
@@ -270,8 +273,7 @@ struct TextRedactor {
 
   private static let schemes: Set<String> = [
     "apikey", "basic", "bearer", "digest", "dpop", "gnap", "hawk", "hoba", "key", "mutual", "negotiate", "ntlm",
-    "oauth",
-    "scram-sha-1", "scram-sha-256", "signature", "token", "vapid",
+    "oauth", "scram-sha-1", "scram-sha-256", "signature", "token", "vapid",
   ]
 
   private static func isQuote(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") }

@@ -6,9 +6,7 @@ extension TaskPlan {
   func isMeant(by words: Set<String>) -> Bool {
     let (name, type) = (taskName, TypeName.of(type(of: task)))
     if ["*", name, type, String(type.prefix { $0 != "<" })].contains(where: words.contains) { return true }
-    let others = words.filter { $0.contains(".") || $0.contains("/") || $0.lowercased() == "localhost" }
-    guard !others.isEmpty else { return false }
-    if let host, others.contains(where: { $0.lowercased() == host }) { return true }
+    if let host, words.contains(where: { $0.lowercased() == host }) { return true }
     let patterns = words.filter { $0.hasPrefix("/") }
     guard !patterns.isEmpty, let path else { return false }
     return patterns.contains { path.matches($0) }

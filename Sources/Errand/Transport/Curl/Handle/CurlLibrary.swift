@@ -48,18 +48,12 @@
 
     /// True where it asks before it sends a request: from 7.80 on. Where it does not, each exchange has a connection of its own
     /// and HTTP/1.1, for nothing comes between a pooled one and its next request.
-    package static let hasRequestCallback: Bool = {
-      guard problem == nil, let easy = ccurl_easy_init() else { return false }
-      defer { ccurl_easy_cleanup(easy) }
-      return ccurl_easy_set_prereq(easy, nil, nil) == CCE_OK
-    }()
+    package static let hasRequestCallback = answers { ccurl_easy_set_prereq($0, nil, nil) == CCE_OK }
 
     /// True where authorities are taken as data: from 7.77 on, by most TLS libraries.
-    package static let takesAuthorities: Bool = {
-      guard problem == nil, let easy = ccurl_easy_init() else { return false }
-      defer { ccurl_easy_cleanup(easy) }
-      return ccurl_easy_set_blob(easy, CCOPT_CAINFO_BLOB, "\n", 1) == CCE_OK  // 8.19 refuses an empty one
-    }()
+    package static let takesAuthorities = answers {
+      ccurl_easy_set_blob($0, CCOPT_CAINFO_BLOB, "\n", 1) == CCE_OK  // 8.19 refuses an empty one
+    }
 
     /// True where protocols are limited by their names: from 7.85 on.
     static let namesProtocols = ccurl_version_number() >= 0x075500
@@ -98,10 +92,8 @@
       ca-certificates (Red Hat) or apk add ca-certificates (Alpine) gets them, and the transport's tls.authorities names others
       """
 
-    private static let findsAuthorities: Bool = {
-      guard problem == nil, let easy = ccurl_easy_init() else { return false }
-      defer { ccurl_easy_cleanup(easy) }
-      return [CCINFO_CAINFO, CCINFO_CAPATH].contains { info in
+    private static let findsAuthorities = answers { easy in
+      [CCINFO_CAINFO, CCINFO_CAPATH].contains { info in
         var path: UnsafePointer<CChar>?
         guard ccurl_easy_get_string(easy, info, &path) == CCE_OK, let path, access(path, R_OK) == 0 else {
           return false
@@ -110,7 +102,14 @@
         return info == CCINFO_CAINFO
           || !((try? FileManager.default.contentsOfDirectory(atPath: String(cString: path)))?.isEmpty ?? true)
       }
-    }()
+    }
+
+    /// The answer of a handle of its own to a question; false where the library cannot be used.
+    private static func answers(_ question: (OpaquePointer) -> Bool) -> Bool {
+      guard problem == nil, let easy = ccurl_easy_init() else { return false }
+      defer { ccurl_easy_cleanup(easy) }
+      return question(easy)
+    }
 
     /// Debian's, Red Hat's, SUSE's, and that of Alpine and others.
     private static let authorityFiles = [
