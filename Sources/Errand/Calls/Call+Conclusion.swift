@@ -127,8 +127,8 @@ extension Call {
   func show(
     _ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState.Ended, _ record: FlightRecord
   ) {
-    let configuration = snapshot.configuration
-    guard isEchoed || recorder != nil || !configuration.recorders.isEmpty else { return }
+    let (recorders, log) = (snapshot.configuration.recorders, snapshot.configuration.log)
+    guard isEchoed || recorder != nil || !recorders.isEmpty else { return }
     let made = Lock<RecordedCall?>(nil)
     let make = { @Sendable [self] in
       if let call = made.withLock({ $0 }) { return call }
@@ -136,13 +136,13 @@ extension Call {
       made.withLock { $0 = call }
       return call
     }
-    for recorder in configuration.recorders { recorder.record(size: exchange.size, later: make) }
+    for recorder in recorders { recorder.record(size: exchange.size, later: make) }
     guard isEchoed || recorder != nil else { return }
     let recorded = make()
-    if isEchoed { configuration.log.write(recorded.echo(inColour: configuration.log.isTerminal)) }
+    if isEchoed { log.write(recorded.echo(inColour: log.isTerminal)) }
     guard let recorder else { return }
     let entry = RecordingEntry(recorded)
-    recorder.record(Recording(text: "\(recorded)", name: recorded.fileName, entry: entry), log: configuration.log)
+    recorder.record(Recording(text: "\(recorded)", name: recorded.fileName, entry: entry), log: log)
   }
 
   /// Writes the line of the call to the log, with no more than its task lets recordings show.

@@ -48,7 +48,15 @@ extension HTTPHeaderName: Hashable {
 
   /// Hashes the name without regard to case.
   public func hash(into hasher: inout Hasher) {
-    for byte in rawName.utf8 { hasher.combine(Self.folded(byte)) }
+    var name = rawName
+    name.withUTF8 { bytes in
+      var word: UInt64 = 0
+      for (index, byte) in bytes.enumerated() {
+        word = word << 8 | UInt64(Self.folded(byte))
+        if index % 8 == 7 { hasher.combine(word) }
+      }
+      hasher.combine(word)
+    }
   }
 }
 

@@ -206,7 +206,8 @@ public final class HTTPLog: CallRecorder {
   private func written(
     _ calls: ArraySlice<@Sendable () -> RecordedCall>, from first: Int, into folder: borrowing PrivateFolder
   ) -> Int {
-    var (blocks, text) = (TextBytes(capacity: 2000 * calls.count), TextBytes(capacity: 2000))
+    var blocks = PageJSON(capacity: 2000 * calls.count)
+    var text = TextBytes(capacity: 2000)
     var count = 0
     var name: (task: String, method: HTTPMethod, file: String)?
     for (index, make) in calls.enumerated() {
@@ -220,7 +221,7 @@ public final class HTTPLog: CallRecorder {
       call.write(to: &text)
       do {
         try folder.create(file, text.bytes)
-        LogPage.add(call, file: file, to: &blocks)
+        blocks.addBlock(of: call, file: file)
         count += 1
       } catch {
         fail(TaskRecorder.words(of: error))

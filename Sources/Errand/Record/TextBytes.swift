@@ -1,5 +1,7 @@
 /// Text as it is written, piece by piece: what is made for each call goes into one buffer, not into strings that are joined. Pure.
-struct TextBytes {
+///
+/// The memory is its own, for pieces are small: `Array` takes longer to see that nobody shares it than a copy does.
+struct TextBytes: ~Copyable {
   /// The place that the text is for.
   enum Place {
     /// A file, which has everything as it is.
@@ -19,33 +21,75 @@ struct TextBytes {
     case cyan = 36
   }
 
-  private(set) var bytes: [UInt8] = []
+  /// Its first `count` bytes are the text.
+  private var memory: UnsafeMutablePointer<UInt8>
+  private var capacity: Int
+  private(set) var count = 0
   let place: Place
 
-  init(capacity: Int = 0, for place: Place = .file) {
+  init(capacity: Int = 256, for place: Place = .file) {
+    self.capacity = capacity
     self.place = place
-    bytes.reserveCapacity(capacity)
+    memory = .allocate(capacity: capacity)
   }
 
-  /// The text.
-  var text: String { String(decoding: bytes, as: UTF8.self) }
+  deinit { memory.deallocate() }
+
+  private var written: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: memory, count: count) }
+
+  /// A copy of the bytes.
+  var bytes: [UInt8] { Array(written) }
+
+  /// A copy of the text.
+  var text: String { String(decoding: written, as: UTF8.self) }
 
   /// Begins anew in the same memory.
-  mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+  mutating func removeAll() { count = 0 }
 
-  /// Drops what stands behind a place.
-  mutating func removeAll(after count: Int) { bytes.removeLast(bytes.count - count) }
+  // MARK: Pieces
+
+  @inline(__always)
+  private mutating func reserve(_ length: Int) {
+    if length > capacity - count { grow(by: length) }
+  }
+
+  private mutating func grow(by length: Int) {
+    capacity = max(2 * capacity, count + length)
+    let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+    larger.initialize(from: memory, count: count)
+    memory.deallocate()
+    memory = larger
+  }
+
+  @inline(__always)
+  private mutating func add(_ piece: UnsafeBufferPointer<UInt8>) {
+    guard let start = piece.baseAddress else { return }
+    reserve(piece.count)
+    (memory + count).initialize(from: start, count: piece.count)
+    count += piece.count
+  }
 
   @inline(__always)
   mutating func raw(_ text: StaticString) {
-    bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    add(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
   @inline(__always)
-  mutating func byte(_ byte: UInt8) { bytes.append(byte) }
+  mutating func byte(_ byte: UInt8) {
+    reserve(1)
+    memory[count] = byte
+    count += 1
+  }
 
   mutating func add(_ text: String) {
-    if place == .file { bytes.append(contentsOf: text.utf8) } else { bytes.append(contentsOf: text.onLines.utf8) }
+    Self.withBytes(of: place == .file ? text : text.onLines) { add($0) }
+  }
+
+  /// As `withUTF8`, but without a copy to hold.
+  @inline(__always)
+  private static func withBytes(of text: String, _ use: (UnsafeBufferPointer<UInt8>) -> Void) {
+    if text.utf8.withContiguousStorageIfAvailable(use) != nil { return }
+    Array(text.utf8).withUnsafeBufferPointer(use)  // a string of Foundation's, on Apple platforms
   }
 
   /// Writes a part in a colour, where there are any.
@@ -61,8 +105,6 @@ struct TextBytes {
   /// A body, and the end of its line.
   mutating func body(_ text: String) { line(place == .file ? text : JSONLayout.laidOut(text)) }
 
-  mutating func add(_ part: some Sequence<UInt8>) { bytes.append(contentsOf: part) }
-
   mutating func line(_ text: String) {
     add(text)
     byte(0x0A)
@@ -73,32 +115,42 @@ struct TextBytes {
     digits(value.magnitude, atLeast: 1)
   }
 
+  /// The numbers from 00 to 99.
+  private static var pairs: StaticString {
+    """
+    0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
+    5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899
+    """
+  }
+
   /// Decimal digits, with zeros before them where there are fewer than `count`.
   mutating func digits(_ value: UInt, atLeast count: Int) {
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: max(count, 20)) { digits in
-      var (rest, start) = (value, digits.count)
-      repeat {
-        start -= 1
-        digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-        rest /= 10
-      } while rest > 0 || digits.count - start < count
-      bytes.append(contentsOf: UnsafeMutableBufferPointer(rebasing: digits[start...]))
-    }
+    let most = max(count, 20)
+    reserve(2 * most)
+    // From the last one on, behind the place where they go.
+    let end = memory + self.count + 2 * most
+    var (rest, start) = (value, end)
+    repeat {
+      let pair = Int(truncatingIfNeeded: rest % 100)
+      rest /= 100
+      start -= 2
+      start.initialize(from: Self.pairs.utf8Start + 2 * pair, count: 2)
+    } while rest > 0 || end - start < count
+    if end - start > count, start.pointee == UInt8(ascii: "0") { start += 1 }
+    add(UnsafeBufferPointer(start: start, count: end - start))
   }
 
   /// All 16 hexadecimal digits.
   mutating func hex(_ value: UInt64) {
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16) { buffer in
-      value.writeDigits(to: buffer, at: 0)
-      bytes.append(contentsOf: buffer)
-    }
+    reserve(16)
+    value.writeDigits(to: UnsafeMutableBufferPointer(start: memory, count: capacity), at: count)
+    count += 16
   }
 
   /// A string of JSON, in quotes and escaped (RFC 8259 §7), and `sign` with it.
   mutating func quoted(_ text: String, escaping sign: UInt8 = UInt8(ascii: "\"")) {
-    var text = text
     byte(UInt8(ascii: "\""))
-    text.withUTF8 { quoted($0, sign) }
+    Self.withBytes(of: text) { quoted($0, sign) }
     byte(UInt8(ascii: "\""))
   }
 
@@ -108,11 +160,11 @@ struct TextBytes {
     for index in text.indices {
       let next = text[index]
       guard next < 0x20 || next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\") || next == sign else { continue }
-      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<index]))
+      add(UnsafeBufferPointer(rebasing: text[start..<index]))
       start = index + 1
       escape(next)
     }
-    bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
+    add(UnsafeBufferPointer(rebasing: text[start...]))
   }
 
   private mutating func escape(_ unit: UInt8) {

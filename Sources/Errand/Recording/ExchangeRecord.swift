@@ -86,7 +86,7 @@ struct ExchangeRecord: Sendable {
     let (plan, redaction, attempts) = (call.plan, call.snapshot.configuration.redaction, record.attempts)
     // Failures and the timeline name the URL, and whatever an app's own errors say.
     let isShown = style.contains(.url)
-    let exchanges = exchanges.map { recorded($0, style, call.snapshot.configuration) }
+    let exchanges = exchanges.map { recorded($0, style, call.snapshot) }
     let moments = record.entries.map(RecordedCall.Moment.init)
     let answer = exchanges.isEmpty ? ended.response : nil
     return RecordedCall(
@@ -103,28 +103,28 @@ struct ExchangeRecord: Sendable {
   }
 
   private func recorded(
-    _ exchange: Exchange, _ style: RecordingStyle, _ configuration: ServerConfiguration
+    _ exchange: Exchange, _ style: RecordingStyle, _ snapshot: ServerSnapshot
   ) -> RecordedCall.Exchange {
-    let request = exchange.request
+    let (request, redaction) = (exchange.request, snapshot.configuration.redaction)
     let failure = exchange.failure ?? exchange.record?.failure
     var recorded = RecordedCall.Exchange(
       attempt: exchange.attempt, method: request.method,
-      url: style.contains(.url) ? configuration.redaction(request.url) : nil,
+      url: style.contains(.url) ? redaction(request.url) : nil,
       failure: style.contains(.url) ? failure : nil, sent: exchange.sent, answered: exchange.answered,
       ended: exchange.ended, duration: exchange.record?.duration, queued: exchange.queued,
       timings: style.contains(.url) ? exchange.record?.timings : exchange.record?.timings?.withoutAddress)
     if style.contains(.headers) {
-      recorded.headers = configuration.redaction.hiding(request.options.credentialHeaders).recorded(request.headers)
+      recorded.headers = redaction.hiding(request.options.credentialHeaders).recorded(request.headers)
     }
     if style.contains(.upload), !request.body.isEmpty {
       let type = request.headers.mediaType
       recorded.body =
         request.body.data.map {
-          configuration.redaction.recorded($0, type: type, limit: configuration.maxLoggedUploadSize)
+          redaction.recorded($0, type: type, limit: snapshot.configuration.maxLoggedUploadSize)
         } ?? RecordedCall.Body(type: type?.rawValue, note: "<a body that is read as it is sent>")
     }
-    recorded.response = exchange.response.map { self.recorded($0, style, configuration.redaction) }
-    if style.contains(.download) { recorded.response?.body = body(of: exchange, configuration) }
+    recorded.response = exchange.response.map { self.recorded($0, style, redaction) }
+    if style.contains(.download) { recorded.response?.body = body(of: exchange, snapshot) }
     return recorded
   }
 
@@ -139,12 +139,12 @@ struct ExchangeRecord: Sendable {
       isConnectionReused: response.isConnectionReused)
   }
 
-  private func body(of exchange: Exchange, _ configuration: ServerConfiguration) -> RecordedCall.Body? {
+  private func body(of exchange: Exchange, _ snapshot: ServerSnapshot) -> RecordedCall.Body? {
     guard let data = exchange.body else { return nil }
-    let (type, limit) = (exchange.response?.mediaType, configuration.maxLoggedDownloadSize)
+    let (type, limit) = (exchange.response?.mediaType, snapshot.configuration.maxLoggedDownloadSize)
     // Of a body that is dropped, no more is kept than is shown.
     guard data.isEmpty, exchange.size > 0 else {
-      return configuration.redaction.recorded(data, type: type, limit: limit)
+      return snapshot.configuration.redaction.recorded(data, type: type, limit: limit)
     }
     let note = exchange.size > limit ? Redaction.placeholder(for: exchange.size, over: limit) : nil
     return note.map { RecordedCall.Body(type: type?.rawValue, size: exchange.size, note: $0) }

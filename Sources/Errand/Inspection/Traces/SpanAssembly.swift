@@ -25,7 +25,7 @@ struct SpanAssembly {
     epoch = UInt64(max(0, Date().timeIntervalSince1970) * 1e9) &- Self.nanoseconds(event.time)
   }
 
-  func tell(_ writer: inout some SpanWriter) {
+  func tell(_ writer: inout some SpanWriter & ~Copyable) {
     let first = notes.lines.first.map { Line($0) }
     for index in entries.indices {
       guard case .attemptEnded(let number, let record) = entries[index].moment else { continue }
@@ -40,7 +40,7 @@ struct SpanAssembly {
   // MARK: Attempts
 
   private func tell(
-    _ number: Int, _ record: AttemptRecord, endedAt end: Int, _ line: Line?, _ writer: inout some SpanWriter
+    _ number: Int, _ record: AttemptRecord, endedAt end: Int, _ line: Line?, _ writer: inout some SpanWriter & ~Copyable
   ) {
     let start = entries[..<end].lastIndex { $0.moment.starts(number) } ?? end
     writer.begin(
@@ -54,7 +54,7 @@ struct SpanAssembly {
   }
 
   /// Tells what came of an attempt; returns its failure in words.
-  private func tell(_ record: AttemptRecord, _ writer: inout some SpanWriter) -> String? {
+  private func tell(_ record: AttemptRecord, _ writer: inout some SpanWriter & ~Copyable) -> String? {
     if let status = record.status { writer.attribute("http.response.status_code", status.code) }
     // What was sent after the first, for whatever reason.
     if record.number > 1 { writer.attribute("http.request.resend_count", record.number - 1) }
@@ -96,7 +96,7 @@ struct SpanAssembly {
 
   // MARK: The call
 
-  private func tellCall(_ line: Line?, _ writer: inout some SpanWriter) {
+  private func tellCall(_ line: Line?, _ writer: inout some SpanWriter & ~Copyable) {
     writer.begin(
       SpanHead(
         call: call, spanID: call.context.spanID, parent: call.parent, name: task, kind: .internal,
@@ -114,7 +114,7 @@ struct SpanAssembly {
     writer.end(failure: failure)
   }
 
-  private func tell(_ entry: FlightRecord.Entry, _ writer: inout some SpanWriter) {
+  private func tell(_ entry: FlightRecord.Entry, _ writer: inout some SpanWriter & ~Copyable) {
     writer.event(entry.moment.kind, at: time(entry.time), "\(entry.moment)")
   }
 
@@ -147,7 +147,7 @@ private struct Line {
 
   var name: String { isKnown ? method : "HTTP" }
 
-  func tell(_ writer: inout some SpanWriter) {
+  func tell(_ writer: inout some SpanWriter & ~Copyable) {
     writer.attribute("http.request.method", isKnown ? method : "_OTHER")
     if !isKnown { writer.attribute("http.request.method_original", method) }
     if let origin {

@@ -12,10 +12,8 @@ struct SpanBatch: Sendable {
 
   private(set) var count = 0
   private(set) var spans: [RecordedSpan] = []
-  private var text = TraceText()
-
   /// The text of the batch.
-  var bytes: [UInt8] { text.bytes }
+  private(set) var bytes: [UInt8] = []
 
   private static let version: StaticString = "1"
 
@@ -24,8 +22,8 @@ struct SpanBatch: Sendable {
     switch call {
     case .values(let more): spans += more[part]
     case .text(let more):
-      if count == 0 { text.open(resource, version: Self.version) }
-      text.add(part, of: more, isFirst: count == 0)
+      if count == 0 { bytes += TraceText.head(resource, version: Self.version) }
+      bytes += more.part(part, isFirst: count == 0)
     }
     count += part.count
   }
@@ -34,10 +32,8 @@ struct SpanBatch: Sendable {
   mutating func close(_ form: Form) {
     switch form {
     case .values: break
-    case .request: text.close()
-    case .line:
-      text.close()
-      text.endLine()
+    case .request: bytes += TraceText.tail
+    case .line: bytes += TraceText.tail + [UInt8(ascii: "\n")]
     }
   }
 
@@ -45,14 +41,14 @@ struct SpanBatch: Sendable {
   mutating func removeAll() {
     count = 0
     spans.removeAll()
-    text.removeAll()
+    bytes.removeAll(keepingCapacity: true)
   }
 }
 
 /// The spans of one call.
 enum CallSpans {
   case values([RecordedSpan])
-  case text(TraceText)
+  case text(TraceText.Spans)
 
   init(_ assembly: SpanAssembly, _ form: SpanBatch.Form) {
     switch form {
@@ -63,14 +59,14 @@ enum CallSpans {
     case .request, .line:
       var text = TraceText(capacity: 2400)
       assembly.tell(&text)
-      self = .text(text)
+      self = .text(text.spans)
     }
   }
 
   var count: Int {
     switch self {
     case .values(let spans): spans.count
-    case .text(let text): text.ends.count
+    case .text(let spans): spans.count
     }
   }
 }

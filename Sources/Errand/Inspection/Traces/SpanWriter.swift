@@ -1,7 +1,7 @@
 /// Takes down spans, part by part: as values, or as text.
 ///
 /// The parts of a span come in this order: its beginning, its attributes, its events, its end.
-protocol SpanWriter {
+protocol SpanWriter: ~Copyable {
   mutating func begin(_ head: SpanHead)
   mutating func attribute(_ name: StaticString, _ value: String)
   mutating func attribute(_ name: StaticString, _ value: Int)

@@ -1,15 +1,31 @@
 /// Spans as OTLP writes them in JSON: identifiers in hexadecimal, numbers of 64 bits as text.
-struct TraceText: SpanWriter {
-  private var text = TextBytes()
-  /// The place behind each span.
-  private(set) var ends: [Int] = []
+struct TraceText: SpanWriter, ~Copyable {
+  /// Spans that are written.
+  struct Spans {
+    /// Each behind a comma.
+    fileprivate let bytes: [UInt8]
+    /// The place behind each span.
+    fileprivate let ends: [Int]
+
+    var count: Int { ends.count }
+
+    /// Some of them, of which the first one of a request is behind no comma.
+    func part(_ spans: Range<Int>, isFirst: Bool) -> ArraySlice<UInt8> {
+      guard !spans.isEmpty else { return [] }
+      let start = spans.lowerBound == 0 ? 0 : ends[spans.lowerBound - 1]
+      return bytes[(isFirst ? start + 1 : start)..<ends[spans.upperBound - 1]]
+    }
+  }
+
+  private var text: TextBytes
+  private var ends: [Int] = []
   private var hasAttributes = false
   private var hasEvents = false
 
-  /// Spans alone, each behind a comma.
-  var bytes: [UInt8] { text.bytes }
+  init(capacity: Int) { text = TextBytes(capacity: capacity) }
 
-  init(capacity: Int = 0) { text = TextBytes(capacity: capacity) }
+  /// What was written.
+  var spans: Spans { Spans(bytes: text.bytes, ends: ends) }
 
   // MARK: Spans
 
@@ -78,13 +94,14 @@ struct TraceText: SpanWriter {
       text.raw("}")
     }
     text.raw("}")
-    ends.append(text.bytes.count)
+    ends.append(text.count)
   }
 
   // MARK: A request
 
-  /// Begins a request to export the spans of one service; also a line of a file.
-  mutating func open(_ resource: [(name: String, value: String)], version: StaticString) {
+  /// The beginning of a request to export the spans of one service; also of a line of a file.
+  static func head(_ resource: [(name: String, value: String)], version: StaticString) -> [UInt8] {
+    var text = TextBytes()
     text.raw(#"{"resourceSpans":[{"resource":{"attributes":["#)
     for (index, attribute) in resource.enumerated() {
       text.raw(index > 0 ? #",{"key":"# : #"{"key":"#)
@@ -96,22 +113,9 @@ struct TraceText: SpanWriter {
     text.raw(#"]},"scopeSpans":[{"scope":{"name":"errand","version":""#)
     text.raw(version)
     text.raw(#""},"spans":["#)
+    return text.bytes
   }
 
-  /// Adds spans of another text to the request, whose first one is behind no comma.
-  mutating func add(_ spans: Range<Int>, of other: TraceText, isFirst: Bool) {
-    guard !spans.isEmpty else { return }
-    let start = spans.lowerBound == 0 ? 0 : other.ends[spans.lowerBound - 1]
-    text.add(other.bytes[(isFirst ? start + 1 : start)..<other.ends[spans.upperBound - 1]])
-  }
-
-  mutating func close() { text.raw("]}]}]}") }
-
-  mutating func endLine() { text.byte(0x0A) }
-
-  /// Begins anew in the same memory.
-  mutating func removeAll() {
-    text.removeAll()
-    ends.removeAll(keepingCapacity: true)
-  }
+  /// The end of a request.
+  static let tail = Array("]}]}]}".utf8)
 }

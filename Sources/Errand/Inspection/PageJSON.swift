@@ -1,43 +1,34 @@
 import ErrandFoundation
 
-extension LogPage {
-  /// The block of a call: what the page shows of it, as JSON. By hand, for a coder that knows all types takes longer than the call.
-  static func block(_ call: RecordedCall, file: String) -> [UInt8] {
-    var blocks = TextBytes(capacity: 3000)
-    add(call, file: file, to: &blocks)
-    return blocks.bytes
-  }
-
-  /// Adds the block of a call to those before it.
-  static func add(_ call: RecordedCall, file: String, to blocks: inout TextBytes) {
-    var json = PageJSON(taking: &blocks)
-    json.raw("<script type=\"application/json\" class=\"call\">{\"call\":")
-    json.add(call)
-    json.member("file", file)
-    json.raw("}</script>\n")
-    blocks = json.text
-  }
-}
-
-/// JSON as it is written, piece by piece, with no `<` in it. Pure.
-private struct PageJSON {
-  private(set) var text: TextBytes
+/// The blocks of calls on a ``LogPage`` as they are written, piece by piece: JSON with no `<` in it. Pure.
+///
+/// By hand, for a coder that knows all types takes longer than the call.
+struct PageJSON: ~Copyable {
+  private var text: TextBytes
   /// True where the next member or element needs a comma before it.
   private var isContinued = false
 
-  /// Goes on where a text ends, in its memory.
-  init(taking text: inout TextBytes) {
-    self.text = text
-    text = TextBytes()
+  init(capacity: Int) { text = TextBytes(capacity: capacity) }
+
+  /// What was written.
+  var bytes: [UInt8] { text.bytes }
+
+  /// Adds the block of a call: what the page shows of it.
+  mutating func addBlock(of call: RecordedCall, file: String) {
+    raw("<script type=\"application/json\" class=\"call\">{\"call\":")
+    isContinued = false
+    add(call)
+    member("file", file)
+    raw("}</script>\n")
   }
 
   // MARK: Values
 
   @inline(__always)
-  mutating func raw(_ text: StaticString) { self.text.raw(text) }
+  private mutating func raw(_ text: StaticString) { self.text.raw(text) }
 
   /// A string. An escape of `<` is the same in a string, which is the only place where one can stand: nothing can end the block.
-  mutating func string(_ string: String) {
+  private mutating func string(_ string: String) {
     text.quoted(string, escaping: UInt8(ascii: "<"))
   }
 
@@ -51,25 +42,25 @@ private struct PageJSON {
     raw("\":")
   }
 
-  mutating func member(_ name: StaticString, _ value: String?) {
+  private mutating func member(_ name: StaticString, _ value: String?) {
     guard let value else { return }
     key(name)
     string(value)
   }
 
-  mutating func member(_ name: StaticString, _ value: Int?) {
+  private mutating func member(_ name: StaticString, _ value: Int?) {
     guard let value else { return }
     key(name)
     text.number(value)
   }
 
-  mutating func member(_ name: StaticString, _ duration: Duration?) {
+  private mutating func member(_ name: StaticString, _ duration: Duration?) {
     guard let duration else { return }
     key(name)
     text.preciseSeconds(duration)
   }
 
-  mutating func object(_ name: StaticString? = nil, _ fill: (inout PageJSON) -> Void) {
+  private mutating func object(_ name: StaticString? = nil, _ fill: (inout PageJSON) -> Void) {
     if let name { key(name) }
     raw("{")
     isContinued = false
@@ -78,7 +69,7 @@ private struct PageJSON {
     isContinued = true
   }
 
-  mutating func list<Element>(
+  private mutating func list<Element>(
     _ name: StaticString, _ elements: [Element], _ add: (inout PageJSON, Element) -> Void
   ) {
     key(name)
@@ -94,7 +85,7 @@ private struct PageJSON {
 
   // MARK: A call
 
-  mutating func add(_ call: RecordedCall) {
+  private mutating func add(_ call: RecordedCall) {
     object { json in
       json.member("id", call.id)
       json.member("task", call.task)
