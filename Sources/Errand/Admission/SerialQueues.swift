@@ -15,6 +15,18 @@ final class SerialQueues: Sendable {
     let queues: ObjectIdentifier
     let name: String
     let task: Int?
+    let turn: Turn
+
+    func held(by task: Int?) -> Holding { Holding(queues: queues, name: name, task: task, turn: turn) }
+  }
+
+  /// A turn that is over once the call has left the queue: of a Swift task that has ended, another may have the number.
+  fileprivate final class Turn: Sendable {
+    private let state = Lock(false)
+
+    var isOver: Bool { state.withLock { $0 } }
+
+    func end() { state.withLock { $0 = true } }
   }
 
   private let state = Lock(State())
@@ -49,8 +61,12 @@ final class SerialQueues: Sendable {
       defer { onWait(true, name) }
       try await wait(ticket, name)
     }
-    defer { leave(name) }
-    let holding = Holding(queues: ObjectIdentifier(self), name: name, task: Self.currentTask)
+    let turn = Turn()
+    defer {
+      turn.end()
+      leave(name)
+    }
+    let holding = Holding(queues: ObjectIdentifier(self), name: name, task: Self.currentTask, turn: turn)
     return try await Self.$held.withValue(Self.heldHere + [holding]) { try await body() }
   }
 
@@ -70,9 +86,7 @@ final class SerialQueues: Sendable {
     let queues = heldHere
     return {
       let task = currentTask
-      return try await $held.withValue(queues.map { Holding(queues: $0.queues, name: $0.name, task: task) }) {
-        try await body()
-      }
+      return try await $held.withValue(queues.map { $0.held(by: task) }) { try await body() }
     }
   }
 
@@ -84,8 +98,7 @@ final class SerialQueues: Sendable {
     func holding<Result>(_ body: () async -> Result) async -> Result {
       guard !holdings.isEmpty else { return await body() }
       let task = currentTask
-      let joined = holdings.map { Holding(queues: $0.queues, name: $0.name, task: task) }
-      return await $held.withValue(joined) { await body() }
+      return await $held.withValue(holdings.map { $0.held(by: task) }) { await body() }
     }
   }
 
@@ -95,7 +108,7 @@ final class SerialQueues: Sendable {
   private static var heldHere: [Holding] {
     guard !held.isEmpty else { return [] }
     let task = currentTask
-    return held.filter { $0.task == task }
+    return held.filter { $0.task == task && !$0.turn.isOver }
   }
 
   private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }

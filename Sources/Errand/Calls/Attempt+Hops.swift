@@ -35,7 +35,7 @@ extension Attempt {
     var context = span.context
     context.spanID = span.attempt(number)
     context.add(to: &request.headers)
-    call.noteCookies(of: request, of: number)
+    call.noteAmended(request, of: number)
   }
 
   // MARK: Phases

@@ -115,7 +115,7 @@ final class Attempt: Sendable {
   func send(_ request: HTTPRequest, to host: Origin, _ slot: AdmissionSlot) async throws -> HTTPResponse {
     // Sending the request, or seeing its response, may wait for another call.
     let mayMakeCalls = request.body.isStream || call.isTransportDeaf
-    if mayMakeCalls || call.hasAttemptSteps { state.withLock { $0.slot = slot } }
+    if mayMakeCalls || call.showsResponsesToSteps { state.withLock { $0.slot = slot } }
     var permit: CircuitPermit?
     var response: HTTPResponse
     do {
@@ -174,7 +174,9 @@ final class Attempt: Sendable {
     if call.delivery.isStream { state.withLock { $0.slot = slot } }
     if response.status.isRedirect { state.withLock { $0.slot = slot } }
     // A step that sees it may wait for others, as for a new token that all of them need.
-    if call.hasAttemptSteps, !call.plan.acceptedStatuses.contains(response.status) { slot.giveBack() }
+    if call.showsResponsesToSteps, !call.plan.acceptedStatuses.contains(response.status) { slot.giveBack() }
+    // Hours may pass until such a body ends, and all else would be refused meanwhile.
+    if !call.delivery.isInMemory, response.status.code < 500 { permit?.endProbe() }
     response.body.onEnd { [status = response.status, slot] ending, _ in
       withExtendedLifetime(slot) { permit?.end(Circuit.Result(status, ending)) }
     }
@@ -185,7 +187,7 @@ final class Attempt: Sendable {
   /// Takes the body as the call wants it, and ends the attempt.
   func received(_ response: HTTPResponse) async -> AttemptResult {
     // A body that a step put in its place may make calls of its own while it is read.
-    call.hasAttemptSteps ? await enclosing { await taken(response) } : await taken(response)
+    call.showsResponsesToSteps ? await enclosing { await taken(response) } : await taken(response)
   }
 
   private func taken(_ response: consuming HTTPResponse) async -> AttemptResult {

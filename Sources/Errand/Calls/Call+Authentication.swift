@@ -61,9 +61,11 @@ extension Call {
 
   /// Sends a request for a token as a call of its own, by a server that has nothing but the limits of this one.
   private func send(tokenRequest request: HTTPRequest) async throws -> HTTPResponse {
-    let server = Server(
-      remote: .none, configuration: snapshot.configuration.forTokens, transport: transport, manager: manager,
-      environment: [:])
+    let server = ServerDefault.leavingDefault {
+      Server(
+        remote: .none, configuration: snapshot.configuration.forTokens, transport: transport, manager: manager,
+        environment: [:])
+    }
     return try await Call.perform(TokenTask(server: server, request: request).plan, .memory) { $0.response }
   }
 }

@@ -20,9 +20,9 @@ extension Call {
     if delivery.isStream { return try await conclude(stream: outcome, finish: finish) }
     if !outcome.isRead { outcome = try await read(outcome) }  // a step has answered
     keepFileValidators(outcome.response)
-    try await plan.task.postProcess(response: outcome.response)
+    if !plan.isUnseen { try await plan.task.postProcess(response: outcome.response) }
     let value = try await finish(outcome)
-    try await plan.task.postflight(response: outcome.response)
+    if !plan.isUnseen { try await plan.task.postflight(response: outcome.response) }
     if let postflight = snapshot.configuration.postflight { try await postflight(plan.task, outcome.response) }
     return value
   }

@@ -24,7 +24,7 @@ extension Call {
     // Most servers set none: this is all that it costs their calls.
     guard let cookieJar, !cookieJar.isEmpty || request.options.jarCookies != nil else { return }
     request.renewCookies(cookieJar)
-    noteCookies(of: request, of: attempt)
+    noteAmended(request, of: attempt)
   }
 
   /// Keeps the cookies that a response sets.

@@ -62,7 +62,7 @@ extension Call {
   }
 
   private func hedge(_ number: Int, _ again: @Sendable () async throws -> HTTPRequest) async -> AttemptResult {
-    await plan.task.willRetry(after: .zero, attempts: trace.flightRecord.attempts)
+    if !plan.isUnseen { await plan.task.willRetry(after: .zero, attempts: trace.flightRecord.attempts) }
     trace.note(.hedgeSent(number))
     do {
       let request = try await again()

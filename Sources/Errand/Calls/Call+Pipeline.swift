@@ -12,18 +12,24 @@ extension Call {
           if call.surroundings == nil { try await call.begin() }
           let request = try await call.build()  // 3. URL, query, headers, body; 4. preflight
           call.noteBuilt(request)
-          await call.plan.task.didStart(request)
+          if !call.plan.isUnseen { await call.plan.task.didStart(request) }
           return request
         }
-        let outcome = try await call.throughSteps(request) { changed in  // 5. steps that see the call once
-          try await call.coalesced(changed) { alone in  // joins another call that sends the same
-            try await call.throughCache(alone) { asked in  // what the cache has ends here
-              try await call.attempts(asked, built: request)  // 6.–9. attempts: steps, slot, transport, body
-            }
-          }
-        }
+        let outcome = try await call.answer(to: request)  // 5.–9. steps, cache, attempts: slot, transport, body
         return try await call.hooked(call.hooks(concluding: outcome)) {
           try await call.conclude(outcome, finish: finish)  // 10. verify, decode, postProcess, postflight
+        }
+      }
+    }
+  }
+
+  /// 5. What surrounds the attempts, where anything does.
+  private func answer(to request: HTTPRequest) async throws -> Outcome {
+    guard let surroundings else { return try await attempts(request, built: request) }
+    return try await throughSteps(surroundings.callSteps, request) { changed in  // steps that see the call once
+      try await self.coalesced(changed, built: request) { alone in  // joins another call that sends the same
+        try await self.throughCache(alone) { asked in  // what the cache has ends here
+          try await self.attempts(asked, built: request)
         }
       }
     }
@@ -99,19 +105,21 @@ extension Call {
   }
 
   /// Sends a request through the steps that see the call once, and then by `attempts`.
-  @inline(__always)
   private func throughSteps(
-    _ request: HTTPRequest, _ attempts: @escaping @Sendable (HTTPRequest) async throws -> Outcome
+    _ steps: [any PerCallStep], _ request: HTTPRequest,
+    _ attempts: @escaping @Sendable (HTTPRequest) async throws -> Outcome
   ) async throws -> Outcome {
-    guard let steps = surroundings?.callSteps, !steps.isEmpty else { return try await attempts(request) }
+    guard !steps.isEmpty else { return try await attempts(request) }
     return outcome(ofSteps: try await Next(ArraySlice(steps)) { try await attempts($0).response }(request))
   }
 
   /// 7. The steps of an attempt, the outermost first.
-  private func steps(_ surroundings: Surroundings) -> [any PerAttemptStep] {
-    surroundings.attemptSteps  // the app's
-      + authenticationSteps()  // sign in, and once more with a new token
-      + surroundings.innerSteps  // wait for a network
+  private func steps(_ surroundings: Surroundings, of attempt: Int) -> [any PerAttemptStep] {
+    var steps = surroundings.attemptSteps  // the app's
+    steps += authenticationSteps()  // sign in, and once more with a new token
+    if let wait = surroundings.connectivity { steps.append(wait) }
+    if let tell = surroundings.progress { steps.append(ProgressStep(of: attempt, clock: manager.clock, tell: tell)) }
+    return steps
   }
 
   /// Sends the request of an attempt through its steps, which may make calls of their own.
@@ -121,7 +129,7 @@ extension Call {
     _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
     guard let surroundings, surroundings.hasAttemptSteps else { return try await last(request) }
-    let steps = steps(surroundings)
+    let steps = steps(surroundings, of: attempt.number)
     return try await attempt.enclosing { try await Next(ArraySlice(steps), last: last)(request) }
   }
 
@@ -129,7 +137,7 @@ extension Call {
   var isTransportDeaf: Bool { surroundings?.isTransportDeaf ?? false }
 
   /// True when steps see the responses of its attempts, and may wait for other calls then.
-  var hasAttemptSteps: Bool {
+  var showsResponsesToSteps: Bool {
     guard let surroundings else { return false }
     return !snapshot.configuration.perAttemptSteps.isEmpty || surroundings.authentication != nil
   }

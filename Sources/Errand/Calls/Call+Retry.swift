@@ -83,7 +83,7 @@ extension Call {
   /// Waits between two attempts; the end of the wait is noted whatever ends it.
   func wait(_ delay: Duration, reason: String) async throws {
     try await interruptible { [self] in
-      await plan.task.willRetry(after: delay, attempts: trace.flightRecord.attempts)
+      if !plan.isUnseen { await plan.task.willRetry(after: delay, attempts: trace.flightRecord.attempts) }
       trace.note(.delayStarted(delay, reason: reason))
       defer { trace.note(.delayEnded) }
       try await manager.clock.sleep(for: delay)

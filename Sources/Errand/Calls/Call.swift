@@ -124,7 +124,7 @@ final class Call: Sendable {
 
   /// Tells the first hook, and refuses what is never sent. Once per call, also one that was cancelled before.
   func begin() async throws {
-    await plan.task.willStart()
+    if !plan.isUnseen { await plan.task.willStart() }
     if let keepAwake = snapshot.configuration.keepAwake {
       let release = keepAwake(plan.task)
       state.withLock { $0.release = release }
@@ -162,8 +162,8 @@ final class Call: Sendable {
     exchange?.withLock { $0.wait(of: attempt, queued) }
   }
 
-  /// Notes the cookies with which a request is sent after all, for the echo and the recording.
-  func noteCookies(of request: HTTPRequest, of attempt: Int) {
+  /// Notes a request as it is sent after all, with its cookies and trace, for the echo and the recording.
+  func noteAmended(_ request: HTTPRequest, of attempt: Int) {
     exchange?.withLock { $0.amend(request, of: attempt) }
   }
 
@@ -198,7 +198,7 @@ final class Call: Sendable {
 
   /// Notes that the call ran into its deadline; returns the error for it.
   func expired(_ phase: TaskError.Phase) -> TaskError {
-    state.withLock { $0.expired = $0.expired ?? phase }
+    state.withLock { $0.expire(phase) }
     return .timeout(.call, after: timeouts.call ?? .zero, phase: phase)
   }
 
@@ -250,6 +250,7 @@ final class Call: Sendable {
 
   func end(_ outcome: CallOutcome, _ error: (any Error)? = nil) async {
     guard let ended = state.withLock({ $0.end() }) else { return }
+    let outcome = outcome.with(ended.response?.status)
     ended.deadline?.cancel()
     manager.calls.leave(self)
     let record = trace.end(
@@ -258,12 +259,23 @@ final class Call: Sendable {
     let exchange = exchange?.withLock { $0 }
     if !logOptions.isEmpty { writeLine(exchange ?? ExchangeRecord(), outcome, ended) }
     if let exchange { show(exchange, outcome, ended, record) }
-    if let error {
-      await plan.task.didFail(with: error)
-    } else if let response = ended.response {
-      await plan.task.didComplete(with: response)
-    }
+    if !plan.isUnseen { await tellEnd(error, ended.response) }
     ended.release?()
+  }
+
+  private func tellEnd(_ error: (any Error)?, _ response: HTTPResponse?) async {
+    let tell = { @Sendable [plan] in
+      if let error {
+        await plan.task.didFail(with: error)
+      } else if let response {
+        await plan.task.didComplete(with: response)
+      }
+    }
+    guard state.withLock({ $0.isCancelled }), !Task.isCancelled else { return await tell() }
+    // Nothing of a call that was cancelled from outside makes its caller wait.
+    let hook = Task { await tell() }
+    hook.cancel()
+    await hook.value
   }
 
   private func startDeadline(_ limit: Duration) {
@@ -271,7 +283,7 @@ final class Call: Sendable {
       guard (try? await clock.sleep(for: limit)) != nil else { return }  // the call ended first
       guard let self else { return }
       let phase = TaskError.Phase(at: trace.flightRecord)
-      state.withLock { $0.expired = phase }
+      state.withLock { $0.expire(phase) }
       cancel()
     }
     state.withLock { $0.deadline = deadline }

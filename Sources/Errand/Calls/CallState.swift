@@ -81,6 +81,11 @@ struct CallState {
     for field in headers where !serverHeaders.fields.contains(field) { serverHeaders.add(field.value, for: field.name) }
   }
 
+  /// Notes that the call ran into its deadline in a phase, where nobody has cancelled it before.
+  mutating func expire(_ phase: TaskError.Phase) {
+    if expired == nil, !isCancelled { expired = phase }
+  }
+
   /// Cancels the call; returns the wait to cancel.
   mutating func cancel() -> (any Cancellable)? {
     isCancelled = true

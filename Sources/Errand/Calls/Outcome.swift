@@ -125,11 +125,12 @@ package enum Delivery: Sendable {
     if case .stream = self { true } else { false }
   }
 
-  /// True when a body goes no further than the call's own memory.
+  /// True when the body is written to a file.
   var isFile: Bool {
     if case .file = self { true } else { false }
   }
 
+  /// True when a body goes no further than the call's own memory.
   var isInMemory: Bool {
     switch self {
     case .discarded, .memory: true

@@ -2,36 +2,26 @@ import ErrandFoundation
 
 /// Tells of the bytes that go up and come down. It stands inside of all other steps: what they change is counted.
 struct ProgressStep: PerAttemptStep {
+  /// The number of the attempt.
+  private let attempt: Int
   let clock: CallClock
   let tell: @Sendable (TransferProgress) -> Void
-  private let attempts = AttemptCount()
 
   /// What is counted at once of a body in memory.
   private static let pieceSize = 64 << 10
 
-  private final class AttemptCount: Sendable {
-    private let count = Lock(0)
-
-    func next() -> Int {
-      count.withLock { count in
-        count += 1
-        return count
-      }
-    }
-  }
-
-  init(clock: CallClock, tell: @escaping @Sendable (TransferProgress) -> Void) {
+  init(of attempt: Int, clock: CallClock, tell: @escaping @Sendable (TransferProgress) -> Void) {
+    self.attempt = attempt
     self.clock = clock
     self.tell = tell
   }
 
   func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
-    let attempt = attempts.next()
     var request = request
     let isBrief = request.body.data.map { $0.count <= Self.pieceSize } ?? false
-    if !isBrief { request.body = counted(request.body, attempt) }
+    if !isBrief { request.body = counted(request.body) }
     var response = try await next(request)
-    if isBrief { tellWhole(of: request.body, attempt) }
+    if isBrief { tellWhole(of: request.body) }
     if request.method == .head { return response }  // of what its length says nothing comes
     // RFC 9110 §8.6: the length is that of the packed body, and what comes here is unpacked.
     let isPacked = response.headers.contains(.contentEncoding)
@@ -42,14 +32,14 @@ struct ProgressStep: PerAttemptStep {
   }
 
   /// Tells of a body that went up in one piece.
-  private func tellWhole(of body: HTTPBody, _ attempt: Int) {
+  private func tellWhole(of body: HTTPBody) {
     var meter = ProgressMeter(.up, attempt: attempt, total: body.data.map { Int64($0.count) }, at: clock.now)
     _ = meter.add(body.data?.count ?? 0, at: clock.now)
     tell(meter.finish(at: clock.now))
   }
 
   /// The same body, counted as it is read, from its start each time.
-  private func counted(_ body: HTTPBody, _ attempt: Int) -> HTTPBody {
+  private func counted(_ body: HTTPBody) -> HTTPBody {
     guard !body.isEmpty else { return body }
     let length: Int64?
     do { length = try body.length() } catch { return body }  // whoever sends it says why it cannot be read

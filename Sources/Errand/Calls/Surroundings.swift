@@ -19,8 +19,10 @@ final class Surroundings: Sendable {
   let callSteps: [any PerCallStep]
   /// The steps of the app that see every attempt, the outermost first.
   let attemptSteps: [any PerAttemptStep]
-  /// The steps inside of all others: the one that waits for a network, and the one that counts bytes, where a call has them.
-  let innerSteps: [any PerAttemptStep]
+  /// The step that waits for a network; nil where calls do not.
+  let connectivity: ConnectivityWait?
+  /// Told of the bytes of bodies as they go up and come down; nil where nobody wants to know.
+  let progress: (@Sendable (TransferProgress) -> Void)?
   /// The way in which requests are signed in; nil where nothing does.
   let authentication: Authentication?
   /// True where the transport cannot be told to end an exchange.
@@ -28,7 +30,8 @@ final class Surroundings: Sendable {
 
   private init(
     queue: SerialQueue, control: CallControl?, hedging: Hedging, coalesces: Bool, caching: Caching?,
-    callSteps: [any PerCallStep], attemptSteps: [any PerAttemptStep], innerSteps: [any PerAttemptStep],
+    callSteps: [any PerCallStep], attemptSteps: [any PerAttemptStep], connectivity: ConnectivityWait?,
+    progress: (@Sendable (TransferProgress) -> Void)?,
     authentication: Authentication?, isTransportDeaf: Bool
   ) {
     self.queue = queue
@@ -38,13 +41,16 @@ final class Surroundings: Sendable {
     self.caching = caching
     self.callSteps = callSteps
     self.attemptSteps = attemptSteps
-    self.innerSteps = innerSteps
+    self.connectivity = connectivity
+    self.progress = progress
     self.authentication = authentication
     self.isTransportDeaf = isTransportDeaf
   }
 
   /// True when there is a step that sees every attempt.
-  var hasAttemptSteps: Bool { !attemptSteps.isEmpty || authentication != nil || !innerSteps.isEmpty }
+  var hasAttemptSteps: Bool {
+    !attemptSteps.isEmpty || authentication != nil || connectivity != nil || progress != nil
+  }
 
   /// The surroundings of a call; nil where there is nothing that may wait around its attempts.
   ///
@@ -65,7 +71,8 @@ final class Surroundings: Sendable {
     return Surroundings(
       queue: plan.serialQueue, control: plan.control, hedging: hedging, coalesces: coalesces,
       caching: caching(plan, snapshot), callSteps: snapshot.configuration.perCallSteps,
-      attemptSteps: attemptSteps(plan, snapshot), innerSteps: innerSteps(plan, snapshot, trace),
+      attemptSteps: attemptSteps(plan, snapshot), connectivity: connectivity(plan, snapshot),
+      progress: teller(plan, snapshot.tellsProgress ? trace : nil),
       authentication: authentication,
       isTransportDeaf: plan.server.isTransportDeaf)
   }
@@ -91,17 +98,12 @@ final class Surroundings: Sendable {
     return steps
   }
 
-  private static func innerSteps(
-    _ plan: TaskPlan, _ snapshot: ServerSnapshot, _ trace: CallTrace
-  ) -> [any PerAttemptStep] {
-    let progress = teller(plan, snapshot.tellsProgress ? trace : nil).map {
-      ProgressStep(clock: plan.server.manager.clock, tell: $0)
-    }
-    guard snapshot.configuration.waitsForConnectivity else { return progress.map { [$0] } ?? [] }
-    let allowance = ConnectivityAllowance(snapshot.configuration.connectivityTimeout)
-    let (reachability, clock) = (snapshot.configuration.reachability, plan.server.manager.clock)
-    let wait = ConnectivityWait(reachability: reachability, allowance: allowance, clock: clock)
-    return progress.map { [wait, $0] } ?? [wait]
+  private static func connectivity(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> ConnectivityWait? {
+    let configuration = snapshot.configuration
+    guard configuration.waitsForConnectivity else { return nil }
+    return ConnectivityWait(
+      reachability: configuration.reachability, allowance: ConnectivityAllowance(configuration.connectivityTimeout),
+      clock: plan.server.manager.clock)
   }
 
   /// The closure that reports the call's progress to the task, its handle and its observers; nil without any.

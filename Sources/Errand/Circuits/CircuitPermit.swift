@@ -16,6 +16,9 @@ final class CircuitPermit: Sendable {
 
   deinit { end(.unknown) }
 
+  /// The host has answered: a probe has succeeded, whatever becomes of the body.
+  func endProbe() { if permit.isProbe { end(.success) } }
+
   func end(_ result: Circuit.Result) {
     let isFirst = isOpen.withLock { isOpen in
       defer { isOpen = false }

@@ -78,9 +78,10 @@ public actor TaskManager {
 
   // MARK: Cancellation
 
-  /// Cancels every call and transfer under way; each throws `CancellationError`. Returns how many there were.
+  /// Cancels every call and transfer under way; each throws `CancellationError`. Returns how many there were. A request for a token
+  /// that nobody waits for any more ends by itself: one that uses up a refresh token goes on, so that the next one is not lost.
   @discardableResult
-  public func cancelAll() -> Int { calls.cancel { _ in true } }
+  public func cancelAll() -> Int { calls.cancel { !($0.task is TokenTask) } }
 
   /// Cancels the calls and transfers whose task has this tag; each throws `CancellationError`. Returns how many there were.
   @discardableResult
@@ -88,7 +89,9 @@ public actor TaskManager {
 
   /// Cancels the calls and transfers whose task is of this type; each throws `CancellationError`. Returns how many there were.
   @discardableResult
-  public func cancel<Described: ServerTask>(type: Described.Type) -> Int { calls.cancel { $0.task is Described } }
+  public func cancel<Described: ServerTask>(type: Described.Type) -> Int {
+    calls.cancel { $0.task is Described && !$0.isUnseen }
+  }
 
   // MARK: Recording
 

@@ -73,6 +73,11 @@ public enum CallOutcome: Sendable {
   case failed(String)
   /// It was cancelled.
   case cancelled
+
+  /// The same; a result with this status where it states none.
+  func with(_ status: HTTPStatus?) -> CallOutcome {
+    if case .succeeded(nil) = self { .succeeded(status) } else { self }
+  }
 }
 
 extension CallMoment: CustomStringConvertible {

@@ -89,7 +89,7 @@ public actor Server {
   /// The header fields that the server gives a task's request to its own origin: standard ones under computed ones.
   /// Throws what the closure that computes them throws.
   public nonisolated func standardHeaders(for task: some ServerTask) async throws -> HTTPHeaders {
-    try await snapshot.standardHeaders(for: task)
+    try await snapshot.standardHeaders(for: task.unmodified)
   }
 
   package nonisolated var snapshot: ServerSnapshot { state.withLock { $0 } }
@@ -145,7 +145,7 @@ extension Server {
   /// Measures how long the remote takes to answer, whatever it answers: a HEAD of the remote's own URL.
   ///
   /// It is a call like any other: a disabled server refuses it, the preflight sees it, the standard headers are sent,
-  /// and it waits for its slot; only the time after that counts. It is not repeated.
+  /// and it waits for its slot; only the time after that counts. It is not repeated, and no cache answers.
   ///
   /// - Returns: From the moment the request had its slot to the end of the answer.
   /// - Throws: ``TaskError`` when there was no answer, or `CancellationError` when the call was cancelled.
@@ -154,6 +154,8 @@ extension Server {
     var plan = Ping(server: self).plan
     plan.retryPolicy = .never
     plan.acceptedStatuses = .all
+    plan.hedging = .none
+    plan.cachePolicy = .none
     return try await Call.perform(plan, .discarded) { outcome in
       outcome.call.trace.flightRecord.attempts.last?.duration ?? outcome.call.trace.elapsed
     }

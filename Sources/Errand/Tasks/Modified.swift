@@ -26,6 +26,9 @@ public struct Modified<Base: ServerTask>: ServerTask {
     return plan
   }
 
+  /// The name by which the calls are cancelled, after all changes.
+  public var taskTag: String { plan.taskTag }
+
   /// The server after all changes.
   public var server: Server { plan.server }
 
@@ -58,3 +61,8 @@ extension Modified {
 }
 
 extension Modified: UploadingTask where Base: UploadingTask {}
+
+extension Modified: FileBackedTask where Base: FileBackedTask {
+  /// The file of the base.
+  public var file: URL { base.file }
+}

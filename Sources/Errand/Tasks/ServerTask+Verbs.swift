@@ -77,7 +77,7 @@ extension PayloadDownloadingTask {
 }
 
 extension ServerTask {
-  /// Asks for the head of the answer only: the task's request with HEAD and without its body.
+  /// Sends the task's request as HEAD, without its body.
   ///
   /// Everything else is as in any other call: the server's rules, headers, hooks and retries.
   ///

@@ -57,8 +57,8 @@ public protocol ServerTask: Sendable {
   /// Header fields that override those of the server: ``HTTPHeaders``, a dictionary, pairs, or anything `Encodable` with keys.
   /// Empty unless stated.
   var headers: TaskHeaders { get }
-  /// Names and values that go into the query or the body, by the method: into the body for POST, PUT, PATCH and methods that are
-  /// not known, encoded as payloads are, unless the task has a body of its own; else into the query. None unless stated.
+  /// Names and values that go into the query or the body, by the method: into the body for POST, PUT, PATCH, QUERY and methods
+  /// that are not known, encoded as payloads are, unless the task has a body of its own; else into the query. None unless stated.
   var parameters: TaskParameters { get }
   /// The body of the request, made anew for every attempt. Empty unless stated.
   func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody

@@ -87,6 +87,8 @@ public struct TaskPlan: Sendable {
   var transfer: Int?
   /// The control that holds the call from outside.
   var control: CallControl?
+  /// True for a call that another call makes for itself: the hooks that tell of progress are not told of it.
+  var isUnseen = false
 
   /// The plan of a task without modifiers.
   public init<Described: ServerTask>(_ task: Described) {
@@ -143,6 +145,16 @@ public struct TaskPlan: Sendable {
   /// The policy for failed attempts: the task's, or the one of its server.
   func retryPolicy(under configuration: ServerConfiguration) -> RetryPolicy {
     retryPolicy.isInherited ? configuration.retryPolicy : retryPolicy
+  }
+
+  /// The plan of a call that this plan's call makes for itself, without a serial queue and without a handle.
+  var unseen: TaskPlan {
+    var plan = self
+    plan.isUnseen = true
+    plan.serialQueue = .none
+    plan.control = nil
+    plan.progress = nil
+    return plan
   }
 
   /// True when the task states time limits of its own.

@@ -15,7 +15,8 @@ package enum TaskSpelling {
     "context": TaskContext.self, "echoStyle": EchoStyle.self, "recordingStyle": RecordingStyle.self,
   ]
   private static let spelled = [
-    "path", "query", "headers", "timeout", "encoder", "decoder", "payloadPath", "url", "gzipUploadThreshold",
+    "path", "query", "headers", "parameters", "timeout", "encoder", "decoder", "payloadPath", "url",
+    "gzipUploadThreshold",
   ]
 
   /// The bodies that count where the task says by its protocol that it sends one.

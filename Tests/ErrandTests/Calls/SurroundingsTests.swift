@@ -35,14 +35,14 @@ import Testing
       "caching": surroundings(configure: { $0.cache = MemoryCache() }),
       "callSteps": surroundings(configure: { $0.perCallSteps = [Passing()] }),
       "authentication": surroundings(configure: { $0.authentication = .bearer("a") }),
-      "innerSteps": surroundings(configure: { $0.waitsForConnectivity = true }),
+      "connectivity": surroundings(configure: { $0.waitsForConnectivity = true }),
+      "progress": surroundings(plan: { $0.progress = { _ in } }),
       "attemptSteps": surroundings(configure: { $0.perAttemptSteps = [Passing()] }),
       "isTransportDeaf": surroundings(StubTransport { .status(.ok, for: $0) }),
     ]
     for (name, surroundings) in each { #expect(surroundings != nil, "\(name)") }
     #expect(surroundings(configure: { $0.hedging = .after(.seconds(1)) }) != nil, "of the server")
     #expect(surroundings(plan: { $0.authentication = .bearer("a") }) != nil, "of the task")
-    #expect(surroundings(plan: { $0.progress = { _ in } }) != nil, "of a call whose progress is told")
     let all = try #require(surroundings(plan: { $0.serialQueue = .named("a") }))
     #expect(Set(Mirror(reflecting: all).children.compactMap(\.label)) == Set(each.keys), "a new part is tried here too")
   }

@@ -16,7 +16,7 @@ import Testing
         "body of 0 bytes",
         "attempt 1 ended: 503 Service Unavailable", "waiting 2.000 s to retry: 503 Service Unavailable", "wait over",
         "attempt 2 started", "GET https://shop.test/widgets/7", "200 OK", "body of 26 bytes", "attempt 2 ended: 200 OK",
-        "decoded", "call succeeded",
+        "decoded", "call succeeded with 200 OK",
       ])
     #expect(recorder.problems == [])
     #expect(recorder.events.allSatisfy { $0.task == "GetWidget" })

@@ -42,7 +42,7 @@ import Testing
     await shop.asked.reached(1)
     shop.gate.open()
     await recorder.balanced()
-    #expect(recorder.moments().last == "call succeeded")
+    #expect(recorder.moments().last == "call succeeded with 200 OK")
   }
 
   @Test func `a scoped call is cancelled when the handle is released`() async throws {
@@ -161,7 +161,7 @@ import Testing
     var late: [String] = []
     for await event in handle.events { late.append(event.moment.description) }
     #expect(early == late)
-    #expect(early.first == "call started" && early.last == "call succeeded")
+    #expect(early.first == "call started" && early.last == "call succeeded with 200 OK")
     #expect(early.contains { $0.hasPrefix("waiting") })
   }
 

@@ -23,7 +23,7 @@ import Testing
     let make = try #require(makers.first)
     let call = make()
     #expect(call == calls.calls.first && call.exchanges.count == 1 && !"\(call)".contains("planted"))
-    #expect(call.moments.last?.text == "call succeeded")
+    #expect(call.moments.last?.text == "call succeeded with 200 OK")
   }
 
   @Test func `calls that cannot be written are counted and told of, and the page has whole blocks alone`() async throws

@@ -92,7 +92,9 @@
           let listed = Set(try index(in: folder).map(\.file))
           for name in try files(in: folder) where name.hasSuffix(".txt") {
             let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
-            #expect(text.hasPrefix("GetPage: call succeeded\n") && text.hasSuffix("call succeeded\n"), "\(name)")
+            #expect(
+              text.hasPrefix("GetPage: call succeeded with 200 OK\n") && text.hasSuffix("call succeeded with 200 OK\n"),
+              "\(name)")
             #expect(listed.contains(name))
           }
           var next = RecordingFolder(folder)

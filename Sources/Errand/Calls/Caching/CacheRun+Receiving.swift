@@ -108,11 +108,10 @@ extension CacheRun {
     status.forwardStatus = .notModified
     status.timeLeft = updated.response.terms.timeLeft(at: call.manager.dates.now)
     call.trace.note(.cacheValidated)
-    guard let answer = try await serve(updated, status, age: nil, by: response) else {
-      return try await askAgain(attempts)
-    }
-    response.body.cancel()
-    return answer
+    let answer = try await serve(updated, status, age: nil, by: response)
+    response.body.cancel()  // it holds its stream, which another request may need
+    if let answer { return answer }
+    return try await askAgain(attempts)
   }
 
   /// Updates a stored response by the header of a 304 or of a response to HEAD.
@@ -121,7 +120,7 @@ extension CacheRun {
     let updated = Validation.updated(entry.response, by: response.headers, requestTime: now, responseTime: now)
     if CacheControl(response.headers).contains("no-store") {
       await caching.store.remove(entry, for: key)
-    } else if caching.policy.stores {
+    } else if caching.policy.stores, demand.mayStore {
       let kept = Validation.reusable(updated)
       try? await caching.store.update(entry, to: kept, for: key)  // it then stays as old as it was
     }
@@ -130,7 +129,7 @@ extension CacheRun {
 
   // RFC 9111 §4.3.5: all stored responses that could have been chosen are updated, or removed.
   private func updateAll(by response: HTTPResponse) async {
-    guard response.url == request.url, caching.policy.stores else { return }
+    guard response.url == request.url, caching.policy.stores, demand.mayStore else { return }
     for entry in await caching.store.entries(for: key) where entry.response.fits(selecting, unpacks: unpacks) {
       if Validation.isAboutSame(entry.response, response.headers) {
         _ = await update(entry, by: response)

@@ -11,14 +11,14 @@ extension Call {
   private func answer(
     _ request: HTTPRequest, from caching: Caching, _ attempts: @escaping CacheRun.Attempts
   ) async throws -> Outcome {
-    let run = CacheRun(self, judgesAddresses(request) ? caching.onlyRemoving : caching, request)
+    let run = CacheRun(self, judgesConnections(request) ? caching.onlyRemoving : caching, request)
     state.withLock { $0.cacheRun = run }
     return try await run.answer(attempts)
   }
 
-  // What is stored came from an address that the rule of the call was not asked about, and a hit would get past it.
-  private func judgesAddresses(_ request: HTTPRequest) -> Bool {
-    if !plan.addressPolicy.isInherited { return true }
+  // What is stored came over a connection that the rules of the call were not asked about, and a hit would get past them.
+  private func judgesConnections(_ request: HTTPRequest) -> Bool {
+    if !plan.addressPolicy.isInherited || request.options.pins != snapshot.configuration.pins { return true }
     let policy = request.options.addressPolicy
     return !policy.allowsAll && policy.identity != snapshot.configuration.addressPolicy.identity
   }

@@ -2,23 +2,24 @@ import ErrandFoundation
 
 extension Call {
   /// 5. One request for all calls that send the same at the same time, where the server wants that.
-  @inline(__always)
-  func coalesced(_ request: HTTPRequest, _ send: @escaping CacheRun.Attempts) async throws -> Outcome {
+  func coalesced(
+    _ request: HTTPRequest, built: HTTPRequest, _ send: CacheRun.Attempts
+  ) async throws -> Outcome {
     guard surroundings?.coalesces == true, request.method.isSafe, request.body.isEmpty else {
       return try await send(request)
     }
-    return try await joined(request)
-  }
-
-  private func joined(_ request: HTTPRequest) async throws -> Outcome {
     let key = FlightKey(request, of: plan)
-    let (flight, isFirst) = manager.flights.join(key) { Flight(sharing: self, request) }
-    Attempt.releaseSurrounding()  // the shared call may wait for their slots
-    trace.note(.joined(call: flight.call.number))
-    let result = await flight.outcome { [manager] in manager.flights.leave(key, flight) }
-    let shared = flight.call.state.withLock { ($0.method, $0.url, $0.wasPerhapsSent) }
-    state.withLock { ($0.method, $0.url, $0.wasPerhapsSent) = shared }
-    return own(try result.get(), isFirst: isFirst)
+    while true {
+      let (flight, isFirst) = manager.flights.join(key) { Flight(sharing: self, request, built: built) }
+      Attempt.releaseSurrounding()  // the shared call may wait for their slots
+      trace.note(.joined(call: flight.call.number))
+      let result = await flight.outcome { [manager] in manager.flights.leave(key, flight) }
+      // Whoever cancelled the shared call with the others did not know of this one.
+      if case .failure(is CancellationError) = result, !isCancelled { continue }
+      let shared = flight.call.state.withLock { ($0.method, $0.url, $0.wasPerhapsSent) }
+      state.withLock { ($0.method, $0.url, $0.wasPerhapsSent) = shared }
+      return own(try result.get(), isFirst: isFirst)
+    }
   }
 
   /// The outcome of a shared call as one of this call.

@@ -11,11 +11,14 @@ final class Flight: Sendable {
 
   let call: Call
   private let request: HTTPRequest
+  /// The request before the steps of the call.
+  private let built: HTTPRequest
   private let state = Lock(State())
 
-  init(sharing call: Call, _ request: HTTPRequest) {
+  init(sharing call: Call, _ request: HTTPRequest, built: HTTPRequest) {
     self.call = Call(sharing: call)
     self.request = request
+    self.built = built
   }
 
   /// Counts one more call; false where none can join any more.
@@ -29,9 +32,11 @@ final class Flight: Sendable {
 
   /// Sends the request, for all.
   func start(_ ended: @escaping @Sendable () -> Void) {
+    // The caller waits for it: calls that it makes hold the turns that the caller holds.
+    let send = SerialQueues.joined { [self] in try await call.sendShared(request, built: built) }
     Attempt.besideSurrounding { [self] in
       let result: AttemptResult
-      do { result = .success(try await call.sendShared(request)) } catch { result = .failure(error) }
+      do { result = .success(try await send()) } catch { result = .failure(error) }
       ended()
       end(result)
     }
@@ -76,7 +81,7 @@ final class Flight: Sendable {
 }
 
 extension Call {
-  /// The call that sends a request for all who wait for it: without hooks of its own, and without the deadline of any.
+  /// The call that sends a request for all who wait for it: which no hook is told of, and without the deadline of any.
   fileprivate convenience init(sharing call: Call) {
     var plan = call.plan.unseen
     plan.tag = "errand.shared"  // who cancels the calls of a tag means those that wait
@@ -86,9 +91,9 @@ extension Call {
     state.withLock { $0.serverHeaders = headers }
   }
 
-  fileprivate func sendShared(_ request: HTTPRequest) async throws -> Outcome {
+  fileprivate func sendShared(_ request: HTTPRequest, built: HTTPRequest) async throws -> Outcome {
     try await run { call in
-      try await call.throughCache(request) { asked in try await call.attempts(asked, built: request) }
+      try await call.throughCache(request) { asked in try await call.attempts(asked, built: built) }
     }
   }
 }

@@ -50,6 +50,9 @@ struct FlightKey: Hashable, Sendable {
   private let account: String?
   private let digest: Credential?
   private let addresses: AddressPolicy.Identity
+  private let pins: PublicKeyPins
+  private let networks: [Bool]
+  private let priority: CallPriority
   private let timeouts: Timeouts
   private let policy: CachePolicy
 
@@ -62,6 +65,9 @@ struct FlightKey: Hashable, Sendable {
     account = request.options.account
     digest = request.options.digest
     addresses = request.options.addressPolicy.identity
+    pins = request.options.pins
+    networks = [request.options.allowsExpensiveNetworkAccess, request.options.allowsConstrainedNetworkAccess]
+    priority = plan.priority  // an urgent call waits in no line of others
     var timeouts = request.options.timeouts
     timeouts.call = nil  // a deadline is each call's own
     self.timeouts = timeouts

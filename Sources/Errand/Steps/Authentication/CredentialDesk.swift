@@ -20,6 +20,8 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
     /// The number of refreshes that have begun, and the last one.
     var flights = 0
     var flight: Task<Void, Never>?
+    /// The removal of what is stored: no refresh begins before it has ended.
+    var forgetting: Task<Void, any Error>?
   }
 
   private let method: Method
@@ -145,16 +147,20 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
 
   /// Begins a refresh: in a Swift task of its own, for none of those who wait for it may end it for the others.
   private func begin(_ number: Int, _ context: RefreshContext) {
-    let flight = Task { await refresh(context) }
-    let isCancelled = state.withLock { state in
-      guard state.flights == number else { return false }  // it has ended, and another has begun
+    // What the caller waits for may make calls of its own: they hold the turns that the caller holds.
+    let work = SerialQueues.joined { [self] in await refresh(context) }
+    let cancelled = state.withLock { state -> Task<Void, Never>? in
+      guard state.flights == number else { return nil }  // another has begun
+      let flight = Task { _ = try? await work() }
       state.flight = flight
-      return state.machine.isCancelled
+      return state.machine.isCancelled ? flight : nil
     }
-    if isCancelled { flight.cancel() }
+    cancelled?.cancel()
   }
 
   private func refresh(_ context: RefreshContext) async {
+    // Or it would find the token that is about to go.
+    _ = await state.withLock { $0.forgetting }?.result
     let scope = RefreshScope.sources.union([ObjectIdentifier(self)])
     do {
       let (token, isNew) = try await RefreshScope.$sources.withValue(scope) { try await nextToken(context) }
@@ -212,14 +218,22 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
   }
 
   func forget() async throws {
-    let flight = state.withLock { state in
+    let forgetting = state.withLock { state in
       state.forgetCount += 1
       state.machine.forget()
       state.hasLoaded = true  // what is stored is about to go
-      return state.flight
+      let (flight, earlier) = (state.flight, state.forgetting)
+      let forgetting = Task { try await forget(after: flight, earlier) }
+      state.forgetting = forgetting
+      return forgetting
     }
+    try await forgetting.value
+  }
+
+  private func forget(after flight: Task<Void, Never>?, _ earlier: Task<Void, any Error>?) async throws {
     flight?.cancel()
     await flight?.value  // what it still gets would be stored after the rest was forgotten
+    _ = await earlier?.result
     state.withLock { $0.machine.forget() }
     try await method.forget()
   }

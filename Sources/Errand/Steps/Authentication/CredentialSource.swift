@@ -53,7 +53,7 @@ struct SigningAttempt: Sendable {
 
 /// The record of one caller's wait for a token: noted from the moment that a refresh is under way.
 final class RefreshWait: Sendable {
-  private enum Stage { case new, begun, ended }
+  private enum Stage { case new, beginning, begun, ending, ended }
 
   private let stage = Lock(Stage.new)
   private let note: @Sendable (CallMoment) -> Void
@@ -63,16 +63,22 @@ final class RefreshWait: Sendable {
   /// The caller waits for a refresh; noted once.
   func begin() {
     let isFirst = stage.withLock { stage in
-      defer { if stage == .new { stage = .begun } }
+      defer { if stage == .new { stage = .beginning } }
       return stage == .new
     }
-    if isFirst { note(.refreshStarted) }
+    guard isFirst else { return }
+    note(.refreshStarted)
+    let hasEnded = stage.withLock { stage in
+      stage = stage == .ending ? .ended : .begun
+      return stage == .ended
+    }
+    if hasEnded { note(.refreshEnded) }
   }
 
   /// The caller waits no longer.
   func end() {
     let wasBegun = stage.withLock { stage in
-      defer { stage = .ended }
+      defer { stage = stage == .beginning ? .ending : .ended }  // whoever notes the beginning notes the end after it
       return stage == .begun
     }
     if wasBegun { note(.refreshEnded) }

@@ -43,6 +43,11 @@ struct MemoryShelf {
     let entry = CacheEntry(id: "\(lastID)", response, body: body)
     let size = Self.size(of: response, key) + body.count
     guard size <= limit else { return dropped }
+    if let variants = byKey[key], variants.count >= StoredResponse.mostVariants {
+      let oldest = variants.prefix(variants.count - StoredResponse.mostVariants + 1)
+      dropped += oldest.compactMap { slots[$0]?.entry }
+      for index in oldest { drop(index) }
+    }
     add(Slot(key: key, entry: entry, size: size))
     dropped += dropLeastUsed()
     return dropped

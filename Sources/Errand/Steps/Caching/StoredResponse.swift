@@ -2,6 +2,9 @@ public import ErrandFoundation
 
 /// A response in a cache, without its body.
 public struct StoredResponse: Sendable, Hashable {
+  /// The most responses that are kept under one key: a server may choose by a field that is another each time.
+  static let mostVariants = 32
+
   /// The status.
   public let status: HTTPStatus
   /// The header fields as they were stored.

@@ -88,11 +88,14 @@ import Testing
     #expect(error.reason.contains("sign in again") && error.reason.contains("it was used, or is none"))
   }
 
-  @Test func `a cancelled caller does not lose the next refresh token`() async throws {
+  @Test(arguments: ["task", "cancelAll"], [OAuth2.Grant.refreshToken("first"), .authorizationCode("c0de")])
+  func `a cancelled caller does not lose the next refresh token, nor its code`(
+    way: String, grant: OAuth2.Grant
+  ) async throws {
     let (gate, asked) = (Gate(), Counter())
     service.give("first")
     let shop = VirtualShop(
-      configure: { $0.authentication = .oauth2(service.settings(.refreshToken("first"))) },
+      configure: { $0.authentication = .oauth2(service.settings(grant)) },
       answer: { [service] _, request, _ in
         let answer = service.answer(request)
         if request.url == TokenService.url {
@@ -103,11 +106,12 @@ import Testing
       })
     let call = Task { try await shop.task().run() }
     await asked.reached(1)
-    call.cancel()
+    if way == "task" { call.cancel() } else { #expect(await shop.manager.cancelAll() == 1) }
     await #expect(throws: CancellationError.self) { try await call.value }
     gate.open()
     #expect(try await shop.task().run().status == .ok)
     #expect(service.requests.count == 1 && service.reused == 0, "the token that came too late is used")
+    #expect(await eventually { shop.manager.callCount == 0 })
   }
 
   @Test func `a code is redeemed once, with its proof and its redirect (RFC 7636 §4.5)`() async throws {

@@ -57,6 +57,51 @@ import Testing
     #expect(text.contains("is not stored") && !text.contains("r1") && !text.contains("first"))
   }
 
+  /// A store whose removals wait.
+  private struct SlowStore: SecretStore {
+    let store = MemorySecretStore()
+    let gate = Gate()
+    let asked = Counter()
+
+    func secret(named name: String) async throws -> Data? { try await store.secret(named: name) }
+
+    func setSecret(_ secret: Data?, named name: String) async throws {
+      if secret == nil {
+        asked.add()
+        await gate.wait()
+      }
+      try await store.setSecret(secret, named: name)
+    }
+  }
+
+  @Test func `a call that comes while a token is forgotten does not bring it back`() async throws {
+    let store = SlowStore()
+    let authentication = Authentication.oauth2(
+      service.settings(.clientCredentials) {
+        $0.store = store
+        $0.storeName = "ann"
+      })
+    let sent = Shared<[String?]>([])
+    let shop = VirtualShop(
+      configure: { $0.authentication = authentication },
+      answer: { [service] _, request, _ in
+        if request.url != TokenService.url { sent.withLock { $0.append(request.headers[.authorization]) } }
+        return service.answer(request)
+      })
+    try await shop.task().run()
+    let forgetting = Task { try await authentication.forget() }
+    await store.asked.reached(1)
+    let meanwhile = Task { try await shop.task().run() }
+    #expect(await eventually { shop.manager.callCount == 1 })
+    store.gate.open()
+    try await forgetting.value
+    _ = try await meanwhile.value
+    try await shop.task().run()
+    #expect(sent.withLock { $0 } == ["Bearer t1", "Bearer t2", "Bearer t2"] && service.requests.count == 2)
+    let kept = try #require(try await store.secret(named: "ann"))
+    #expect(try JSONDecoder().decode(AccessToken.self, from: kept).value == "t2")
+  }
+
   @Test func `forgetting removes the token from the store`() async throws {
     let store = MemorySecretStore()
     let authentication = Authentication.oauth2(

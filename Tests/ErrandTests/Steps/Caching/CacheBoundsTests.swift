@@ -61,4 +61,55 @@ import Testing
       #expect(await eventually { await kept() <= 2 })
     }
   }
+
+  @Test(arguments: [true, false])
+  func `of responses that are chosen by a field that is another each time, few are kept`(
+    isOnDisk: Bool
+  ) async throws {
+    try await withFolder { folder in
+      let cache: any CacheStore =
+        isOnDisk
+        ? try DiskCache(at: folder, sizeLimit: 100 << 20, ageLimit: .seconds(86_400)) { CacheRulesWorld.start + 1000 }
+        : MemoryCache()
+      for number in 0..<100 {
+        let response = StoredResponse.made(
+          [.vary: "X-Request-ID"], selecting: ["X-Request-ID": "\(number)"], after: Double(number))
+        try await cache.put(response, [Data("\(number)".utf8)])
+      }
+      let kept = try await cache.texts().compactMap { Int($0) }.sorted()
+      #expect(kept == Array((100 - StoredResponse.mostVariants)..<100), "the last ones")
+      #expect(try await cache.texts(.widget(8)).isEmpty)
+    }
+  }
+
+  @Test func `a request that forbids to store anything updates nothing either`() async throws {
+    let shop = CachedShop { number, request in
+      number == 1
+        ? .text("a", [.cacheControl: "max-age=1", .eTag: "\"1\""], for: request)
+        : .status(.notModified, headers: [.eTag: "\"1\"", "X-New": "\(number)"], for: request)
+    }
+    _ = try await shop.get()
+    shop.clock.advance(by: .seconds(10))
+    let response = try await shop.task().header(.cacheControl, "no-store").response()
+    #expect(response.text == "a" && response.headers["X-New"] == "2" && shop.sentCount == 2)
+    let key = CacheKey(url: "https://shop.test/widgets/7")
+    #expect(await shop.cache.entries(for: key).map { $0.response.headers["X-New"] } == [nil])
+    _ = try await shop.get()
+    #expect(await shop.cache.entries(for: key).map { $0.response.headers["X-New"] } == ["3"])
+  }
+
+  @Test func `a 304 that is of no use gives its stream back before the remote is asked again`() async throws {
+    let shop = CachedShop { number, request in
+      switch number {
+      case 1: .text("0123456789", [.cacheControl: "max-age=1", .eTag: "\"1\""], for: request)
+      case 2: .status(.notModified, headers: [.eTag: "\"1\""], for: request)
+      default: .status(416, for: request)
+      }
+    }
+    await shop.server.manager.setLimits(ThrottleLimits(streamsPerHost: 1))
+    _ = try await shop.get()
+    shop.clock.advance(by: .seconds(10))
+    let call = Task { try await shop.task().header(.range, "bytes=1000-").accepting(.all).stream().status }
+    #expect(try await call.value == 416 && shop.sentCount == 3)
+  }
 }

@@ -67,7 +67,7 @@ final class OAuth2Authenticator: Authenticator {
     return nil
   }
 
-  // MARK: The refresh token
+  // MARK: What is sent once
 
   /// A token for a refresh token, which is sent once. Cancelling does not end the exchange: with rotation, the refresh token
   /// would be used up, and the next one lost.
@@ -105,7 +105,7 @@ final class OAuth2Authenticator: Authenticator {
       token = try await endpoint.token(grant("password", password), context)
     case .refreshToken: throw signInRequired("the refresh token is used up")
     case .code(let code, let redirectURL, let verifier):
-      token = try await redeem(code, redirectURL, verifier, context)
+      return try await redeem(code, redirectURL, verifier, context)
     case .device(let url, let show):
       token = try await DeviceSignIn(endpoint: endpoint, context: context).token(at: url, show)
     }
@@ -131,12 +131,18 @@ final class OAuth2Authenticator: Authenticator {
     var grant: HTTPQuery = ["grant_type": "authorization_code", "code": code]
     if let redirectURL { grant.add("redirect_uri", redirectURL.absoluteString) }
     if let verifier { grant.add("code_verifier", verifier) }
-    do {
-      return try await endpoint.token(grant, context)
-    } catch let error as TaskError where error.isSurelyNotSent {
-      state.withLock { $0.hasUsedGrant = false }
-      throw error
+    // Cancelling does not end this exchange either: the code would be used up.
+    let exchange = Task { [grant] in
+      do {
+        let token = try await endpoint.token(grant, context)
+        await keep(token, context)
+        return token
+      } catch let error as TaskError where error.isSurelyNotSent {
+        state.withLock { $0.hasUsedGrant = false }
+        throw error
+      }
     }
+    return try await exchange.value
   }
 
   // MARK: Errors

@@ -154,15 +154,23 @@ public final class DiskCache: CacheStore {
     noteAdded(head.count)
   }
 
-  /// Removes the responses whose place another one takes. Of two that come at once, one stays.
+  /// Removes the responses whose place another one takes, and the oldest where there are many. Of two that come at once, one stays.
   func removeSuperseded(by head: DiskHead, _ own: DiskName, in shard: Int32) {
+    var variants: [(time: Date, name: DiskName)] = []
     for name in DiskFolder.names(in: shard) where name.isOf(own) && name.kind == .entry && name != own {
       guard let (file, size) = DiskFolder.openFile(name.text, in: shard) else { continue }
       defer { close(file) }
       guard let (_, old, _) = Self.head(of: file, size: size), old.key == head.key else { continue }
       let isOlder = (old.response.responseTime, name.number) < (head.response.responseTime, own.number)
-      if isOlder, head.response.supersedes(old.response) { removeFiles(name, in: shard) }
+      if isOlder, head.response.supersedes(old.response) {
+        removeFiles(name, in: shard)
+      } else {
+        variants.append((old.response.responseTime, name))
+      }
     }
+    let excess = variants.count - StoredResponse.mostVariants + 1
+    guard excess > 0 else { return }
+    for (_, name) in variants.sorted(by: { $0.time < $1.time }).prefix(excess) { removeFiles(name, in: shard) }
   }
 
   // MARK: Removing

@@ -151,7 +151,7 @@
     }
 
     /// The time for which a turn's reports stand for idle connections, in nanoseconds.
-    private static let hearing: UInt64 = 10_000_000
+    private static let hearing: UInt64 = 1_000_000
 
     static func isSilent(_ descriptor: Int32) -> Bool {
       var byte: UInt8 = 0

@@ -1,0 +1,152 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// What is told of the end of a call, and what may hold it up.
+@Suite(.timeLimit(.minutes(10))) struct CallEndsTests {
+  @Test func `the end of every call that had a response has its status`() async throws {
+    let events = EventRecorder()
+    let stub = StubServer(.status(.ok), .status(.noContent)) { $0.observers = [events] }
+    try await PlainTask().on(stub.server).run()
+    _ = try await PlainTask().on(stub.server).downloadData()
+    let ends = events.events.compactMap { event -> HTTPStatus? in
+      if case .callEnded(.succeeded(let status)) = event.moment { status } else { nil }
+    }
+    #expect(ends == [.ok, .noContent])
+  }
+
+  @Test func `a call that was cancelled before its deadline has no other error than the cancellation`() async throws {
+    let gate = Gate()
+    let shop = VirtualShop { _, request, _ in
+      await gate.wait()  // and heeds no cancellation
+      return .ok(request)
+    }
+    let call = Task { try await shop.task().deadline(.seconds(10)).run() }
+    await shop.clock.sleepers(count: 1)
+    #expect(await eventually { shop.sentCount == 1 })
+    #expect(await shop.manager.cancelAll() == 1)
+    shop.clock.advance(by: .seconds(10))
+    gate.open()
+    await #expect(throws: CancellationError.self) { try await call.value }
+  }
+
+  private struct Slow: ServerTask {
+    let clock: ManualClock
+    func didFail(with error: any Error) async { try? await CallClock(clock).sleep(for: .seconds(3600)) }
+  }
+
+  @Test func `a hook that hears of the end holds up no call that was cancelled`() async throws {
+    let gate = Gate()
+    let shop = VirtualShop { _, request, clock in
+      try await CallClock(clock).sleep(for: .seconds(1))
+      return .ok(request)
+    }
+    let call = Task { try await Slow(clock: shop.clock).on(shop.server).run() }
+    await shop.clock.sleepers(count: 1)
+    #expect(await shop.manager.cancelAll() == 1)
+    await #expect(throws: CancellationError.self) { try await call.value }
+    gate.open()
+  }
+
+  @Test(arguments: [true, false]) func `a probe whose body takes long closes the circuit with its head`(isStream: Bool)
+    async throws
+  {
+    let breaker = CircuitBreaker(minimumCalls: 1, openDuration: .seconds(30), probes: 1)
+    let gate = Gate()
+    let shop = VirtualShop(
+      configure: {
+        $0.circuitBreaker = breaker
+        $0.retryPolicy = .never
+      },
+      answer: { number, request, _ in
+        switch number {
+        case 1: return .status(503, for: request)
+        case 2:
+          return HTTPResponse(url: request.url, body: HTTPResponseBody(HeldBody(gate: gate)))
+        default: return .ok(request)
+        }
+      })
+    _ = await taskError { try await shop.task().run() }
+    #expect(await taskError { try await shop.task().run() }?.code == .circuitOpen)
+    shop.clock.advance(by: .seconds(30))
+    if isStream {
+      let stream = try await shop.task().stream()
+      try await shop.task().run()
+      gate.open()
+      stream.body.cancel()
+    } else {
+      try await withFolder { folder in
+        let download = Task { try await shop.task().download(to: folder.appendingPathComponent("file")) }
+        #expect(await eventually { shop.sentCount == 2 })
+        #expect(await eventually { (try? await shop.task().run()) != nil })
+        gate.open()
+        _ = try await download.value
+      }
+    }
+  }
+
+  /// A body that has its end only once the gate is open.
+  private final class HeldBody: HTTPBodySource {
+    private let gate: Gate
+    init(gate: Gate) { self.gate = gate }
+    func next() async throws -> Data? {
+      await gate.wait()
+      return nil
+    }
+    func cancel() {}
+  }
+
+  private struct Twice: PerAttemptStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      try await next(request).body.cancel()
+      return try await next(request)
+    }
+  }
+
+  @Test func `progress has the number of its attempt, also where that sends twice`() async throws {
+    let told = Shared<[Int]>([])
+    let tokens = NumberedTokens(valid: 2)
+    let shop = VirtualShop(
+      configure: {
+        $0.authentication = .custom(tokens)
+        $0.perAttemptSteps = [Twice()]
+      },
+      answer: { _, request, _ in tokens.answer(request) })
+    try await URLTask(.known("https://shop.test/a"), method: .put, body: .bytes(Data(repeating: 1, count: 1000)))
+      .progress { progress in told.withLock { $0.append(progress.attempt) } }.on(shop.server).run()
+    #expect(shop.sentCount >= 3 && Set(told.withLock { $0 }) == [1], "\(told.withLock { $0 })")
+  }
+
+  @Test func `a ping is sent once, and no cache answers it`() async throws {
+    let shop = CachedShop(
+      configure: { $0.hedging = .after(.zero) },
+      answer: { _, request in
+        HTTPResponse(url: request.url, headers: [.cacheControl: "max-age=600"], body: HTTPResponseBody(Data("a".utf8)))
+      })
+    _ = try await URLTask(.known("https://shop.test/")).on(shop.server).downloadData()
+    let before = shop.sentCount
+    try await shop.server.ping()
+    try await shop.server.ping()
+    #expect(shop.sentCount == before + 2)
+  }
+
+  @Test func `a modified task of a file refreshes it, and has the tag of its plan`() async throws {
+    struct Catalogue: FileBackedTask {
+      let path = "catalogue"
+      let file: URL
+    }
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("catalogue")
+      let shop = CachedShop(
+        configure: { $0.computedHeaders = { $0 is Catalogue ? ["X-Catalogue": "1"] : [:] } },
+        answer: { _, request in .text("v1", [:], for: request) })
+      let task = Catalogue(file: file).on(shop.server)
+      try await task.refresh()
+      #expect(try await task.contents() == Data("v1".utf8))
+      #expect(task.taskTag == "Catalogue" && task.tagged("nightly").taskTag == "nightly")
+      #expect(try await shop.server.standardHeaders(for: task)["X-Catalogue"] == "1")
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// Calls that a call makes for itself: shared requests, and validations afterwards.
+@Suite(.timeLimit(.minutes(10))) struct OwnCallsTests {
+  private struct Stamp: PerCallStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      var request = request
+      request.headers["X-Stamp"] = "1"
+      return try await next(request)
+    }
+  }
+
+  @Test(arguments: [true, false]) func `a retry keeps what the steps of the call have set`(isShared: Bool) async throws
+  {
+    let shop = CachedShop(
+      configure: {
+        $0.cache = nil
+        $0.coalescesRequests = isShared
+        $0.perCallSteps = [Stamp()]
+        $0.retryPolicy = .fixed(retries: 1, delay: .zero)
+      },
+      answer: { number, request in
+        number == 1 ? .status(503, for: request) : .text("widget", [:], for: request)
+      })
+    #expect(try await shop.task().download() == "widget")
+    #expect(shop.requests.map { $0.headers["X-Stamp"] } == ["1", "1"])
+  }
+
+  /// A task whose hooks count.
+  private struct Counting: ServerTask, PayloadDownloadingTask {
+    typealias DownloadPayload = String
+    let path = "widgets/7"
+    let heard: Counter
+
+    func willStart() async { heard.add() }
+    func didStart(_ request: HTTPRequest) async { heard.add() }
+    func didFail(with error: any Error) async { heard.add() }
+    func didComplete(with response: HTTPResponse) async { heard.add() }
+    func postProcess(response: HTTPResponse) async throws { heard.add() }
+    func postflight(response: HTTPResponse) async throws { heard.add() }
+  }
+
+  @Test
+  func `a validation afterwards is of the same task, for the server's hooks and for events, and its own hooks rest`()
+    async throws
+  {
+    let seen = Shared<[String]>([])
+    let shop = CachedShop(
+      configure: { configuration in
+        configuration.preflight = { task, _ in seen.withLock { $0.append("\(type(of: task))") } }
+        configuration.computedHeaders = { task in task is Counting ? ["X-For": "counting"] : [:] }
+      },
+      answer: { number, request in
+        .text("\(number)", [.cacheControl: "max-age=1, stale-while-revalidate=600"], for: request)
+      })
+    let heard = Counter()
+    let task = Counting(heard: heard).on(shop.server)
+    #expect(try await task.download() == "1")
+    let count = heard.count
+    shop.clock.advance(by: .seconds(10))
+    #expect(try await task.download() == "1")
+    #expect(await eventually { shop.sentCount == 2 && shop.server.manager.callCount == 0 })
+    #expect(seen.withLock { $0.allSatisfy { $0 == "Counting" } && $0.count == 3 }, "\(seen.withLock { $0 })")
+    #expect(shop.requests.map { $0.headers["X-For"] } == ["counting", "counting"])
+    #expect(heard.count == 2 * count, "not for the validation")
+    #expect(Set(shop.events.events.map(\.task)) == ["Counting"])
+    #expect(shop.server.manager.statistics.tasks.values.map(\.task) == ["Counting"])
+  }
+
+  @Test func `a call that joins as the others are cancelled sends a request of its own`() async throws {
+    let gate = Gate()
+    let shop = CachedShop(
+      configure: {
+        $0.cache = nil
+        $0.coalescesRequests = true
+      },
+      answer: { number, request in
+        if number == 1 { await gate.wait() }
+        try Task.checkCancellation()
+        return .text("\(number)", [:], for: request)
+      })
+    let call = Task { try await shop.task().download() }
+    #expect(await eventually { shop.sentCount == 1 })
+    // As `cancelAll()` does that did not see the call.
+    let tagged = await shop.server.manager.cancel(tag: "errand.shared")
+    gate.open()
+    #expect(try await call.value == "2" && tagged == 1)
+  }
+
+  @Test func `a call with pins, or in more of a hurry, shares no request`() async throws {
+    let (gate, isPinned) = (Gate(), Shared(false))
+    let shop = CachedShop(
+      configure: {
+        $0.coalescesRequests = true
+        $0.preflight = { _, request in
+          guard isPinned.withLock({ $0 }) else { return }
+          request.options.pins = ["shop.test": ["sha256/\(Data(repeating: 1, count: 32).base64EncodedString())"]]
+        }
+      },
+      answer: { number, request in
+        await gate.wait()
+        return .text("\(number)", [.cacheControl: "max-age=60"], for: request)
+      })
+    let plain = Task { try await shop.task().download() }
+    #expect(await eventually { shop.sentCount == 1 })
+    isPinned.withLock { $0 = true }
+    let pinned = Task { try await shop.task().download() }
+    #expect(await eventually { shop.sentCount == 2 })
+    isPinned.withLock { $0 = false }
+    let urgent = Task { try await shop.task().priority(.urgent).download() }
+    #expect(await eventually { shop.sentCount == 3 })
+    gate.open()
+    _ = try await (plain.value, pinned.value, urgent.value)
+    isPinned.withLock { $0 = true }
+    _ = try await shop.task().download()
+    #expect(shop.sentCount == 4, "what is stored came over a connection that the pins were not asked about")
+    isPinned.withLock { $0 = false }
+    _ = try await shop.task().download()
+    #expect(shop.sentCount == 4)
+  }
+
+  @Test(arguments: ["refresh", "shared", "networkFirst"])
+  func `what a call waits for may not wait for the call's turn in its queue`(way: String) async throws {
+    let tokens = QueueingTokens()
+    let shop = CachedShop(
+      configure: {
+        $0.coalescesRequests = way == "shared"
+        if way == "refresh" { $0.authentication = .custom(tokens) }
+        if way != "networkFirst" { $0.cache = nil }
+        if way != "refresh" { $0.perAttemptSteps = [Queueing(tokens: tokens)] }
+      },
+      answer: { number, request in .text("\(number)", [.cacheControl: "max-age=0"], for: request) })
+    let task = shop.task("widgets/7", way == "networkFirst" ? .networkFirst(limit: .seconds(5)) : .inherited)
+    if way == "networkFirst" { _ = try await task.download() }
+    tokens.inner.withLock { $0 = { _ = try await PlainTask().on(shop.server).serialQueue(.named("api")).run() } }
+    let error = await taskError { _ = try await task.serialQueue(.named("api")).download() }
+    #expect(error?.code == .reentrantQueue, "\(way): \(error.debugDescription)")
+  }
+}
+
+/// Makes a call within a refresh, or within an attempt.
+private final class QueueingTokens: Authenticator {
+  let inner = Shared<(@Sendable () async throws -> Void)?>(nil)
+
+  func runInner() async throws {
+    let run = inner.withLock { inner in
+      defer { inner = nil }
+      return inner
+    }
+    try await run?()
+  }
+
+  func storedToken() async throws -> Int? { nil }
+  func freshness(of token: Int, at now: Date) -> TokenFreshness { .good }
+  func apply(_ token: Int, to request: inout HTTPRequest) throws {}
+  func forget() async throws {}
+
+  func refresh(_ token: Int?, _ context: RefreshContext) async throws -> Int? {
+    try await runInner()
+    return 1
+  }
+}
+
+private struct Queueing: PerAttemptStep {
+  let tokens: QueueingTokens
+
+  func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+    try await tokens.runInner()
+    return try await next(request)
+  }
+}
