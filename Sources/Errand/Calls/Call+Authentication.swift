@@ -56,7 +56,11 @@ extension Call {
   private var refreshContext: RefreshContext {
     let log = snapshot.configuration.log
     return RefreshContext(
-      manager.dates, transmit: { [self] in try await send(tokenRequest: $0) }, complaint: { log.write($0) })
+      manager.dates, transmit: { [self] in try await send(tokenRequest: $0) }, complaint: { log.write($0) },
+      awaited: { body in
+        let joined = SerialQueues.joined(body)
+        return { _ = try? await joined() }  // the body throws nothing
+      })
   }
 
   /// Sends a request for a token as a call of its own, by a server that has nothing but the limits of this one.

@@ -264,18 +264,19 @@ final class Call: Sendable {
   }
 
   private func tellEnd(_ error: (any Error)?, _ response: HTTPResponse?) async {
-    let tell = { @Sendable [plan] in
-      if let error {
-        await plan.task.didFail(with: error)
-      } else if let response {
-        await plan.task.didComplete(with: response)
-      }
-    }
-    guard state.withLock({ $0.isCancelled }), !Task.isCancelled else { return await tell() }
+    guard state.withLock({ $0.isCancelled }), !Task.isCancelled else { return await callLastHook(error, response) }
     // Nothing of a call that was cancelled from outside makes its caller wait.
-    let hook = Task { await tell() }
+    let hook = Task { await callLastHook(error, response) }
     hook.cancel()
     await hook.value
+  }
+
+  private func callLastHook(_ error: (any Error)?, _ response: HTTPResponse?) async {
+    if let error {
+      await plan.task.didFail(with: error)
+    } else if let response {
+      await plan.task.didComplete(with: response)
+    }
   }
 
   private func startDeadline(_ limit: Duration) {

@@ -1,23 +1,8 @@
-import ErrandFoundation
-
 /// The segments of a path as values, which are escaped so that none of them is more than one segment.
 ///
 ///     let path = ["label", label, "values"]                     // a task's whole path
 ///     var path: String { "label/\(segment: label)/values" }     // or a part of it
 enum PathSegments {
-  /// The path of these segments.
-  /// Throws ``TaskError`` for a segment that would not be one: `.`, `..`, and an empty one, which would make the path of one thing that
-  /// of all.
-  static func path(of segments: [String]) throws(TaskError) -> String {
-    for (index, segment) in segments.enumerated() {
-      if segment.isEmpty {
-        throw refusal(index, "is empty, and would be skipped: for a slash at the end, write the path as text")
-      }
-      if segment == "." || segment == ".." { throw refusal(index, "is '\(segment)', and would name another folder") }
-    }
-    return segments.map(HTTPQuery.escaped).joined(separator: "/")
-  }
-
   /// Stands for an empty value, which fails the call: escapes that are no UTF-8, so that no other value makes them. They are found
   /// wherever they stand, also beside other text of their segment.
   static let emptySegment = "%C0%80"
@@ -37,10 +22,6 @@ enum PathSegments {
       if plain == "%00" { return "a segment that is a NUL" }
     }
     return nil
-  }
-
-  private static func refusal(_ index: Int, _ words: String) -> TaskError {
-    TaskError(.badURL, "segment \(index + 1) of the path \(words)", phase: .preparing, isSurelyNotSent: true)
   }
 }
 

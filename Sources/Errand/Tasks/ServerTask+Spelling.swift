@@ -244,3 +244,22 @@ extension ServerTask {
   @available(*, unavailable, message: "a gzipUploadThreshold is a number of bytes as Int")
   public var plannedGZipThreshold: Int? { nil }
 }
+
+extension PathSegments {
+  /// The path of these segments.
+  /// Throws ``TaskError`` for a segment that would not be one: `.`, `..`, and an empty one, which would make the path of one thing that
+  /// of all.
+  static func path(of segments: [String]) throws(TaskError) -> String {
+    for (index, segment) in segments.enumerated() {
+      if segment.isEmpty {
+        throw refusal(index, "is empty, and would be skipped: for a slash at the end, write the path as text")
+      }
+      if segment == "." || segment == ".." { throw refusal(index, "is '\(segment)', and would name another folder") }
+    }
+    return segments.map(HTTPQuery.escaped).joined(separator: "/")
+  }
+
+  private static func refusal(_ index: Int, _ words: String) -> TaskError {
+    TaskError(.badURL, "segment \(index + 1) of the path \(words)", phase: .preparing, isSurelyNotSent: true)
+  }
+}

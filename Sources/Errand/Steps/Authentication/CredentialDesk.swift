@@ -147,11 +147,10 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
 
   /// Begins a refresh: in a Swift task of its own, for none of those who wait for it may end it for the others.
   private func begin(_ number: Int, _ context: RefreshContext) {
-    // What the caller waits for may make calls of its own: they hold the turns that the caller holds.
-    let work = SerialQueues.joined { [self] in await refresh(context) }
+    let work = context.awaited { [self] in await refresh(context) }
     let cancelled = state.withLock { state -> Task<Void, Never>? in
       guard state.flights == number else { return nil }  // another has begun
-      let flight = Task { _ = try? await work() }
+      let flight = Task { await work() }
       state.flight = flight
       return state.machine.isCancelled ? flight : nil
     }
