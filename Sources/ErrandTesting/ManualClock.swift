@@ -1,6 +1,6 @@
 import Errand
 
-/// A clock whose time a test moves: whoever sleeps wakes when the test has advanced far enough.
+/// A clock whose time a test moves: a sleeper wakes when the test has advanced far enough.
 ///
 ///     let clock = ManualClock()
 ///     let manager = TaskManager(clock: CallClock(clock))
@@ -75,7 +75,7 @@ public final class ManualClock: Clock, Sendable {
   /// The number of sleepers.
   public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-  /// Moves the time, and wakes whoever is due, the earliest first.
+  /// Moves the time, and wakes the sleepers that are due, the earliest first.
   public func advance(by duration: Duration) {
     let due = state.withLock { state in
       state.now = state.now.advanced(by: duration)

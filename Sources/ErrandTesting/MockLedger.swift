@@ -2,13 +2,13 @@
 struct MockLedger: Sendable {
   /// An event that can be waited for.
   enum Awaited: Equatable {
-    /// The next request that nobody has taken.
+    /// The next request that was not taken yet.
     case request
     /// That this many connections are open.
     case openConnections(Int)
   }
 
-  /// Somebody whose wait is over; the request is nil where none was awaited.
+  /// A waiter whose wait is over; the request is nil where none was awaited.
   struct Arrival: Sendable {
     let continuation: CheckedContinuation<MockRequest?, any Error>
     let request: MockRequest?
@@ -65,13 +65,13 @@ struct MockLedger: Sendable {
     return waiters.map { Arrival(continuation: $0.continuation, request: nil) }
   }
 
-  /// A name for somebody who is going to wait.
+  /// The identifier of a new waiter.
   mutating func newID() -> Int {
     lastID += 1
     return lastID
   }
 
-  /// Somebody begins to wait; the wait may be over at once.
+  /// A waiter begins to wait; its wait may be over at once.
   mutating func wait(
     _ id: Int, for awaited: Awaited, _ continuation: CheckedContinuation<MockRequest?, any Error>
   ) -> [Arrival] {
@@ -79,7 +79,7 @@ struct MockLedger: Sendable {
     return arrivals()
   }
 
-  /// Somebody no longer waits. Returns who that was; nil when the wait was over already.
+  /// Removes a waiter and returns it; nil when its wait was over already.
   mutating func giveUp(_ id: Int) -> CheckedContinuation<MockRequest?, any Error>? {
     guard let index = waiters.firstIndex(where: { $0.id == id }) else { return nil }
     return waiters.remove(at: index).continuation

@@ -4,7 +4,7 @@ import ErrandFoundation
 struct MockListener: Sendable {
   /// The port that the system chose.
   let port: UInt16
-  /// The end of the pipe that belongs to whoever stops the server: closing it ends ``accept()``.
+  /// The end of the pipe that belongs to the side that stops the server: closing it ends ``accept()``.
   let wakeUp: Int32
 
   private let descriptor: Int32
@@ -41,7 +41,7 @@ struct MockListener: Sendable {
     close(wakeUpReader)
   }
 
-  /// True when there is a reason to go on: `number` is readable or the time is over, and nobody woke the thread up.
+  /// True when there is a reason to go on: `number` is readable or the time is over, and the thread was not woken up.
   private func wait(for number: Int32, timeout: Int32) -> Bool {
     var items = [
       pollfd(fd: number, events: Int16(POLLIN), revents: 0),

@@ -8,7 +8,7 @@ struct MockScript: Sendable {
   /// Adds an answer for the next request that has none.
   mutating func enqueue(_ answer: MockAnswer) { queue.append(answer) }
 
-  /// Adds a route, which goes before those that are there.
+  /// Adds a route, which takes precedence over those that are there.
   mutating func add(_ route: MockRoute) { routes.append(route) }
 
   /// Forgets everything.

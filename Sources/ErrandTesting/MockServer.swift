@@ -43,7 +43,7 @@ public final class MockServer: Sendable {
 
   /// Closes the listening socket and every connection, whatever they are at, and forgets the routes.
   ///
-  /// What was received can still be read. Whoever waits for something gets a ``MockServerError``. Returns when every
+  /// What was received can still be read. Pending waits throw a ``MockServerError``. Returns when every
   /// thread has ended, or after five seconds where a route's closure takes longer.
   public func stop() { host.stop(waits: true) }
 }

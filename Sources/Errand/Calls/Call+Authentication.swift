@@ -58,8 +58,8 @@ extension Call {
     return RefreshContext(
       manager.dates, transmit: { [self] in try await send(tokenRequest: $0) }, complaint: { log.write($0) },
       awaited: { body in
-        let joined = SerialQueues.joined(body)
-        return { _ = try? await joined() }  // the body throws nothing
+        let work = SerialQueues.joined(body)
+        return { _ = try? await work() }  // the body throws nothing
       })
   }
 

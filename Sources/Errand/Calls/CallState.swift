@@ -81,7 +81,7 @@ struct CallState {
     for field in headers where !serverHeaders.fields.contains(field) { serverHeaders.add(field.value, for: field.name) }
   }
 
-  /// Notes that the call ran into its deadline in a phase, where nobody has cancelled it before.
+  /// Notes that the call ran into its deadline in a phase, unless it was cancelled before.
   mutating func expire(_ phase: TaskError.Phase) {
     if expired == nil, !isCancelled { expired = phase }
   }

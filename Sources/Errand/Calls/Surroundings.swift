@@ -21,7 +21,7 @@ final class Surroundings: Sendable {
   let attemptSteps: [any PerAttemptStep]
   /// The step that waits for a network; nil where calls do not.
   let connectivity: ConnectivityWait?
-  /// Told of the bytes of bodies as they go up and come down; nil where nobody wants to know.
+  /// Told of the bytes of bodies as they go up and come down; nil without an observer of progress.
   let progress: (@Sendable (TransferProgress) -> Void)?
   /// The way in which requests are signed in; nil where nothing does.
   let authentication: Authentication?

@@ -5,7 +5,7 @@ public protocol TaskObserver: Sendable {
   /// The way in which the observer is told; ``ObserverDelivery/queued`` unless stated.
   var delivery: ObserverDelivery { get }
 
-  /// The moments that the observer is told of; ``ObserverInterest/all`` unless stated. What nobody is told of is not made.
+  /// The moments that the observer is told of; ``ObserverInterest/all`` unless stated. Moments without an observer are not made.
   var interest: ObserverInterest { get }
 
   /// True for an observer that is told of the bytes of bodies: ``CallMoment/progressed(_:)``; false unless stated, for counting

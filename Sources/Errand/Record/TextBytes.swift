@@ -1,12 +1,12 @@
 /// Text as it is written, piece by piece: what is made for each call goes into one buffer, not into strings that are joined. Pure.
 ///
-/// The memory is its own, for pieces are small: `Array` takes longer to see that nobody shares it than a copy does.
+/// The memory is its own, for pieces are small: `Array` takes longer to check that it is not shared than to copy one.
 struct TextBytes: ~Copyable {
   /// The place that the text is for.
   enum Place {
     /// A file, which has everything as it is.
     case file
-    /// A log: without signs that nobody sees, and with JSON laid out.
+    /// A log: without invisible characters, and with JSON laid out.
     case log
     /// A terminal: as a log, in colour.
     case terminal

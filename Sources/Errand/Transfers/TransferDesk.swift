@@ -1,4 +1,4 @@
-/// The owner of a ``TransferLife``: whoever runs the transfer, holds it up and watches it meets here.
+/// The owner of a ``TransferLife``: what runs the transfer, pauses it and watches it meets here.
 final class TransferDesk: Sendable {
   typealias States = AsyncStream<TransferState>
 

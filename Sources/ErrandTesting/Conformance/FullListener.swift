@@ -1,6 +1,6 @@
 package import ErrandFoundation
 
-/// A port on 127.0.0.1 that neither accepts nor refuses: nobody takes its connections, and there is no room for more.
+/// A port on 127.0.0.1 that neither accepts nor refuses: its connections are never accepted, and its backlog is full.
 package struct FullListener {
   package let url: URL
   private let descriptors: [Int32]

@@ -86,8 +86,9 @@ import Testing
     "removeAll": "the task of a call with a cache", "received": "the task of a call with a cache",
     "outcome": "the task of a call that joins others", "work": "goes on in a task of its own",
     "again": "waits for what it is given", "attempt": "waits for what it is given",
-    "willStart": "a hook that cancelling does not interrupt", "didFail": "a hook that cancelling does not interrupt",
-    "didComplete": "a hook that cancelling does not interrupt",
+    "willStart": "a hook that cancelling does not interrupt",
+    "didFail": "a hook that runs in a cancelled task where the call was cancelled",
+    "didComplete": "a hook that runs in a cancelled task where the call was cancelled",
   ]
 
   @Test func `a call awaits nothing of which it is not known how a cancellation ends it`() throws {

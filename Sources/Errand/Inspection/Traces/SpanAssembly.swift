@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The spans of one call that has ended, told to whoever takes them down: its attempts, in the order in which they ended, and the
+/// The spans of one call that has ended, told to a ``SpanWriter``: its attempts, in the order in which they ended, and the
 /// call. Pure, but for the time of day.
 struct SpanAssembly {
   private let call: CallSpan

@@ -1,4 +1,4 @@
-/// Spans on their way to an exporter, in the form that it takes. What makes them is let go as soon as a call ends.
+/// Spans on their way to an exporter, in the form that it takes. What makes them is released as soon as a call ends.
 struct SpanBatch: Sendable {
   /// The forms in which exporters take spans.
   enum Form: Sendable {

@@ -14,7 +14,7 @@ struct DownloadCrew {
     let moment: Duration
   }
 
-  /// A wait before a range is asked for again: until when, and after which error.
+  /// A wait before a range is requested again: until when, and after which error.
   struct Rest {
     let end: Duration
     let error: TaskError
@@ -38,7 +38,7 @@ struct DownloadCrew {
     if hasFirst { taken = [0] }
   }
 
-  /// Nobody.
+  /// No range.
   init() {}
 
   /// The next range that is neither there nor fetched by another one, and how it was refused before; nil where there is none, and one
@@ -59,7 +59,7 @@ struct DownloadCrew {
   /// A remote that answers with 429 or 503 may limit connections, as the manager does: the range is left to those who get theirs, and
   /// one of the crew goes.
   ///
-  /// - Returns: False where nobody else is left.
+  /// - Returns: False where no other is left.
   mutating func yield(_ index: Int, after error: TaskError, at now: Duration) -> Bool {
     guard size > 1, Self.isLimit(error) else { return false }
     size -= 1

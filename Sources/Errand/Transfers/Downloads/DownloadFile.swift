@@ -43,7 +43,7 @@ final class DownloadFile {
     if let journal = self.journal, present > 0, journal.boot != BootSession.current { try? write(journal) }
   }
 
-  /// Removes what is there for a place. Throws ``TaskError`` with code `.transferInUse` where somebody works on it.
+  /// Removes what is there for a place. Throws ``TaskError`` with code `.transferInUse` where another transfer works on it.
   static func discard(_ url: URL) throws {
     let place = try TransferPlace(url)
     guard access(place.folder, F_OK) == 0 else { return }

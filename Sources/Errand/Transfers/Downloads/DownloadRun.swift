@@ -113,7 +113,7 @@ actor DownloadRun {
     let url: URL
   }
 
-  /// Sends a request for what is asked for.
+  /// Sends the request of a step.
   func ask(_ asked: DownloadStep.Asked) async throws -> Reply {
     var asked = asked
     do {
@@ -131,7 +131,7 @@ actor DownloadRun {
     }
   }
 
-  /// Sends the task, built anew: the whole is asked for, or what is missing of the version that is there.
+  /// Sends the task, built anew: for the whole, or for what is missing of the version that is there.
   private func send(_ asked: DownloadStep.Asked) async throws -> HTTPResponse {
     var plan = makePlan()
     guard plan.range == nil else {

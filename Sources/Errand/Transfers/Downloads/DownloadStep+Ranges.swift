@@ -1,7 +1,7 @@
 extension DownloadStep {
   /// The step after a response to the first range of a file of which nothing is known.
   ///
-  /// Only a strong tag and the length of the whole allow for several ranges: each of the others is asked for, and checked, by both.
+  /// Only a strong tag and the length of the whole allow for several ranges: each of the others is requested, and checked, by both.
   static func afterFirst(_ status: HTTPStatus, _ headers: HTTPHeaders, asked: Asked) -> DownloadStep {
     switch status.code {
     case 206: first(headers, asked)

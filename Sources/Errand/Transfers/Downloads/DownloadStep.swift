@@ -8,7 +8,7 @@ enum DownloadStep: Equatable {
   case replace(length: Int64?)
   /// What is there is all.
   case finished
-  /// What is there is forgotten, and the whole is asked for.
+  /// What is there is dropped, and the whole is requested.
   case restart
   /// The task is built and signed anew, and goes on where it was.
   case renew
@@ -19,17 +19,17 @@ enum DownloadStep: Equatable {
 
   /// What was asked for.
   struct Asked: Equatable {
-    /// The bytes that are there: the range begins behind them. At 0 the whole is asked for.
+    /// The bytes that are there: the range begins behind them. At 0 the whole is requested.
     var offset: Int64
     /// The version; nil where nothing is known of it.
     var validator: DownloadValidator?
     var total: Int64?
-    /// The position behind the last byte that is asked for, where one range of several is; nil for all that follow.
+    /// The position behind the last byte that is requested, where one range of several is; nil for all that follow.
     var end: Int64?
     /// True where the response is to the request for something else than the journal is about.
     var isOther = false
 
-    /// The value of `Range`; nil where the whole is asked for.
+    /// The value of `Range`; nil where the whole is requested.
     var range: String? {
       if let end { return "bytes=\(offset)-\(end - 1)" }
       return offset > 0 && validator != nil ? "bytes=\(offset)-" : nil

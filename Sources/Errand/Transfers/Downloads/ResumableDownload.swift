@@ -6,7 +6,7 @@ public import ErrandFoundation
 ///     try await backup.run()
 ///
 /// The bytes are in a hidden file beside the place until they are complete, `.backup.zip.errand-part`, with a journal beside them, both
-/// for this user alone. Whoever makes a download of the same task to the same place later, as after a relaunch, goes on with them.
+/// for this user alone. A later download of the same task to the same place, as after a relaunch, goes on with them.
 ///
 /// Each attempt is a call of its own: the task is built, and signed, anew for it, waits for a slot, and is seen by hooks and observers.
 /// From the second on it asks for the rest, on the condition that the remote still has the same version (`Range` with `If-Range`). Where

@@ -8,7 +8,7 @@ public struct QueueReport: Sendable {
     case expired
     /// It was refused for good.
     case failed(any Error)
-    /// It is of a type or a version that nobody knows, or is no task.
+    /// Its type or version is not known, or it is no task.
     case setAside(reason: String)
     /// It could not be delivered now, and stays: it is sent again.
     case stays(any Error)

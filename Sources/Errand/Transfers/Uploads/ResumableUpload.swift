@@ -13,12 +13,12 @@ public import ErrandFoundation
 /// ``RetryPolicy`` says; what it brought makes the next failure the first one again. An upload that the server does not know any more is
 /// begun again.
 ///
-/// A journal beside the file, for this user alone, names the place of the upload; whoever makes an upload of the same file to the same URL
-/// later goes on with it. A file that was changed meanwhile is sent anew, and one that is changed while it is sent fails the run.
+/// A journal beside the file, for this user alone, names the place of the upload; a later upload of the same file to the same URL
+/// goes on with it. A file that was changed meanwhile is sent anew, and one that is changed while it is sent fails the run.
 ///
-/// Bytes that are no file are asked for as they are needed: ``init(named:length:with:by:chunkSize:type:bytes:)``.
+/// Bytes that are no file are requested as they are needed: ``init(named:length:with:by:chunkSize:type:bytes:)``.
 public final class ResumableUpload: Sendable {
-  /// Gives the bytes of an upload from a position on: as many as are asked for, or fewer, and these are the last.
+  /// Gives the bytes of an upload from a position on: as many as are requested, or fewer, and these are the last.
   ///
   /// The same position may be asked for again, where the server has not taken what was sent.
   public typealias Bytes = @Sendable (_ offset: Int64, _ count: Int) async throws -> Data
@@ -80,7 +80,7 @@ public final class ResumableUpload: Sendable {
     desk = TransferDesk(file.path)
   }
 
-  /// An upload of bytes that are asked for piece by piece, of a length that need not be known.
+  /// An upload of bytes that a closure gives piece by piece, of a length that need not be known.
   ///
   ///     let upload = ResumableUpload(named: "log.txt", with: AddLog().on(shop), by: .google) { offset, count in
   ///       try await log.bytes(from: offset, atMost: count)

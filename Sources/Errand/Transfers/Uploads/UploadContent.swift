@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// What goes up: a file, or bytes that are asked for.
+/// The content of an upload: a file, or bytes that a closure gives.
 enum UploadContent: Sendable {
   case file(URL)
   case given(ResumableUpload.Bytes)

@@ -18,7 +18,7 @@ struct FileStamp: Codable, Sendable, Hashable {
   private let inode: UInt64
   private let seconds: Int
   private let nanoseconds: Int
-  /// The date of the last change of anything, which nobody can set back.
+  /// The date of the last change of anything, which cannot be set back.
   private let changeSeconds: Int
   private let changeNanoseconds: Int
 

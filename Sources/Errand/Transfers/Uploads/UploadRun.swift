@@ -27,7 +27,7 @@ actor UploadRun {
   /// The position of the server; nil where it is to be asked.
   private var offset: Int64?
   private var furthest: Int64 = 0
-  /// The position behind the last byte that was sent; nil where an earlier run has begun the upload, and nobody knows.
+  /// The position behind the last byte that was sent; nil where an earlier run has begun the upload, so that it is not known.
   private var sent: Int64?
   /// True once a piece was sent that is the last.
   private var hasSentLast = false
