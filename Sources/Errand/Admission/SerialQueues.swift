@@ -20,7 +20,7 @@ final class SerialQueues: Sendable {
     func held(by task: Int?) -> Holding { Holding(queues: queues, name: name, task: task, turn: turn) }
   }
 
-  /// A turn that is over once the call has left the queue: of a Swift task that has ended, another may have the number.
+  /// A turn, over once the call has left the queue. The number of a Swift task that has ended may be given to another.
   fileprivate final class Turn: Sendable {
     private let state = Lock(false)
 

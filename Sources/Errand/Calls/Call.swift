@@ -255,7 +255,7 @@ final class Call: Sendable {
     manager.calls.leave(self)
     let record = trace.end(
       outcome, error.flatMap { ($0 as? TaskError)?.cause }, errorType: error.map { TaskError.typeName(of: $0) })
-    manager.statisticsDesk.note(outcome, record, bytesSent: ended.bytesSent, of: type(of: plan.task), named: plan.name)
+    manager.statisticsDesk.note(outcome, record, bytesSent: ended.bytesSent, of: plan)
     let exchange = exchange?.withLock { $0 }
     if !logOptions.isEmpty { writeLine(exchange ?? ExchangeRecord(), outcome, ended) }
     if let exchange { show(exchange, outcome, ended, record) }
@@ -264,8 +264,10 @@ final class Call: Sendable {
   }
 
   private func tellEnd(_ error: (any Error)?, _ response: HTTPResponse?) async {
-    guard state.withLock({ $0.isCancelled }), !Task.isCancelled else { return await callLastHook(error, response) }
-    // Nothing of a call that was cancelled from outside makes its caller wait.
+    guard state.withLock({ $0.isCancelled && $0.expired == nil }), !Task.isCancelled else {
+      return await callLastHook(error, response)
+    }
+    // A hook that heeds cancellation does not hold up the caller of a call that was cancelled from outside.
     let hook = Task { await callLastHook(error, response) }
     hook.cancel()
     await hook.value

@@ -11,17 +11,15 @@ final class StatisticsDesk: Sendable {
   /// The most entries: a name may be made of anything. Calls under further names count for their types.
   static let most = 1000
 
-  /// Counts a call.
-  func note(
-    _ outcome: CallOutcome, _ record: FlightRecord, bytesSent: Int, of type: Any.Type, named name: String?
-  ) {
-    let now = Date()
+  /// Counts a call; of one that another call made for itself only what it cost.
+  func note(_ outcome: CallOutcome, _ record: FlightRecord, bytesSent: Int, of plan: TaskPlan) {
+    let (type, name, now) = (Swift.type(of: plan.task), plan.name, Date())
     entries.withLock { entries in
       var key = ManagerStatistics.Key(type: ObjectIdentifier(type), name: name)
       if name != nil, entries.count >= Self.most, entries[key] == nil { key.name = nil }
       // The name of a type is made on demand: it costs more than all of this.
       entries[key, default: Entry(type: type, statistics: TaskStatistics())]
-        .statistics.add(outcome, record, bytesSent: bytesSent, at: now)
+        .statistics.add(plan.isUnseen ? nil : outcome, record, bytesSent: bytesSent, at: now)
     }
   }
 
@@ -38,16 +36,17 @@ final class StatisticsDesk: Sendable {
 }
 
 extension TaskStatistics {
-  fileprivate mutating func add(_ outcome: CallOutcome, _ record: FlightRecord, bytesSent: Int, at now: Date) {
+  fileprivate mutating func add(_ outcome: CallOutcome?, _ record: FlightRecord, bytesSent: Int, at now: Date) {
+    retries += record.retries
+    bytesReceived += record.bytesReceived
+    self.bytesSent += bytesSent
+    guard let outcome else { return }
     count += 1
     switch outcome {
     case .succeeded: break
     case .failed: failures += 1
     case .cancelled: cancellations += 1
     }
-    retries += record.retries
-    bytesReceived += record.bytesReceived
-    self.bytesSent += bytesSent
     lastDuration = record.entries.last?.time ?? .zero
     duration += lastDuration
     lastRun = now

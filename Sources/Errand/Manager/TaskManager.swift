@@ -79,7 +79,7 @@ public actor TaskManager {
   // MARK: Cancellation
 
   /// Cancels every call and transfer under way; each throws `CancellationError`. Returns how many there were. A request for a token
-  /// that no call waits for any more ends by itself: one that uses up a refresh token goes on, so that the next one is not lost.
+  /// that no call waits for any more ends by itself: one that uses up a refresh token, or a code, goes on, so that no sign-in is lost.
   @discardableResult
   public func cancelAll() -> Int { calls.cancel { !($0.task is TokenTask) } }
 

@@ -121,7 +121,8 @@ public protocol ServerTask: Sendable {
   // MARK: Hooks
 
   // A modified task calls those of the task that it was made of. Where a call is cancelled or its deadline passes, the
-  // Swift task of the hook that it waits for is cancelled; the call ends once the hook returns. The last two are left alone.
+  // Swift task of the hook that it waits for is cancelled; the call ends once the hook returns. The last two
+  // run in a task that is cancelled where the call was cancelled from outside, and are left alone where its deadline has passed.
 
   /// Called first, before a request is built. Once per call, also one that was cancelled before; the deadline of the
   /// call runs already.

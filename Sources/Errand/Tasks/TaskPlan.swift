@@ -147,7 +147,7 @@ public struct TaskPlan: Sendable {
     retryPolicy.isInherited ? configuration.retryPolicy : retryPolicy
   }
 
-  /// The plan of a call that this plan's call makes for itself, without a serial queue and without a handle.
+  /// The plan of a call that this plan's call makes for itself, without a serial queue, a handle and progress.
   var unseen: TaskPlan {
     var plan = self
     plan.isUnseen = true

@@ -91,6 +91,41 @@ import Testing
     #expect(try await call.value == "2" && tagged == 1)
   }
 
+  private struct Cancelling: PerAttemptStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { throw CancellationError() }
+  }
+
+  @Test func `a step that throws a cancellation of its own ends a shared request once`() async throws {
+    let shop = CachedShop(
+      configure: {
+        $0.coalescesRequests = true
+        $0.perAttemptSteps = [Cancelling()]
+      },
+      answer: { _, request in .text("a", for: request) })
+    await #expect(throws: CancellationError.self) { try await shop.task().download() }
+    #expect(shop.events.moments().count { $0.hasPrefix("joined") } == 1)
+  }
+
+  @Test func `statistics count a shared request for those that asked for it, and its bytes once`() async throws {
+    let gate = Gate()
+    let shop = CachedShop(
+      configure: {
+        $0.cache = nil
+        $0.coalescesRequests = true
+      },
+      answer: { _, request in
+        await gate.wait()
+        return .text("0123456789", for: request)
+      })
+    let calls = (0..<3).map { _ in Task { try await shop.task().download() } }
+    #expect(await eventually { shop.events.moments().count { $0.hasPrefix("joined") } == 3 })
+    gate.open()
+    for call in calls { _ = try await call.value }
+    #expect(await eventually { shop.server.manager.callCount == 0 })
+    let statistics = shop.server.manager.statistics.tasks.values
+    #expect(statistics.map(\.count) == [3] && statistics.map(\.bytesReceived) == [10], "\(Array(statistics))")
+  }
+
   @Test func `a call with pins, or in more of a hurry, shares no request`() async throws {
     let (gate, isPinned) = (Gate(), Shared(false))
     let shop = CachedShop(

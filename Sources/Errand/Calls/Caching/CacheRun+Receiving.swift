@@ -129,7 +129,7 @@ extension CacheRun {
 
   // RFC 9111 §4.3.5: all stored responses that could have been chosen are updated, or removed.
   private func updateAll(by response: HTTPResponse) async {
-    guard response.url == request.url, caching.policy.stores, demand.mayStore else { return }
+    guard response.url == request.url, caching.policy.stores else { return }
     for entry in await caching.store.entries(for: key) where entry.response.fits(selecting, unpacks: unpacks) {
       if Validation.isAboutSame(entry.response, response.headers) {
         _ = await update(entry, by: response)

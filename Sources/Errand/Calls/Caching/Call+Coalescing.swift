@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension Call {
-  /// 5. One request for all calls that send the same at the same time, where the server wants that.
+  /// One request for all calls that send the same at the same time, where the server wants that.
   func coalesced(
     _ request: HTTPRequest, built: HTTPRequest, _ send: CacheRun.Attempts
   ) async throws -> Outcome {
@@ -14,10 +14,13 @@ extension Call {
       Attempt.releaseSurrounding()  // the shared call may wait for their slots
       trace.note(.joined(call: flight.call.number))
       let result = await flight.outcome { [manager] in manager.flights.leave(key, flight) }
-      // Whoever cancelled the shared call with the others did not know of this one.
-      if case .failure(is CancellationError) = result, !isCancelled { continue }
-      let shared = flight.call.state.withLock { ($0.method, $0.url, $0.wasPerhapsSent) }
-      state.withLock { ($0.method, $0.url, $0.wasPerhapsSent) = shared }
+      let shared = flight.call.state.withLock { $0 }
+      state.withLock { state in
+        (state.method, state.url) = (shared.method, shared.url)
+        if shared.wasPerhapsSent { state.wasPerhapsSent = true }
+      }
+      // The shared call was cancelled with others, and not for this one.
+      if case .failure(is CancellationError) = result, !isCancelled, shared.isCancelled { continue }
       return own(try result.get(), isFirst: isFirst)
     }
   }

@@ -45,7 +45,8 @@ public protocol Authenticator: Sendable {
   /// True when the head of a response says that the token was refused. A 401 unless stated.
   func isAuthenticationFailure(_ response: HTTPResponse) -> Bool
 
-  /// Forgets whatever is kept of the token beyond this process's memory. Nothing unless stated.
+  /// Forgets whatever is kept of the token beyond this process's memory. Nothing unless stated. Calls that it makes are not signed in
+  /// by this authenticator.
   /// Throws what keeps it from being forgotten.
   func forget() async throws
 }

@@ -150,7 +150,11 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
     let work = context.awaited { [self] in await refresh(context) }
     let cancelled = state.withLock { state -> Task<Void, Never>? in
       guard state.flights == number else { return nil }  // another has begun
-      let flight = Task { await work() }
+      // It waits for removals that began before it, or would find the token that is about to go; later ones wait for it.
+      let flight = Task { [forgetting = state.forgetting] in
+        _ = await forgetting?.result
+        await work()
+      }
       state.flight = flight
       return state.machine.isCancelled ? flight : nil
     }
@@ -158,11 +162,8 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
   }
 
   private func refresh(_ context: RefreshContext) async {
-    // Or it would find the token that is about to go.
-    _ = await state.withLock { $0.forgetting }?.result
-    let scope = RefreshScope.sources.union([ObjectIdentifier(self)])
     do {
-      let (token, isNew) = try await RefreshScope.$sources.withValue(scope) { try await nextToken(context) }
+      let (token, isNew) = try await RefreshScope.adding(self) { try await nextToken(context) }
       let (waiting, later) = state.withLock { state in
         let ids = state.machine.succeeded(token, isNew: isNew, at: context.clock.now)
         return (ids.compactMap { state.waiters.removeValue(forKey: $0) }, token == nil ? nil : state.machine.current)
@@ -234,6 +235,6 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
     await flight?.value  // what it still gets would be stored after the rest was forgotten
     _ = await earlier?.result
     state.withLock { $0.machine.forget() }
-    try await method.forget()
+    try await RefreshScope.adding(self) { try await method.forget() }
   }
 }

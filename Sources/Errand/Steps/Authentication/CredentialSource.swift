@@ -85,9 +85,13 @@ final class RefreshWait: Sendable {
   }
 }
 
-/// The authenticators whose refresh the surrounding Swift task is: what that sends is not signed in by them.
+/// The authenticators whose refresh, or removal, the surrounding Swift task is: what that sends is not signed in by them.
 enum RefreshScope {
   @TaskLocal static var sources: Set<ObjectIdentifier> = []
+
+  static func adding<Value>(_ source: any CredentialSource, _ body: () async throws -> Value) async rethrows -> Value {
+    try await $sources.withValue(sources.union([ObjectIdentifier(source)]), operation: body)
+  }
 
   static func contains(_ source: any CredentialSource) -> Bool { sources.contains(ObjectIdentifier(source)) }
 }

@@ -44,7 +44,8 @@ struct MemoryShelf {
     let size = Self.size(of: response, key) + body.count
     guard size <= limit else { return dropped }
     if let variants = byKey[key], variants.count >= StoredResponse.mostVariants {
-      let oldest = variants.prefix(variants.count - StoredResponse.mostVariants + 1)
+      func time(_ index: Int) -> Date { slots[index]?.entry.response.responseTime ?? .distantPast }
+      let oldest = variants.sorted { time($0) < time($1) }.prefix(variants.count - StoredResponse.mostVariants + 1)
       dropped += oldest.compactMap { slots[$0]?.entry }
       for index in oldest { drop(index) }
     }

@@ -102,6 +102,49 @@ import Testing
     #expect(try JSONDecoder().decode(AccessToken.self, from: kept).value == "t2")
   }
 
+  @Test func `calls that begin as tokens are forgotten all end`() async throws {
+    let authentication = Authentication.oauth2(service.settings(.clientCredentials) { $0.store = MemorySecretStore() })
+    let shop = VirtualShop(
+      configure: { $0.authentication = authentication }, answer: { [service] _, request, _ in service.answer(request) })
+    for _ in 0..<300 {
+      async let call: Void = { _ = try? await shop.task().run() }()
+      async let forgetting: Void = authentication.forget()
+      async let again: Void = authentication.forget()
+      _ = try await (call, forgetting, again)
+    }
+    try await authentication.forget()
+    try await shop.task().run()
+  }
+
+  /// A sign-out that tells the server.
+  private struct Leaving: Authenticator {
+    let server: Shared<Server?>
+    let left: Counter
+    func storedToken() async throws -> Int? { nil }
+    func apply(_ token: Int, to request: inout HTTPRequest) throws { request.headers["X-Token"] = "\(token)" }
+    func refresh(_ token: Int?, _ context: RefreshContext) async throws -> Int? { 1 }
+    func forget() async throws {
+      guard let server = server.withLock({ $0 }) else { return }
+      try await PlainTask().on(server).run()
+      left.add()
+    }
+  }
+
+  @Test func `forgetting may make a call, which is not signed in`() async throws {
+    let (server, left, tokens) = (Shared<Server?>(nil), Counter(), Shared<[String?]>([]))
+    let authentication = Authentication.custom(Leaving(server: server, left: left))
+    let shop = VirtualShop(
+      configure: { $0.authentication = authentication },
+      answer: { _, request, _ in
+        tokens.withLock { $0.append(request.headers["X-Token"]) }
+        return .ok(request)
+      })
+    server.withLock { $0 = shop.server }
+    try await shop.task().run()
+    try await authentication.forget()
+    #expect(left.count == 1 && tokens.withLock { $0 } == ["1", nil])
+  }
+
   @Test func `forgetting removes the token from the store`() async throws {
     let store = MemorySecretStore()
     let authentication = Authentication.oauth2(

@@ -154,9 +154,9 @@ public final class DiskCache: CacheStore {
     noteAdded(head.count)
   }
 
-  /// Removes the responses whose place another one takes, and the oldest where there are many. Of two that come at once, one stays.
+  /// Removes the responses whose place another one takes, and those that were not used for longest where there are many. Of two that come at once, one stays.
   func removeSuperseded(by head: DiskHead, _ own: DiskName, in shard: Int32) {
-    var variants: [(time: Date, name: DiskName)] = []
+    var variants: [(name: DiskName, used: Int, time: Date)] = []
     for name in DiskFolder.names(in: shard) where name.isOf(own) && name.kind == .entry && name != own {
       guard let (file, size) = DiskFolder.openFile(name.text, in: shard) else { continue }
       defer { close(file) }
@@ -165,12 +165,14 @@ public final class DiskCache: CacheStore {
       if isOlder, head.response.supersedes(old.response) {
         removeFiles(name, in: shard)
       } else {
-        variants.append((old.response.responseTime, name))
+        let used = DiskFolder.status(of: name.text, in: shard)?.used ?? 0
+        variants.append((name, used, old.response.responseTime))
       }
     }
     let excess = variants.count - StoredResponse.mostVariants + 1
     guard excess > 0 else { return }
-    for (_, name) in variants.sorted(by: { $0.time < $1.time }).prefix(excess) { removeFiles(name, in: shard) }
+    let byUse = variants.sorted { ($0.used, $0.time) < ($1.used, $1.time) }
+    for variant in byUse.prefix(excess) { removeFiles(variant.name, in: shard) }
   }
 
   // MARK: Removing
