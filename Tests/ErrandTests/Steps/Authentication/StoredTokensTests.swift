@@ -107,10 +107,12 @@ import Testing
     let shop = VirtualShop(
       configure: { $0.authentication = authentication }, answer: { [service] _, request, _ in service.answer(request) })
     for _ in 0..<300 {
-      async let call: Void = { _ = try? await shop.task().run() }()
-      async let forgetting: Void = authentication.forget()
-      async let again: Void = authentication.forget()
-      _ = try await (call, forgetting, again)
+      await withTaskGroup { group in
+        for _ in 0..<8 {
+          group.addTask { _ = try? await shop.task().run() }
+          group.addTask { try? await authentication.forget() }
+        }
+      }
     }
     try await authentication.forget()
     try await shop.task().run()
