@@ -15,18 +15,10 @@ final class SerialQueues: Sendable {
     let queues: ObjectIdentifier
     let name: String
     let task: Int?
-    let turn: Turn
+    /// Ends as the call leaves the queue: the number of a Swift task that has ended may be given to another.
+    let turn: EndFlag
 
     func held(by task: Int?) -> Holding { Holding(queues: queues, name: name, task: task, turn: turn) }
-  }
-
-  /// A turn, over once the call has left the queue. The number of a Swift task that has ended may be given to another.
-  fileprivate final class Turn: Sendable {
-    private let state = Lock(false)
-
-    var isOver: Bool { state.withLock { $0 } }
-
-    func end() { state.withLock { $0 = true } }
   }
 
   private let state = Lock(State())
@@ -61,7 +53,7 @@ final class SerialQueues: Sendable {
       defer { onWait(true, name) }
       try await wait(ticket, name)
     }
-    let turn = Turn()
+    let turn = EndFlag()
     defer {
       turn.end()
       leave(name)
@@ -108,7 +100,7 @@ final class SerialQueues: Sendable {
   private static var heldHere: [Holding] {
     guard !held.isEmpty else { return [] }
     let task = currentTask
-    return held.filter { $0.task == task && !$0.turn.isOver }
+    return held.filter { $0.task == task && !$0.turn.hasEnded }
   }
 
   private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }

@@ -60,7 +60,7 @@ extension Call {
     if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
       // At once, on the thread of the caller: work that does not wait costs no trip through the executor, and has ended
       // before anything could cancel it.
-      let progress = WorkProgress()
+      let progress = EndFlag()
       work = Task.immediate {
         defer { progress.end() }
         return try await body()
@@ -76,14 +76,4 @@ extension Call {
       work.cancel()
     }
   }
-}
-
-/// The progress of work in a Swift task of its own. A class, for a lock by itself would be boxed with its metadata, which is
-/// looked up where the work is generic.
-private final class WorkProgress: Sendable {
-  private let state = Lock(false)
-
-  var hasEnded: Bool { state.withLock { $0 } }
-
-  func end() { state.withLock { $0 = true } }
 }

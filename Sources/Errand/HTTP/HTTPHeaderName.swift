@@ -48,8 +48,7 @@ extension HTTPHeaderName: Hashable {
 
   /// Hashes the name without regard to case.
   public func hash(into hasher: inout Hasher) {
-    var name = rawName
-    name.withUTF8 { bytes in
+    rawName.withBytes { bytes in
       var word: UInt64 = 0
       for (index, byte) in bytes.enumerated() {
         word = word << 8 | UInt64(Self.folded(byte))

@@ -6,6 +6,13 @@ extension String {
   /// Its first 200 characters and how many bytes it has, where that is more: for errors, which are lines to read.
   var shortened: String { utf8.count <= 200 ? self : "\(prefix(200))… (\(utf8.count) bytes)" }
 
+  /// As `withUTF8`, but without a copy to hold.
+  @inline(__always)
+  func withBytes(_ use: (UnsafeBufferPointer<UInt8>) -> Void) {
+    if utf8.withContiguousStorageIfAvailable(use) != nil { return }
+    Array(utf8).withUnsafeBufferPointer(use)  // a string of Foundation's, on Apple platforms
+  }
+
   /// Its bytes as UTF-8, percent-encoded but for letters, digits and `marks`.
   ///
   /// - Parameters:

@@ -82,14 +82,7 @@ struct TextBytes: ~Copyable {
   }
 
   mutating func add(_ text: String) {
-    Self.withBytes(of: place == .file ? text : text.onLines) { add($0) }
-  }
-
-  /// As `withUTF8`, but without a copy to hold.
-  @inline(__always)
-  private static func withBytes(of text: String, _ use: (UnsafeBufferPointer<UInt8>) -> Void) {
-    if text.utf8.withContiguousStorageIfAvailable(use) != nil { return }
-    Array(text.utf8).withUnsafeBufferPointer(use)  // a string of Foundation's, on Apple platforms
+    (place == .file ? text : text.onLines).withBytes { add($0) }
   }
 
   /// Writes a part in a colour, where there are any.
@@ -150,7 +143,7 @@ struct TextBytes: ~Copyable {
   /// A string of JSON, in quotes and escaped (RFC 8259 §7), and `sign` with it.
   mutating func quoted(_ text: String, escaping sign: UInt8 = UInt8(ascii: "\"")) {
     byte(UInt8(ascii: "\""))
-    Self.withBytes(of: text) { quoted($0, sign) }
+    text.withBytes { quoted($0, sign) }
     byte(UInt8(ascii: "\""))
   }
 

@@ -69,20 +69,29 @@ final class OAuth2Authenticator: Authenticator {
 
   // MARK: What is sent once
 
-  /// A token for a refresh token, which is sent once. Cancelling does not end the exchange: with rotation, the refresh token
-  /// would be used up, and the next one lost.
+  /// Ends an exchange, and stores its token, also where that is cancelled: what it sends is used up, and the next token would be lost.
+  private func concluding(
+    _ context: RefreshContext, _ exchange: @escaping @Sendable () async throws -> AccessToken
+  ) async throws -> AccessToken {
+    let work = Task {
+      let token = try await exchange()
+      await keep(token, context)
+      return token
+    }
+    return try await work.value
+  }
+
+  /// A token for a refresh token, which is sent once.
   private func renewed(by refreshToken: String, _ context: RefreshContext) async throws -> AccessToken {
-    let exchange = Task {
+    try await concluding(context) { [self] in
       var grant: HTTPQuery = ["grant_type": "refresh_token", "refresh_token": refreshToken]
       grant.addScopes(settings.scopes)
       var token = try await endpoint.token(grant, context)
       // RFC 6749 §6: without a new one, the old one stays.
       token.refreshToken = token.refreshToken ?? refreshToken
       if case .refreshToken(refreshToken) = settings.grant.kind { state.withLock { $0.hasUsedGrant = true } }
-      await keep(token, context)
       return token
     }
-    return try await exchange.value
   }
 
   /// Stores a token before it is used. Where that fails it is used all the same: the one before is of no use any more.
@@ -131,18 +140,14 @@ final class OAuth2Authenticator: Authenticator {
     var grant: HTTPQuery = ["grant_type": "authorization_code", "code": code]
     if let redirectURL { grant.add("redirect_uri", redirectURL.absoluteString) }
     if let verifier { grant.add("code_verifier", verifier) }
-    // Cancelling does not end this exchange either: the code would be used up.
-    let exchange = Task { [grant] in
+    return try await concluding(context) { [self, grant] in
       do {
-        let token = try await endpoint.token(grant, context)
-        await keep(token, context)
-        return token
+        return try await endpoint.token(grant, context)
       } catch let error as TaskError where error.isSurelyNotSent {
         state.withLock { $0.hasUsedGrant = false }
         throw error
       }
     }
-    return try await exchange.value
   }
 
   // MARK: Errors
