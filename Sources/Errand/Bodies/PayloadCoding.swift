@@ -30,12 +30,14 @@ enum PayloadCoding {
   ///   - type: The payload's type.
   ///   - data: The body.
   ///   - mediaType: The type that the header declares.
+  ///   - origin: The place of the data in words, where it is no whole body.
   ///   - decoder: Decodes all but bytes and text.
   ///   - keys: The keys that lead to the payload; empty where the body is it.
   ///   - redaction: Hides secrets in what the error shows of the body; where it is nil, the error shows nothing of it.
   static func decode<Payload: Decodable & Sendable>(
-    _ type: Payload.Type, from data: Data, mediaType: @autoclosure () -> MediaType?, with decoder: any PayloadDecoder,
-    at keys: [String] = [], redaction: @autoclosure () -> Redaction?
+    _ type: Payload.Type, from data: Data, mediaType: @autoclosure () -> MediaType? = nil,
+    origin: @autoclosure () -> String? = nil, with decoder: any PayloadDecoder, at keys: [String] = [],
+    redaction: @autoclosure () -> Redaction?
   ) throws -> Payload {
     if keys.isEmpty, isBody(type), let payload = try body(type, data, mediaType()) { return payload }
     do {
@@ -49,11 +51,11 @@ enum PayloadCoding {
       let mediaType = mediaType()
       let redaction = redaction()
       let excerpt = redaction?.excerpt(of: inUTF8(data, mediaType), type: mediaType, count: 100) ?? ""
-      let origin = mediaType.map { "of \($0.essence)" } ?? "without a content type"
+      let origin = origin() ?? mediaType.map { "of \($0.essence)" } ?? "without a content type"
       let why =
         data.isEmpty
-        ? "the body is empty, which only an optional payload allows"
-        : explain(error, of: data, excerpt, mediaType, redaction ?? .standard)
+        ? TaskError.emptyBodyReason
+        : explain(error, of: data, excerpt, mediaType, redaction ?? .standard) + hint(for: error, decoder)
       throw TaskError(
         .decodingFailed,
         "can't decode \(Payload.self)\(keys.isEmpty ? "" : " at '\(keys.joined(separator: "."))'") from \(data.count) bytes \(origin): \(why)",
@@ -96,6 +98,15 @@ enum PayloadCoding {
     if mediaType?.essence == "text/html" { return excerpt }
     let words = explain(error)
     return "\(words)\(words.hasSuffix(".") ? "" : ".") It begins with: \(excerpt)"
+  }
+
+  /// What a decoder for JSON takes dates for, where it may have met another.
+  private static func hint(for error: any Error, _ decoder: any PayloadDecoder) -> String {
+    guard let decoder = decoder as? JSONDecoder, case .deferredToDate = decoder.dateDecodingStrategy,
+      case DecodingError.typeMismatch(let type, let context) = error, type == Double.self,
+      context.debugDescription.contains("found a string")
+    else { return "" }
+    return " (a date is a number of seconds to a decoder without a dateDecodingStrategy)"
   }
 
   /// The body as text: in the charset that the header declares, else in UTF-8. Where none is declared, unreadable bytes are

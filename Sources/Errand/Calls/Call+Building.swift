@@ -11,6 +11,9 @@ extension Call {
       phase: .preparing)
   }
 
+  /// True where the task has a hook of its own, or may have one, and sees this call.
+  func asks(_ hook: OwnHooks.Names) -> Bool { !plan.isUnseen && !hooks.areOwn(hook) }
+
   /// The hooks that make its request.
   var buildingHooks: OwnHooks.Names {
     var names = OwnHooks.Names.building
@@ -27,13 +30,11 @@ extension Call {
   ///
   /// - Parameter isAgain: Whether it was built before, so that the header fields of the plan may be stale.
   func build(again isAgain: Bool = false) async throws -> HTTPRequest {
-    var url = try await snapshot.url(of: plan)
+    var url = hooks.areOwn(.url) ? try snapshot.defaultURL(of: plan) : try await snapshot.url(of: plan)
     let encoder = plan.encoder.isInherited ? snapshot.configuration.defaultEncoder : plan.encoder
     var body = HTTPBody.empty
-    if plan.idempotency == .key, !plan.omitsBody {
-      body = try await keyedBody(encoder)
-    } else if !plan.omitsBody {
-      body = try await plan.task.uploadBody(encoder: encoder)
+    if !plan.omitsBody, !hooks.areOwn(.noBody) {
+      body = plan.idempotency == .key ? try await keyedBody(encoder) : try await plan.task.uploadBody(encoder: encoder)
     }
     if let parameters = plan.task.plannedParameters { try await place(parameters, in: &url, or: &body, encoder) }
     var method = plan.httpMethod
@@ -45,7 +46,7 @@ extension Call {
     }
     let options = options(for: method, headers, body)
     var request = HTTPRequest(method, url, headers: headers, body: body, options: options)
-    try await plan.task.preflight(&request)
+    if !hooks.areOwn(.preflight) { try await plan.task.preflight(&request) }
     if let preflight = snapshot.configuration.preflight { try await preflight(plan.task, &request) }
     if surroundings?.authentication != nil { request.options.account = account(for: request.url) }
     try addCookies(to: &request)

@@ -20,9 +20,9 @@ extension Call {
     if delivery.isStream { return try await conclude(stream: outcome, finish: finish) }
     if !outcome.isRead { outcome = try await read(outcome) }  // a step has answered
     keepFileValidators(outcome.response)
-    if !plan.isUnseen { try await plan.task.postProcess(response: outcome.response) }
+    if asks(.postProcess) { try await plan.task.postProcess(response: outcome.response) }
     let value = try await finish(outcome)
-    if !plan.isUnseen { try await plan.task.postflight(response: outcome.response) }
+    if asks(.postflight) { try await plan.task.postflight(response: outcome.response) }
     if let postflight = snapshot.configuration.postflight { try await postflight(plan.task, outcome.response) }
     return value
   }
@@ -173,6 +173,7 @@ extension TaskError {
         reason += " is not followed, for it has no Location"
       }
     }
+    if let demand = response.demand { reason += ": \(demand)" }
     if !summary.isEmpty { reason += ": \(summary)" }
     var error = TaskError(.badStatus, reason, phase: .finishing)
     error.status = response.status
@@ -190,9 +191,23 @@ extension TaskError {
   }
 }
 
+extension HTTPResponse {
+  /// The fields in which a refusal says what would do instead, in words; nil where there are none.
+  fileprivate var demand: String? {
+    switch status.code {
+    case 401:
+      let ways = headers.challenges.map { way in way["error"].map { "\(way.scheme) (\($0))" } ?? way.scheme }
+      return ways.isEmpty ? nil : "it wants \(ways.joined(separator: " or "))".shortened
+    case 405: return headers["Allow"].map { "it allows \($0)".shortened }
+    case 416: return headers[.contentRange].map { "it has \($0)".shortened }
+    default: return nil
+    }
+  }
+}
+
 extension Redaction {
-  /// The words of a server for its refusal, on one line: title and detail of a problem (RFC 9457), or the first 200
-  /// characters of a text.
+  /// The words of a server for its refusal, on one line: title and detail of a problem (RFC 9457), the title of a page, or the first
+  /// 200 characters of a text.
   func summary(of body: Data, type: MediaType?) -> String {
     if type?.essence == MediaType.problem.rawValue,
       let problem = try? JSONDecoder().decode(ProblemDetails.self, from: body)  // a malformed problem is a text
@@ -200,6 +215,18 @@ extension Redaction {
       let words = [problem.title, problem.detail].compactMap { $0 }.joined(separator: ": ")
       if !words.isEmpty { return excerpt(of: Data(words.utf8), type: .plainText, count: 500) }
     }
-    return excerpt(of: PayloadCoding.inUTF8(body, type), type: type, count: 200, isRefusal: true)
+    let text = PayloadCoding.inUTF8(body, type)
+    let title = type?.essence == "text/html" ? Self.title(ofPage: text) : nil
+    return excerpt(of: title ?? text, type: type, count: 200, isRefusal: true)
+  }
+
+  /// The bytes between the tags of a page's title; nil where it has none, or none among its first 4 KiB.
+  private static func title(ofPage page: Data) -> Data? {
+    let bytes = page.prefix(4 << 10)
+    let small = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+    guard let tag = small.firstRange(of: Array("<title>".utf8)),
+      let end = small[tag.upperBound...].firstRange(of: Array("</title>".utf8))
+    else { return nil }
+    return bytes.dropFirst(tag.upperBound).prefix(end.lowerBound - tag.upperBound)
   }
 }

@@ -12,7 +12,7 @@ extension Call {
           if call.surroundings == nil { try await call.begin() }
           let request = try await call.build()  // 3. URL, query, headers, body; 4. preflight
           call.noteBuilt(request)
-          if !call.plan.isUnseen { await call.plan.task.didStart(request) }
+          if call.asks(.didStart) { await call.plan.task.didStart(request) }
           return request
         }
         let outcome = try await call.answer(to: request)  // 5.–9. steps, cache, attempts: slot, transport, body

@@ -124,7 +124,7 @@ final class Call: Sendable {
 
   /// Tells the first hook, and refuses what is never sent. Once per call, also one that was cancelled before.
   func begin() async throws {
-    if !plan.isUnseen { await plan.task.willStart() }
+    if asks(.willStart) { await plan.task.willStart() }
     if let keepAwake = snapshot.configuration.keepAwake {
       let release = keepAwake(plan.task)
       state.withLock { $0.release = release }
@@ -219,9 +219,9 @@ final class Call: Sendable {
     return error
   }
 
-  /// An error in words, secrets hidden, the app's own errors included.
+  /// An error in words, without the request, secrets hidden, the app's own errors included.
   func words(of error: any Error) -> String {
-    error is TaskError ? "\(error)" : snapshot.configuration.redaction(text: "\(error)")
+    (error as? TaskError)?.explanation.onOneLine ?? snapshot.configuration.redaction(text: "\(error)")
   }
 
   private func completed(_ error: TaskError) -> TaskError {
@@ -229,7 +229,12 @@ final class Call: Sendable {
     error.record = flightRecord
     error.elapsed = trace.elapsed
     let (method, shown, refusal, wasSent) = state.withLock { ($0.method, $0.shown, $0.refusal, $0.wasPerhapsSent) }
-    if shown.url == nil { error.task = plan.taskName }
+    if shown.url == nil { error.task = plan.describedTask }
+    if let timer = error.timer,
+      let setting = Timeouts.setting(of: timer, plan.timeout, plan.timeouts, snapshot.configuration)
+    {
+      error.attributeLimit(to: setting)
+    }
     error.method = shown.method
     error.url = shown.url.map { snapshot.configuration.redaction($0) }
     error.retryRefusal = refusal?.reason

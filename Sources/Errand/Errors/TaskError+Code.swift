@@ -35,6 +35,8 @@ extension TaskError {
     public static let unreadableBody = Code("unreadableBody")
     /// A body that comes once would have had to be sent twice.
     public static let bodyNotReplayable = Code("bodyNotReplayable")
+    /// A loop over the body of a response was left, which ended the transfer, and the body is read again.
+    public static let bodyConsumed = Code("bodyConsumed")
     /// A body was shorter or longer than its stated length.
     public static let bodyLengthMismatch = Code("bodyLengthMismatch")
     /// A task waits for the serial queue that it holds itself.

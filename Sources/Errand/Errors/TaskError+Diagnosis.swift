@@ -10,7 +10,8 @@ extension TaskError {
     .disabled: .disabled, .noRemote: .noRemote, .unknownRemote: .unknownRemote, .badURL: .badURL,
     .insecureScheme: .insecureScheme, .badLimit: .badLimit, .badRequest: .badRequest, .unknownStep: .badRequest,
     .encodingFailed: .encodingFailed, .unreadableBody: .unreadableBody, .bodyNotReplayable: .bodyNotReplayable,
-    .bodyLengthMismatch: .bodyLengthMismatch, .reentrantQueue: .reentrantQueue, .queueFull: .queueFull,
+    .bodyLengthMismatch: .bodyLengthMismatch, .bodyConsumed: .bodyConsumed, .reentrantQueue: .reentrantQueue,
+    .queueFull: .queueFull,
     .circuitOpen: .circuitOpen,
     .notCached: .notCached, .notRecorded: .notRecorded, .transportUnavailable: .transportUnavailable,
     .cannotResolveHost: .cannotResolveHost,
@@ -28,6 +29,7 @@ extension TaskError {
     switch code {
     case .cannotConnect: connectCause
     // Before it connects, the transport itself refuses: it lacks what the settings ask for.
+    case .secureConnectionFailed where says(Self.certificatesReason): .unusableCertificates
     case .secureConnectionFailed where phase == .preparing: .transportUnavailable
     case .secureConnectionFailed: isAnsweredInPlain ? .plainServer : .tlsRefused
     case .untrustedServer: certificateCause
@@ -39,6 +41,11 @@ extension TaskError {
     default: nil
     }
   }
+
+  /// The end of the reason of an error for an empty body.
+  static let emptyBodyReason = "the body is empty, which only an optional payload allows"
+  /// The beginning of the reason of an error for certificates of the transport's own.
+  static let certificatesReason = "the transport's own certificates cannot be used"
 
   private func says(_ words: String) -> Bool { reason.lowercased().contains(words.lowercased()) }
 
@@ -81,14 +88,22 @@ extension TaskError {
   }
 
   private var shapeCause: Diagnosis.Cause {
-    if body.isEmpty { return .emptyBody }
+    if reason.hasSuffix(Self.emptyBodyReason) { return .emptyBody }
     let essence = headers.mediaType?.essence
-    return essence == "text/html" || essence == "application/xhtml+xml" ? .pageForData : .wrongShape
+    if essence == "text/html" || essence == "application/xhtml+xml" { return .pageForData }
+    // The decoders for JSON and property lists say no more of data that they cannot read at all.
+    if case DecodingError.dataCorrupted(let context)? = underlying, context.codingPath.isEmpty,
+      context.debugDescription.hasPrefix("The given data was not")
+    {
+      return .wrongFormat
+    }
+    return .wrongShape
   }
 
   private func statusCause(_ status: Int) -> Diagnosis.Cause {
     switch status {
     case 206: .partialBody
+    case 200 where says("the server takes no Range"): .rangeIgnored
     case ..<300: .unacceptedStatus
     case 300..<400: .notFollowed
     case 400: .malformedRequest
@@ -105,6 +120,7 @@ extension TaskError {
     case 413: .tooLargeForServer
     case 414: .urlTooLong
     case 415: .wrongType
+    case 416: .unsatisfiableRange
     case 422: .invalidContent
     case 428: .conditionRequired
     case 429: .rateLimited

@@ -67,8 +67,7 @@ public struct TaskError: Error, Sendable {
   public static func timeout(
     _ timer: Timeouts.Timer, after limit: Duration, phase: Phase, isSurelyNotSent: Bool = false
   ) -> TaskError {
-    let name = timer == .attempt ? "timeout" : "timeouts.\(timer.rawValue)"  // as settings and modifiers call them
-    let reason = "the time limit '\(name)' of \(limit.formattedSeconds) was exceeded, \(phase.rawValue)"
+    let reason = "\(timer.words) of \(limit.formattedSeconds) was exceeded, \(phase.rawValue)"
     var error = TaskError(.timedOut, reason, phase: phase, isSurelyNotSent: isSurelyNotSent)
     error.details.timer = timer
     error.details.limit = limit
@@ -230,8 +229,7 @@ extension TaskError: CustomStringConvertible, LocalizedError {
     } else if let task {
       parts.append(task)
     }
-    parts.append(reason)
-    if let meaning { parts.append(meaning) }
+    parts.append(explanation)
     let count = attempts.count
     if let retryRefusal {
       parts.append("gave up after \(count) \(mostAttempts.map { "of \($0) " } ?? "")attempts: \(retryRefusal)")
@@ -241,10 +239,15 @@ extension TaskError: CustomStringConvertible, LocalizedError {
     return parts.joined(separator: ": ").onOneLine
   }
 
+  /// The reason, and the meaning of a status of which the server said no more: without the request.
+  package var explanation: String { meaning.map { "\(reason): \($0)" } ?? reason }
+
   /// The cause in words, where the reason is a status alone, or the words of a library for TLS: not everybody knows those by heart.
   private var meaning: String? {
     let isBare = code == .badStatus && status.map { reason == $0.description } ?? false
-    return isBare || (code == .secureConnectionFailed && phase != .preparing) ? diagnosis?.cause : nil
+    let isOfTLS =
+      code == .secureConnectionFailed && phase != .preparing && !reason.hasPrefix(Self.certificatesReason)
+    return isBare || isOfTLS ? diagnosis?.cause : nil
   }
 
   /// The same line.

@@ -46,6 +46,12 @@ extension HTTPHeaderName: Hashable {
     rawName.hasSameBytes(as: other.rawName) { $0 == $1 || Self.folded($0) == Self.folded($1) }
   }
 
+  /// True for the fields that say where the body of a message ends.
+  var isOfFraming: Bool {
+    let length = rawName.utf8.count  // most are told apart by that
+    return length == 14 && self == .contentLength || length == 17 && self == .transferEncoding
+  }
+
   /// Hashes the name without regard to case.
   public func hash(into hasher: inout Hasher) {
     rawName.withBytes { bytes in

@@ -10,6 +10,9 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// A chunk, never empty.
   public typealias Element = Data
 
+  /// A reader left the body before its end, so that there is no more of it to read.
+  package struct Released: Error {}
+
   /// The way in which a body ended.
   package enum Ending: Sendable {
     /// It was read to its last byte.
@@ -53,6 +56,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     /// The fields after the body, where its source was released.
     var trailers = HTTPHeaders()
     var ending: Ending?
+    /// True where a reader left before the end.
+    var isReleased = false
     /// Nil once all have run.
     var onEnd: EndActions? = EndActions()
     /// The error that a reader gets in place of a cancellation.
@@ -87,7 +92,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   deinit { cancel() }
 
   /// The next chunk; nil at the end.
-  /// Throws the error of the transfer, and `CancellationError` when the surrounding task is cancelled.
+  /// Throws the error of the transfer, of a call one with code `.bodyConsumed` after a loop that was left, and `CancellationError` when
+  /// the call or the surrounding task is cancelled.
   public func next() async throws -> Data? {
     do {
       let chunk: Data?
@@ -146,10 +152,19 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
   /// Notes that reading failed; returns the error for the reader.
   private func failed(_ error: any Error) -> any Error {
-    let (cause, explain) = state.withLock { ($0.cause, $0.explain) }
-    let error = cause ?? error
+    let (cause, explain, isReleased) = state.withLock { ($0.cause, $0.explain, $0.isReleased) }
+    var error = cause ?? error
+    if isReleased, cause == nil, error is CancellationError, !Task.isCancelled {
+      error = Released()
+    }
     end(.failed(error))
     return explain?(error) ?? error  // with the end noted: it may be part of the explanation
+  }
+
+  /// Ends the transfer for a reader that leaves, if it has not ended by itself.
+  private func release() {
+    state.withLock { if $0.ending == nil { $0.isReleased = true } }
+    cancel()
   }
 
   private var source: (any HTTPBodySource)? { state.withLock { $0.source } }
@@ -219,7 +234,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
     init(_ body: HTTPResponseBody) { self.body = body }
 
-    deinit { body.cancel() }
+    deinit { body.release() }
 
     /// The next chunk; nil at the end.
     public func next() async throws -> Data? { try await body.next() }

@@ -1,5 +1,5 @@
 /// The statuses that count as success.
-public struct AcceptedStatuses: Sendable {
+public struct AcceptedStatuses: Sendable, ExpressibleByArrayLiteral {
   private let accepts: (@Sendable (HTTPStatus) -> Bool)?
 
   /// Those for which `accepts` says so.
@@ -16,6 +16,12 @@ public struct AcceptedStatuses: Sendable {
   public static func only(_ statuses: HTTPStatus...) -> AcceptedStatuses {
     let statuses = Set(statuses)
     return AcceptedStatuses { statuses.contains($0) }
+  }
+
+  /// These statuses and no others: `[.ok, .notFound]`.
+  public init(arrayLiteral statuses: HTTPStatus...) {
+    let statuses = Set(statuses)
+    self.init { statuses.contains($0) }
   }
 
   /// True when a status is success.

@@ -26,7 +26,8 @@ extension Diagnosis {
       transportUnavailable
     // On the way.
     case cannotResolveHost, forbiddenAddress, connectionRefused, unreachable, offline, plainServer, tlsRefused,
-      certificateExpired, certificateName, certificateUnknown, pinMismatch, proxyAuthenticationRequired, proxyRefused,
+      unusableCertificates, certificateExpired, certificateName, certificateUnknown, pinMismatch,
+      proxyAuthenticationRequired, proxyRefused,
       authenticationFailed, signInRequired, idleConnectionLost, lostWhileSending, lostBeforeAnswer, truncatedBody,
       slowQueue, slowConnect, slowUpload, slowServer, slowBody, deadline, deadlineInRetries, notHTTP, badResponse
     // After the response began.
@@ -34,8 +35,9 @@ extension Diagnosis {
       changedMeanwhile, conditionRequired, tooLargeForServer, urlTooLong, headTooLarge, wrongType, invalidContent,
       rateLimited,
       unavailableForLegalReasons, clientFault, serverFault, badGateway, overloaded, gatewayTimeout, notModified,
-      partialBody, unacceptedStatus, tooManyRedirects, badRedirect, pageForData, emptyBody, wrongShape, bodyTooLarge,
-      digestMismatch, transferInUse, fileNotWritable, `internal`
+      partialBody, rangeIgnored, unsatisfiableRange, unacceptedStatus, tooManyRedirects, badRedirect, pageForData,
+      emptyBody, wrongFormat, wrongShape, bodyTooLarge, bodyConsumed, digestMismatch, transferInUse, fileNotWritable,
+      `internal`
     // Of calls that succeeded.
     case deadConnection, waitedForSlot, triedAgain
 
@@ -81,7 +83,7 @@ extension Diagnosis {
       case .notRecorded:
         (
           "the recording has no response to the request",
-          "compare the request with the nearest one in the error, or record it with recording: .missing"
+          "compare the request with the nearest one, where the error names one, or record it with recording: .missing"
         )
       case .transportUnavailable:
         (
@@ -107,6 +109,11 @@ extension Diagnosis {
         (
           "client and server do not agree on TLS",
           "compare versions and ciphers; the server may require a client certificate"
+        )
+      case .unusableCertificates:
+        (
+          "the certificates that the transport was given cannot be used",
+          "check the files or data of tls.authorities and tls.identity: PEM, readable, the key that of the certificate"
         )
       case .certificateExpired:
         (
@@ -144,7 +151,7 @@ extension Diagnosis {
       case .lostBeforeAnswer:
         (
           "the connection broke before a response came",
-          "look for a crash or a restart in the server's log; retry if the request may be repeated"
+          "look for a crash or a restart in the server's log, or whether the port speaks TLS; retry if the request may be repeated"
         )
       case .truncatedBody:
         (
@@ -233,10 +240,17 @@ extension Diagnosis {
         ("the server says that the copy is current, and there is none", "send no If-None-Match, or call run()")
       case .partialBody:
         ("the response is a part that was not requested", "send no Range, or accept 206 if the part is what you want")
+      case .rangeIgnored:
+        ("the server sent the whole in the place of a range", "download all of it, or read its stream")
+      case .unsatisfiableRange:
+        ("the server has no such range of bytes", "compare it with the size in Content-Range")
       case .unacceptedStatus:
         ("the status is not among those that the task accepts", "add it to the accepted ones, or expect this error")
       case .tooManyRedirects:
-        ("the redirects do not end", "look at the loop in the error; a cookie or a sign-in may be missing")
+        (
+          "the redirects do not end, or are more than allowed",
+          "look for a loop, as where a cookie or a sign-in is missing; else allow more with .redirects(.follow(maximum:))"
+        )
       case .badRedirect:
         (
           "the redirect leads to a forbidden or invalid URL",
@@ -249,10 +263,17 @@ extension Diagnosis {
         )
       case .emptyBody:
         ("the body is empty, and a payload is expected", "call run() where there is none, or make the payload optional")
+      case .wrongFormat:
+        (
+          "the body is not in the format that the decoder reads, or ends early",
+          "compare its type and its first characters with the decoder; check Accept and the path"
+        )
       case .wrongShape:
         ("the data does not match the payload's type", "compare the field that the error names with the type")
       case .bodyTooLarge:
         ("the body exceeds the limit for bodies in memory", "use download(to:) or stream(), or raise maximumBodySize")
+      case .bodyConsumed:
+        ("the body is read again after a loop over it was left", "go on with the same iterator, or collect() the body")
       case .digestMismatch: ("the file is not what its digest says", "run the download again, then check the digest")
       case .transferInUse: ("the same transfer runs already", "wait for that one, or cancel it")
       case .fileNotWritable: ("the file cannot be written", "check the path, the permissions and the free space")

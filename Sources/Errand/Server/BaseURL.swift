@@ -24,6 +24,9 @@ struct BaseURL: Sendable {
     origin = url.flatMap { Origin($0) }
   }
 
+  /// The mistake in the remote, which every call below it fails with; nil where there is none, and where there is no remote.
+  var problem: TaskError? { remote.problem ?? base.flatMap { isSound ? nil : malformed($0) } }
+
   /// True when a URL is below the remote.
   func contains(_ url: URL) -> Bool {
     guard let base else { return false }

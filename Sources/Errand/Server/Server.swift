@@ -166,3 +166,8 @@ extension Server {
 struct Ping: ServerHEADTask {
   let server: Server
 }
+
+extension Server: CustomStringConvertible {
+  /// The name and the URL of its remote, without user and password.
+  public nonisolated var description: String { "Server(\(remote))" }
+}

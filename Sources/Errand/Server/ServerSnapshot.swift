@@ -65,7 +65,7 @@ package final class ServerSnapshot: Sendable {
   /// Writes to the log what calls will fail with.
   func logProblems() {
     if let problem { return configuration.log.write("every call will fail: \(problem)") }
-    guard let problem = configuration.remote.problem else { return }
+    guard let problem = base.problem else { return }
     configuration.log.write("every call below the remote will fail: \(problem)")
   }
 
@@ -120,6 +120,13 @@ package final class ServerSnapshot: Sendable {
         .badURL, "the URL '\(configuration.redaction(url).shortened)' has \(problem)", phase: .preparing,
         isSurelyNotSent: true)
     }
+    return plan.addedQuery.isEmpty ? url : try base.adding(plan.addedQuery, to: url)
+  }
+
+  /// The URL for a plan whose task states none of its own: its path and query below the remote, with the plan's additions.
+  func defaultURL(of plan: TaskPlan) throws -> URL {
+    if let url = plan.pageURL { return url }
+    let url = try url(path: plan.task.plannedPath, query: plan.task.plannedQuery)
     return plan.addedQuery.isEmpty ? url : try base.adding(plan.addedQuery, to: url)
   }
 

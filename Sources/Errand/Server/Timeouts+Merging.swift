@@ -21,6 +21,24 @@ extension Timeouts {
     return merged.bounded
   }
 
+  /// The setting that a limit was taken from, where it is none of its own: the task's time limit, or the server's default.
+  static func setting(
+    of timer: Timer, _ timeout: Duration, _ limits: Timeouts, _ configuration: ServerConfiguration
+  ) -> String? {
+    let stated = limits.orElse(configuration.timeouts)
+    let general = timeout == .inherited ? configuration.defaultTimeout : timeout
+    let own: Duration? =
+      switch timer {
+      case .connect: stated.connect
+      case .firstByte: stated.firstByte
+      case .idle: stated.idle
+      case .attempt: timeout == .inherited ? stated.attempt : nil
+      case .queue, .call: .zero
+      }
+    if let own, own <= general || timer == .idle || timer == .attempt { return nil }
+    return timeout == .inherited ? "defaultTimeout" : "timeout"
+  }
+
   /// The error for a limit that leaves no time; nil where there is none.
   func problem(timeout: Duration, named name: String) -> TaskError? {
     let limits = [

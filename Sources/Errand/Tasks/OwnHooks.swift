@@ -1,11 +1,11 @@
 /// The hooks of a type of tasks that are the library's own: they do nothing, or nothing that waits.
 ///
 /// A protocol cannot say what a type overrides, but a default can say that it was run. A type has one function for each hook for
-/// good, so what its first call finds out holds for all others. They run such hooks without a Swift task of their own, which is
-/// there for a cancellation from outside to end what an app's hook waits for.
+/// good, so what its first call finds out holds for all others. They leave out hooks that do nothing, and run others of the library's
+/// without a Swift task of their own, which is there for a cancellation from outside to end what an app's hook waits for.
 struct OwnHooks: Sendable {
   struct Names: OptionSet, Sendable {
-    let rawValue: UInt8
+    let rawValue: UInt16
 
     static let willStart = Names(rawValue: 1 << 0)
     static let url = Names(rawValue: 1 << 1)
@@ -16,6 +16,8 @@ struct OwnHooks: Sendable {
     static let postflight = Names(rawValue: 1 << 6)
     /// Any that is not the task's: a server's, or the body of a response that is still to be read.
     static let others = Names(rawValue: 1 << 7)
+    /// The body is none: found out with `uploadBody`.
+    static let noBody = Names(rawValue: 1 << 8)
 
     /// Those that make a request.
     static let building: Names = [.willStart, .url, .uploadBody, .preflight, .didStart]
@@ -60,7 +62,8 @@ struct OwnHooks: Sendable {
     let heard = watch.heard.withLock { $0 }
     known.withLock { known in
       known[watch.type, default: OwnHooks()].tried.formUnion(names)
-      known[watch.type, default: OwnHooks()].own.formUnion(heard.intersection(names))
+      let learnt = names.contains(.uploadBody) ? names.union(.noBody) : names
+      known[watch.type, default: OwnHooks()].own.formUnion(heard.intersection(learnt))
     }
     return value
   }
@@ -68,6 +71,6 @@ struct OwnHooks: Sendable {
   /// A default was run for a task of this type. An app's hook may run other tasks meanwhile.
   static func ran(_ name: Names, of type: Any.Type) {
     guard let watch, watch.type == ObjectIdentifier(type) else { return }
-    _ = watch.heard.withLock { $0.insert(name) }
+    watch.heard.withLock { $0.formUnion(name) }
   }
 }

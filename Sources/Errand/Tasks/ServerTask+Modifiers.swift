@@ -25,6 +25,11 @@ extension ServerTask {
     modified { $0.headers[name] = value }
   }
 
+  /// The task with several header fields set; what it had under their names is replaced.
+  public func headers(_ headers: HTTPHeaders) -> Modified<Unmodified> {
+    modified { $0.headers.replace(with: headers) }
+  }
+
   /// The task with an item added to its query.
   public func query(_ name: String, _ value: String?) -> Modified<Unmodified> {
     modified { $0.addedQuery.add(name, value) }

@@ -101,6 +101,14 @@ extension ServerTask {
   /// Not a spelling of a time limit.
   @available(*, unavailable, message: "a timeout is a Duration, such as .seconds(5)")
   public var plannedTimeout: Duration { .inherited }
+
+  /// Not a spelling of a time limit.
+  @available(*, unavailable, message: "a timeout is a Duration, such as .seconds(5)")
+  public func timeout(_ seconds: Double) -> Modified<Unmodified> { modified { _ in } }
+
+  /// Not a spelling of a retry policy.
+  @available(*, unavailable, message: "a retry policy says what it counts: .attempts(3) makes three in all")
+  public func retry(_ count: Int) -> Modified<Unmodified> { modified { _ in } }
 }
 
 // MARK: Encoder and decoder

@@ -193,7 +193,7 @@ extension ServerTask {
   public var httpMethod: HTTPMethod { .automatic }
   /// Empty.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
-    OwnHooks.ran(.uploadBody, of: Self.self)
+    OwnHooks.ran([.uploadBody, .noBody], of: Self.self)
     return .empty
   }
   /// None.

@@ -1,6 +1,9 @@
 import ErrandFoundation
 
 extension TaskPlan {
+  /// The task for people, where there is no request yet: its name, or for an endpoint without one method and path.
+  var describedTask: String { name == nil && TaskSpelling.isOurs(task) ? "\(task)" : taskName }
+
   /// True when one of these words stands for the task: `*`, its name, that of its type with generic arguments or without, the host, or a
   /// path such as `/widgets/*`.
   func isMeant(by words: Set<String>) -> Bool {

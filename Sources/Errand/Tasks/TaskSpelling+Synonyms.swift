@@ -36,7 +36,7 @@ extension TaskSpelling {
     in plan: TaskPlan, sending request: HTTPRequest, ignoring others: Set<String> = []
   ) -> [String] {
     let mirror = Mirror(reflecting: plan.task)
-    guard mirror.displayStyle != .enum else { return [] }
+    guard mirror.displayStyle != .enum, !isOurs(plan.task) else { return [] }
     return mirror.children.compactMap { property in
       guard let label = property.label, !others.contains(label), let purpose = purposes[label],
         isUnserved(purpose, property.value, plan, request)
@@ -44,6 +44,11 @@ extension TaskSpelling {
       return
         "\(plan.taskName).\(label) counts for nothing, for no aspect of a task has that name: \(purpose.rawValue) has"
     }
+  }
+
+  /// True for a type of the library's own, such as an endpoint, whose properties say what they are for.
+  static func isOurs(_ task: any ServerTask) -> Bool {
+    String(reflecting: type(of: task)).hasPrefix("\(String(reflecting: Self.self).prefix { $0 != "." }).")
   }
 
   private static func isUnserved(

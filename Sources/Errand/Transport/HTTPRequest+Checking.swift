@@ -11,7 +11,7 @@ extension HTTPRequest {
   /// The origin that the request goes to. The first call of a transport: it refuses what must not be sent.
   ///
   /// Throws ``TaskError`` with code `.badRequest` or `.badURL` for a method, a header field or a credential that would
-  /// break the message, a body that its method does not have, a head that is too large, or no origin. Nothing was sent
+  /// break the message, for a length that is not the body's, a body that its method does not have, a head that is too large, or no origin. Nothing was sent
   /// then.
   public func checkedOrigin() throws -> Origin {
     try check()
@@ -28,10 +28,26 @@ extension HTTPRequest {
       let fault = field.name.isValid ? "has a line break or a NUL in its value" : "has a name that is not a token"
       throw refusal("the header field \(field.name.rawName.shortened.debugDescription) \(fault)")
     }
+    if let field = headers.first(where: { $0.name.isOfFraming }) { try checkFraming(field) }
     if let digest = options.digest { try digest.check(for: "Digest") }
     if let name = body.trailers?.forbidden?.rawName.shortened {
       throw refusal("the field \(name.debugDescription) cannot follow the body: put it into the header")
     }
+  }
+
+  /// The length and the coding of the message are the transport's: a field that says the same is left out, one that says
+  /// anything else is refused (RFC 9112 §6).
+  private func checkFraming(_ field: HTTPHeaders.Field) throws {
+    let name = field.name.rawName
+    guard field.name == .contentLength else {
+      throw refusal(
+        "the header field \"\(name)\" is the transport's: leave it out, as a body without a length goes out in chunks")
+    }
+    let length = try? body.length()
+    if let length, field.value == "\(length)" { return }
+    throw refusal(
+      "the header field \"\(name)\" is '\(field.value.shortened)', and the body has \(length.map { "\($0)" } ?? "an unknown number of") bytes: leave it out, or give a stream its length"
+    )
   }
 
   private func checkMethod() throws {

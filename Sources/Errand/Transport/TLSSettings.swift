@@ -59,4 +59,14 @@ public struct TLSSettings: Sendable {
 
   /// The system's authorities, TLS 1.2 or newer, everything checked.
   public init() {}
+
+  /// Throws where the file of the authorities cannot be read.
+  func checkAuthorities() throws(TaskError) {
+    guard case .file(let url) = authorities, access(url.path, R_OK) != 0 else { return }
+    let words = String(cString: strerror(errno))
+    throw TaskError(
+      .secureConnectionFailed,
+      "\(TaskError.certificatesReason): the authorities at \(url.path) cannot be read: \(words)",
+      phase: .preparing, isSurelyNotSent: true)
+  }
 }

@@ -39,7 +39,7 @@ import Testing
     #expect(error?.attempts.map(\.outcome) == ["503 Service Unavailable", "lost", "504 Gateway Timeout"])
     #expect(error?.description.contains("after 3 attempts") == true)
     let last = try #require(error?.record.entries.last)
-    #expect("\(last.moment)".hasPrefix("call failed: GET https://shop.test/widgets/7: 504 Gateway Timeout"), "\(last)")
+    #expect("\(last.moment)".hasPrefix("call failed: 504 Gateway Timeout"), "\(last)")
   }
 
   @Test func `an error says in its one line why there was no further attempt`() async throws {

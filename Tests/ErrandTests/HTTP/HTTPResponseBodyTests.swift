@@ -49,6 +49,20 @@ import Testing
     #expect(try await body.next() == nil)
   }
 
+  @Test func `a body that a loop was left of is not taken for a cancelled call`() async throws {
+    let body = HTTPResponseBody(Source(["first"]))
+    for try await _ in body { break }
+    let error = await #expect(throws: HTTPResponseBody.Released.self) { for try await _ in body {} }
+    #expect(error.map { TaskError.ofTransfer($0) as? TaskError }??.code == .bodyConsumed)
+    let cancelled = HTTPResponseBody(Source(["first"]))
+    for try await _ in cancelled { break }
+    cancelled.fail(CancellationError())
+    await #expect(throws: CancellationError.self) { try await cancelled.next() }
+    let own = HTTPResponseBody(Source([]))
+    own.cancel()
+    await #expect(throws: CancellationError.self) { try await own.next() }
+  }
+
   @Test func `actions for its end run in the order in which they came, one that comes meanwhile last`() {
     let body = HTTPResponseBody()
     let order = Shared<[String]>([])

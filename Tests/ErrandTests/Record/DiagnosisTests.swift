@@ -22,6 +22,11 @@ import Testing
     return error(.decodingFailed).with(response, Data(body.utf8), ServerConfiguration())
   }
 
+  private static let unread = TaskError(
+    .decodingFailed, "", phase: .finishing,
+    underlying: DecodingError.dataCorrupted(
+      .init(codingPath: [], debugDescription: "The given data was not valid JSON.")))
+
   /// Errors as they come, and the causes that are named.
   static let cases: [(TaskError, Diagnosis.Cause)] = [
     (error(.disabled), .disabled), (error(.noRemote), .noRemote), (error(.unknownRemote), .unknownRemote),
@@ -44,6 +49,11 @@ import Testing
     (status(200), .unacceptedStatus), (status(428), .conditionRequired), (status(414), .urlTooLong),
     (error(.secureConnectionFailed, "error:0A00010B:SSL routines::wrong version number"), .plainServer),
     (error(.secureConnectionFailed, "alert handshake failure"), .tlsRefused),
+    (
+      error(.secureConnectionFailed, "\(TaskError.certificatesReason): no such file", .preparing), .unusableCertificates
+    ),
+    (error(.badStatus, "200 OK: the whole was sent: the server takes no Range").ofStatus(200), .rangeIgnored),
+    (status(416), .unsatisfiableRange), (error(.bodyConsumed), .bodyConsumed), (unread, .wrongFormat),
     (error(.untrustedServer, "certificate has expired"), .certificateExpired),
     (error(.untrustedServer, "no alternative certificate subject name matches target host name"), .certificateName),
     (error(.untrustedServer, "self-signed certificate"), .certificateUnknown), (error(.pinMismatch), .pinMismatch),
@@ -70,7 +80,7 @@ import Testing
     (status(502), .badGateway), (status(503), .overloaded), (status(504), .gatewayTimeout),
     (error(.notModified), .notModified),
     (status(206), .partialBody), (error(.tooManyRedirects), .tooManyRedirects), (error(.badRedirect), .badRedirect),
-    (shape("text/html", "<html>"), .pageForData), (shape("application/json", ""), .emptyBody),
+    (shape("text/html", "<html>"), .pageForData), (error(.decodingFailed, TaskError.emptyBodyReason), .emptyBody),
     (shape("application/json", "{}"), .wrongShape), (error(.bodyTooLarge), .bodyTooLarge),
     (error(.digestMismatch), .digestMismatch), (error(.transferInUse), .transferInUse),
     (error(.fileNotWritable), .fileNotWritable), (error(.internal), .internal),
@@ -177,5 +187,13 @@ import Testing
     #expect((json?["attempts"] as? [[String: Any]])?.first?["delay"] as? Double == 1)
     #expect((json?["diagnosis"] as? [String: Any])?["name"] as? String == "overloaded")
     #expect(((json?["moments"] as? [[String: Any]])?.last?["text"] as? String)?.hasPrefix("call failed") == true)
+  }
+}
+
+extension TaskError {
+  fileprivate func ofStatus(_ status: HTTPStatus) -> TaskError {
+    var error = self
+    error.status = status
+    return error
   }
 }

@@ -1,5 +1,6 @@
 #if os(Linux)
   import CCurl
+  import Foundation
   import Testing
 
   @testable import Errand
@@ -13,6 +14,23 @@
 
     private func failure(_ code: Int32, _ remark: String = "", _ circumstances: Circumstances) -> CurlFailure {
       CurlFailure(code, remark: remark, words: "in general", circumstances)
+    }
+
+    @Test func `certificates of one's own that are of no use are not the server's fault`() {
+      for code in [CCE_SSL_CACERT_BADFILE, CCE_SSL_CERTPROBLEM] {
+        let failure = failure(code, "error setting certificate file: /a.pem", Self.waiting)
+        #expect(failure.code == .secureConnectionFailed)
+        #expect(failure.reason == "\(TaskError.certificatesReason): error setting certificate file: /a.pem")
+      }
+    }
+
+    @Test func `a file of authorities that cannot be read fails the transport, and names the file`() throws {
+      var configuration = CurlTransport.Configuration()
+      configuration.tls.authorities = .file(URL(fileURLWithPath: "/nowhere/at/all.pem"))
+      let error = try #require(#expect(throws: TaskError.self) { try CurlTransport(configuration) })
+      #expect(
+        error.reason.hasSuffix("the authorities at /nowhere/at/all.pem cannot be read: No such file or directory"))
+      #expect(error.cause == .unusableCertificates)
     }
 
     @Test func `libcurl's own words are preferred to those of its code`() {

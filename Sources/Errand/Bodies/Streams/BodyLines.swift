@@ -76,14 +76,29 @@ extension HTTPResponseBody {
   public func jsonLines<Value: Decodable & Sendable>(
     of type: Value.Type = Value.self, decoder: any PayloadDecoder = JSONDecoder(), upTo limit: Int = 1 << 20
   ) -> AsyncThrowingCompactMapSequence<BodyLines, Value> {
-    BodyLines(self, limit: limit, repairs: false).compactMap { line in
+    let count = LineCount()
+    return BodyLines(self, limit: limit, repairs: false).compactMap { line in
+      let number = count.next()
       guard line.utf8.contains(where: { !" \t\r".utf8.contains($0) }) else { return nil }
       do {
         return try PayloadCoding.decode(
-          type, from: Data(line.utf8), mediaType: .json, with: decoder, redaction: nil)
+          type, from: Data(line.utf8), origin: "in line \(number)", with: decoder, redaction: nil)
       } catch {
         throw self.explained(error)
       }
+    }
+  }
+}
+
+/// Counts the lines of a body.
+private final class LineCount: Sendable {
+  private let state = Lock(0)
+
+  /// The number of the next line, from 1.
+  func next() -> Int {
+    state.withLock { number in
+      number += 1
+      return number
     }
   }
 }

@@ -42,7 +42,21 @@ final class ReplayRecorder: Sendable {
     self.options = options
     self.log = log
     state = Lock(State(count: base?.entries.count ?? 0))
+    Self.files.withLock { $0[file.path, default: 0] += 1 }
   }
+
+  deinit {
+    Self.files.withLock { files in
+      let count = files[file.path, default: 1] - 1
+      files[file.path] = count > 0 ? count : nil
+    }
+  }
+
+  /// The files that are recorded into, and by how many.
+  private static let files = Lock<[String: Int]>([:])
+
+  /// True where a recorder of this process may not have written a file yet.
+  static func isRecording(into file: URL) -> Bool { files.withLock { $0[file.path] != nil } }
 
   /// Sends a request, and records it once the body of its response was read to its end.
   /// - Parameters:

@@ -45,9 +45,11 @@ public final class ReplayTransport: Transport {
   ) throws {
     let found = options.recording == .all ? nil : try Self.archive(in: file)
     guard found != nil || options.recording != .none else {
+      let advice =
+        ReplayRecorder.isRecording(into: file)
+        ? "another transport of this process records it: await its finish() first" : "make one with recording: .once"
       throw TaskError(
-        .notRecorded, "there is no recording at \(file.path): make one with recording: .once", phase: .preparing,
-        isSurelyNotSent: true)
+        .notRecorded, "there is no recording at \(file.path): \(advice)", phase: .preparing, isSurelyNotSent: true)
     }
     tape = Lock(ReplayTape(found ?? HTTPArchive(entries: []), options))
     self.options = options

@@ -22,8 +22,10 @@
     private let loneOrigins = Lock(LoneOrigins())
 
     /// A transport with connections of its own.
-    /// Throws ``TaskError`` with code `.transportUnavailable` where libcurl cannot be had.
+    /// Throws ``TaskError`` with code `.transportUnavailable` where libcurl cannot be had, and with `.secureConnectionFailed` for a file
+    /// of authorities that cannot be read.
     public init(_ configuration: Configuration = Configuration()) throws(TaskError) {
+      try configuration.tls.checkAuthorities()
       let loops = try CurlLoop.all.get()
       // A limit on connections holds within a loop, so that there may only be one.
       shards = (configuration.connectionsPerOrigin > 0 ? Array(loops.prefix(1)) : loops).map { CurlShard($0) }

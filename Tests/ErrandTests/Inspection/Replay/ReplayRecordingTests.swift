@@ -22,6 +22,22 @@ import Testing
       from: file, options: options, over: StubTransport { try stub.answer($0) }, log: log)
   }
 
+  @Test func `a recording that another transport has not written yet is waited for`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("a.har")
+      func missing() throws -> String {
+        try #require(#expect(throws: TaskError.self) { try ReplayTransport(from: file) }).reason
+      }
+      #expect(try missing().hasSuffix("make one with recording: .once"))
+      do {
+        let recording = try transport(file, .once, StubLog([]))
+        #expect(try missing().hasSuffix("another transport of this process records it: await its finish() first"))
+        withExtendedLifetime(recording) {}
+      }
+      #expect(try missing().hasSuffix("make one with recording: .once"))
+    }
+  }
+
   private static func known(_ id: Int) -> StubLog.Answer { .json(#"{"id":\#(id),"name":"w"}"#) }
 
   /// The identifiers that these tasks give, nil for one that was not recorded.

@@ -49,7 +49,7 @@
     /// The error for a code that is not `CCE_OK`, or for an end without a response.
     func failure(
       _ code: Int32, phase: TaskError.Phase, hasBegun: Bool, bodyFailure: (any Error)?,
-      authorities: TLSSettings.Authorities
+      authorities: TLSSettings.Authorities, socketPath: String?
     ) -> any Error {
       if let bodyFailure { return TaskError.ofTransfer(bodyFailure) }
       if long(CCINFO_HTTP_CONNECTCODE) == 407 {
@@ -65,6 +65,11 @@
       // libcurl keeps the last one in the handle, whatever it was of.
       let number = phase == .connecting ? long(CCINFO_OS_ERRNO) : 0
       var reason = number != 0 ? failure.reason(String(cString: strerror(Int32(number)))) : failure.reason
+      // libcurl names the host of the URL, to which nothing was to connect.
+      if failure.code == .cannotConnect, let socketPath {
+        let words = number != 0 ? String(cString: strerror(Int32(number))) : "there is no connection"
+        reason = "can't connect to the Unix socket at \(socketPath): \(words)"
+      }
       if failure.code == .pinMismatch { reason += "; the server shows \(shownPins.joined(separator: ", "))" }
       let peer = remoteAddress.isEmpty ? "" : "\(remoteAddress) port \(long(CCINFO_PRIMARY_PORT))"
       if !peer.isEmpty, !reason.contains(peer) { reason += ", \(peer)" }

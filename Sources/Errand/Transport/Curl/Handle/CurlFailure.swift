@@ -34,6 +34,8 @@
         (self.code, reason) = (.untrustedServer, Self.distrust(remark, circumstances))
       case CCE_SSL_CACERT_BADFILE where circumstances.lackOfAuthorities != nil:
         (self.code, reason) = (.untrustedServer, Self.distrust(remark, circumstances))
+      case CCE_SSL_CACERT_BADFILE, CCE_SSL_CERTPROBLEM:
+        (self.code, reason) = (.secureConnectionFailed, "\(TaskError.certificatesReason): \(remark)")
       case _ where circumstances.phase == .receiving && Self.isOfField(remark):
         (self.code, reason) = (.badResponse, "the response cannot be read: a line of its trailer fields is no field")
       case CCE_WEIRD_SERVER_REPLY where remark.contains("Multiple Location"):
@@ -122,8 +124,8 @@
       case CCE_COULDNT_RESOLVE_HOST, CCE_COULDNT_RESOLVE_PROXY: .cannotResolveHost
       case CCE_COULDNT_CONNECT, CCE_INTERFACE_FAILED, CCE_PROXY, CCE_QUIC_CONNECT_ERROR: .cannotConnect
       case CCE_SSL_PINNEDPUBKEYNOTMATCH: .pinMismatch
-      case CCE_SSL_CONNECT_ERROR, CCE_SSL_CERTPROBLEM, CCE_SSL_CIPHER, CCE_SSL_CACERT_BADFILE, CCE_SSL_CLIENTCERT,
-        CCE_USE_SSL_FAILED, CCE_SSL_ENGINE_INITFAILED, CCE_SSL_CRL_BADFILE:
+      case CCE_SSL_CONNECT_ERROR, CCE_SSL_CIPHER, CCE_SSL_CLIENTCERT, CCE_USE_SSL_FAILED, CCE_SSL_ENGINE_INITFAILED,
+        CCE_SSL_CRL_BADFILE:
         .secureConnectionFailed
       case CCE_OPERATION_TIMEDOUT: .timedOut
       case CCE_GOT_NOTHING, CCE_SEND_FAIL_REWIND, CCE_OK: .connectionLost

@@ -90,7 +90,7 @@
             facts.failure(
               code, phase: timers.phase, hasBegun: !head.isUntouched,
               bodyFailure: outgoing?.state.withLock { $0.outbox.failure },
-              authorities: rules.configuration.tls.authorities)))
+              authorities: rules.configuration.tls.authorities, socketPath: rules.configuration.unixSocket)))
       }
     }
 
