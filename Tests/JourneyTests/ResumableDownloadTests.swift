@@ -258,9 +258,13 @@ import Testing
       await #expect(throws: TaskError.self) { try await shop.download(to: place).run() }
       let left = try files(in: folder)
       #expect(left == [])
+      shop.file.withLock { $0.first = [.status(.notFound)] }
+      let deep = folder.appendingPathComponent("a/b/file")
+      await #expect(throws: TaskError.self) { try await shop.download(to: deep).run() }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
       let part = RangeShop.GetFile(server: shop.server).range(.first(10))
       let error = await #expect(throws: TaskError.self) { try await ResumableDownload(part, to: place).run() }
-      #expect(error?.code == .badRequest && shop.mock.requestCount == 1)
+      #expect(error?.code == .badRequest && shop.mock.requestCount == 2)
     }
   }
 }

@@ -56,6 +56,36 @@ import Testing
     }
   }
 
+  private struct Replacing: PerAttemptStep {
+    let file: URL
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      var request = request
+      request.body = .file(file)
+      return try await next(request)
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a file that takes the place of a body has the limits of a stream`(isStep: Bool) async throws {
+    try await withFolder { folder in
+      let seen = Shared<[Timeouts]>([])
+      let transport = StubTransport { request in
+        seen.withLock { $0.append(request.options.timeouts) }
+        return .status(.ok, for: request)
+      }
+      let file = folder.appendingPathComponent("body")
+      try Data("hello".utf8).write(to: file)
+      let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+      await server.update {
+        $0.defaultTimeout = .seconds(7)
+        if isStep { $0.perAttemptSteps = [Replacing(file: file)] } else { $0.preflight = { $1.body = .file(file) } }
+      }
+      try await URLTask(shopURL, method: .put, body: .bytes(Data("short".utf8))).on(server).run()
+      let seven = Duration.seconds(7)
+      #expect(seen.withLock { $0 } == [Timeouts(connect: seven, firstByte: seven, idle: seven)])
+    }
+  }
+
   private var shopURL: URL { URL(string: "https://shop.test/x") ?? URL(fileURLWithPath: "/no-url") }
 
   @Test func `a refusal whose body drips is not read for ever`() async throws {

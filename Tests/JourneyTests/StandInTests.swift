@@ -66,6 +66,39 @@ import Testing
     }
   }
 
+  /// The same around all attempts.
+  private struct RebuildingOnce: PerCallStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      let response = try await next(request)
+      return HTTPResponse(response.status, url: response.url, headers: response.headers, body: response.body)
+    }
+  }
+
+  /// Makes another response of the one that came, as a step that decrypts does.
+  private struct Rebuilding: PerAttemptStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      let response = try await next(request)
+      return HTTPResponse(response.status, url: response.url, headers: response.headers, body: response.body)
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a 206 that was not asked for stays one when a step makes another response of it`(isOfCall: Bool) async throws {
+    let steps = { @Sendable (configuration: inout ServerConfiguration) in
+      if isOfCall {
+        configuration.perCallSteps = [RebuildingOnce()]
+      } else {
+        configuration.perAttemptSteps = [Rebuilding()]
+      }
+    }
+    try await keepingFile(Self.part, Self.part, configure: steps) {
+      (shop, file) async throws in
+      let task = PlainTask().on(shop.server)
+      #expect(await refusal { try await task.download(to: file) }?.code == .badStatus)
+      #expect(await refusal { _ = try await task.downloadData() }?.code == .badStatus)
+    }
+  }
+
   @Test func `a 206 that was asked for is what was asked for`() async throws {
     try await withFolder { folder in
       let shop = try Shop()

@@ -125,7 +125,11 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         return end()
       }
       let wait = Swift.min(Swift.max(parser.retry ?? .seconds(3), Self.shortestWait), Self.longestWait)
-      try await plan.server.manager.clock.sleep(for: wait)
+      do {
+        try await plan.server.manager.sleep(for: wait, in: plan)
+      } catch {
+        throw ended(by: error)
+      }
     }
 
     /// The error for an end without the terminator, or one that no server has stated; nil where it is as good as stated.

@@ -111,7 +111,10 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
   private func finish(_ outcome: Outcome, isFailed: Bool) {
     let reader = state.withLock { state in
       state.window.finish(outcome.place, outcome, isFailed: isFailed)
-      if case .failure(let error) = outcome.result, error is CancellationError { state.cancelled += 1 }
+      // One that was cancelled by itself says nothing of the others.
+      if Task.isCancelled, case .failure(let error) = outcome.result, error is CancellationError {
+        state.cancelled += 1
+      }
       return state.readers.popFirst()?.value
     }
     reader?.resume()

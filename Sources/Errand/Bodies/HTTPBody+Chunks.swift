@@ -8,10 +8,19 @@ extension HTTPBody {
   ///   that comes once and was read before, `.bodyLengthMismatch` for chunks that come to more or less than the stated
   ///   length; and what the body's stream or `sink` throws.
   public func readChunks(_ sink: @escaping @Sendable (Data) async throws -> Void) async throws {
+    let refusal = Lock<(any Error)?>(nil)
     do {
-      try await forEachCountedChunk(sink)
+      try await forEachCountedChunk { chunk in
+        do {
+          try await sink(chunk)
+        } catch {
+          refusal.withLock { $0 = error }
+          throw error
+        }
+      }
     } catch {
-      throw TaskError.ofTransfer(error)
+      // What the maker of the body says of its own requests is not about this one.
+      throw refusal.withLock { $0 } ?? TaskError.ofUpload(error)
     }
   }
 

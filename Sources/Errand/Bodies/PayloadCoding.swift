@@ -55,7 +55,8 @@ enum PayloadCoding {
       let why =
         data.isEmpty
         ? TaskError.emptyBodyReason
-        : explain(error, of: data, excerpt, mediaType, redaction ?? .standard) + hint(for: error, decoder)
+        : redaction.map { explain(error, of: data, excerpt, mediaType, $0) + hint(for: error, decoder) }
+          ?? explainUnshown(error)
       throw TaskError(
         .decodingFailed,
         "can't decode \(Payload.self)\(keys.isEmpty ? "" : " at '\(keys.joined(separator: "."))'") from \(data.count) bytes \(origin): \(why)",
@@ -94,9 +95,9 @@ enum PayloadCoding {
         ": recorded responses have '\(Redaction.mark)' in the place of secrets; ReplayOptions.redaction says of which"
       return "at \(place): the value does not fit\(isHidden ? why : "")"
     }
-    guard !excerpt.isEmpty else { return explain(error) }
+    let words = redaction(text: explain(error))
+    guard !excerpt.isEmpty else { return words }
     if mediaType?.essence == "text/html" { return excerpt }
-    let words = explain(error)
     return "\(words)\(words.hasSuffix(".") ? "" : ".") It begins with: \(excerpt)"
   }
 
@@ -107,6 +108,16 @@ enum PayloadCoding {
       context.debugDescription.contains("found a string")
     else { return "" }
     return " (a date is a number of seconds to a decoder without a dateDecodingStrategy)"
+  }
+
+  /// The place and reason of a decoding failure, without a value: what a decoder says of corrupt data may quote it.
+  private static func explainUnshown(_ error: any Error) -> String {
+    switch error {
+    case DecodingError.dataCorrupted(let context) where !context.debugDescription.hasPrefix("The given data was not"):
+      "\(path(context.codingPath))the value does not fit"
+    case is DecodingError: explain(error)
+    default: "the value does not fit"  // an error of the app's own, or of another decoder
+    }
   }
 
   /// The body as text: in the charset that the header declares, else in UTF-8. Where none is declared, unreadable bytes are

@@ -5,7 +5,7 @@ extension Attempt {
     let now = call.trace.elapsed
     state.withLock { state in
       state.spent += now - state.start
-      state.start = now
+      (state.hopStart, state.start) = (state.start, now)
     }
   }
 
@@ -76,7 +76,7 @@ extension Attempt {
       case .connected, .secured: break
       default: continue  // no event of a span
       }
-      let start = state.withLock { $0.start }
+      let start = state.withLock { $0.hopStart ?? $0.start }
       let moment = call.trace.isHidden ? moment.withoutURL : moment
       call.trace.span?.note(CallSpan.Connection(attempt: number, time: min(start + time, now), moment: moment))
     }

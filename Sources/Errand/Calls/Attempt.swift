@@ -12,6 +12,8 @@ final class Attempt: Sendable {
     var record: AttemptRecord
     /// The time at which it got its slot, counted from the start of the call; that of its last hop.
     var start: Duration
+    /// The time at which the hop that a redirect ended had its slot, until the next one has its own.
+    var hopStart: Duration?
     /// The time that the hops before that took.
     var spent = Duration.zero
     /// True once it had a slot.
@@ -20,6 +22,8 @@ final class Attempt: Sendable {
     var starter: Waiter<Void>?
     /// The number of its requests that may have reached a server, one a hop.
     var sent = 0
+    /// The reason why the part that came is not the one of its request.
+    var unaskedPart: String?
     /// The last of them, for the cache.
     var lastRequest: HTTPRequest?
     /// True when its own admission or transport said that nothing of the last request was sent.
@@ -98,6 +102,7 @@ final class Attempt: Sendable {
         state.start = call.trace.elapsed
       }
       state.hasToldPhases = false
+      state.hopStart = nil
       state.record.queued += queued ?? .zero
       return (!state.isUnderWay, state.starter)
     }
@@ -132,7 +137,11 @@ final class Attempt: Sendable {
     }
     hold(slot, permit, until: response)
     call.keepCookies(of: response, to: request)
-    if response.status == .partialContent { response.unaskedPart = response.refusedPart(of: request) }
+    if response.status == .partialContent {
+      let reason = response.refusedPart(of: request)
+      response.unaskedPart = reason
+      state.withLock { $0.unaskedPart = reason }
+    }
     return response
   }
 
@@ -150,6 +159,7 @@ final class Attempt: Sendable {
     if call.keepsRequests { keep(request) }
     if let span = call.trace.span { add(span, to: &request) }
     if call.trace.isObserved || call.delivery.isStream { observe(&request) }
+    call.limitStreams(of: &request)
     let mayRepeat = request.body.isReplayable && request.isRepeatable(call.plan.idempotency)
     if request.options.mayRepeat != mayRepeat { request.options.mayRepeat = mayRepeat }
     // It loses the race to the one beside it that has sent such a request.
@@ -192,6 +202,9 @@ final class Attempt: Sendable {
 
   private func taken(_ response: consuming HTTPResponse) async -> AttemptResult {
     var outcome = Outcome(call, response)
+    if outcome.response.status == .partialContent {  // a step may have made another response of it
+      outcome.response.unaskedPart = outcome.response.unaskedPart ?? state.withLock { $0.unaskedPart }
+    }
     if call.delivery.isStream, outcome.isAccepted { return .success(streaming(outcome)) }
     do {
       let timings = try await call.collect(&outcome)

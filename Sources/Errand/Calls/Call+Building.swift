@@ -125,6 +125,14 @@ extension Call {
     return options
   }
 
+  /// Gives a request the limits of streams, where a preflight or a step has put a file or a stream in the place of its body.
+  func limitStreams(of request: inout HTTPRequest) {
+    switch request.body.storage {
+    case .empty, .bytes: return
+    case .file, .stream: if request.options.timeouts == timeouts { request.options.timeouts = streamTimeouts }
+    }
+  }
+
   /// True when a body goes to or comes from a file or a stream.
   private func isOfStreams(_ body: HTTPBody) -> Bool {
     switch (delivery, body.storage) {

@@ -66,7 +66,7 @@ extension Call {
     let (code, reason): (TaskError.Code, String) =
       switch response.status {
       case .notModified: (.notModified, "there is no body, for the copy that the request names is still good")
-      case .partialContent: (.badStatus, response.unaskedPart ?? "a part was sent")
+      case .partialContent: (.badStatus, response.unaskedPart ?? state.withLock { $0.unaskedPart } ?? "a part was sent")
       case .ok:
         (
           .badStatus,
@@ -94,7 +94,8 @@ extension Call {
       payload.flatMap { Self.words(of: $0) }.map { shownRedaction?(text: $0).shortened }
       ?? shownRedaction?.summary(of: body, type: response.mediaType)
     var error = TaskError.badStatus(
-      response, redaction: configuration.redaction, summary: summary ?? "", policy: redirectPolicy
+      response, redaction: configuration.redaction, summary: summary ?? "", policy: redirectPolicy,
+      showsFields: plan.recordingStyle.contains(.headers)
     )
     .with(response, body, configuration)
     error.payload = payload
@@ -161,8 +162,10 @@ extension TaskError {
   ///   - redaction: Hides secrets in its header.
   ///   - summary: The server's own words, secrets hidden.
   ///   - policy: The rule by which a redirect was not followed.
+  ///   - showsFields: Whether the fields that say what would do instead may be shown.
   static func badStatus(
-    _ response: HTTPResponse, redaction: Redaction, summary: String = "", policy: RedirectPolicy? = nil
+    _ response: HTTPResponse, redaction: Redaction, summary: String = "", policy: RedirectPolicy? = nil,
+    showsFields: Bool = true
   ) -> TaskError {
     var reason = "\(response.status)"
     if response.status.isRedirect {
@@ -173,7 +176,7 @@ extension TaskError {
         reason += " is not followed, for it has no Location"
       }
     }
-    if let demand = response.demand { reason += ": \(demand)" }
+    if showsFields, let demand = response.demand { reason += ": \(redaction(text: demand).shortened)" }
     if !summary.isEmpty { reason += ": \(summary)" }
     var error = TaskError(.badStatus, reason, phase: .finishing)
     error.status = response.status
@@ -197,9 +200,9 @@ extension HTTPResponse {
     switch status.code {
     case 401:
       let ways = headers.challenges.map { way in way["error"].map { "\(way.scheme) (\($0))" } ?? way.scheme }
-      return ways.isEmpty ? nil : "it wants \(ways.joined(separator: " or "))".shortened
-    case 405: return headers["Allow"].map { "it allows \($0)".shortened }
-    case 416: return headers[.contentRange].map { "it has \($0)".shortened }
+      return ways.isEmpty ? nil : "it wants \(ways.joined(separator: " or "))"
+    case 405: return headers["Allow"].map { "it allows \($0)" }
+    case 416: return headers[.contentRange].map { "it has \($0)" }
     default: return nil
     }
   }

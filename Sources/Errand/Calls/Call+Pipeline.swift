@@ -45,12 +45,20 @@ extension Call {
         ? await hedged(&number, request) { try await self.rebuild(first, built: built) }
         : await make(Attempt(number, of: self), request)
       guard let error = mendable(result), case .retry(let delay, let reason) = try await decide(error, of: request)
-      else { return try result.get() }
+      else { return noting(try result.get()) }
       result.discard()
       try await wait(delay, reason: reason)
       number += 1
       request = try await interruptible { try await self.rebuild(first, built: built) }
     }
+  }
+
+  /// An outcome of the attempts, whose part the steps around them may make another response of.
+  private func noting(_ outcome: Outcome) -> Outcome {
+    if outcome.response.status == .partialContent {
+      state.withLock { $0.unaskedPart = outcome.response.unaskedPart }
+    }
+    return outcome
   }
 
   /// The request of another attempt: built anew, so that nothing stale is sent, with the changes by the steps of 5.

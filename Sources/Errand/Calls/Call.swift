@@ -221,7 +221,7 @@ final class Call: Sendable {
 
   /// An error in words, without the request, secrets hidden, the app's own errors included.
   func words(of error: any Error) -> String {
-    (error as? TaskError)?.explanation.onOneLine ?? snapshot.configuration.redaction(text: "\(error)")
+    ((error as? TaskError)?.explanation ?? snapshot.configuration.redaction(text: "\(error)")).onOneLine
   }
 
   private func completed(_ error: TaskError) -> TaskError {

@@ -3,14 +3,17 @@ import ErrandFoundation
 /// The control of a call from outside: the call waits at the gate, and reports its events and its progress.
 final class CallControl: TaskObserver {
   let gate = PauseGate()
+  /// The number of the work that the call is of; nil where there is none.
+  let work: Int?
   /// Is told of the bytes that go up and come down.
   let onProgress: @Sendable (TransferProgress) -> Void
   private let onEvent: @Sendable (TaskEvent) -> Void
 
   init(
-    _ onEvent: @escaping @Sendable (TaskEvent) -> Void,
+    work: Int? = nil, _ onEvent: @escaping @Sendable (TaskEvent) -> Void,
     onProgress: @escaping @Sendable (TransferProgress) -> Void = { _ in }
   ) {
+    self.work = work
     self.onEvent = onEvent
     self.onProgress = onProgress
   }

@@ -25,6 +25,8 @@ struct CallState {
   /// The head of the last response.
   var response: HTTPResponse?
   var bytesSent = 0
+  /// The reason why the last part that came is not the one of its request, which a step may make another response of.
+  var unaskedPart: String?
   /// The closure that lets the machine sleep again.
   var release: (@Sendable () -> Void)?
   /// True when there was no token to sign in with.

@@ -76,7 +76,7 @@ package final class CallTrace: Sendable {
       call: call, task: task, time: time, moment: moment, context: context, span: span, errorType: errorType,
       record: isHidden ? record?.withoutURL : record)
     for observer in observers where observer.interest.includes(moment) { observer.tell(event) }
-    if logStyle.includes(moment) { log.write("#\(call) \(task) \(time.formattedSeconds): \(moment)") }
+    if logStyle.includes(moment) { log.write("#\(call) \(task) \(time.formattedSeconds): \("\(moment)".onOneLine)") }
   }
 
   /// Tells those who want it of the bytes of a body.

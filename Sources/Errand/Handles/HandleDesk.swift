@@ -39,11 +39,17 @@ final class HandleDesk<Value: Sendable>: Sendable {
   private static var unreadEvents: Int { 1000 }
 
   private let operation: Operation
+  /// The plan of the call, and the desk where it can be cancelled from outside before it has begun; nil where there is none.
+  private let work: (plan: TaskPlan, calls: CallDesk)?
   private let mayWait: @Sendable () throws -> Void
   private let state = Lock(State())
 
   /// Work that `operation` does; `mayWait` throws where waiting for it would never end.
-  init(mayWait: @escaping @Sendable () throws -> Void = {}, _ operation: @escaping Operation) {
+  init(
+    of work: (plan: TaskPlan, calls: CallDesk)? = nil, mayWait: @escaping @Sendable () throws -> Void = {},
+    _ operation: @escaping Operation
+  ) {
+    self.work = work
     self.mayWait = mayWait
     self.operation = operation
   }
@@ -55,12 +61,17 @@ final class HandleDesk<Value: Sendable>: Sendable {
   /// Runs the present round. The job holds this object until it is done, with or without the handle.
   func start() {
     let round = state.withLock { $0.progress.round }
-    let control = CallControl({ [self] in note($0, round) }, onProgress: { [self] in note($0, round) })
+    let number = work.map { work in
+      work.calls.enter(CallDesk.Work(plan: work.plan) { [weak self] in self?.cancel(round: round) ?? false })
+    }
+    let control = CallControl(
+      work: number, { [self] in note($0, round) }, onProgress: { [self] in note($0, round) })
     state.withLock { state in
       state.gate = control.gate
       if state.progress.state == .paused { control.gate.close() }
     }
     let job = Task { [self] in
+      defer { if let number { work?.calls.leave(number) } }
       do {
         finish(.success(try await operation(control)), round)
       } catch {
@@ -73,6 +84,13 @@ final class HandleDesk<Value: Sendable>: Sendable {
       return state.isCancelled
     }
     if isCancelled { job.cancel() }
+  }
+
+  /// Cancels a round; false where it is over.
+  private func cancel(round: Int) -> Bool {
+    guard state.withLock({ $0.progress.round == round && $0.result == nil }) else { return false }
+    cancel()
+    return true
   }
 
   func cancel() {

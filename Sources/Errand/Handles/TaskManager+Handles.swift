@@ -57,10 +57,11 @@ extension TaskManager {
     let mayWait = { @Sendable in
       if let name = queue.name { try server.manager.serialQueues.refuseIfHeld(name) }
     }
-    let desk = HandleDesk<Value>(mayWait: mayWait) { control in
+    let desk = HandleDesk<Value>(of: (plan, server.manager.calls), mayWait: mayWait) { control in
       try await ServerDefault.$scoped.withValue(scoped) {
         var plan = task.plan
         plan.control = control
+        plan.transfer = control.work
         return try await Call.perform(plan, delivery, finish: finish)
       }
     }

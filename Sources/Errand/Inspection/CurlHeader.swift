@@ -43,6 +43,11 @@ struct CurlHeader {
 
   mutating func set(_ name: HTTPHeaderName, _ value: String) { implied[name] = value }
 
+  /// Sets a field, or has it not sent where the value is empty.
+  mutating func setOrOmit(_ name: HTTPHeaderName, _ value: String) {
+    if value.isEmpty { unwanted.insert(name) } else { set(name, value) }
+  }
+
   /// Adds cookies.
   mutating func add(cookies: String) throws(Refusal) {
     guard cookies.contains("=") else {

@@ -15,7 +15,7 @@ enum CurlOption: Sendable, Equatable {
 
   private static let table: [String: CurlOption] = {
     var table: [String: CurlOption] = [:]
-    for name in names("head get location compressed") { table[name] = .used(takesValue: false) }
+    for name in names("head get location compressed globoff path-as-is") { table[name] = .used(takesValue: false) }
     for name in names(
       """
       request header data data-ascii data-raw data-binary data-urlencode json form form-string user user-agent referer cookie
@@ -25,7 +25,7 @@ enum CurlOption: Sendable, Equatable {
     for name in names(
       """
       silent show-error verbose include fail fail-with-body fail-early remote-name remote-name-all remote-header-name
-      no-buffer progress-bar no-progress-meter globoff path-as-is ipv4 ipv6 http1.1 http2 http3 disable create-dirs raw
+      no-buffer progress-bar no-progress-meter ipv4 ipv6 http1.1 http2 http3 disable create-dirs raw
       styled-output no-styled-output tcp-nodelay tcp-fastopen no-keepalive no-sessionid tlsv1 tlsv1.2 tlsv1.3 ssl retry-all-errors
       retry-connrefused basic junk-session-cookies no-alpn compressed-ssh
       """)
@@ -33,7 +33,7 @@ enum CurlOption: Sendable, Equatable {
     for name in names(
       """
       output output-dir write-out dump-header cookie-jar stderr trace trace-ascii retry retry-delay retry-max-time max-redirs
-      keepalive-time limit-rate speed-limit speed-time max-filesize expect100-timeout proto-default
+      keepalive-time limit-rate speed-limit speed-time max-filesize expect100-timeout
       """)
     { table[name] = .ignored(takesValue: true) }
     for (name, reason) in refusals { table[name] = .refused(reason) }
@@ -51,6 +51,7 @@ enum CurlOption: Sendable, Equatable {
     "resolve": "name the address in CurlTransport.Configuration",
     "connect-to": "name the address in CurlTransport.Configuration",
     "unix-socket": "name the socket in CurlTransport.Configuration",
+    "proto-default": "write the scheme into the URL",
     "config": "its file is not read", "netrc": "its file is not read", "netrc-file": "its file is not read",
     "next": "one request is made of one command: divide it",
     "parallel": "one request is made of one command: divide it",

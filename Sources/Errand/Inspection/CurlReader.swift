@@ -13,6 +13,8 @@ struct CurlReader {
   private var isHead = false
   private var isGet = false
   private var isCompressed = false
+  private var expandsURL = true
+  private var keepsDots = false
   private(set) var followsRedirects = false
   private(set) var ignored: [String] = []
 
@@ -95,6 +97,8 @@ struct CurlReader {
     case "head": isHead = true
     case "get": isGet = true
     case "compressed": isCompressed = true
+    case "globoff": expandsURL = false
+    case "path-as-is": keepsDots = true
     default: followsRedirects = true
     }
   }
@@ -103,8 +107,8 @@ struct CurlReader {
     switch name {
     case "request": method = HTTPMethod(try Self.text(value))
     case "header": try headers.add(line: Self.text(value))
-    case "user-agent": headers.set(.userAgent, try Self.text(value))
-    case "referer": headers.set("Referer", try Self.text(value))
+    case "user-agent": headers.setOrOmit(.userAgent, try Self.text(value))
+    case "referer": headers.setOrOmit("Referer", try Self.text(value))
     case "cookie": try headers.add(cookies: Self.text(value))
     case "user": headers.set(user: value)
     case "oauth2-bearer": headers.set(.authorization, "Bearer \(try Self.text(value))")
@@ -119,6 +123,23 @@ struct CurlReader {
   private mutating func set(url: String) throws(Refusal) {
     guard address == nil else { throw Refusal(reason: "it has more than one URL: divide it") }
     address = url
+  }
+
+  /// True for a URL with what curl makes several of behind its host: `{a,b}`, `[1-3]`.
+  private static func isPattern(_ url: String) -> Bool {
+    let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
+    let rest = url[start...].drop { !"/?#".contains($0) }
+    return rest.contains("{") && rest.contains("}") || rest.contains("[") && rest.contains("]")
+  }
+
+  /// The URL without segments that are dots (RFC 3986 §5.2.4), as curl sends it.
+  private static func withoutDots(_ url: URL) throws(Refusal) -> URL {
+    guard var parts = URLComponents(string: url.absoluteString), parts.percentEncodedPath.contains("/.") else {
+      return url
+    }
+    parts.percentEncodedPath = URIReference.withoutDots(parts.percentEncodedPath)
+    guard let url = parts.url else { throw Refusal(reason: "its URL is not a URL") }
+    return url
   }
 
   private static func text(_ word: some Collection<UInt8>) throws(Refusal) -> String {
@@ -144,7 +165,12 @@ struct CurlReader {
       if isHead, !body.isEmpty { throw Refusal(reason: "a HEAD request has no body: leave the data or '-I' out") }
       if let name = content.uploadName, text.hasSuffix("/") { text += HTTPQuery.escaped(name) }
       var headers = headers
-      let url = try headers.url(text)
+      if expandsURL, Self.isPattern(text) {
+        throw Refusal(
+          reason: "curl reads braces and brackets in a URL as several URLs: add '--globoff', or write one URL")
+      }
+      var url = try headers.url(text)
+      if !keepsDots { url = try Self.withoutDots(url) }
       let isBodiless = body.isEmpty
       let method = method ?? (isHead ? .head : content.isUpload ? .put : isBodiless ? .get : .post)
       var options = TransferOptions()

@@ -72,7 +72,9 @@ extension HTTPArchive.Response {
     let headers = response?.headers ?? []
     func value(_ name: HTTPHeaderName) -> String? { headers.first { $0.isNamed(name) }?.value }
     let body = response?.body
-    let length = value(.contentLength).flatMap { Int($0) }
+    // RFC 9110 §6.4.1: these have no body, whatever length they announce.
+    let isBodiless = exchange.method == .head || [204, 304].contains(response?.status.code ?? 0)
+    let length = isBodiless ? 0 : value(.contentLength).flatMap { Int($0) }
     self.init(
       status: response?.status.code ?? 0, statusText: response?.status.phrase ?? "",
       httpVersion: response?.httpVersion ?? "unknown",

@@ -22,7 +22,8 @@ extension LogPage {
         item.text = [call.method, call.url, call.task, call.tag, call.comment, call.failure, call.status].filter(Boolean).join(" ").toLowerCase();
       }
       let shown = items, picked = null;
-      const kept = JSON.parse(sessionStorage.getItem(location.pathname) || "{}");
+      // A browser may refuse to keep anything.
+      const kept = (() => { try { return JSON.parse(sessionStorage.getItem(location.pathname) || "{}"); } catch { return {}; } })();
 
       const element = (name, className, text) => {
         const node = document.createElement(name);
@@ -226,7 +227,7 @@ extension LogPage {
       list.addEventListener("scroll", draw, { passive: true });
       addEventListener("resize", draw);
       // The run may go on: the page is read again, and goes on where it was.
-      const keep = () => sessionStorage.setItem(location.pathname, JSON.stringify({ filter: filter.value, follow: follow.checked, id: picked && picked.call.id, top: list.scrollTop }));
+      const keep = () => { try { sessionStorage.setItem(location.pathname, JSON.stringify({ filter: filter.value, follow: follow.checked, id: picked && picked.call.id, top: list.scrollTop })); } catch {} };
       addEventListener("pagehide", keep);
       setInterval(() => { if (follow.checked && !document.hidden) { keep(); location.reload(); } }, 2000);
       const asked = () => { try { return decodeURIComponent(location.hash.slice(1)); } catch { return ""; } };

@@ -93,6 +93,22 @@ public actor TaskManager {
     calls.cancel { $0.task is Described && !$0.isUnseen }
   }
 
+  /// Waits between two calls of a plan; cancelled with them.
+  nonisolated func sleep(for time: Duration, in plan: TaskPlan) async throws {
+    let wait = Task { [clock] in try await clock.sleep(for: time) }
+    let work = calls.enter(
+      CallDesk.Work(plan: plan) {
+        wait.cancel()
+        return true
+      })
+    defer { calls.leave(work) }
+    try await withTaskCancellationHandler {
+      try await wait.value
+    } onCancel: {
+      wait.cancel()
+    }
+  }
+
   // MARK: Recording
 
   /// Records every call from now on as a numbered text file with all its attempts, redacted, and keeps an index of them,

@@ -68,16 +68,26 @@ extension KeyedEncodingContainer {
 /// The names of all values that were redacted by their type, in the whole process: no log of another server shows them either.
 enum LearnedSecrets {
   private static let names = Lock<Set<[UInt8]>>([])
+  /// The number of those that were the keys of dictionaries.
+  private static let others = Lock(0)
 
   /// Notes the name at the end of a path.
   static func learn(_ path: [any CodingKey]) {
     guard let name = path.last(where: { $0.intValue == nil })?.stringValue else { return }
     let folded = SecretNames.folded(name.utf8)
-    // The keys of a dictionary may be a peer's.
-    names.withLock { if $0.count < room { $0.insert(folded) } }
+    guard !contains(folded) else { return }
+    // The keys of a dictionary may be a peer's, which makes up any number. Those that a type declares are few.
+    let isDeclared = path.last.map { "\(Swift.type(of: $0))" != "_DictionaryCodingKey" } ?? true
+    let mayLearn =
+      isDeclared
+      || others.withLock { count in
+        count += 1
+        return count <= room
+      }
+    if mayLearn { _ = names.withLock { $0.insert(folded) } }
   }
 
-  /// The most names that are noted.
+  /// The most keys of dictionaries that are noted.
   private static let room = 1000
 
   /// The number of names that were noted.

@@ -21,7 +21,10 @@ extension HTTPQuery.Item: CustomStringConvertible {
 extension HTTPRequest: CustomStringConvertible {
   /// Method and URL, then one line a header field; secrets hidden, without the body.
   public var description: String {
-    (["\(method) \(Redaction.standard(url))"] + headers.map { "\($0)" }).joined(separator: "\n")
+    let fields = headers.map {
+      options.credentialHeaders.contains($0.name) ? "\($0.name): \(Redaction.mark)" : "\($0)"
+    }
+    return (["\(method) \(Redaction.standard(url))"] + fields).joined(separator: "\n")
   }
 }
 

@@ -54,8 +54,24 @@ public struct Redaction: Sendable {
   }
 
   func value(of field: HTTPHeaders.Field) -> String {
-    hidesValue(of: field.name) ? Self.mark : self(text: field.value)
+    if hidesValue(of: field.name) { return Self.mark }
+    guard !names.isEmpty, let scheme = Self.scheme(ofCredential: field) else { return self(text: field.value) }
+    return "\(scheme) \(Self.mark)"
   }
+
+  /// The scheme of a value that is a credential, whatever the name of its field: `Bearer eyJ…` (RFC 9110 §11.4); nil where it is none.
+  private static func scheme(ofCredential field: HTTPHeaders.Field) -> Substring? {
+    let scheme = field.value.prefix { $0 != " " }
+    guard (4...10).contains(scheme.utf8.count), schemes.contains(HTTPHeaderName(String(scheme))) else { return nil }
+    // What a server offers is no credential, and in running text a word is one.
+    let rest = field.value.dropFirst(scheme.count + 1)
+    let isOffer = field.name == .wwwAuthenticate || field.name == "Proxy-Authenticate"
+    return isOffer || rest.isEmpty || (rest.contains(" ") && !rest.contains("=")) ? nil : scheme
+  }
+
+  private static let schemes: Set<HTTPHeaderName> = [
+    "Basic", "Bearer", "Digest", "DPoP", "HOBA", "NTLM", "Negotiate", "Token", "Kerberos",
+  ]
 
   /// A permission to send credentials (Fetch §3.3.3), and none itself.
   private static let permission: HTTPHeaderName = "Access-Control-Allow-Credentials"

@@ -52,15 +52,18 @@ struct SecretNames: Sendable {
   func contains(_ name: some Collection<UInt8>) -> Bool {
     guard !isEmpty, !name.isEmpty else { return false }
     let name = Self.folded(name)
-    return names.contains(name) || hasPart(name) || LearnedSecrets.contains(name) || isLearnedInForm(name)
+    return isWhole(name) || hasPart(name) || isNested(name)
   }
 
-  /// True for the name of a form that has a learned one in it: `login[answer]`, `login.answer`, `answers[0]`.
-  private func isLearnedInForm(_ name: [UInt8]) -> Bool {
-    guard LearnedSecrets.count > 0 else { return false }
-    let parts = name.split { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") || $0 == UInt8(ascii: ".") }
-    return parts.contains { LearnedSecrets.contains(Array($0)) }
+  private func isWhole(_ name: [UInt8]) -> Bool { names.contains(name) || LearnedSecrets.contains(name) }
+
+  /// True for the name of a value within others one of which is secret: `login[pwd]`, `login.pwd`, `pins[0]`, `<ns:pwd>`.
+  private func isNested(_ name: [UInt8]) -> Bool {
+    guard name.contains(where: Self.isDivider) else { return false }
+    return name.split(whereSeparator: Self.isDivider).contains { isWhole(Array($0)) }
   }
+
+  private static func isDivider(_ byte: UInt8) -> Bool { "[].:".utf8.contains(byte) }
 
   /// True for a name a part of which is secret.
   func containsPart(of name: some Collection<UInt8>) -> Bool {

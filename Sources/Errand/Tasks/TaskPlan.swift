@@ -83,7 +83,7 @@ public struct TaskPlan: Sendable {
   var problem: TaskError?
   /// The changes that modifiers made.
   var changes: [@Sendable (inout TaskPlan) -> Void] = []
-  /// The number of the transfer that the call is of.
+  /// The number of the transfer, or of the handle's work, that the call is of.
   var transfer: Int?
   /// The control that holds the call from outside.
   var control: CallControl?

@@ -200,6 +200,43 @@ import Testing
     #expect(server.manager.callCount == 0)
   }
 
+  private struct Tagged: ServerGETTask, PayloadDownloadingTask {
+    typealias DownloadPayload = Widget
+    let id: Int
+    var path: String { "widgets/\(id)" }
+    var taskTag: String { id == 1 ? "first" : "other" }
+  }
+
+  private static func tagged(on server: Server) -> some Sequence<Modified<Tagged>> & SendableMetatype {
+    (1...100_000).lazy.map { Tagged(id: min($0, 100)).on(server) }
+  }
+
+  @Test func `a task that was cancelled by itself does not stand for the others`() async throws {
+    let shop = GatedShop()
+    let server = shop.server()
+    shop.open(2...100)
+    let (read, cut) = (Counter(), Counter())
+    let work = Task {
+      var results: [Bool] = []
+      for await (_, result) in server.manager.results(of: Self.tagged(on: server), limit: 4) {
+        results.append(result.isCancellation)
+        guard read.count == 0, result.isCancellation else { continue }
+        read.add()
+        await cut.reached(1)
+      }
+      return results
+    }
+    await shop.began.reached(1)
+    while await server.manager.cancel(tag: "first") == 0 { await Task.yield() }
+    await read.reached(1)
+    #expect(await eventually { server.manager.callCount == 0 })
+    work.cancel()
+    cut.add()
+    let results = await work.value
+    let own = try #require(results.firstIndex(of: true))
+    #expect(results.count < 100_000 && results[(own + 1)...].contains(true), "the loop was cut, and says so")
+  }
+
   @Test func `where nothing is under way the next task says it`() async throws {
     let shop = GatedShop()
     let server = shop.server()

@@ -206,6 +206,17 @@ import Testing
     #expect(error?.code == .decodingFailed && odd.requests.count == 1)
   }
 
+  @Test func `a wait between connections is cancelled with the calls`() async throws {
+    let stub = StubServer(stream("data: a\n\n"), clock: .manual)
+    let reader = Task { try await all(Prices().on(stub.server).events()) }
+    await stub.clock.sleepers(count: 1)
+    let cancelled = await stub.server.manager.cancelAll()
+    #expect(cancelled == 1)
+    await #expect(throws: CancellationError.self) { try await reader.value }
+    let left = await stub.server.manager.cancelAll()
+    #expect(left == 0 && stub.requests.count == 1)
+  }
+
   @Test func `a wait between connections ends with the reader's task`() async throws {
     let stub = StubServer(stream("data: a\n\n"), clock: .manual)
     let reader = Task { try await all(Prices().on(stub.server).events()) }

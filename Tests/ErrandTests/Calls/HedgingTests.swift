@@ -160,7 +160,7 @@ import Testing
 
   /// Why an attempt must not be hedged.
   enum Obstacle: CaseIterable, Sendable {
-    case method, body, stream, budget, circuit
+    case method, body, stream, file, budget, circuit
   }
 
   @Test(arguments: Obstacle.allCases) func `it is not hedged where it must not be`(obstacle: Obstacle) async throws {
@@ -173,7 +173,8 @@ import Testing
       switch obstacle {
       case .method: try await shop.task(method: .post).run()
       case .body: try await OneShot(server: shop.server).run()
-      case .stream: try await shop.task().stream()
+      case .stream: _ = try await shop.task().stream()
+      case .file: _ = try await withFolder { try await shop.task().download(to: $0.appendingPathComponent("file")) }
       case .budget, .circuit: try await shop.task().run()
       }
     }

@@ -32,6 +32,25 @@ import Testing
     #expect(!error.isSurelyNotSent, "the request of this call was sent")
   }
 
+  @Test func `what the maker of a body says of its own calls is not about the request that it is for`() async throws {
+    let sent = Counter()
+    let transport = StubTransport { request in
+      sent.add()
+      try await request.body.readChunks { _ in }
+      return .status(.created, for: request)
+    }
+    let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+    let body = HTTPBody.stream {
+      AsyncThrowingStream<Data, any Error> { stream in
+        stream.yield(Data("half".utf8))
+        stream.finish(throwing: Self.refused)
+      }
+    }
+    let task = URLTask(.known("https://shop.test/orders"), method: .post, body: body).on(server)
+    let error = try #require(await taskError { try await task.run() })
+    #expect(sent.count == 1 && error.code == .cannotConnect && !error.isSurelyNotSent)
+  }
+
   @Test func `nor does an error of postProcess say that nothing was sent`() async throws {
     struct Failing: ServerPOSTTask {
       let path = "orders"

@@ -34,6 +34,28 @@ import Testing
     #expect(shop.asked.count == 1)
   }
 
+  @Test func `what was started is cancelled with the calls, also before it has begun`() async throws {
+    for _ in 0..<200 {
+      let shop = GatedShop()
+      let handle = shop.server.manager.start(GetWidget().on(shop.server))
+      #expect(await shop.server.manager.cancelAll() == 1)
+      await #expect(throws: CancellationError.self) { try await handle.value }
+      #expect(await shop.server.manager.cancelAll() == 0)
+    }
+  }
+
+  @Test func `a call that was started is one to cancel, by its tag and in a later round too`() async throws {
+    let shop = GatedShop()
+    let handle = shop.server.manager.start(GetWidget().on(shop.server))
+    await shop.asked.reached(1)
+    #expect(await shop.server.manager.cancel(tag: "GetWidget") == 1)
+    await #expect(throws: CancellationError.self) { try await handle.value }
+    #expect(handle.retry())
+    await shop.asked.reached(2)
+    #expect(await shop.server.manager.cancelAll() == 1)
+    await #expect(throws: CancellationError.self) { try await handle.value }
+  }
+
   @Test func `a managed call goes on when the handle is released`() async throws {
     let shop = GatedShop()
     let recorder = EventRecorder()

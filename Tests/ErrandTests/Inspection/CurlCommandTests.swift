@@ -161,7 +161,8 @@ import Testing
     ("curl ftp://a.test/", "'ftp'"), ("curl https://a.test/ -d a -F b=c", "several bodies"),
     ("curl --data-binary @- https://a.test/", "standard input"), ("curl -X 'A B' https://a.test/", "not a token"),
     ("curl -m x https://a.test/", "number of seconds"), ("curl -:", "'-:' is not supported"),
-    ("curl http://", "not a URL"),
+    ("curl http://", "not a URL"), ("curl --proto-default https a.test", "write the scheme into the URL"),
+    ("curl 'https://a.test/{a,b}'", "'--globoff'"), ("curl 'https://a.test/[1-3]?x'", "'--globoff'"),
     ("curl -H 'X: a\nb' https://a.test/", "line break"), ("curl https://a.test/ ; rm x", "';'"),
   ]) func `what cannot be had is refused by its name`(line: String, reason: String) throws {
     let error = #expect(throws: TaskError.self) { try CurlCommand(line) }
@@ -169,6 +170,22 @@ import Testing
     #expect(
       error?.reason.hasPrefix("can't read the curl command: ") == true && error?.reason.contains(reason) == true,
       "\(line): \(error?.reason ?? "")")
+  }
+
+  @Test(arguments: [
+    ("curl https://a.test/a/./b/../c", "https://a.test/a/c"),
+    ("curl --path-as-is https://a.test/a/../c", "https://a.test/a/../c"),
+    ("curl --globoff 'https://[::1]/a?b=c'", "https://[::1]/a?b=c"), ("curl 'https://[::1]/a'", "https://[::1]/a"),
+    ("curl https://a.test/a?b=../c", "https://a.test/a?b=../c"),
+  ]) func `a URL goes out as curl sends it`(line: String, url: String) throws {
+    #expect(try request(line).url.absoluteString == url)
+  }
+
+  @Test func `a field that is stated empty is not sent`() throws {
+    let stated = try request("curl -A mine -e there https://a.test/")
+    #expect(stated.headers[.userAgent] == "mine" && stated.headers["Referer"] == "there")
+    let empty = try request("curl -A '' -e '' https://a.test/")
+    #expect(!empty.headers.contains("Referer") && empty.headers[.userAgent] == nil)
   }
 
   @Test func `a command is a task`() async throws {

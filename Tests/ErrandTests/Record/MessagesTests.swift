@@ -164,4 +164,46 @@ import Testing
     let other = HTTPRequest(.post, .known("https://shop.test/logout"))
     #expect(TaskSpelling.synonyms(in: TaskPlan(Logout()), sending: other).count == 1)
   }
+
+  @Test func `fields that a sign-in has set are shown by no request`() {
+    var request = HTTPRequest(.get, .known("https://shop.test/"), headers: ["X-Opaque": "s3cret", "X-A": "1"])
+    request.options.credentialHeaders = ["X-Opaque"]
+    #expect("\(request)" == "GET https://shop.test/\nX-Opaque: \(Redaction.mark)\nX-A: 1")
+  }
+
+  @Test func `what a refusal asks for is redacted, and shown only where fields are`() async throws {
+    let challenge = #"Bearer error="access_token=s3cret has expired""#
+    #expect(try await !refusal(401, ["WWW-Authenticate": challenge]).description.contains("s3cret"))
+    let stub = StubServer(.status(405, ["Allow": "PUT"]))
+    let hidden = try await error {
+      try await GetWidget().on(stub.server).recording(.url).run()
+    }
+    #expect(hidden.reason == "405 Method Not Allowed")
+  }
+
+  private enum Kind: String, Decodable { case known }
+  private struct Labelled: Decodable, Sendable { let kind: Kind }
+
+  @Test func `the error of a body that is shown nowhere quotes no value of it`() async throws {
+    let stub = StubServer(.json(#"{"kind":"s3cret"}"#))
+    let task = Endpoint<Void, Labelled>.get("labels").on(stub.server)
+    let shown = try await error { try await task.download() }
+    #expect(shown.reason.contains("s3cret"), "what is no secret by its name is shown")
+    let hidden = try await error { try await task.recording([.url, .headers]).download() }
+    #expect(hidden.reason.hasSuffix(": at kind: the value does not fit"), "\(hidden)")
+    let body = HTTPResponseBody(Data("{\"kind\":\"s3cret\"}".utf8))
+    let line = try await error { for try await _ in body.jsonLines(of: Labelled.self) {} }
+    #expect(line.reason == "can't decode Labelled from 17 bytes in line 1: at kind: the value does not fit")
+  }
+
+  @Test func `moments on the log are lines without signs that a terminal obeys`() {
+    let lines = Shared<[String]>([])
+    let trace = CallTrace(
+      call: 1, task: "Odd", clock: CallClock(ManualClock(.autoAdvancing)), observers: [], logStyle: .steps,
+      log: TextSink { line in lines.withLock { $0.append(line) } })
+    trace.note(.retryRefused(reason: "a\u{1B}]0;title\u{7}\r\n#2 forged"))
+    #expect(
+      lines.withLock { $0 }.allSatisfy { !$0.contains("\u{1B}") && !$0.contains("\n") }
+        && lines.withLock { $0.count } == 1)
+  }
 }

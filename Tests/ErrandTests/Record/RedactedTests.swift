@@ -84,4 +84,15 @@ import Testing
       for text in all { #expect(!text.contains("planted-redacted"), "\(text.prefix(2000))") }
     }
   }
+
+  @Test func `a peer's keys are bounded, and those that a type declares are not`() throws {
+    struct Late: Codable { @Redacted var lateAnswer = "planted-redacted" }
+    let keys = (0..<1500).map { "\"peerskey\($0)\":\"a\"" }.joined(separator: ",")
+    let values = try JSONDecoder().decode([String: Redacted<String>].self, from: Data("{\(keys)}".utf8))
+    #expect(values.count == 1500)
+    let learned = (0..<1500).count { Redaction.standard.isSecret("peersKey\($0)") }
+    #expect(learned > 0 && learned <= 1000)
+    _ = try JSONEncoder().encode(Late())
+    #expect(Redaction.standard.isSecret("late_answer"))
+  }
 }

@@ -1,4 +1,4 @@
-import Errand
+@testable import Errand
 import Foundation
 import Testing
 
@@ -229,5 +229,29 @@ import Testing
     #expect(text.onOneLine == "a  b [2Jc d e f g")
     #expect("\(TaskError(.badResponse, text, phase: .receiving))" == "a  b [2Jc d e f g")
     #expect(Redaction.standard.excerpt(of: Data(text.utf8), type: .plainText, count: 100) == "a b [2Jc d e f g")
+  }
+
+  @Test(arguments: ["pwd", "pass", "otp", "pin", "cvv"].filter { Redaction.standard.isSecret($0) })
+  func `a secret name is one within others too`(name: String) {
+    for nested in ["login[\(name)]", "a.\(name)", "a[\(name)][0]", "a%5B\(name)%5D"] {
+      #expect(redaction(address: "https://a.test/?\(nested)=s3cret&b=1").hasSuffix("=<redacted>&b=1"), "\(nested)")
+      #expect(text("\(nested)=s3cret&b=1", .form).hasSuffix("=<redacted>&b=1"), "\(nested)")
+      #expect(!redaction(text: "sent \(nested)=s3cret").contains("s3cret"), "\(nested)")
+    }
+    #expect(!text("{\"user.\(name)\":\"s3cret\"}").contains("s3cret"))
+    #expect(!redaction(text: "<ns:\(name)>s3cret</ns:\(name)>").contains("s3cret"))
+    #expect(text("spin[top]=1", .form) == "spin[top]=1")
+  }
+
+  @Test(arguments: ["Basic", "bearer", "Digest", "Negotiate", "DPoP"])
+  func `a credential is hidden under any name, by its scheme`(scheme: String) {
+    for name in ["X-Upstream", "Via-Proxy"] {
+      let field = HTTPHeaders.Field(HTTPHeaderName(name), "\(scheme) s3cret+/=")
+      #expect(redaction.value(of: field) == "\(scheme) <redacted>")
+    }
+    let offer = HTTPHeaders.Field(.wwwAuthenticate, "\(scheme) realm=\"shop\"")
+    #expect(redaction.value(of: offer) == offer.value)
+    #expect(redaction.value(of: HTTPHeaders.Field("X-Note", "\(scheme) for all of us")) == "\(scheme) for all of us")
+    #expect(Redaction.none.value(of: HTTPHeaders.Field("X-Upstream", "\(scheme) x")) == "\(scheme) x")
   }
 }

@@ -20,6 +20,8 @@ import Testing
       request.options.isLongLived = true
       request.options.pins.register("sha256/AAAA", for: "shop.test")
       request.options.context[Mark.self] = "step"
+      request.options.credentialHeaders = ["X-Seal"]
+      request.options.addressPolicy = .any
       request.headers.add("2", for: "X-Line")
       request.headers["X-Gone"] = nil
       return try await next(request)
@@ -74,6 +76,7 @@ import Testing
       #expect(!request.options.allowsExpensiveNetworkAccess && !request.options.allowsConstrainedNetworkAccess)
       #expect(request.options.pins.pins(for: "shop.test") == ["AAAA"])
       #expect(request.options.context[Mark.self] == "step")
+      #expect(request.options.credentialHeaders == ["X-Seal"] && !request.options.addressPolicy.isInherited)
       #expect(request.headers.values(for: "X-Line") == ["1", "2"])
       #expect(!request.headers.contains("X-Gone"))
     }

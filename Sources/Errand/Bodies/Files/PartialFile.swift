@@ -148,7 +148,8 @@ struct PartialFile: Sendable {
     return true
   }
 
-  private static func remove(_ folders: [String]) {
+  /// Removes folders that were made, the innermost first.
+  static func remove(_ folders: [String]) {
     for folder in folders.reversed() { rmdir(folder) }  // one that is not empty stays
   }
 

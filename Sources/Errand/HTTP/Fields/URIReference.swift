@@ -81,7 +81,7 @@ struct URIReference: Equatable {
   }
 
   // RFC 3986 §5.2.4, segment by segment. Only a path that begins with a slash has places to go up to.
-  private static func withoutDots(_ path: String) -> String {
+  static func withoutDots(_ path: String) -> String {
     guard path.hasPrefix("/") else { return path }
     let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
     var kept: [Substring] = []

@@ -10,6 +10,8 @@ final class DownloadFile {
 
   private let place: TransferPlace
   private let file: LockedFile
+  /// The folders that were made for it.
+  private let madeFolders: [String]
   private let disk: DownloadDisk
   private(set) var journal: DownloadJournal?
   /// The number of bytes that are there and can be gone on from; 0 where the file comes in ranges.
@@ -29,6 +31,7 @@ final class DownloadFile {
     }
     var made: [String] = []
     guard PartialFile.makeFolders(to: place.folder, &made) else { throw place.failure() }
+    madeFolders = made
     file = try LockedFile(place.path("part"), of: url.path)
     self.disk = disk
     guard let there = Descriptor.length(of: file.descriptor) else { throw place.failure() }
@@ -156,10 +159,11 @@ final class DownloadFile {
   /// Closes the file, for others to open it.
   func close() { file.release() }
 
-  /// Removes what is there.
+  /// Removes what is there, and the folders that were made for it.
   func discard() {
     place.remove("journal")
     place.remove("part")
+    PartialFile.remove(madeFolders)
     (journal, length, ranges) = (nil, 0, nil)
   }
 
