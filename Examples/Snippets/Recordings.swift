@@ -8,5 +8,9 @@ func recordOneCall(of shop: Server) async throws {
 }
 
 func hidePins(of shop: Server) async {
-  await shop.update { $0.redaction.fields.insert("pin") }
+  await shop.update {
+    $0.redaction.fields.insert("pin")
+    $0.redaction.paths = ["customer.email", "cards.number"]
+    $0.redaction.bodies = ["application/vnd.bank+json", "text/*"]
+  }
 }

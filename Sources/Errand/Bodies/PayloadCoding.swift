@@ -49,7 +49,7 @@ enum PayloadCoding {
       return try Envelope.$keys.withValue(keys) { try decoder.decode(Enveloped<Payload>.self, from: data).payload }
     } catch {
       let mediaType = mediaType()
-      let redaction = redaction()
+      let redaction = redaction().flatMap { $0.hidesBody(of: mediaType) ? nil : $0 }
       let excerpt = redaction?.excerpt(of: inUTF8(data, mediaType), type: mediaType, count: 100) ?? ""
       let origin = origin() ?? mediaType.map { "of \($0.essence)" } ?? "without a content type"
       let why =
@@ -176,7 +176,7 @@ enum PayloadCoding {
       case DecodingError.typeMismatch(_, let context), DecodingError.dataCorrupted(let context): context.codingPath
       default: []
       }
-    return keys.contains { redaction.isSecret($0.stringValue) } ? place(keys) : nil
+    return keys.contains { redaction.isSecret($0.stringValue) } || redaction.hidesValue(at: keys) ? place(keys) : nil
   }
 
   private static func path(_ keys: [any CodingKey]) -> String { keys.isEmpty ? "" : "at \(place(keys)): " }

@@ -90,9 +90,10 @@ extension Call {
     let (configuration, response) = (snapshot.configuration, outcome.response)
     let body = outcome.isRead ? outcome.data : await excerpt(of: response.body)
     let payload = errorPayload(body, response.mediaType)
+    let shown = shownRedaction.flatMap { $0.hidesBody(of: response.mediaType) ? nil : $0 }
     let summary =
-      payload.flatMap { Self.words(of: $0) }.map { shownRedaction?(text: $0).shortened }
-      ?? shownRedaction?.summary(of: body, type: response.mediaType)
+      payload.flatMap { Self.words(of: $0) }.map { shown?(text: $0).shortened }
+      ?? shown?.summary(of: body, type: response.mediaType)
     var error = TaskError.badStatus(
       response, redaction: configuration.redaction, summary: summary ?? "", policy: redirectPolicy,
       showsFields: plan.recordingStyle.contains(.headers)
@@ -213,7 +214,7 @@ extension Redaction {
   /// 200 characters of a text.
   func summary(of body: Data, type: MediaType?) -> String {
     if type?.essence == MediaType.problem.rawValue,
-      let problem = try? JSONDecoder().decode(ProblemDetails.self, from: body)  // a malformed problem is a text
+      let problem = try? JSONDecoder().decode(ProblemDetails.self, from: hidingPlaces(in: body))  // or it is a text
     {
       let words = [problem.title, problem.detail].compactMap { $0 }.joined(separator: ": ")
       if !words.isEmpty { return excerpt(of: Data(words.utf8), type: .plainText, count: 500) }
@@ -221,6 +222,11 @@ extension Redaction {
     let text = PayloadCoding.inUTF8(body, type)
     let title = type?.essence == "text/html" ? Self.title(ofPage: text) : nil
     return excerpt(of: title ?? text, type: type, count: 200, isRefusal: true)
+  }
+
+  /// JSON with what is hidden in it by its place.
+  private func hidingPlaces(in body: Data) -> Data {
+    places.isEmpty ? body : Data(inFull(body: String(decoding: body, as: UTF8.self), .json).utf8)
   }
 
   /// The bytes between the tags of a page's title; nil where it has none, or none among its first 4 KiB.

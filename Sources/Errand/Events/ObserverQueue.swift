@@ -6,12 +6,10 @@ import Dispatch
 package final class ObserverQueue: Sendable {
   private struct State {
     var events: [TaskEvent] = []
-    /// The number of events dropped since the last that was kept.
-    var missed = 0
     var isBusy = false
   }
 
-  /// The most events that wait, beside those that are being told.
+  /// The most events that wait, beside those that are being told. The last of them is always the newest, so that the observer hears of the end.
   package static let capacity = 1000
 
   private let observer: any TaskObserver
@@ -32,16 +30,16 @@ package final class ObserverQueue: Sendable {
   func tell(_ event: TaskEvent) {
     guard let queue else { return observer.observe(event) }
     let begins = state.withLock { state in
-      guard state.events.count < Self.capacity else {
-        state.missed += 1
-        return false
+      let last = Self.capacity - 1
+      guard state.events.count > last else {
+        state.events.append(event)
+        defer { state.isBusy = true }
+        return !state.isBusy
       }
       var event = event
-      event.missed = state.missed
-      state.missed = 0
-      state.events.append(event)
-      defer { state.isBusy = true }
-      return !state.isBusy
+      event.missed = state.events[last].missed + 1
+      state.events[last] = event
+      return false
     }
     if begins { queue.async { self.tellAll() } }
   }

@@ -56,7 +56,7 @@ public enum ObserverInterest: Int, Sendable, Hashable, Comparable, CaseIterable 
 /// The ways in which an observer is told of events.
 public enum ObserverDelivery: Sendable, Hashable {
   /// Delivery on a queue of its own, shortly after: no call waits for the observer, however slow it is. Up to 1,000 events wait;
-  /// those that come then are dropped, and the next one says how many in ``TaskEvent/missed``.
+  /// each that comes then takes the place of the one before it, and says in ``TaskEvent/missed`` how many were dropped.
   case queued
   /// Delivery in place: the call goes on when the observer returns. For observers that only take a note.
   case inline

@@ -20,6 +20,8 @@ public final class HTTPLog: CallRecorder {
     var bytes = 0
     /// The number of calls that were taken.
     var count = 0
+    /// The bytes that were written.
+    var written = 0
     var isWriting = false
     var hasFailed = false
     /// The number of calls that could not be written, or found no room.
@@ -30,6 +32,7 @@ public final class HTTPLog: CallRecorder {
   /// The folder of this log.
   public let folder: URL
   private let limit: Int
+  private let maximumSize: Int
   private let log: TextSink
   private let state = Lock(State())
   private let writer = DispatchQueue(label: "errand.page", qos: .utility)
@@ -41,14 +44,18 @@ public final class HTTPLog: CallRecorder {
   /// - Parameters:
   ///   - parent: The folder in which it makes its own; `errand-log` with the user's number, below the temporary folder, unless given.
   ///   - limit: The most calls that are written.
+  ///   - maximumSize: The bytes after which no more calls are written.
   ///   - log: Gets a line where writing fails, or a limit was reached.
   /// - Throws: ``TaskError`` with code `.fileNotWritable` when the folder cannot be made or written to.
-  public init(in parent: URL? = nil, limit: Int = 10_000, log: TextSink = .standardError) throws {
+  public init(
+    in parent: URL? = nil, limit: Int = 10_000, maximumSize: Int = 1 << 30, log: TextSink = .standardError
+  ) throws {
     let parent = parent ?? FileManager.default.temporaryDirectory.appendingPathComponent("errand-log-\(geteuid())")
     let time = Date().formatted(Self.timeFormat).replacing(":", with: ".").replacing("T", with: " ")
     let name = "\(time) \(getpid()) \(UUID().uuidString.prefix(4))"
     folder = parent.appendingPathComponent(name)
     self.limit = limit
+    self.maximumSize = maximumSize
     self.log = log
     do {
       try PrivateFolder.make(folder)
@@ -80,6 +87,10 @@ public final class HTTPLog: CallRecorder {
       guard state.count < limit else {
         state.lost += 1
         return ("it has \(limit) calls, and later ones are not written", false)
+      }
+      guard state.written < maximumSize else {
+        state.lost += 1
+        return ("it has \(maximumSize) bytes, and later calls are not written", false)
       }
       guard state.calls.isEmpty || state.bytes + size <= TaskRecorder.room else {
         state.lost += 1
@@ -208,7 +219,7 @@ public final class HTTPLog: CallRecorder {
   ) -> Int {
     var blocks = PageJSON(capacity: 2000 * calls.count)
     var text = TextBytes(capacity: 2000)
-    var count = 0
+    var (count, size) = (0, 0)
     var name: (task: String, method: HTTPMethod, file: String)?
     for (index, make) in calls.enumerated() {
       let call = make()
@@ -221,6 +232,7 @@ public final class HTTPLog: CallRecorder {
       call.write(to: &text)
       do {
         try folder.create(file, text.bytes)
+        size += text.bytes.count
         blocks.addBlock(of: call, file: file)
         count += 1
       } catch {
@@ -230,6 +242,8 @@ public final class HTTPLog: CallRecorder {
     do {
       // The files are there before the page links to them, and the page has whole blocks alone.
       try folder.append(Self.pageName, blocks.bytes)
+      size += blocks.bytes.count
+      state.withLock { $0.written += size }
       return count
     } catch {
       fail(TaskRecorder.words(of: error))

@@ -102,6 +102,10 @@ extension Redaction {
       body.note = Self.placeholder(for: data.count, over: limit)
       return body
     }
+    guard data.isEmpty || !hidesBody(of: type) else {
+      body.note = Self.placeholder(hiding: data.count, of: type)
+      return body
+    }
     body.text = data.isEmpty ? "" : text(of: data, type: type)
     guard body.text == nil else { return body }
     body.note = Self.placeholder(for: data.count, of: type)

@@ -9,7 +9,7 @@ final class StubLog: Sendable {
   enum Answer: Sendable {
     case status(HTTPStatus, HTTPHeaders = [:])
     case json(String)
-    case data(Data, MediaType)
+    case data(Data, MediaType, HTTPStatus = .ok)
     case failure(TaskError)
   }
 
@@ -26,9 +26,9 @@ final class StubLog: Sendable {
     switch answer {
     case .status(let status, let headers): return .status(status, headers: headers, for: request)
     case .json(let text): return .json(text, for: request)
-    case .data(let data, let type):
+    case .data(let data, let type, let status):
       let headers: HTTPHeaders = [.contentType: type.rawValue]
-      return HTTPResponse(url: request.url, headers: headers, body: HTTPResponseBody(data))
+      return HTTPResponse(status, url: request.url, headers: headers, body: HTTPResponseBody(data))
     case .failure(let error): throw error
     case nil: return .status(.noContent, for: request)
     }

@@ -117,6 +117,20 @@ import Testing
     }
   }
 
+  @Test func `past its size nothing is written, which is said once`() async throws {
+    try await withFolder { parent in
+      let said = Shared<[String]>([])
+      let log = try HTTPLog(in: parent, maximumSize: 5000, log: TextSink { text in said.withLock { $0.append(text) } })
+      let stub = StubServer(.data(Data(repeating: 0x61, count: 4000), .plainText)) { $0.recorders = [log] }
+      for _ in 0..<4 {
+        _ = try await PlainTask().on(stub.server).downloadData()
+        await log.finish()
+      }
+      #expect(try files(in: log.folder).count { $0.hasSuffix(".txt") } == 1 && log.lost == 3)
+      #expect(said.withLock { $0.count } == 1 && said.withLock { $0.first }?.contains("it has 5000 bytes") == true)
+    }
+  }
+
   @Test func `the policy of the page is that of its own script`() throws {
     // With the mark behind it, a bracket is a part of another character, and still begins a tag.
     let page = LogPage.head(title: "<q> <\u{338}q & \"x\"")

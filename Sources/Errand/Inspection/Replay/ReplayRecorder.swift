@@ -158,7 +158,7 @@ final class ReplayRecorder: Sendable {
       return RecordedCall.Body(type: type?.rawValue, size: size, note: note)
     }
     var body = redaction.recorded(data, type: type, limit: options.maximumBodySize)
-    if body.text == nil, options.keepsBytes(of: type) { body.data = data }
+    if body.text == nil, options.keepsBytes(of: type), !redaction.hidesBody(of: type) { body.data = data }
     return body
   }
 

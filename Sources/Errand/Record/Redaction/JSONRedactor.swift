@@ -1,17 +1,23 @@
 import ErrandFoundation
 
-/// Hides the values of secret members in JSON, whatever they hold.
+/// Hides the values of secret members in JSON, whatever they hold: of secret names, and at secret places.
 ///
 /// It works on the bytes and needs no valid document, so that a body that is cut off, or not quite JSON, is redacted
 /// too, in time that grows with its size alone.
 struct JSONRedactor {
   private let bytes: [UInt8]
-  private let isSecret: (String) -> Bool
+  private let redaction: Redaction
   private var position = 0
+  /// The paths that lead on from the container around `position`, and from those around it.
+  private var inside: SecretPlaces
+  private var around: [SecretPlaces] = []
+  /// Those that lead on from the value that comes next.
+  private var ahead: SecretPlaces?
 
-  init(_ text: String, isSecret: @escaping (String) -> Bool) {
+  init(_ text: String, _ redaction: Redaction) {
     bytes = Array(text.utf8)
-    self.isSecret = isSecret
+    self.redaction = redaction
+    inside = redaction.places
   }
 
   /// The text with every secret value replaced.
@@ -21,6 +27,7 @@ struct JSONRedactor {
     while position < bytes.count {
       let start = position
       guard bytes[position] == Self.quote else {
+        follow(bytes[start])
         position += 1
         result.append(bytes[start])
         continue
@@ -30,10 +37,31 @@ struct JSONRedactor {
       let isMember = skipColon()
       result.append(contentsOf: bytes[start..<position])
       guard isMember, position < bytes.count, isSecret(Self.unescaped(name)) else { continue }
+      ahead = nil
       skipValue()
       result.append(contentsOf: "\"\(Redaction.mark)\"".utf8)
     }
     return String(decoding: result, as: UTF8.self)
+  }
+
+  /// True for the name of a member whose value is hidden; what leads on from it is ahead otherwise.
+  private mutating func isSecret(_ name: String) -> Bool {
+    if !inside.isEmpty { ahead = inside.within(name) }
+    return redaction.isSecret(name) || ahead?.isReached == true
+  }
+
+  /// Into the object or array that begins with this byte, or out of the one that ends with it. Its elements are where it is.
+  private mutating func follow(_ byte: UInt8) {
+    guard !redaction.places.isEmpty else { return }
+    switch byte {
+    case UInt8(ascii: "{"), UInt8(ascii: "["):
+      around.append(inside)
+      inside = ahead ?? inside
+    case UInt8(ascii: "}"), UInt8(ascii: "]"): inside = around.popLast() ?? redaction.places
+    case UInt8(ascii: ","): break
+    default: return
+    }
+    ahead = nil
   }
 
   /// Past the string that begins here, or to the end where it is cut off.

@@ -148,9 +148,22 @@ import Testing
     #expect(!"\(remote) \(remote.name) \(Redaction.standard(address: address))".contains("s3cret"))
   }
 
+  @Test(arguments: [
+    ("see https://admin:hunt#s3cret@host.example/v1 or", "see https://<redacted>@host.example/v1 or"),
+    ("'https://admin:s3cret/2@host.example'", "'https://<redacted>@host.example'"),
+    ("(https://admin:?s3cret@a.b, https://me:s3#cret@c.d)", "(https://<redacted>@a.b, https://<redacted>@c.d)"),
+    (#"https://admin:a\s3cret@host.example"#, "https://<redacted>@host.example"),
+    ("https://host.example:x/a and me@host.example", "https://host.example:x/a and me@host.example"),
+  ]) func `and in a text`(text: String, shown: String) {
+    #expect(Redaction.standard(text: text) == shown)
+  }
+
   @Test func `addresses without a user stay as they are`() {
     for address in ["https://host.example:8080/a@b?c=d#e", "https://[::1]:80/a@b", "https://host.example/a:b@c"] {
       #expect(Redaction.standard(address: address) == address)
+      #expect(
+        Redaction.standard(text: "at \(address), b@c").hasPrefix(
+          "at https://\(address.contains("[") ? "[::1]" : "host")"))
     }
   }
 

@@ -10,9 +10,10 @@ struct TextRedactor {
   private var position = 0
   /// The start of the word that ends at `position`.
   private var wordStart = 0
-  /// The ends of the text searched for whole values and of that searched for a user: nothing is searched twice.
+  /// The ends of the text searched for whole values, and of that searched for users: nothing is searched twice.
   private var valuesSeen = 0
   private var usersSeen = 0
+  private var oddUsersSeen = 0
   private var result: [UInt8] = []
 
   init(_ text: String, redaction: Redaction, depth: Int) {
@@ -112,8 +113,24 @@ struct TextRedactor {
 
   private mutating func authority(after count: Int) {
     copy(to: position + count)
-    if let at = bytes[position..<authorityEnd].lastIndex(of: UInt8(ascii: "@")) { hide(to: at) }
+    if let at = bytes[position..<authorityEnd].lastIndex(of: UInt8(ascii: "@")) ?? oddUserEnd { hide(to: at) }
     wordStart = position
+  }
+
+  /// The end of a user whose password has a delimiter of URLs in it, as in `https://me:pass#word@host`; nil where there is none.
+  private var oddUserEnd: Int? {
+    mutating get {
+      let delimiter = authorityEnd
+      guard delimiter < bytes.count, "/?#\\".utf8.contains(bytes[delimiter]), bytes[position] != UInt8(ascii: "["),
+        let colon = bytes[position..<delimiter].firstIndex(of: UInt8(ascii: ":"))
+      else { return nil }
+      let port = bytes[(colon + 1)..<delimiter]
+      guard port.isEmpty || !port.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+      if oddUsersSeen < delimiter {
+        oddUsersSeen = end { $0 <= 0x20 || "@\"'<>`".utf8.contains($0) }
+      }
+      return oddUsersSeen < bytes.count && bytes[oddUsersSeen] == UInt8(ascii: "@") ? oddUsersSeen : nil
+    }
   }
 
   /// `<name>value</name>`, the name of the element being secret.

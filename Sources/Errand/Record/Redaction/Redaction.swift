@@ -11,15 +11,30 @@ public struct Redaction: Sendable {
   public var fields: Set<String> { didSet { names = SecretNames(fields, parts: fragments) } }
   /// Parts of such names.
   public var fragments: Set<String> { didSet { names = SecretNames(fields, parts: fragments) } }
+  /// Members of JSON bodies whose values are hidden, by the names that lead to them from the root: `customer.email`. `*` stands for any
+  /// name, and the elements of an array count as the array: `cards.number` is the number of every card.
+  public var paths: Set<String> { didSet { places = SecretPlaces(paths) } }
+  /// Media types whose bodies are shown nowhere: `application/pdf`, or `text/*` for all of a kind.
+  public var bodies: Set<MediaType> { didSet { types = Set(bodies.map(\.essence)) } }
 
   private(set) var names: SecretNames
+  private(set) var places: SecretPlaces
+  private(set) var types: Set<String>
 
-  /// Hides what has these names, or names with these parts, and nothing else but users and passwords in URLs.
-  public init(headers: Set<HTTPHeaderName>, fields: Set<String>, fragments: Set<String> = []) {
+  /// Hides what has these names, or names with these parts, is at these paths or of these media types, and nothing else but users
+  /// and passwords in URLs.
+  public init(
+    headers: Set<HTTPHeaderName>, fields: Set<String>, fragments: Set<String> = [], paths: Set<String> = [],
+    bodies: Set<MediaType> = []
+  ) {
     self.headers = headers
     self.fields = fields
     self.fragments = fragments
+    self.paths = paths
+    self.bodies = bodies
     names = SecretNames(fields, parts: fragments)
+    places = SecretPlaces(paths)
+    types = Set(bodies.map(\.essence))
   }
 
   /// Credentials, cookies, keys, tokens and passwords.
@@ -76,6 +91,16 @@ public struct Redaction: Sendable {
   /// A permission to send credentials (Fetch §3.3.3), and none itself.
   private static let permission: HTTPHeaderName = "Access-Control-Allow-Credentials"
 
+  /// True when the value at this place of a JSON body is hidden, or is within one that is.
+  func hidesValue(at place: [any CodingKey]) -> Bool {
+    var places = places
+    for key in place where key.intValue == nil && !places.isEmpty {
+      places = places.within(key.stringValue)
+      if places.isReached { return true }
+    }
+    return false
+  }
+
   /// True when the values of a header field are hidden.
   func hidesValue(of field: HTTPHeaderName) -> Bool {
     let name = field.rawName
@@ -110,85 +135,20 @@ public struct Redaction: Sendable {
 
   func inFull(text: String) -> String { shown(text, depth: 0) }
 
-  private func shown(_ text: String, depth: Int) -> String {
+  func shown(_ text: String, depth: Int) -> String {
     guard text.utf8.contains(where: { "@=:<".utf8.contains($0) }) else { return text }
     var redactor = TextRedactor(text, redaction: self, depth: depth)
     return redactor.redacted()
   }
 
-  /// A body for people to read: as text where its type is one, the values of secret names hidden; a placeholder for
-  /// anything else, and for a body of more than `limit` bytes.
-  public func body(_ data: Data, type: MediaType?, limit: Int) -> String {
-    recorded(data, type: type, limit: limit).shown
-  }
-
-  /// A body as text; nil where it is none.
-  func text(of data: Data, type: MediaType?) -> String? {
-    guard type?.isText ?? true else { return nil }
-    if data.withUnsafeBytes({ names.clears($0) }) { return String(decoding: data, as: UTF8.self) }
-    guard !data.contains(0), let text = String(data: data, encoding: .utf8) else { return nil }
-    return inFull(body: text, type)
-  }
-
   /// True where the same names are secret.
   func hidesSame(as other: Redaction) -> Bool {
-    headers == other.headers && fields == other.fields && fragments == other.fragments
+    headers == other.headers && fields == other.fields && fragments == other.fragments && paths == other.paths
+      && bodies == other.bodies
   }
 
   /// True where nothing is hidden but users and passwords in URLs.
-  var hidesNothing: Bool { names.isEmpty && headers.isEmpty }
-
-  /// The beginning of a body on one line, at most `count` characters of it; empty where it is no text.
-  ///
-  /// - Parameter isRefusal: Whether it is the body of a refused response, whose `code` is the reason.
-  package func excerpt(of data: Data, type: MediaType?, count: Int, isRefusal: Bool = false) -> String {
-    guard type?.isText ?? true else { return "" }
-    // A name stands before its value, so that the part can be redacted without the rest; four bytes are a character.
-    let part = data.prefix(count * 16)
-    guard !part.contains(0) else { return "" }  // of another charset, whose names would not be known
-    guard let text = (0..<4).lazy.compactMap({ String(data: part.dropLast($0), encoding: .utf8) }).first else {
-      return ""
-    }
-    let line = (isRefusal ? shown(refusal: text, type) : inFull(body: text, type)).onOneLine.split { $0.isWhitespace }
-      .joined(
-        separator: " ")
-    return line.count > count ? line.prefix(count) + "…" : line
-  }
-
-  /// The body of a refused response: `code` is the reason in its JSON. The secret of this name, an authorization code (RFC 6749
-  /// §4.1.2), is in URLs and in forms, and hidden there.
-  private func shown(refusal text: String, _ type: MediaType?) -> String {
-    guard text.beginsAsJSON, type?.essence != MediaType.form.rawValue, fields.contains("code") else {
-      return inFull(body: text, type)
-    }
-    var policy = self
-    policy.fields.remove("code")
-    var json = JSONRedactor(text) { policy.isSecret($0) }
-    return ["?", "&", "#", "\\u0026"].reduce(policy(text: json.redacted())) { text, sign in
-      let pieces = text.split(separator: sign + "code=", omittingEmptySubsequences: false)
-      return pieces.dropFirst().reduce(String(pieces[0])) { text, piece in
-        text + sign + "code=" + Self.mark + piece.drop { !"&#\"'<> \\".contains($0) }
-      }
-    }
-  }
-
-  func inFull(body text: String, _ type: MediaType?) -> String {
-    // JSON may be sent under the name of a form, as `curl -d` does.
-    if type?.essence == MediaType.form.rawValue, !text.beginsAsJSON { return pairs(text[...]) }
-    guard !names.isEmpty else { return text }
-    var json = JSONRedactor(text) { isSecret($0) }
-    return inFull(text: json.redacted())
-  }
-
-  /// The text in place of a body that is too large.
-  static func placeholder(for count: Int, over limit: Int) -> String {
-    "<\(count) bytes, more than the \(limit) that are logged>"
-  }
-
-  /// The text in place of a body that is no text.
-  static func placeholder(for count: Int, of type: MediaType?) -> String {
-    "<\(count) bytes of \(type?.essence ?? "data")>"
-  }
+  var hidesNothing: Bool { names.isEmpty && headers.isEmpty && places.isEmpty && types.isEmpty }
 
   /// The text without a user that has a delimiter of URLs in it, as in `https://me:pass#word@host`: nothing after the user is
   /// the fragment, the query or the path that it seems to be. Nil where there is none.

@@ -1,0 +1,27 @@
+/// The places in JSON whose values are hidden, as paths of names from where one stands.
+struct SecretPlaces: Sendable {
+  private var paths: [ArraySlice<[UInt8]>]
+
+  init(_ paths: Set<String>) {
+    self.paths = paths.map { path in
+      path.split(separator: ".", omittingEmptySubsequences: false).map { SecretNames.folded($0.utf8) }[...]
+    }
+  }
+
+  var isEmpty: Bool { paths.isEmpty }
+
+  /// True where a path ends.
+  var isReached: Bool { paths.contains(where: \.isEmpty) }
+
+  /// What leads on from the member of this name.
+  func within(_ name: String) -> SecretPlaces {
+    let name = SecretNames.folded(name.utf8)
+    var places = self
+    places.paths = paths.compactMap { path in
+      path.first.map { $0 == name || $0 == Self.anyName } == true ? path.dropFirst() : nil
+    }
+    return places
+  }
+
+  private static let anyName = Array("*".utf8)
+}

@@ -1,0 +1,159 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// What is hidden by its place in JSON, and bodies that are hidden by their type.
+@Suite struct HiddenPlacesTests {
+  private func text(_ body: String, hiding paths: Set<String>, _ type: MediaType = .json) -> String {
+    Redaction(headers: [], fields: [], paths: paths).body(Data(body.utf8), type: type, limit: 1 << 20)
+  }
+
+  @Test(arguments: [
+    (
+      ["customer.email"], #"{"email":"a","customer":{"email":"b","id":1}}"#,
+      #"{"email":"a","customer":{"email":"*","id":1}}"#
+    ),
+    (["email"], #"{"email":"a","customer":{"email":"b"}}"#, #"{"email":"*","customer":{"email":"b"}}"#),
+    (["customer"], #"{"customer":{"email":["b",{}]},"id":1}"#, #"{"customer":"*","id":1}"#),
+    (
+      ["cards.number"], #"{"cards":[{"number":1,"id":2},{"number":3}]}"#,
+      #"{"cards":[{"number":"*","id":2},{"number":"*"}]}"#
+    ),
+    (
+      ["number"], #"[[{"number":1}],{"number":3,"a":{"number":4}}]"#,
+      #"[[{"number":"*"}],{"number":"*","a":{"number":4}}]"#
+    ),
+    (
+      ["*.email"], #"{"a":{"email":1},"email":2,"b":{"c":{"email":3}}}"#,
+      #"{"a":{"email":"*"},"email":2,"b":{"c":{"email":3}}}"#
+    ),
+    (["a.*"], #"{"a":{"b":1,"c":[2]},"b":3}"#, #"{"a":{"b":"*","c":"*"},"b":3}"#),
+    (["customer.firstName"], #"{"Customer":{"first_name":"b"}}"#, #"{"Customer":{"first_name":"*"}}"#),
+    (["a.b", "a.c.d"], #"{"a":{"b":1,"c":{"d":2,"b":3}}}"#, #"{"a":{"b":"*","c":{"d":"*","b":3}}}"#),
+    (["a.b"], #"{"a":{"x":{"y":[1,{"z":2}]},"b":1},"b":2}"#, #"{"a":{"x":{"y":[1,{"z":2}]},"b":"*"},"b":2}"#),
+    (["a.b"], #"{"a":1,"b":2,"a":{"b":3}}"#, #"{"a":1,"b":2,"a":{"b":"*"}}"#),
+    (["a.b"], "{\"a\":{\"b\":1}}\n{\"a\":{\"b\":2}}", "{\"a\":{\"b\":\"*\"}}\n{\"a\":{\"b\":\"*\"}}"),
+    (["a.b"], #"{"a":{"b":"cut"#, #"{"a":{"b":"*""#),
+    (["a.b"], #"]}}{"a":{"b":1}}"#, #"]}}{"a":{"b":"*"}}"#),
+    (["a.b"], #"{"\u0061":{"b":1}}"#, #"{"\u0061":{"b":"*"}}"#),
+    (["a"], #"{"b":"a","c":"\"a\":1"}"#, #"{"b":"a","c":"\"a\":1"}"#),
+  ]) func `members are hidden where they are`(paths: [String], body: String, shown: String) {
+    #expect(text(body, hiding: Set(paths)) == shown.replacing("*", with: Redaction.mark))
+  }
+
+  @Test func `the events of a stream are looked at one by one`() {
+    let events = "id: 1\ndata: {\"a\":{\"b\":1}}\n\ndata: {\"b\":2}\n\n"
+    #expect(
+      text(events, hiding: ["a.b"], "text/event-stream")
+        == "id: 1\ndata: {\"a\":{\"b\":\"<redacted>\"}}\n\ndata: {\"b\":2}\n\n"
+    )
+  }
+
+  @Test func `secret names count beside places`() {
+    var redaction = Redaction.standard
+    redaction.paths = ["a.b"]
+    let body = Data(#"{"a":{"b":1,"token":2},"b":3}"#.utf8)
+    #expect(
+      redaction.body(body, type: .json, limit: 100) == #"{"a":{"b":"<redacted>","token":"<redacted>"},"b":3}"#)
+    redaction.paths = []
+    #expect(redaction.body(body, type: .json, limit: 100) == #"{"a":{"b":1,"token":"<redacted>"},"b":3}"#)
+  }
+
+  @Test func `depth costs a path nothing but room`() {
+    let depth = 100_000
+    let body = String(repeating: "[", count: depth) + #"{"a":1}"# + String(repeating: "]", count: depth)
+    #expect(text(body, hiding: ["a"]).contains(#"{"a":"<redacted>"}"#))
+  }
+
+  @Test(
+    arguments: [
+      (["application/json"], "application/json; charset=utf-8", true), (["Text/*"], "text/plain", true),
+      (["text/*"], "application/json", false), (["*/*"], nil, true), (["text/plain"], nil, false),
+      (["image/*"], "image/png", true), ([], "text/plain", false),
+    ] as [([MediaType], MediaType?, Bool)])
+  func `bodies are hidden by their type`(types: [MediaType], type: MediaType?, isHidden: Bool) {
+    var redaction = Redaction.none
+    redaction.bodies = Set(types)
+    let data = Data("s3cret".utf8)
+    let recorded = redaction.recorded(data, type: type, limit: 100)
+    #expect((recorded.text == nil && recorded.data == nil) == isHidden)
+    #expect(redaction.body(data, type: type, limit: 100).contains("s3cret") != (isHidden || type == "image/png"))
+    #expect(redaction.excerpt(of: data, type: type, count: 100).isEmpty == (isHidden || type == "image/png"))
+    if isHidden {
+      #expect(recorded.note == "<6 bytes of \(type?.essence ?? "data"), which the redaction hides>")
+    }
+  }
+
+  private struct Answer: TaskPayload { let customer: [String: Kind] }
+  private enum Kind: String, Codable { case known }
+
+  @Test func `errors do not quote them`() async throws {
+    func reason(_ answer: StubLog.Answer, _ change: (inout Redaction) -> Void) async -> String {
+      let stub = StubServer(answer) { change(&$0.redaction) }
+      let error = await taskError {
+        _ = try await Endpoint<Void, Answer>.get("x").on(stub.server).retry(.never).download()
+      }
+      return error.map { "\($0)" } ?? ""
+    }
+    let wrong = StubLog.Answer.json(#"{"customer":{"email":"s3cret"}}"#)
+    #expect(await reason(wrong) { $0.paths = [] }.contains("s3cret"))
+    let hidden = await reason(wrong) { $0.paths = ["customer.email"] }
+    #expect(!hidden.contains("s3cret") && hidden.contains("at customer.email: the value does not fit"))
+    let whole = await reason(wrong) { $0.bodies = ["application/json"] }
+    #expect(!whole.contains("s3cret") && whole.contains("at customer.email: the value does not fit"))
+
+    let problem = StubLog.Answer.data(
+      Data(#"{"title":"Taken","detail":"s3cret"}"#.utf8), "application/problem+json", 409)
+    #expect(await reason(problem) { $0.paths = [] }.contains("Taken: s3cret"))
+    let titled = await reason(problem) { $0.paths = ["detail"] }
+    #expect(!titled.contains("s3cret") && titled.contains("409 Conflict: Taken"))
+    let silent = await reason(problem) { $0.bodies = ["application/*"] }
+    #expect(!silent.contains("s3cret") && !silent.contains("Taken"))
+    let page = StubLog.Answer.data(Data("<title>s3cret</title>".utf8), "text/html", 500)
+    #expect(await reason(page) { $0.bodies = [] }.contains("s3cret"))
+    #expect(await !reason(page) { $0.bodies = ["text/html"] }.contains("s3cret"))
+  }
+
+  private struct Order: ServerPOSTTask, EchoingTask {
+    func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
+      .bytes(Data(#"{"customer":{"email":"s3cret1"}}"#.utf8), type: .json)
+    }
+  }
+
+  @Test func `no output shows any of them`() async throws {
+    try await withFolder { folder in
+      let output = Shared<[String]>([])
+      var redaction = Redaction.standard
+      redaction.paths = ["customer.email"]
+      redaction.bodies = ["application/vnd.bank+json"]
+      let (calls, log) = (RecordedCalls(), try HTTPLog(in: folder.appendingPathComponent("log")))
+      let stub = StubServer(
+        .data(Data(#"{"iban":"s3cret2"}"#.utf8), "application/vnd.bank+json")
+      ) {
+        $0.redaction = redaction
+        $0.log = TextSink { text in output.withLock { $0.append(text) } }
+        $0.logStyle = .steps
+        $0.logOptions = .full
+        $0.recorders = [calls, log]
+      }
+      let tape = folder.appendingPathComponent("tape.har")
+      try await stub.server.recordTaskPath(to: folder.appendingPathComponent("recordings"))
+      for _ in 0..<2 { try await Order().on(stub.server).run() }
+      await stub.server.endTaskPathRecording()
+      await log.finish()
+      try HTTPArchive(calls.calls).data().write(to: tape)
+      for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
+        let file = folder.appendingPathComponent(path)
+        guard !file.hasDirectoryPath, let text = try? String(contentsOf: file, encoding: .utf8) else { continue }
+        output.withLock { $0.append(text) }
+      }
+      output.withLock { $0 += calls.calls.flatMap { ["\($0)"] + $0.exchanges.compactMap(\.curlCommand) } }
+      let all = output.withLock { $0 }
+      #expect(all.count > 8)
+      for text in all { #expect(text.firstMatch(of: /s3cret\d/) == nil, "\(text.prefix(2000))") }
+      #expect(all.joined().contains("<18 bytes of application/vnd.bank+json, which the redaction hides>"))
+    }
+  }
+}
