@@ -99,6 +99,36 @@ import Testing
     }
   }
 
+  /// Sends the request again where the first part is not that which was asked for.
+  private struct Repeating: PerCallStep, PerAttemptStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      let response = try await next(request)
+      return response.headers[.contentRange] == "bytes 0-1/10" ? try await next(request) : response
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a part that a step has sent for again is what was asked for`(isOfCall: Bool) async throws {
+    let shop = try Shop {
+      if isOfCall { $0.perCallSteps = [Repeating()] } else { $0.perAttemptSteps = [Repeating()] }
+      $0.maximumErrorBodySize = 3
+    }
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      for _ in 0..<2 {
+        shop.mock.enqueue(.status(206, headers: [.contentRange: "bytes 0-1/10"], body: "01"))
+        shop.mock.enqueue(Self.part)
+      }
+      let task = PlainTask().on(shop.server).range(ByteRange(0..<5))
+      #expect(try await task.downloadData() == Data("01234".utf8))
+      try await task.download(to: file)
+      #expect(try Data(contentsOf: file) == Data("01234".utf8))
+      shop.mock.enqueue(.status(206, headers: [.contentRange: "bytes 0-1/10"], body: "01"))
+      shop.mock.enqueue(Self.part)
+      #expect(try await task.run().record.attempts.map(\.number) == (isOfCall ? [1, 2] : [1]))
+    }
+  }
+
   @Test func `a 206 that was asked for is what was asked for`() async throws {
     try await withFolder { folder in
       let shop = try Shop()

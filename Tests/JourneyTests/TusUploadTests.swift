@@ -148,8 +148,10 @@ import Testing
       other.upload.withLock { $0.isThere = true }
       shop.mock.route(.post, "/files") { _ in .status(.created, headers: [.location: "\(other.mock.url)/files/1"]) }
       let task = UploadShop.AddFile(server: shop.server, headers: [.authorization: "Bearer secret", "X-Key": "k"])
-        .authenticated(.basic(user: "ann", password: "pw"))
+        .authenticated(.basic(user: "ann", password: "pw")).cookies(.sending(["session": "secret"]))
       try await ResumableUpload(of: file, with: task, by: .tus, chunkSize: 75_000).run()
+      #expect(shop.mock.requests.allSatisfy { $0.headers[.cookie] == "session=secret" })
+      #expect(other.mock.requests.allSatisfy { $0.headers[.cookie] == nil })
       #expect(shop.mock.requests.allSatisfy { $0.headers["X-Key"] == "k" && $0.headers[.authorization] != nil })
       #expect(other.mock.requests.allSatisfy { $0.headers["X-Key"] == nil && $0.headers[.authorization] == nil })
       #expect(other.mock.requestCount == 2 && other.upload.withLock { $0.data } == data)

@@ -98,14 +98,14 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
           let id = parser.lastID
           events = try parser.events(endingIn: chunk)[...]
           if parser.lastID != id { numberedBy = origins }
-        } else {
-          try await disconnected(nil)
+          return
         }
       } catch let error as TaskError where error.isRetryable {
-        try await disconnected(error)
+        return try await disconnected(error)
       } catch {
         throw ended(by: error)
       }
+      try await disconnected(nil)
     }
 
     /// The bounds of the wait that a server may ask for.

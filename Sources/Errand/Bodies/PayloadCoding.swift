@@ -55,7 +55,7 @@ enum PayloadCoding {
       let why =
         data.isEmpty
         ? TaskError.emptyBodyReason
-        : redaction.map { explain(error, of: data, excerpt, mediaType, $0) + hint(for: error, decoder) }
+        : redaction.map { explain(error, of: data, excerpt, mediaType, $0, hint: hint(for: error, decoder)) }
           ?? explainUnshown(error)
       throw TaskError(
         .decodingFailed,
@@ -87,7 +87,7 @@ enum PayloadCoding {
 
   /// The place and reason of a decoding failure. Data in no such format is shown: a page says more than a parser.
   private static func explain(
-    _ error: any Error, of data: Data, _ excerpt: String, _ mediaType: MediaType?, _ redaction: Redaction
+    _ error: any Error, of data: Data, _ excerpt: String, _ mediaType: MediaType?, _ redaction: Redaction, hint: String
   ) -> String {
     if let place = secretPlace(of: error, redaction) {
       let isHidden = String(decoding: data, as: UTF8.self).contains("\"\(Redaction.mark)\"")
@@ -95,7 +95,7 @@ enum PayloadCoding {
         ": recorded responses have '\(Redaction.mark)' in the place of secrets; ReplayOptions.redaction says of which"
       return "at \(place): the value does not fit\(isHidden ? why : "")"
     }
-    let words = redaction(text: explain(error))
+    let words = redaction(text: explain(error)) + hint
     guard !excerpt.isEmpty else { return words }
     if mediaType?.essence == "text/html" { return excerpt }
     return "\(words)\(words.hasSuffix(".") ? "" : ".") It begins with: \(excerpt)"
@@ -107,17 +107,36 @@ enum PayloadCoding {
       case DecodingError.typeMismatch(let type, let context) = error, type == Double.self,
       context.debugDescription.contains("found a string")
     else { return "" }
-    return " (a date is a number of seconds to a decoder without a dateDecodingStrategy)"
+    return " If it is a date: that is a number of seconds to a decoder without a dateDecodingStrategy."
   }
 
-  /// The place and reason of a decoding failure, without a value: what a decoder says of corrupt data may quote it.
+  /// The place and reason of a decoding failure, without a value: what a type says of itself may quote it, and the keys of a
+  /// dictionary are the body's.
   private static func explainUnshown(_ error: any Error) -> String {
     switch error {
-    case DecodingError.dataCorrupted(let context) where !context.debugDescription.hasPrefix("The given data was not"):
-      "\(path(context.codingPath))the value does not fit"
-    case is DecodingError: explain(error)
+    case DecodingError.keyNotFound(let key, let context):
+      "\(shownPath(context.codingPath))no key '\(shownKey(key))'"
+    case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
+      DecodingError.dataCorrupted(let context):
+      shownPath(context.codingPath)
+        + (isDecoders(context.debugDescription) ? context.debugDescription : "the value does not fit")
     default: "the value does not fit"  // an error of the app's own, or of another decoder
     }
+  }
+
+  /// True for what decoders themselves say of a value, which is its type.
+  private static func isDecoders(_ words: String) -> Bool {
+    words.hasPrefix("The given data was not valid ")
+      || ["Expected ", "Cannot get "].contains(where: words.hasPrefix)
+        && [" instead", " instead."].contains(where: words.hasSuffix)
+  }
+
+  private static func shownPath(_ keys: [any CodingKey]) -> String {
+    keys.isEmpty ? "" : "at \(keys.map(shownKey).joined(separator: ".")): "
+  }
+
+  private static func shownKey(_ key: any CodingKey) -> String {
+    key.intValue.map(String.init) ?? ("\(type(of: key))" == "_DictionaryCodingKey" ? "*" : key.stringValue)
   }
 
   /// The body as text: in the charset that the header declares, else in UTF-8. Where none is declared, unreadable bytes are

@@ -137,11 +137,8 @@ final class Attempt: Sendable {
     }
     hold(slot, permit, until: response)
     call.keepCookies(of: response, to: request)
-    if response.status == .partialContent {
-      let reason = response.refusedPart(of: request)
-      response.unaskedPart = reason
-      state.withLock { $0.unaskedPart = reason }
-    }
+    if response.status == .partialContent { response.unaskedPart = response.refusedPart(of: request) }
+    if call.showsResponsesToSteps { state.withLock { [part = response.unaskedPart] in $0.unaskedPart = part } }
     return response
   }
 

@@ -43,7 +43,9 @@ extension Call {
     if let packed = try packed(body, headers) {
       body = packed
       headers[.contentEncoding] = "gzip"
+      headers.removeFraming()
     }
+    if plan.omitsBody { headers.removeFraming() }
     let options = options(for: method, headers, body)
     var request = HTTPRequest(method, url, headers: headers, body: body, options: options)
     if !hooks.areOwn(.preflight) { try await plan.task.preflight(&request) }
@@ -125,19 +127,16 @@ extension Call {
     return options
   }
 
-  /// Gives a request the limits of streams, where a preflight or a step has put a file or a stream in the place of its body.
+  /// Gives a request the limits of streams, where a preflight, a step or a redirect has put a file or a stream in the place of its body.
   func limitStreams(of request: inout HTTPRequest) {
-    switch request.body.storage {
-    case .empty, .bytes: return
-    case .file, .stream: if request.options.timeouts == timeouts { request.options.timeouts = streamTimeouts }
-    }
+    if !request.body.isInMemory, request.options.timeouts == timeouts { request.options.timeouts = streamTimeouts }
   }
 
   /// True when a body goes to or comes from a file or a stream.
   private func isOfStreams(_ body: HTTPBody) -> Bool {
-    switch (delivery, body.storage) {
-    case (.stream, _), (.file, _), (_, .file), (_, .stream): true
-    default: false
+    switch delivery {
+    case .stream, .file: true
+    case .memory, .discarded: !body.isInMemory
     }
   }
 
@@ -224,6 +223,7 @@ extension HTTPRequest {
     request.options = options.applying(changesFrom: before.options, to: after.options)
     guard before.headers != after.headers else { return request }
     request.headers = headers.applying(changesFrom: before.headers, to: after.headers)
+    if before.body.isSame(as: after.body) { request.headers.remove(.contentLength) }  // as stated, it was that of the first body
     return request
   }
 }

@@ -229,13 +229,14 @@ extension Redaction {
     places.isEmpty ? body : Data(inFull(body: String(decoding: body, as: UTF8.self), .json).utf8)
   }
 
-  /// The bytes between the tags of a page's title; nil where it has none, or none among its first 4 KiB.
+  /// The bytes between the tags of a page's title; nil where it has none, or only blanks, among its first 4 KiB.
   private static func title(ofPage page: Data) -> Data? {
     let bytes = page.prefix(4 << 10)
     let small = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     guard let tag = small.firstRange(of: Array("<title>".utf8)),
       let end = small[tag.upperBound...].firstRange(of: Array("</title>".utf8))
     else { return nil }
-    return bytes.dropFirst(tag.upperBound).prefix(end.lowerBound - tag.upperBound)
+    let title = bytes.dropFirst(tag.upperBound).prefix(end.lowerBound - tag.upperBound)
+    return title.contains { $0 > 0x20 } ? title : nil
   }
 }

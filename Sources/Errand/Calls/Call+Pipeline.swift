@@ -38,12 +38,13 @@ extension Call {
   /// 6. The attempt loop: sends until an attempt succeeds, or the policy, the deadline or the budget gives up.
   func attempts(_ first: HTTPRequest, built: HTTPRequest) async throws -> Outcome {
     var request = first
-    var number = 1
+    var number = surroundings == nil ? 1 : state.withLock { $0.beginAttempts() }
     while true {
       let result =
         mayHedge(request)
         ? await hedged(&number, request) { try await self.rebuild(first, built: built) }
         : await make(Attempt(number, of: self), request)
+      if surroundings != nil { state.withLock { $0.noteAttempts(number) } }
       guard let error = mendable(result), case .retry(let delay, let reason) = try await decide(error, of: request)
       else { return noting(try result.get()) }
       result.discard()
@@ -55,10 +56,13 @@ extension Call {
 
   /// An outcome of the attempts, whose part the steps around them may make another response of.
   private func noting(_ outcome: Outcome) -> Outcome {
-    if outcome.response.status == .partialContent {
-      state.withLock { $0.unaskedPart = outcome.response.unaskedPart }
-    }
+    noteUnaskedPart(outcome.response.unaskedPart)
     return outcome
+  }
+
+  /// Notes why the part that came last is none that was requested; nil where it is. Nothing stands around most attempts.
+  private func noteUnaskedPart(_ reason: String?) {
+    if surroundings != nil { state.withLock { $0.unaskedPart = reason } }
   }
 
   /// The request of another attempt: built anew, so that nothing stale is sent, with the changes by the steps of 5.

@@ -94,8 +94,9 @@ extension Call {
   private func furtherHop(
     _ request: HTTPRequest, after first: HTTPRequest, of attempt: Attempt
   ) async throws -> HTTPResponse {
-    let limits = request.options.timeouts
     var request = request
+    limitStreams(of: &request)
+    let limits = request.options.timeouts
     request.options.timeouts = try attempt.limits(limits)
     request.options.firstURL = first.url  // by which cookies tell whether another site leads there
     do {

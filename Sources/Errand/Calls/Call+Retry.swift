@@ -13,7 +13,9 @@ extension Call {
     switch result {
     case .success(let outcome):
       guard !outcome.isSuccess else { return nil }
-      error = .badStatus(outcome.response, redaction: snapshot.configuration.redaction)
+      error = .badStatus(
+        outcome.response, redaction: snapshot.configuration.redaction,
+        showsFields: plan.recordingStyle.contains(.headers))
     case .failure(let failure):
       guard let failure = failure as? TaskError else { return nil }
       error = failure

@@ -226,15 +226,15 @@ final class Call: Sendable {
 
   private func completed(_ error: TaskError) -> TaskError {
     var error = error
-    error.record = flightRecord
-    error.elapsed = trace.elapsed
-    let (method, shown, refusal, wasSent) = state.withLock { ($0.method, $0.shown, $0.refusal, $0.wasPerhapsSent) }
-    if shown.url == nil { error.task = plan.describedTask }
-    if let timer = error.timer,
-      let setting = Timeouts.setting(of: timer, plan.timeout, plan.timeouts, snapshot.configuration)
+    if error.isUnattributed, let timer = error.timer, let limit = error.limit,
+      let setting = Timeouts.setting(of: timer, limit, plan.timeout, plan.timeouts, snapshot.configuration)
     {
       error.attributeLimit(to: setting)
     }
+    error.record = flightRecord
+    error.elapsed = trace.elapsed
+    let (method, shown, refusal, wasSent) = state.withLock { ($0.method, $0.shown, $0.refusal, $0.wasPerhapsSent) }
+    if shown.url == nil { error.task = plan.describedTask(snapshot.configuration.redaction) }
     error.method = shown.method
     error.url = shown.url.map { snapshot.configuration.redaction($0) }
     error.retryRefusal = refusal?.reason

@@ -27,6 +27,8 @@ struct CallState {
   var bytesSent = 0
   /// The reason why the last part that came is not the one of its request, which a step may make another response of.
   var unaskedPart: String?
+  /// The number of the last attempt; 0 before it, and where nothing surrounds the attempts.
+  private var lastAttempt = 0
   /// The closure that lets the machine sleep again.
   var release: (@Sendable () -> Void)?
   /// True when there was no token to sign in with.
@@ -58,6 +60,15 @@ struct CallState {
 
   /// Attempts are made beside one another from now on, or no longer.
   mutating func setRacing(_ isRacing: Bool) { race = isRacing ? Race() : nil }
+
+  /// Begins the attempts, once more where a step around them sends the request again; returns the number of the first.
+  mutating func beginAttempts() -> Int {
+    unaskedPart = nil
+    return lastAttempt + 1
+  }
+
+  /// Notes that attempts were made up to this one.
+  mutating func noteAttempts(_ number: Int) { lastAttempt = number }
 
   /// True where a once-only request may be sent by the attempt of this number, which is noted: no attempt beside it has.
   mutating func maySendOnceOnly(by number: Int) -> Bool {

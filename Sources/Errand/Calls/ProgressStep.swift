@@ -44,7 +44,8 @@ struct ProgressStep: PerAttemptStep {
     let length: Int64?
     do { length = try body.length() } catch { return body }  // whoever sends it says why it cannot be read
     return .composed(
-      length: length, isReplayable: body.isReplayable, type: body.mediaType, trailers: body.trailers
+      length: length, isReplayable: body.isReplayable, type: body.mediaType, trailers: body.trailers,
+      isInMemory: body.isInMemory
     ) { [self] sink in
       let teller = ProgressTeller(ProgressMeter(.up, attempt: attempt, total: length, at: clock.now), self)
       try await body.forEachCountedChunk { chunk in

@@ -1,4 +1,7 @@
 extension TaskError {
+  /// True until a call has said that the error is its own.
+  var isUnattributed: Bool { url == nil && task == nil }
+
   /// Names the setting that the limit was taken from, where that is not the limit's own.
   mutating func attributeLimit(to setting: String) {
     guard let timer, let name = reason.firstRange(of: timer.words) else { return }
@@ -11,7 +14,7 @@ extension Timeouts.Timer {
   var words: String {
     switch self {
     case .call: "the deadline ('timeouts.call')"
-    case .attempt: "the time limit 'timeout'"
+    case .attempt: "the attempt's time limit"
     case .queue, .connect, .firstByte, .idle: "the time limit 'timeouts.\(rawValue)'"
     }
   }

@@ -10,7 +10,7 @@ extension TaskError {
       TaskError(
         .unreadableBody, "\(path) is not a plain file that can be read", phase: .preparing, underlying: error,
         isSurelyNotSent: true)
-    case is HTTPResponseBody.Released:
+    case is HTTPBodyConsumedError:
       TaskError(
         .bodyConsumed, "the rest of the body was given up when a loop over it was left, which ended the transfer",
         phase: .receiving, underlying: error)

@@ -15,6 +15,24 @@ package enum Descriptor {
     return descriptor
   }
 
+  /// The bytes of a plain file of this user's; nil where there is none, it is no smaller than `limit`, or somebody has planted a link or
+  /// something else in its place.
+  static func contents(ofOwn path: String, below limit: Int) -> Data? {
+    let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
+      return nil
+    }
+    var data = Data()
+    while data.count < limit, let chunk = bytes(of: descriptor, atMost: 64 << 10) {
+      guard !chunk.isEmpty else { return data }
+      data.append(chunk)
+    }
+    return nil
+  }
+
   /// The number of bytes of the file; nil and `errno` where the system does not say.
   static func length(of descriptor: Int32) -> Int64? {
     var status = stat()

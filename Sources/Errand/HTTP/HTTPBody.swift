@@ -18,8 +18,13 @@ public struct HTTPBody: Sendable {
   /// The identity of a stream: two streams cannot be compared by their bytes.
   private final class Identity: Sendable {
     let trailers: Trailers?
+    /// True where all of the bytes are there at once.
+    let isInMemory: Bool
 
-    init(_ trailers: Trailers?) { self.trailers = trailers }
+    init(_ trailers: Trailers?, _ isInMemory: Bool) {
+      self.trailers = trailers
+      self.isInMemory = isInMemory
+    }
   }
 
   package let storage: Storage
@@ -33,13 +38,13 @@ public struct HTTPBody: Sendable {
 
   private init(
     _ storage: Storage, isReplayable: Bool = true, length: Int64? = nil, type: MediaType? = nil,
-    trailers: Trailers? = nil
+    trailers: Trailers? = nil, isInMemory: Bool = false
   ) {
     self.storage = storage
     self.isReplayable = isReplayable
     mediaType = type
     statedLength = length
-    if case .stream = storage { identity = Identity(trailers) } else { identity = nil }
+    if case .stream = storage { identity = Identity(trailers, isInMemory) } else { identity = nil }
   }
 
   /// No body.
@@ -97,11 +102,15 @@ public struct HTTPBody: Sendable {
   ///   - isReplayable: Whether all of the sources can be read again.
   ///   - type: The media type.
   ///   - trailers: The fields after the chunks; nil where there are none.
+  ///   - isInMemory: Whether the chunks are those of a body in memory.
   ///   - source: Hands over the chunks.
   static func composed(
-    length: Int64?, isReplayable: Bool, type: MediaType?, trailers: Trailers? = nil, _ source: @escaping Source
+    length: Int64?, isReplayable: Bool, type: MediaType?, trailers: Trailers? = nil, isInMemory: Bool = false,
+    _ source: @escaping Source
   ) -> HTTPBody {
-    HTTPBody(.stream(source), isReplayable: isReplayable, length: length, type: type, trailers: trailers)
+    HTTPBody(
+      .stream(source), isReplayable: isReplayable, length: length, type: type, trailers: trailers,
+      isInMemory: isInMemory)
   }
 
   /// The fields after the body; nil for most, which have none.
@@ -115,6 +124,15 @@ public struct HTTPBody: Sendable {
   /// True where the body is made while it is sent.
   package var isStream: Bool {
     if case .stream = storage { true } else { false }
+  }
+
+  /// True where all of the bytes are there before any is sent.
+  package var isInMemory: Bool {
+    switch storage {
+    case .empty, .bytes: true
+    case .file: false
+    case .stream: identity?.isInMemory ?? false
+    }
   }
 
   /// True when this body is the other one: the same bytes, the same file, or the very same stream.

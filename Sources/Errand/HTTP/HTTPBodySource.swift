@@ -42,6 +42,12 @@ extension HTTPBodySource {
   public var timings: TransferTimings? { nil }
 }
 
+/// A loop over a body was left before its end, so that there is no more of it to read.
+public struct HTTPBodyConsumedError: Error, Sendable {
+  /// A body that was left.
+  public init() {}
+}
+
 /// A body was longer than the caller that collected it allowed.
 public struct HTTPBodyLimitError: Error, Sendable {
   /// The bytes that were allowed.

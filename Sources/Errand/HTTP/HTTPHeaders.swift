@@ -51,6 +51,9 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
   }
 
+  /// Leaves out what says where the body ends: it was said of another one.
+  mutating func removeFraming() { fields.removeAll { $0.name.isOfFraming } }
+
   /// Every line of a field, in order.
   public func values(for name: HTTPHeaderName) -> [String] {
     fields.filter { $0.name == name }.map(\.value)
@@ -74,7 +77,12 @@ public struct HTTPHeaders: Sendable, Hashable {
   public mutating func replace(with others: HTTPHeaders) {
     guard !others.isEmpty else { return }
     guard !isEmpty else { return fields = others.fields }
-    fields.removeAll { mine in others.contains(mine.name) }
+    if others.fields.count < 32 {
+      fields.removeAll { mine in others.contains(mine.name) }
+    } else {
+      let names = Set(others.fields.map(\.name))
+      fields.removeAll { names.contains($0.name) }
+    }
     fields.append(contentsOf: others.fields)
   }
 

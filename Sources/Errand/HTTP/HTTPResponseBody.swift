@@ -10,9 +10,6 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// A chunk, never empty.
   public typealias Element = Data
 
-  /// A reader left the body before its end, so that there is no more of it to read.
-  package struct Released: Error {}
-
   /// The way in which a body ended.
   package enum Ending: Sendable {
     /// It was read to its last byte.
@@ -92,8 +89,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   deinit { cancel() }
 
   /// The next chunk; nil at the end.
-  /// Throws the error of the transfer, of a call one with code `.bodyConsumed` after a loop that was left, and `CancellationError` when
-  /// the call or the surrounding task is cancelled.
+  /// Throws the error of the transfer, ``HTTPBodyConsumedError`` after a loop that was left, which from a call is a `TaskError` with code
+  /// `.bodyConsumed`, and `CancellationError` when the call or the surrounding task is cancelled.
   public func next() async throws -> Data? {
     do {
       let chunk: Data?
@@ -155,7 +152,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     let (cause, explain, isReleased) = state.withLock { ($0.cause, $0.explain, $0.isReleased) }
     var error = cause ?? error
     if isReleased, cause == nil, error is CancellationError, !Task.isCancelled {
-      error = Released()
+      error = HTTPBodyConsumedError()
     }
     end(.failed(error))
     return explain?(error) ?? error  // with the end noted: it may be part of the explanation
@@ -223,6 +220,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   private func takeBuffered() throws -> Data? {
     try state.withLock { state in
       if let cause = state.cause { throw cause }
+      if state.isReleased { throw HTTPBodyConsumedError() }
       defer { state.buffered = Data() }
       return state.buffered.isEmpty ? nil : state.buffered
     }

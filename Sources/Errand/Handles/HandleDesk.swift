@@ -88,9 +88,13 @@ final class HandleDesk<Value: Sendable>: Sendable {
 
   /// Cancels a round; false where it is over.
   private func cancel(round: Int) -> Bool {
-    guard state.withLock({ $0.progress.round == round && $0.result == nil }) else { return false }
-    cancel()
-    return true
+    let (isOurs, job) = state.withLock { state in
+      guard state.progress.round == round, state.result == nil else { return (false, nil as Task<Void, Never>?) }
+      state.isCancelled = true
+      return (true, state.job)
+    }
+    job?.cancel()
+    return isOurs
   }
 
   func cancel() {

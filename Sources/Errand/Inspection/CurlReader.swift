@@ -125,11 +125,42 @@ struct CurlReader {
     address = url
   }
 
-  /// True for a URL with what curl makes several of behind its host: `{a,b}`, `[1-3]`.
-  private static func isPattern(_ url: String) -> Bool {
-    let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
-    let rest = url[start...].drop { !"/?#".contains($0) }
-    return rest.contains("{") && rest.contains("}") || rest.contains("[") && rest.contains("]")
+  /// The URL as curl reads it: without the backslashes before braces and brackets, and with the one word that braces hold.
+  /// Several URLs, `{a,b}` and `[1-3]`, are refused.
+  private static func expanded(_ url: String) throws(Refusal) -> String {
+    let several = Refusal(
+      reason: "curl reads braces and brackets in a URL as several URLs: add '--globoff', or write one URL")
+    let marks = "{}[]".utf8
+    var (read, rest): (Word, Word.SubSequence) = ([], Word(url.utf8)[...])
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "\\"):
+        let isEscape = rest.first.map(marks.contains) ?? false
+        read.append(isEscape ? rest.removeFirst() : byte)
+      case UInt8(ascii: "["):
+        // None at all, or an address of IPv6.
+        guard let end = rest.firstIndex(of: UInt8(ascii: "]")), isHost(rest[..<end]) else { throw several }
+        read += [byte] + rest[...end]
+        rest = rest[(end + 1)...]
+      case UInt8(ascii: "{"):
+        let word = rest.prefix { !marks.contains($0) && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "\\") }
+        guard !word.isEmpty, word.endIndex < rest.endIndex, rest[word.endIndex] == UInt8(ascii: "}") else {
+          throw several
+        }
+        read += word
+        rest = rest[(word.endIndex + 1)...]
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): throw several
+      default: read.append(byte)
+      }
+    }
+    return String(decoding: read, as: UTF8.self)
+  }
+
+  /// True for what stands in the brackets of an address of IPv6, perhaps with a zone, and for nothing.
+  private static func isHost(_ word: Word.SubSequence) -> Bool {
+    let address = word.prefix { $0 != UInt8(ascii: "%") }
+    return word.isEmpty
+      || address.contains(UInt8(ascii: ":")) && address.allSatisfy { "0123456789abcdefABCDEF:.".utf8.contains($0) }
   }
 
   /// The URL without segments that are dots (RFC 3986 §5.2.4), as curl sends it.
@@ -159,16 +190,13 @@ struct CurlReader {
   /// The request that the command sends.
   var request: HTTPRequest {
     get throws(Refusal) {
-      guard var text = address else { throw Refusal(reason: "it has no URL") }
+      guard let address else { throw Refusal(reason: "it has no URL") }
+      var text = expandsURL ? try Self.expanded(address) : address
       if isGet { text = content.adding(to: text) }
       let body = isGet ? .empty : try content.body
       if isHead, !body.isEmpty { throw Refusal(reason: "a HEAD request has no body: leave the data or '-I' out") }
       if let name = content.uploadName, text.hasSuffix("/") { text += HTTPQuery.escaped(name) }
       var headers = headers
-      if expandsURL, Self.isPattern(text) {
-        throw Refusal(
-          reason: "curl reads braces and brackets in a URL as several URLs: add '--globoff', or write one URL")
-      }
       var url = try headers.url(text)
       if !keepsDots { url = try Self.withoutDots(url) }
       let isBodiless = body.isEmpty

@@ -156,9 +156,9 @@ extension HTTPArchive.Entry {
     if let post = request.postData, post.text.isEmpty, request.bodySize > 0 || post.comment != nil { return nil }
     guard let url = URL(string: request.url) else { return nil }
     let body = request.postData.flatMap { HTTPArchive.Content.data($0.text, $0.encoding) }
-    return HTTPRequest(
-      HTTPMethod(request.method), url, headers: Self.headers(request.headers),
-      body: body.map { .bytes($0) } ?? .empty)
+    var headers = Self.headers(request.headers)
+    headers.removeFraming()  // of the body as it went over the wire
+    return HTTPRequest(HTTPMethod(request.method), url, headers: headers, body: body.map { .bytes($0) } ?? .empty)
   }
 
   /// The response as it came, its body unpacked; nil where none did, or its URL is none.

@@ -53,13 +53,16 @@ struct BaseURL: Sendable {
         .badURL, "the path '\(redaction(address: path).shortened)' has \(problem)", phase: .preparing,
         isSurelyNotSent: true)
     }
+    if isWhole {
+      let text = URIReference(path).text
+      guard let url = Self.absolute(text) else { throw malformed(text) }
+      return query.isEmpty ? url : try adding(query, to: url)
+    }
     var text = base + below.escapedForURI()
-    if !isWhole, let ownQuery { text = Self.inserting(ownQuery, in: text) }
+    if let ownQuery { text = Self.inserting(ownQuery, in: text) }
     if !query.isEmpty { text += (text.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + query.encoded }
     // What begins with a sound base has its scheme and host.
-    guard let url = isWhole ? Self.absolute(text) : URL(string: text, encodingInvalidCharacters: false) else {
-      throw malformed(text)
-    }
+    guard let url = URL(string: text, encodingInvalidCharacters: false) else { throw malformed(text) }
     return url
   }
 

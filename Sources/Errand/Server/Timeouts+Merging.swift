@@ -21,22 +21,24 @@ extension Timeouts {
     return merged.bounded
   }
 
-  /// The setting that a limit was taken from, where it is none of its own: the task's time limit, or the server's default.
+  /// The setting that a limit was taken from, where the timer's words do not say so: the task's time limit, the server's default, or that
+  /// of attempts; nil for the others, and for what is left of another limit.
   static func setting(
-    of timer: Timer, _ timeout: Duration, _ limits: Timeouts, _ configuration: ServerConfiguration
+    of timer: Timer, _ limit: Duration, _ timeout: Duration, _ limits: Timeouts, _ configuration: ServerConfiguration
   ) -> String? {
     let stated = limits.orElse(configuration.timeouts)
-    let general = timeout == .inherited ? configuration.defaultTimeout : timeout
     let own: Duration? =
       switch timer {
       case .connect: stated.connect
       case .firstByte: stated.firstByte
       case .idle: stated.idle
-      case .attempt: timeout == .inherited ? stated.attempt : nil
-      case .queue, .call: .zero
+      case .attempt: stated.attempt
+      case .queue, .call: limit
       }
-    if let own, own <= general || timer == .idle || timer == .attempt { return nil }
-    return timeout == .inherited ? "defaultTimeout" : "timeout"
+    if limit == own { return timer == .attempt ? "timeouts.attempt" : nil }
+    let (general, name) =
+      timeout == .inherited ? (configuration.defaultTimeout, "defaultTimeout") : (timeout, "timeout")
+    return limit == general ? name : nil
   }
 
   /// The error for a limit that leaves no time; nil where there is none.

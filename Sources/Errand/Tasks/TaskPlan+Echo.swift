@@ -1,8 +1,13 @@
 import ErrandFoundation
 
 extension TaskPlan {
-  /// The task for people, where there is no request yet: its name, or for an endpoint without one method and path.
-  var describedTask: String { name == nil && TaskSpelling.isOurs(task) ? "\(task)" : taskName }
+  /// The task for people, where there is no request yet: its name, or of an endpoint and of a URL without one method and path.
+  func describedTask(_ redaction: Redaction) -> String {
+    guard name == nil, TaskSpelling.isOurs(task), let words = (task as? any CustomStringConvertible)?.description else {
+      return taskName
+    }
+    return redaction(text: words).shortened
+  }
 
   /// True when one of these words stands for the task: `*`, its name, that of its type with generic arguments or without, the host, or a
   /// path such as `/widgets/*`.

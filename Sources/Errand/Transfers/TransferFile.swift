@@ -57,21 +57,7 @@ struct TransferPlace: Sendable {
   }
 
   /// A small file of our own; nil where there is none that can be trusted.
-  func read(_ ending: String) -> Data? {
-    let descriptor = open(path(ending), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
-      return nil
-    }
-    var data = Data()
-    while data.count < 1 << 20, let chunk = Descriptor.bytes(of: descriptor, atMost: 64 << 10) {
-      guard !chunk.isEmpty else { return data }
-      data.append(chunk)
-    }
-    return nil
-  }
+  func read(_ ending: String) -> Data? { Descriptor.contents(ofOwn: path(ending), below: 1 << 20) }
 
   func remove(_ ending: String) { unlink(path(ending)) }  // it may be gone, which is what we want
 

@@ -28,7 +28,7 @@ extension HTTPRequest {
       let fault = field.name.isValid ? "has a line break or a NUL in its value" : "has a name that is not a token"
       throw refusal("the header field \(field.name.rawName.shortened.debugDescription) \(fault)")
     }
-    if let field = headers.first(where: { $0.name.isOfFraming }) { try checkFraming(field) }
+    for field in headers where field.name.isOfFraming { try checkFraming(field) }
     if let digest = options.digest { try digest.check(for: "Digest") }
     if let name = body.trailers?.forbidden?.rawName.shortened {
       throw refusal("the field \(name.debugDescription) cannot follow the body: put it into the header")
@@ -43,7 +43,7 @@ extension HTTPRequest {
       throw refusal(
         "the header field \"\(name)\" is the transport's: leave it out, as a body without a length goes out in chunks")
     }
-    let length = try? body.length()
+    let length = try body.checkedLength()
     if let length, field.value == "\(length)" { return }
     throw refusal(
       "the header field \"\(name)\" is '\(field.value.shortened)', and the body has \(length.map { "\($0)" } ?? "an unknown number of") bytes: leave it out, or give a stream its length"

@@ -62,7 +62,9 @@ public struct TLSSettings: Sendable {
 
   /// Throws where the file of the authorities cannot be read.
   func checkAuthorities() throws(TaskError) {
-    guard case .file(let url) = authorities, access(url.path, R_OK) != 0 else { return }
+    guard verification != .dangerouslyNone, case .file(let url) = authorities,
+      faccessat(AT_FDCWD, url.path, R_OK, AT_EACCESS) != 0
+    else { return }
     let words = String(cString: strerror(errno))
     throw TaskError(
       .secureConnectionFailed,

@@ -52,12 +52,15 @@ import Testing
   @Test func `a body that a loop was left of is not taken for a cancelled call`() async throws {
     let body = HTTPResponseBody(Source(["first"]))
     for try await _ in body { break }
-    let error = await #expect(throws: HTTPResponseBody.Released.self) { for try await _ in body {} }
+    let error = await #expect(throws: HTTPBodyConsumedError.self) { for try await _ in body {} }
     #expect(error.map { TaskError.ofTransfer($0) as? TaskError }??.code == .bodyConsumed)
     let cancelled = HTTPResponseBody(Source(["first"]))
     for try await _ in cancelled { break }
     cancelled.fail(CancellationError())
     await #expect(throws: CancellationError.self) { try await cancelled.next() }
+    let inMemory = HTTPResponseBody(Data("first".utf8))
+    for try await _ in inMemory { break }
+    await #expect(throws: HTTPBodyConsumedError.self) { try await inMemory.collect() }
     let own = HTTPResponseBody(Source([]))
     own.cancel()
     await #expect(throws: CancellationError.self) { try await own.next() }

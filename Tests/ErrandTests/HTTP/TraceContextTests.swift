@@ -69,6 +69,13 @@ import Testing
     #expect(throws: TraceFieldError.self) { try state.set("1", for: "Mine") }
   }
 
+  @Test func `a header of baggage has 180 members at most, each name once`() {
+    let many = Baggage([(0..<20_000).map { "a\($0)=\($0)" }.joined(separator: ",")])
+    #expect(many.members.count == 180 && many["a0"] == "0" && many["a180"] == nil)
+    let again = Baggage(["a=1,b=2", "a=3,c="])
+    #expect(again.members.map(\.name) == ["b", "a", "c"] && again["a"] == "3")
+  }
+
   @Test func `baggage carries any text, and no more than may be sent`() throws {
     var baggage = Baggage()
     try baggage.set("a b,c;d=é%\"\\", for: "user-id")

@@ -163,6 +163,8 @@ import Testing
     ("curl -m x https://a.test/", "number of seconds"), ("curl -:", "'-:' is not supported"),
     ("curl http://", "not a URL"), ("curl --proto-default https a.test", "write the scheme into the URL"),
     ("curl 'https://a.test/{a,b}'", "'--globoff'"), ("curl 'https://a.test/[1-3]?x'", "'--globoff'"),
+    ("curl 'https://a.test/?f[s]=x'", "'--globoff'"), ("curl 'https://a.test/{}'", "'--globoff'"),
+    ("curl 'https://a.test/}'", "'--globoff'"), ("curl 'https://a.test/{a'", "'--globoff'"),
     ("curl -H 'X: a\nb' https://a.test/", "line break"), ("curl https://a.test/ ; rm x", "';'"),
   ]) func `what cannot be had is refused by its name`(line: String, reason: String) throws {
     let error = #expect(throws: TaskError.self) { try CurlCommand(line) }
@@ -177,6 +179,12 @@ import Testing
     ("curl --path-as-is https://a.test/a/../c", "https://a.test/a/../c"),
     ("curl --globoff 'https://[::1]/a?b=c'", "https://[::1]/a?b=c"), ("curl 'https://[::1]/a'", "https://[::1]/a"),
     ("curl https://a.test/a?b=../c", "https://a.test/a?b=../c"),
+    ("curl -G https://a.test/c -d 'created[gte]=1'", "https://a.test/c?created%5Bgte%5D=1"),
+    ("curl -G https://a.test/c -d 'f={x}'", "https://a.test/c?f=%7Bx%7D"),
+    ("curl 'https://a.test/?expand[]=x'", "https://a.test/?expand%5B%5D=x"),
+    (#"curl 'https://a.test/?f\[s\]=x\{y\}'"#, "https://a.test/?f%5Bs%5D=x%7By%7D"),
+    ("curl 'https://a.test/{s}/x'", "https://a.test/s/x"),
+    ("curl --globoff 'https://a.test/?f[s]={x}'", "https://a.test/?f%5Bs%5D=%7Bx%7D"),
   ]) func `a URL goes out as curl sends it`(line: String, url: String) throws {
     #expect(try request(line).url.absoluteString == url)
   }

@@ -31,6 +31,7 @@ import Testing
     ("<!doctype html><html><head><TITLE>Out\n of order</Title></head><body>Sorry", "Out of order"),
     ("<html>No title at all</html>", "<html>No title at all</html>"),
     ("<html><title>cut", "<html><title>cut"),
+    ("<title>\n </title><body>Key revoked", "<title> </title><body>Key revoked"),
   ]) func `a page as a refusal is shown by its title`(page: String, words: String) async throws {
     let response = HTTPResponse(
       500, url: .known("https://shop.test/"), headers: [.contentType: "text/html"],
@@ -46,7 +47,9 @@ import Testing
     let dated = StubServer(.json(#"{"at":"2026-11-23T20:00:00Z"}"#))
     let task = Endpoint<Void, Event>.get("events")
     let error = try await error { try await task.on(dated.server).download() }
-    #expect(error.reason.hasSuffix("(a date is a number of seconds to a decoder without a dateDecodingStrategy)"))
+    let hint =
+      "If it is a date: that is a number of seconds to a decoder without a dateDecodingStrategy. It begins with: {"
+    #expect(error.reason.contains(hint))
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .secondsSince1970
     let other = StubServer(.json(#"{"at":"x"}"#)) { $0.defaultDecoder = decoder }
@@ -78,24 +81,98 @@ import Testing
         "GET https://shop.test/widgets/7: call failed: 500 Internal Server Error: the server failed, after ") == true)
   }
 
+  /// What is said of a limit that a transport has found exceeded.
+  private func words(
+    _ timer: Timeouts.Timer, after limit: Duration, _ timeout: Duration? = nil, _ limits: Timeouts = Timeouts()
+  ) async throws -> String {
+    let stub = StubServer(.failure(.timeout(timer, after: limit, phase: .waiting)))
+    var task = PlainTask().on(stub.server).retry(.never).timeouts(limits)
+    if let timeout { task = task.timeout(timeout) }
+    let reason = try await error { try await task.run() }.reason
+    return String(reason.prefix(upTo: try #require(reason.range(of: " of ", options: .backwards)?.lowerBound)))
+  }
+
   @Test func `a limit is called by the setting that it was taken from`() async throws {
-    let configuration = ServerConfiguration()
-    func setting(
-      _ timer: Timeouts.Timer, _ timeout: Duration = .inherited, _ limits: Timeouts = Timeouts()
-    ) -> String? { Timeouts.setting(of: timer, timeout, limits, configuration) }
-    #expect(setting(.attempt) == "defaultTimeout" && setting(.attempt, .seconds(3)) == "timeout")
-    #expect(setting(.attempt, .inherited, Timeouts(attempt: .seconds(3))) == nil)
-    #expect(setting(.idle) == "defaultTimeout" && setting(.idle, .seconds(3)) == "timeout")
-    #expect(setting(.idle, .seconds(3), Timeouts(idle: .seconds(5))) == nil)
-    #expect(setting(.firstByte, .seconds(3), Timeouts(firstByte: .seconds(5))) == "timeout")
-    #expect(setting(.connect, .seconds(3), Timeouts(connect: .seconds(1))) == nil)
-    #expect(setting(.queue, .seconds(3)) == nil && setting(.call, .seconds(3)) == nil)
-    var error = TaskError.timeout(.idle, after: .seconds(3), phase: .receiving)
-    #expect(error.reason.hasPrefix("the time limit 'timeouts.idle' of 3.000 s was exceeded, "))
-    error.attributeLimit(to: "timeout")
-    #expect(error.reason.hasPrefix("the time limit 'timeout' (for silence amid a body) of 3.000 s was exceeded, "))
-    let deadline = TaskError.timeout(.call, after: .seconds(3), phase: .receiving)
+    let (three, five, thirty) = (Duration.seconds(3), Duration.seconds(5), ServerConfiguration().defaultTimeout)
+    #expect(try await words(.attempt, after: thirty) == "the time limit 'defaultTimeout'")
+    #expect(try await words(.attempt, after: three, three) == "the time limit 'timeout'")
+    #expect(
+      try await words(.attempt, after: three, nil, Timeouts(attempt: three)) == "the time limit 'timeouts.attempt'")
+    #expect(try await words(.attempt, after: five, three) == "the attempt's time limit", "what is left of another")
+    #expect(
+      try await words(.idle, after: thirty) == "the time limit 'defaultTimeout' (for silence amid a body)")
+    #expect(
+      try await words(.idle, after: five, three, Timeouts(idle: five)) == "the time limit 'timeouts.idle'")
+    #expect(
+      try await words(.firstByte, after: three, three, Timeouts(firstByte: five))
+        == "the time limit 'timeout' (for the head of the response)")
+    #expect(
+      try await words(.firstByte, after: .seconds(60), nil, Timeouts(firstByte: .seconds(60)))
+        == "the time limit 'timeouts.firstByte'")
+    #expect(
+      try await words(.connect, after: .seconds(1), three, Timeouts(connect: .seconds(1)))
+        == "the time limit 'timeouts.connect'")
+    let deadline = TaskError.timeout(.call, after: three, phase: .receiving)
     #expect(deadline.reason.hasPrefix("the deadline ('timeouts.call') of 3.000 s was exceeded, "))
+  }
+
+  @Test func `the limit of another call keeps its name`() async throws {
+    let slow = StubServer(.failure(.timeout(.attempt, after: .seconds(2), phase: .waiting)))
+    let inner = PlainTask().on(slow.server).retry(.never).timeout(.seconds(2))
+    let outer = StubServer { $0.preflight = { _, _ in try await inner.run() } }
+    let error = try await error { try await PlainTask().on(outer.server).timeout(.seconds(2)).run() }
+    #expect(error.reason.hasPrefix("the time limit 'timeout' of 2.000 s"))
+    let other = StubServer { $0.preflight = { _, _ in try await inner.run() } }
+    let unlimited = try await self.error { try await PlainTask().on(other.server).run() }
+    #expect(unlimited.reason.hasPrefix("the time limit 'timeout' of 2.000 s"))
+  }
+
+  @Test func `before there is a request no error shows what a task holds`() async throws {
+    let stub = StubServer {
+      $0.redaction.fields.insert("ssn")
+      $0.disabled = true
+    }
+    let task = Endpoint<Void, Void>.request(.get, "people?ssn=s3cret&page=1").on(stub.server)
+    let error = try await error { try await task.run() }
+    #expect(!"\(error)".contains("s3cret") && "\(error)".contains("page=1"))
+    struct Upload: ServerPOSTTask {
+      let hidden = "s3cret"
+      func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { .text("a") }
+    }
+    let plan = TaskPlan(Upload())
+    let begin = UploadRequest(.post, headers: [:], content: .none)
+    var own = plan
+    own.task = UploadPart(plan, begin, to: .known("https://shop.test/s3cret"), .none, isHome: true)
+    #expect(!own.describedTask(.standard).contains("s3cret"))
+  }
+
+  @Test func `what a type says of a value is not shown where nothing is`() async throws {
+    struct Picky: TaskPayload {
+      let id: Int
+      init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        throw DecodingError.typeMismatch(
+          Int.self, .init(codingPath: decoder.codingPath, debugDescription: "no '\(text)'"))
+      }
+    }
+    func reason<Value: TaskPayload>(_ type: Value.Type, _ json: String) async -> String {
+      let stub = StubServer(.json(json))
+      let task = Endpoint<Void, Value>.get("x").on(stub.server).recording(.url)
+      return await taskError { _ = try await task.download() }?.reason ?? ""
+    }
+    #expect(await reason([String: Picky].self, #"{"s3cret1":"s3cret2"}"#).hasSuffix("at *: the value does not fit"))
+    let known = await reason([String: Int].self, #"{"s3cret1":"s3cret2"}"#)
+    #expect(known.contains("at *: Expected to decode Int but found a string"), "\(known)")
+    #expect(await reason(Widget.self, #"{"id":1}"#).hasSuffix("no key 'name'"))
+  }
+
+  @Test func `a retry tells nothing of fields that a task hides`() async throws {
+    let events = EventRecorder()
+    let stub = StubServer(.status(405, ["Allow": "s3cret"]), .status(.ok)) { $0.observers = [events] }
+    let policy = RetryPolicy.decided { failure in failure.attempts.count < 2 ? .retry(after: .zero) : .giveUp }
+    try await PlainTask().on(stub.server).retry(policy).recording(.url).run()
+    let told = events.moments().map { "\($0)" }.joined(separator: "\n")
+    #expect(stub.requests.count == 2 && told.contains("405") && !told.contains("s3cret"))
   }
 
   @Test func `an endpoint is called by its method and path before it has a request`() async throws {

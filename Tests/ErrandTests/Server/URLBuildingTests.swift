@@ -46,6 +46,9 @@ import Testing
   @Test func `a path that is a whole URL is taken as it is`() async throws {
     #expect(try await url("https://other.test/x?y=1", query: ["z": "2"]) == "https://other.test/x?y=1&z=2")
     #expect(try await url("https://other.test/x", of: .none) == "https://other.test/x")
+    #expect(try await url("https://[::1]:8080/x", query: ["a": "[b]"]) == "https://[::1]:8080/x?a=%5Bb%5D")
+    #expect(try await url("https://other.test/x?y=1#part", query: ["z": "2"]) == "https://other.test/x?y=1&z=2#part")
+    #expect(try await url("https://other.test/a b/\u{e9}") == "https://other.test/a%20b/%C3%A9")
   }
 
   @Test func `a query is added to one that is there`() async throws {

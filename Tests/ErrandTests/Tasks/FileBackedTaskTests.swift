@@ -47,6 +47,23 @@ import Testing
     }
   }
 
+  @Test func `what somebody has planted in the place of its note is neither read nor waited for`() async throws {
+    try await withFolder { folder in
+      let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))
+      let task = Catalogue(file: file).on(shop(version).server)
+      try await task.download(to: file, when: .changed)
+      let name = try #require(try files(in: folder).first { $0.hasSuffix(".version") })
+      let note = folder.appendingPathComponent(name).path
+      unlink(note)
+      try #require(mkfifo(note, 0o600) == 0)
+      #expect(try await !task.download(to: file, when: .changed).isUnchanged)
+      #expect(try await task.download(to: file, when: .changed).isUnchanged, "its place was taken back")
+      let elsewhere = folder.appendingPathComponent("elsewhere").path
+      try #require(rename(note, elsewhere) == 0 && symlink(elsewhere, note) == 0)
+      #expect(try await !task.download(to: file, when: .changed).isUnchanged)
+    }
+  }
+
   @Test func `a file that was changed, removed, or is of another URL, is downloaded`() async throws {
     try await withFolder { folder in
       let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))

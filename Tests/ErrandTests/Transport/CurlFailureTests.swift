@@ -31,6 +31,17 @@
       #expect(
         error.reason.hasSuffix("the authorities at /nowhere/at/all.pem cannot be read: No such file or directory"))
       #expect(error.cause == .unusableCertificates)
+      configuration.tls.verification = .dangerouslyNone
+      _ = try CurlTransport(configuration)
+    }
+
+    @Test func `authorities that nobody gave are those of the machine`() {
+      let remark = "error adding trust anchors from file: /etc/ssl/certs/ca-certificates.crt"
+      let failure = CurlFailure(
+        CCE_SSL_CACERT_BADFILE, remark: remark, words: "",
+        CurlFailure.Circumstances(phase: .connecting, isSent: false, trustsSystem: true))
+      #expect(failure.code == .untrustedServer)
+      #expect(failure.reason == "the authorities of this machine cannot be used: \(remark)")
     }
 
     @Test func `libcurl's own words are preferred to those of its code`() {

@@ -30,9 +30,9 @@ struct FileValidators: Equatable {
 
   /// The validators of a file; nil where it is not there, or is not as it was downloaded.
   static func of(_ file: URL) -> FileValidators? {
-    guard let stamp = stamp(of: file), let text = try? String(contentsOf: place(for: file), encoding: .utf8) else {
-      return nil
-    }
+    guard let stamp = stamp(of: file), let note = Descriptor.contents(ofOwn: place(for: file).path, below: 64 << 10),
+      let text = String(data: note, encoding: .utf8)
+    else { return nil }
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
     guard lines.count == 5, lines[0] == stamp, lines[4].isEmpty else { return nil }
     return FileValidators(url: lines[1], eTag: lines[2], lastModified: lines[3])

@@ -69,7 +69,7 @@ public struct MultipartPartBody: AsyncSequence, Sendable {
   public typealias Element = Data
 
   let reader: MultipartBodyReader
-  let number: Int
+  let place: MultipartBodyReader.Place
 
   /// All that is left of the body.
   /// Throws ``HTTPBodyLimitError`` past `limit` bytes, and what reading throws.
@@ -92,20 +92,28 @@ public struct MultipartPartBody: AsyncSequence, Sendable {
     /// The next chunk; nil at the end of the part.
     /// Throws what ``MultipartParts/AsyncIterator/next()`` throws, and ``TaskError`` with code `.unreadableBody` where the next part
     /// was requested before this one was read.
-    public mutating func next() async throws -> Data? { try await body.reader.nextChunk(of: body.number) }
+    public mutating func next() async throws -> Data? { try await body.reader.nextChunk(at: body.place) }
   }
 }
 
 /// Reads a multipart body; shared by all of its parts.
 actor MultipartBodyReader {
+  /// The place of a part in its body. It lives as long as the part.
+  final class Place: Sendable {
+    /// Counted from 1.
+    let number: Int
+    /// True once the next part was requested before this one was read to its end.
+    let isPassedOver = Lock(false)
+
+    init(_ number: Int) { self.number = number }
+  }
+
   private let body: HTTPResponseBody
   private let chunks: HTTPResponseBody.AsyncIterator
   private var parser: MultipartParser
-  /// The part whose body comes next, counted from 1.
-  private var number = 0
+  /// The part whose body comes next.
+  private var place = Place(0)
   private var isInPart = false
-  /// The parts that were not read to their end before the next was requested.
-  private var passedOver: Set<Int> = []
   private var isReading = false
 
   init(_ body: HTTPResponseBody, _ parser: MultipartParser) {
@@ -118,22 +126,22 @@ actor MultipartBodyReader {
     while let event = try await nextEvent() {
       switch event {
       case .part(let headers):
-        number += 1
+        place = Place(place.number + 1)
         isInPart = true
-        return MultipartPart(headers: headers, body: MultipartPartBody(reader: self, number: number))
+        return MultipartPart(headers: headers, body: MultipartPartBody(reader: self, place: place))
       case .endOfPart: isInPart = false
-      case .data: passedOver.insert(number)
+      case .data: place.isPassedOver.withLock { $0 = true }
       case .end: return nil
       }
     }
     return nil
   }
 
-  func nextChunk(of number: Int) async throws -> Data? {
-    guard !passedOver.contains(number) else {
-      throw Self.refusal("part \(number) was passed over: read it before the next one is asked for")
+  func nextChunk(at place: Place) async throws -> Data? {
+    guard !place.isPassedOver.withLock({ $0 }) else {
+      throw Self.refusal("part \(place.number) was passed over: read it before the next one is asked for")
     }
-    guard number == self.number, isInPart else { return nil }
+    guard place === self.place, isInPart else { return nil }
     guard case .data(let chunk) = try await nextEvent() else {
       isInPart = false
       return nil

@@ -128,7 +128,7 @@ struct EventStreamParser {
     switch field {
     case "event": name = String(decoding: value, as: UTF8.self)
     case "data":
-      guard data.count + value.count + 1 <= limit + 1 else { throw HTTPBodyLimitError(limit: limit) }
+      guard data.count + value.count <= limit else { throw HTTPBodyLimitError(limit: limit) }
       if hasData { data.append(UInt8(ascii: "\n")) }
       data += value
       hasData = true

@@ -26,8 +26,10 @@ public struct Baggage: Sendable, Hashable, CustomStringConvertible {
   /// None.
   public init() {}
 
-  /// The members of a header's fields, in order; those that are malformed are left out, and of two with one name the first is.
+  /// The members of a header's fields, in order; those that are malformed are left out, of two with one name the first is, and those after
+  /// the 180th.
   public init(_ lines: [String]) {
+    var (members, places): ([Member?], [String: Int]) = ([], [:])
     for part in lines.flatMap({ $0.split(separator: ",") }) {
       let sections = part.split(separator: ";", maxSplits: 1).map { TraceState.trimmed($0) }
       guard let pair = sections.first, let equals = pair.firstIndex(of: "=") else { continue }
@@ -37,9 +39,11 @@ public struct Baggage: Sendable, Hashable, CustomStringConvertible {
       let value = Self.unescaped(text)
       let properties = sections.count > 1 ? String(sections[1]) : ""
       guard properties.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { continue }
-      members.removeAll { $0.name == name }
+      if let place = places[name] { members[place] = nil } else if places.count == Self.most { continue }
+      places[name] = members.count
       members.append(Member(name: name, value: value, properties: properties))
     }
+    self.members = members.compactMap { $0 }
   }
 
   /// The value under a name; nil where there is none.

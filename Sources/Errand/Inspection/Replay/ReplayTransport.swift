@@ -47,7 +47,8 @@ public final class ReplayTransport: Transport {
     guard found != nil || options.recording != .none else {
       let advice =
         ReplayRecorder.isRecording(into: file)
-        ? "another transport of this process records it: await its finish() first" : "make one with recording: .once"
+        ? "another transport of this process records it: await its finish() first, once it has carried a call"
+        : "make one with recording: .once"
       throw TaskError(
         .notRecorded, "there is no recording at \(file.path): \(advice)", phase: .preparing, isSurelyNotSent: true)
     }

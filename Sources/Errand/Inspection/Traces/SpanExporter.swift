@@ -116,6 +116,7 @@ private struct SpanFile {
     let descriptor = open(file.path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure(errno) }
     defer { Descriptor.release(descriptor) }
+    while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}  // what fails leaves the file as it is, also to others
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw failure(errno) }
     guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {

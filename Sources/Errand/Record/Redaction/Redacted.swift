@@ -68,18 +68,16 @@ extension KeyedEncodingContainer {
 /// The names of all values that were redacted by their type, in the whole process: no log of another server shows them either.
 enum LearnedSecrets {
   private static let names = Lock<Set<[UInt8]>>([])
-  /// The number of those that were the keys of dictionaries.
+  /// The number of those that no type declares.
   private static let others = Lock(0)
 
   /// Notes the name at the end of a path.
   static func learn(_ path: [any CodingKey]) {
-    guard let name = path.last(where: { $0.intValue == nil })?.stringValue else { return }
-    let folded = SecretNames.folded(name.utf8)
+    guard let key = path.last(where: { $0.intValue == nil }) else { return }
+    let folded = SecretNames.folded(key.stringValue.utf8)
     guard !contains(folded) else { return }
-    // The keys of a dictionary may be a peer's, which makes up any number. Those that a type declares are few.
-    let isDeclared = path.last.map { "\(Swift.type(of: $0))" != "_DictionaryCodingKey" } ?? true
     let mayLearn =
-      isDeclared
+      isDeclared(key)
       || others.withLock { count in
         count += 1
         return count <= room
@@ -87,7 +85,13 @@ enum LearnedSecrets {
     if mayLearn { _ = names.withLock { $0.insert(folded) } }
   }
 
-  /// The most keys of dictionaries that are noted.
+  /// True for the case of an enumeration, of which there are few. Those of dictionaries, and of types that take any name, may be a
+  /// peer's, which makes up any number.
+  private static func isDeclared(_ key: any CodingKey) -> Bool {
+    Mirror(reflecting: key).displayStyle == .enum && !"\(Swift.type(of: key))".hasPrefix("_")  // those of decoders
+  }
+
+  /// The most names that are noted of those that no type declares.
   private static let room = 1000
 
   /// The number of names that were noted.

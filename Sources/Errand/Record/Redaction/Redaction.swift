@@ -76,10 +76,10 @@ public struct Redaction: Sendable {
 
   /// The scheme of a value that is a credential, whatever the name of its field: `Bearer eyJ…` (RFC 9110 §11.4); nil where it is none.
   private static func scheme(ofCredential field: HTTPHeaders.Field) -> Substring? {
-    let scheme = field.value.prefix { $0 != " " }
+    let scheme = field.value.prefix { $0 != " " && $0 != "\t" }
     guard (4...10).contains(scheme.utf8.count), schemes.contains(HTTPHeaderName(String(scheme))) else { return nil }
     // What a server offers is no credential, and in running text a word is one.
-    let rest = field.value.dropFirst(scheme.count + 1)
+    let rest = field.value[scheme.endIndex...].trimmingSpaces()
     let isOffer = field.name == .wwwAuthenticate || field.name == "Proxy-Authenticate"
     return isOffer || rest.isEmpty || (rest.contains(" ") && !rest.contains("=")) ? nil : scheme
   }

@@ -57,10 +57,14 @@ struct SecretNames: Sendable {
 
   private func isWhole(_ name: [UInt8]) -> Bool { names.contains(name) || LearnedSecrets.contains(name) }
 
-  /// True for the name of a value within others one of which is secret: `login[pwd]`, `login.pwd`, `pins[0]`, `<ns:pwd>`.
+  /// True for the name of a value within others one of which is secret: `login[pwd]`, `login.pwd`, `pins[0]`, `<ns:pwd>`. The code of
+  /// an error or a status is none: `error.code`, `<soap:Code>`.
   private func isNested(_ name: [UInt8]) -> Bool {
     guard name.contains(where: Self.isDivider) else { return false }
-    return name.split(whereSeparator: Self.isDivider).contains { isWhole(Array($0)) }
+    return name.split(whereSeparator: Self.isDivider).contains { part in
+      let isCommon = name.last != UInt8(ascii: "]") && part.elementsEqual("code".utf8)
+      return !isCommon && isWhole(Array(part))
+    }
   }
 
   private static func isDivider(_ byte: UInt8) -> Bool { "[].:".utf8.contains(byte) }

@@ -7,6 +7,10 @@ public final class MemoryCache: CacheStore {
   /// The most bytes that it keeps: bodies, header fields and URLs.
   public let byteLimit: Int
   private let shelf: Lock<MemoryShelf>
+  /// The bytes of the bodies that are on their way.
+  private let coming = Lock(0)
+
+  private var mostBytesOfOne: Int { byteLimit / 4 }
 
   /// A cache of nothing.
   ///
@@ -26,8 +30,11 @@ public final class MemoryCache: CacheStore {
   public func entries(for key: CacheKey) async -> [CacheEntry] { shelf.withLock { $0.entries(for: key) } }
 
   /// Begins to store a response.
+  ///
+  /// Bodies on their way have as many bytes as the cache at most; where all are taken, nothing more is stored.
   public func store(_ response: StoredResponse, for key: CacheKey) async throws -> any CacheWriter {
-    Writer(self, response, key)
+    guard (response.statedLength ?? 0) <= mostBytesOfOne else { throw TooLarge() }
+    return Writer(self, response, key)
   }
 
   /// Replaces the header of a stored response.
@@ -58,6 +65,14 @@ public final class MemoryCache: CacheStore {
     withExtendedLifetime(dropped) {}
   }
 
+  private func takeRoom(_ count: Int) -> Bool {
+    coming.withLock { coming in
+      guard coming + count <= byteLimit else { return false }
+      coming += count
+      return true
+    }
+  }
+
   /// A response is larger than a cache takes.
   struct TooLarge: Error {}
 
@@ -74,17 +89,28 @@ public final class MemoryCache: CacheStore {
       self.key = key
     }
 
+    deinit { discard() }
+
     func write(_ data: Data) async throws {
-      let limit = cache.byteLimit / 4
+      let limit = cache.mostBytesOfOne
       try body.withLock { body in
-        guard body.count + data.count <= limit else { throw TooLarge() }
+        guard body.count + data.count <= limit, cache.takeRoom(data.count) else { throw TooLarge() }
         // One piece is kept as it came: most bodies are one.
         if body.isEmpty { body = data } else { body.append(data) }
       }
     }
 
-    func commit() async throws { cache.insert(response, body.withLock { $0 }, for: key) }
+    func commit() async throws { cache.insert(response, taken(), for: key) }
 
-    func discard() { body.withLock { $0 = Data() } }
+    func discard() { _ = taken() }
+
+    private func taken() -> Data {
+      let data = body.withLock { body in
+        defer { body = Data() }
+        return body
+      }
+      if !data.isEmpty { cache.coming.withLock { $0 -= data.count } }
+      return data
+    }
   }
 }

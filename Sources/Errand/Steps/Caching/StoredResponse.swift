@@ -17,6 +17,11 @@ public struct StoredResponse: Sendable, Hashable {
   public let selecting: HTTPHeaders
   /// True where the body was unpacked, so that `Content-Encoding` says what it was over the wire.
   public let isUnpacked: Bool
+  /// The length of the body as it is stored, where the server says so.
+  var statedLength: Int? {
+    isUnpacked && headers.contains(.contentEncoding) ? nil : headers[.contentLength].flatMap { Int($0) }
+  }
+
   let terms: CacheTerms
   /// The fields that `Vary` names; nil where the response fits no other request. Read once, for every hit looks at them.
   let varying: [HTTPHeaderName]?

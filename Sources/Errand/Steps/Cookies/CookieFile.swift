@@ -26,7 +26,8 @@ struct CookieFile: Sendable {
     let cookies = try PrivateFolder(folder).locked(lock, patience: Self.patience) { folder in
       let cookies = change(try read(folder))
       // One that a crash left behind is removed, not written to.
-      try folder.create(aside, JSONEncoder().encode(StoredCookies(cookies: cookies.compactMap(StoredCookie.init))))
+      let content = StoredCookies(cookies: cookies.compactMap(StoredCookie.init))
+      try folder.create(aside, JSONEncoder().encode(content), isSynchronised: true)
       do {
         try folder.rename(aside, to: name)
       } catch {
@@ -40,7 +41,7 @@ struct CookieFile: Sendable {
   }
 
   private func read(_ folder: borrowing PrivateFolder) throws -> [Cookie] {
-    guard let data = try folder.read(name) else { return [] }
+    guard let data = try folder.read(name), !data.isEmpty else { return [] }
     guard let content = try? JSONDecoder().decode(StoredCookies.self, from: data), content.version == 1 else {
       throw Problem.otherContent
     }

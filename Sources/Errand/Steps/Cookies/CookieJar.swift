@@ -9,6 +9,8 @@ public import ErrandFoundation
 /// none for longer than 400 days. A jar may be shared by servers that trust each other. Its description shows no values.
 public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectable {
   private let shelf: Lock<CookieShelf>
+  /// The removals that the file has not seen yet: it may have cookies of other processes.
+  private let removals = Lock<[@Sendable (Cookie) -> Bool]>([])
   private let dates: DatedClock
   private let store: CookieStore?
 
@@ -78,9 +80,10 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
     store?.save(self)
   }
 
-  /// Removes the cookies for which `isUnwanted` holds; it must be quick, and not use the jar.
-  public func removeAll(where isUnwanted: (Cookie) -> Bool = { _ in true }) {
+  /// Removes the cookies for which `isUnwanted` holds, those in the jar's file too; it must be quick, and not use the jar.
+  public func removeAll(where isUnwanted: @escaping @Sendable (Cookie) -> Bool = { _ in true }) {
     let unwanted = cookies.filter(isUnwanted).map(\.id)
+    if store != nil { removals.withLock { $0 = $0.suffix(99) + [isUnwanted] } }
     shelf.withLock { shelf in
       for id in unwanted { shelf.remove(id) }
     }
@@ -148,11 +151,18 @@ extension CookieJar {
   /// Writes the changes to the file, and takes over what it has; on the store's thread.
   func write(to file: CookieFile) throws {
     let (changes, now) = (shelf.withLock { $0.takeJournal() }, dates.now)
+    let removals = removals.withLock { removals in
+      defer { removals = [] }
+      return removals
+    }
     do {
-      let stored = try file.update { CookieShelf.merged($0, changes, now: now) }
+      let stored = try file.update { cookies in
+        CookieShelf.merged(cookies.filter { cookie in !removals.contains { $0(cookie) } }, changes, now: now)
+      }
       shelf.withLock { [stored] in $0.adopt(stored, now: now) }
     } catch {
       shelf.withLock { $0.putBack(changes) }
+      self.removals.withLock { $0 = removals + $0 }
       throw error
     }
   }
@@ -161,5 +171,5 @@ extension CookieJar {
   var isEmpty: Bool { shelf.withLock { $0.isEmpty } }
 
   /// True where there is something to write.
-  var hasChanges: Bool { shelf.withLock { !($0.journal?.isEmpty ?? true) } }
+  var hasChanges: Bool { shelf.withLock { !($0.journal?.isEmpty ?? true) } || removals.withLock { !$0.isEmpty } }
 }

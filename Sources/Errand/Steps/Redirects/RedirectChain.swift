@@ -57,8 +57,11 @@ struct RedirectChain {
   /// A request that was proposed, as the policy changed it: secrets that it was left with do not go to another origin than the
   /// proposed one.
   func allowed(_ next: HTTPRequest, for proposal: HTTPRequest) -> HTTPRequest {
-    guard Origin(next.url) != Origin(proposal.url) else { return next }
     var next = next
+    if !next.body.isSame(as: proposal.body), next.headers[.contentLength] == proposal.headers[.contentLength] {
+      next.headers.removeFraming()
+    }
+    guard Origin(next.url) != Origin(proposal.url) else { return next }
     next.headers = HTTPHeaders(
       next.headers.filter { field in
         !(isSecret(field.name) || HTTPRequest.ofOrigin.contains(field.name)) || !proposal.headers.fields.contains(field)

@@ -40,6 +40,7 @@ struct UploadPart: ServerTask {
     self.content = content
     self.isHome = isHome
     var headers = isHome ? base.headers : [:]
+    if case .own = content {} else { headers.removeFraming() }
     headers.replace(with: request.headers)
     self.headers = headers
   }
@@ -74,7 +75,10 @@ struct UploadPart: ServerTask {
     plan.changes = []
     plan.httpMethod = method
     plan.headers = headers
-    if !isHome { plan.authentication = .inherited }
+    if !isHome {
+      plan.authentication = .inherited
+      if plan.cookiePolicy.statesCookies { plan.cookiePolicy = .none }
+    }
     if case .own = content {
       (plan.pageURL, plan.addedQuery) = (nil, [:])  // that of the task, to which parameters may be added
     } else {

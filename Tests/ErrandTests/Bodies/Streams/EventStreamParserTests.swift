@@ -63,6 +63,10 @@ import Testing
     #expect(try parser.events(endingIn: Data("\u{FEFF}data: b\n\n".utf8)) == [ServerSentEvent(data: "b", id: "1")])
   }
 
+  @Test func `no limit is one too`() throws {
+    #expect(try events("data: a\ndata: b\n\n", limit: .max).map(\.data) == ["a\nb"])
+  }
+
   @Test func `a line or an event above the limit fails`() {
     #expect(throws: HTTPBodyLimitError.self) { try events("data: \(String(repeating: "a", count: 100))", limit: 50) }
     let lines = String(repeating: "data: aaaaaaaaa\n", count: 6)

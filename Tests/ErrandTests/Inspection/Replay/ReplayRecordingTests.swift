@@ -31,7 +31,9 @@ import Testing
       #expect(try missing().hasSuffix("make one with recording: .once"))
       do {
         let recording = try transport(file, .once, StubLog([]))
-        #expect(try missing().hasSuffix("another transport of this process records it: await its finish() first"))
+        #expect(
+          try missing().hasSuffix(
+            "another transport of this process records it: await its finish() first, once it has carried a call"))
         withExtendedLifetime(recording) {}
       }
       #expect(try missing().hasSuffix("make one with recording: .once"))

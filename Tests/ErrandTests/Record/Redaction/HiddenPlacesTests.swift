@@ -102,7 +102,7 @@ import Testing
     let hidden = await reason(wrong) { $0.paths = ["customer.email"] }
     #expect(!hidden.contains("s3cret") && hidden.contains("at customer.email: the value does not fit"))
     let whole = await reason(wrong) { $0.bodies = ["application/json"] }
-    #expect(!whole.contains("s3cret") && whole.contains("at customer.email: the value does not fit"))
+    #expect(!whole.contains("s3cret") && whole.contains("at customer.*: the value does not fit"))
 
     let problem = StubLog.Answer.data(
       Data(#"{"title":"Taken","detail":"s3cret"}"#.utf8), "application/problem+json", 409)

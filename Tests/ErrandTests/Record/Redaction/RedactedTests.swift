@@ -85,13 +85,33 @@ import Testing
     }
   }
 
+  /// Takes whatever names a peer makes up.
+  private struct AnyNames: Decodable {
+    struct Name: CodingKey {
+      let stringValue: String
+      var intValue: Int? { nil }
+      init(stringValue: String) { self.stringValue = stringValue }
+      init?(intValue: Int) { nil }
+    }
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: Name.self)
+      for name in container.allKeys { _ = try container.decode(Redacted<String>.self, forKey: name) }
+    }
+  }
+
   @Test func `a peer's keys are bounded, and those that a type declares are not`() throws {
     struct Late: Codable { @Redacted var lateAnswer = "planted-redacted" }
     let keys = (0..<1500).map { "\"peerskey\($0)\":\"a\"" }.joined(separator: ",")
     let values = try JSONDecoder().decode([String: Redacted<String>].self, from: Data("{\(keys)}".utf8))
     #expect(values.count == 1500)
-    let learned = (0..<1500).count { Redaction.standard.isSecret("peersKey\($0)") }
-    #expect(learned > 0 && learned <= 1000)
+    let lists = (0..<1500).map { "\"peerslist\($0)\":[\"a\"]" }.joined(separator: ",")
+    _ = try JSONDecoder().decode([String: [Redacted<String>]].self, from: Data("{\(lists)}".utf8))
+    let others = (0..<1500).map { "\"peersother\($0)\":\"a\"" }.joined(separator: ",")
+    _ = try JSONDecoder().decode(AnyNames.self, from: Data("{\(others)}".utf8))
+    let learned = ["peersKey", "peersList", "peersOther"].map { kind in
+      (0..<1500).count { Redaction.standard.isSecret("\(kind)\($0)") }
+    }
+    #expect(learned[0] > 0 && learned.reduce(0, +) <= 1000, "\(learned)")
     _ = try JSONEncoder().encode(Late())
     #expect(Redaction.standard.isSecret("late_answer"))
   }

@@ -32,6 +32,18 @@ import Testing
     }
   }
 
+  @Test func `a secret is not removed while another process stores one`() async throws {
+    try await withFolder { folder in
+      let store = FileSecretStore(folder: folder)
+      try await store.setSecret(Data("s".utf8), named: "n")
+      try await whileLocked(folder.appendingPathComponent(".lock")) {
+        let error = await #expect(throws: TaskError.self) { try await store.setSecret(nil, named: "n") }
+        #expect(error?.code == .fileNotWritable && error?.reason.contains("another process holds its lock") == true)
+      }
+      #expect(try await store.secret(named: "n") == Data("s".utf8))
+    }
+  }
+
   @Test func `files are 0600 in a folder of 0700, and nothing else is left in it`() async throws {
     try await withFolder { root in
       let folder = root.appendingPathComponent("secrets")

@@ -38,6 +38,41 @@ import Testing
     #expect(service.requests.count == 2 && service.reused == 0)
   }
 
+  /// A store whose next reader sees what was there before another process wrote.
+  private struct LateStore: SecretStore {
+    let store = MemorySecretStore()
+    let old = Shared<Data?>(nil)
+    func secret(named name: String) async throws -> Data? {
+      let old = old.withLock { old in
+        defer { old = nil }
+        return old
+      }
+      if let old { return old }
+      return try await store.secret(named: name)
+    }
+    func setSecret(_ secret: Data?, named name: String) async throws { try await store.setSecret(secret, named: name) }
+  }
+
+  @Test func `where another process has used the refresh token up, its token is taken`() async throws {
+    let (store, late) = (MemorySecretStore(), LateStore())
+    let name = "oauth2 app https://auth.test/token"
+    service.give("first")
+    try await service.shop(service.settings(.refreshToken("first")) { $0.store = store }).task().run()
+    let before = try #require(try await store.secret(named: name))
+    try await late.setSecret(before, named: name)
+    let mine = service.shop(service.settings(.authorizationCode("none")) { $0.store = late })
+    try await mine.task().run()
+    service.revoke()
+    let theirs = service.shop(service.settings(.authorizationCode("none")) { $0.store = store })
+    theirs.clock.advance(by: .seconds(1))
+    try await theirs.task().run()
+    try await late.setSecret(try await store.secret(named: name), named: name)
+    late.old.withLock { $0 = before }
+    mine.clock.advance(by: .seconds(1))
+    try await mine.task().run()
+    #expect(service.requests.compactMap { $0["refresh_token"] } == ["first", "r1", "r1"] && service.reused == 1)
+  }
+
   private struct FullStore: SecretStore {
     struct Full: Error {}
     func secret(named name: String) async throws -> Data? { nil }

@@ -33,6 +33,28 @@ import Testing
     #expect(cache.count == 2)
   }
 
+  @Test func `bodies on their way have as much room as the cache, and give it back`() async throws {
+    let cache = MemoryCache(byteLimit: 100_000)
+    await #expect(throws: (any Error).self, "its length says so") {
+      _ = try await cache.store(.made([.contentLength: "25001"]), for: .widget(1))
+    }
+    var writers: [any CacheWriter] = []
+    for id in 1...4 {
+      writers.append(try await cache.store(.made(), for: .widget(id)))
+      try await writers[id - 1].write(Data(count: 24_000))
+    }
+    let late = try await cache.store(.made(), for: .widget(5))
+    await #expect(throws: (any Error).self) { try await late.write(Data(count: 5000)) }
+    writers.removeLast().discard()
+    try await late.write(Data(count: 5000))
+    try await late.commit()
+    for writer in writers { try await writer.commit() }
+    writers = []
+    for id in 6...9 { writers.append(try await cache.store(.made(), for: .widget(id))) }
+    for writer in writers { try await writer.write(Data(count: 24_000)) }
+    #expect(cache.count > 0)
+  }
+
   @Test func `a cache without room keeps nothing, and does not trap`() async throws {
     for limit in [0, -1, 10] {
       let cache = MemoryCache(byteLimit: limit)

@@ -55,6 +55,33 @@ import Testing
     }
   }
 
+  @Test func `a removal of all reaches what other processes have written meanwhile`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("cookies.json")
+      let (mine, theirs) = (try jar(file), try jar(file))
+      try theirs.set("session=1; Max-Age=60", from: shop)
+      try theirs.set("keep=1; Max-Age=60", from: shop)
+      try await theirs.synchronize()
+      mine.removeAll { $0.name == "session" }
+      try mine.set("new=1; Max-Age=60", from: shop)
+      try await mine.synchronize()
+      let written = try jar(file)
+      #expect(Set(values(mine)) == ["keep=1", "new=1"] && Set(values(written)) == ["keep=1", "new=1"])
+      try theirs.set("session=2; Max-Age=60", from: shop)
+      try await theirs.synchronize()
+      try await mine.synchronize()
+      #expect(values(mine).contains("session=2"), "what is set later stays")
+    }
+  }
+
+  @Test func `an empty file has no cookies`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("cookies.json")
+      try Data().write(to: file)
+      #expect(try jar(file).cookies.isEmpty)
+    }
+  }
+
   @Test func `a change is written without being asked for`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
@@ -135,7 +162,7 @@ import Testing
   @Test func `a file of something else is refused, and stays as it is`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
-      for text in ["", "{", "[]", #"{"version":2,"cookies":[]}"#, "# Netscape HTTP Cookie File"] {
+      for text in ["{", "[]", #"{"version":2,"cookies":[]}"#, "# Netscape HTTP Cookie File"] {
         try Data(text.utf8).write(to: file)
         let error = #expect(throws: TaskError.self) { _ = try jar(file) }
         #expect(error?.code == .fileNotWritable)

@@ -43,6 +43,7 @@ final class OAuth2Authenticator: Authenticator {
           return try await renewed(by: refreshToken, context)
         } catch let refusal as OAuth2.Refusal where refusal.code == "invalid_grant" {
           state.withLock { $0.refused = refreshToken }
+          if let stored = try await successor(of: refreshToken, context) { return stored }
           guard settings.grant.isRepeatable else { throw refusal }
         }
       }
@@ -50,6 +51,12 @@ final class OAuth2Authenticator: Authenticator {
     } catch let refusal as OAuth2.Refusal {
       throw error(for: refusal)
     }
+  }
+
+  /// The token for which somebody else has used up a refresh token meanwhile; nil where nobody has.
+  private func successor(of refreshToken: String, _ context: RefreshContext) async throws -> AccessToken? {
+    guard let stored = try await storedToken(), let next = stored.refreshToken, next != refreshToken else { return nil }
+    return freshness(of: stored, at: context.now) == .good ? stored : try await renewed(by: next, context)
   }
 
   /// The later of a token and the stored one: what could not be stored is still known.

@@ -33,9 +33,11 @@ public struct FileSecretStore: SecretStore {
     try Self.explaining("cannot be written", at: folder, .fileNotWritable) {
       guard let secret else {
         guard PrivateFolder.exists(folder) else { return }
-        let folder = try PrivateFolder(folder)
-        folder.remove(Self.file(of: name))
-        folder.remove(".\(Self.file(of: name)).new")
+        let isRemoved: Void? = try PrivateFolder(folder).locked(".lock", patience: Self.patience) { folder in
+          folder.remove(Self.file(of: name))
+          folder.remove(".\(Self.file(of: name)).new")
+        }
+        if isRemoved == nil { throw Locked() }
         return
       }
       try PrivateFolder.make(folder)
@@ -43,7 +45,7 @@ public struct FileSecretStore: SecretStore {
       // One name, so that what a crash has left behind is removed with the next secret.
       let aside = ".\(Self.file(of: name)).new"
       let isStored: Void? = try folder.locked(".lock", patience: Self.patience) { folder in
-        try folder.create(aside, secret)
+        try folder.create(aside, secret, isSynchronised: true)
         do {
           try folder.rename(aside, to: Self.file(of: name))
         } catch {

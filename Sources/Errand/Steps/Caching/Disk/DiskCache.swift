@@ -129,7 +129,8 @@ public final class DiskCache: CacheStore {
 
   /// Begins to store a response.
   public func store(_ response: StoredResponse, for key: CacheKey) async throws -> any CacheWriter {
-    try DiskWriter(self, DiskHead(key, response), DiskName(key, number: .random(in: 0 ... .max)))
+    guard (response.statedLength ?? 0) <= largestBody else { throw MemoryCache.TooLarge() }
+    return try DiskWriter(self, DiskHead(key, response), DiskName(key, number: .random(in: 0 ... .max)))
   }
 
   /// Replaces the header of a stored response; its body stays where it is.

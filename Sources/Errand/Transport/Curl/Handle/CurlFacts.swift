@@ -61,7 +61,8 @@
         code, remark: handle.remark, words: String(cString: ccurl_easy_strerror(code)),
         CurlFailure.Circumstances(
           phase: phase, isSent: sendCount > 0, hasBegun: hasBegun, isRefused: isSurelyNotSent && sendCount > 0,
-          lackOfAuthorities: authorities == .system ? CurlLibrary.lackOfAuthorities : nil))
+          lackOfAuthorities: authorities == .system ? CurlLibrary.lackOfAuthorities : nil,
+          trustsSystem: authorities == .system))
       // libcurl keeps the last one in the handle, whatever it was of.
       let number = phase == .connecting ? long(CCINFO_OS_ERRNO) : 0
       var reason = number != 0 ? failure.reason(String(cString: strerror(Int32(number)))) : failure.reason

@@ -17,6 +17,8 @@
       var isRefused = false
       /// The advice for a machine that has no authorities, where it needs some.
       var lackOfAuthorities: String?
+      /// The authorities are those of the machine.
+      var trustsSystem = false
     }
 
     /// - Parameters:
@@ -34,6 +36,8 @@
         (self.code, reason) = (.untrustedServer, Self.distrust(remark, circumstances))
       case CCE_SSL_CACERT_BADFILE where circumstances.lackOfAuthorities != nil:
         (self.code, reason) = (.untrustedServer, Self.distrust(remark, circumstances))
+      case CCE_SSL_CACERT_BADFILE where circumstances.trustsSystem:
+        (self.code, reason) = (.untrustedServer, "the authorities of this machine cannot be used: \(remark)")
       case CCE_SSL_CACERT_BADFILE, CCE_SSL_CERTPROBLEM:
         (self.code, reason) = (.secureConnectionFailed, "\(TaskError.certificatesReason): \(remark)")
       case _ where circumstances.phase == .receiving && Self.isOfField(remark):

@@ -1,0 +1,95 @@
+import ErrandFoundation
+
+/// A binary property list as a graph of values by number, which may hold each other, themselves, or one another many times.
+struct BinaryPropertyList {
+  private let bytes: [UInt8]
+  private var offsets: [Int] = []
+  private var referenceSize = 0
+  private var top = 0
+  /// By value: the levels below it, and the values that are read for it, once that is known.
+  private var known: [(levels: Int, count: Int)?] = []
+  private var isOpen: [Bool] = []
+
+  init(_ data: Data) { bytes = Array(data) }
+
+  /// Throws `DecodingError` for a list that is too deep, holds itself, or has far more values in each other than bytes.
+  mutating func check() throws {
+    try readTrailer()
+    _ = try measure(top, depth: 1)
+  }
+
+  private var malformed: DecodingError { PropertyListDepth.refusal("The given data was not a valid property list.") }
+
+  // The last 32 bytes: sizes of numbers, the number of values, that of the first, and the place of their places.
+  private mutating func readTrailer() throws {
+    let start = bytes.count - 32
+    guard start >= 8 else { throw malformed }
+    let size = Int(bytes[start + 6])
+    referenceSize = Int(bytes[start + 7])
+    let count = try number(at: start + 8, size: 8)
+    top = try number(at: start + 16, size: 8)
+    let table = try number(at: start + 24, size: 8)
+    guard (1...8).contains(size), (1...8).contains(referenceSize), table <= start, count <= (start - table) / size,
+      top < count
+    else { throw malformed }
+    offsets = try (0..<count).map { try number(at: table + $0 * size, size: size) }
+    known = Array(repeating: nil, count: count)
+    isOpen = Array(repeating: false, count: count)
+  }
+
+  private func number(at place: Int, size: Int) throws -> Int {
+    guard place >= 0, size <= bytes.count, place <= bytes.count - size else { throw malformed }
+    let value = bytes[place..<place + size].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    guard let number = Int(exactly: value) else { throw malformed }
+    return number
+  }
+
+  /// The levels and the number of the values of one, each counted wherever it stands.
+  private mutating func measure(_ value: Int, depth: Int) throws -> (levels: Int, count: Int) {
+    guard value < offsets.count, !isOpen[value] else { throw malformed }
+    if let known = known[value] {
+      guard depth + known.levels <= PropertyListDepth.limit else { throw PropertyListDepth.tooDeep }
+      return known
+    }
+    guard depth <= PropertyListDepth.limit else { throw PropertyListDepth.tooDeep }
+    isOpen[value] = true
+    defer { isOpen[value] = false }
+    var (levels, count) = (0, 1)
+    let (start, references) = try references(of: value)
+    for index in 0..<references {
+      let inner = try measure(number(at: start + index * referenceSize, size: referenceSize), depth: depth + 1)
+      levels = max(levels, inner.levels + 1)
+      count += inner.count
+      guard count <= most else {
+        throw PropertyListDepth.refusal("The property list has more than \(most) values in \(bytes.count) bytes.")
+      }
+    }
+    known[value] = (levels, count)
+    return (levels, count)
+  }
+
+  /// The most values: equal ones are written once, and lists of equal ones are few.
+  private var most: Int { 1_000_000 + 10 * bytes.count }
+
+  /// The place and the number of the values that one holds.
+  private func references(of value: Int) throws -> (start: Int, count: Int) {
+    var place = offsets[value]
+    let marker = Int(try number(at: place, size: 1))
+    let kind = marker >> 4
+    // An array, an ordered set, a set and a dictionary.
+    guard [0xA, 0xB, 0xC, 0xD].contains(kind) else { return (0, 0) }
+    place += 1
+    var count = marker & 15
+    if count == 15 {
+      let size = 1 << Int(try number(at: place, size: 1) & 15)
+      guard size <= 8 else { throw malformed }
+      count = try number(at: place + 1, size: size)
+      place += 1 + size
+    }
+    if kind == 0xD { count = count.multipliedReportingOverflow(by: 2).partialValue }
+    guard count >= 0, count <= bytes.count / referenceSize, place + count * referenceSize <= bytes.count else {
+      throw malformed
+    }
+    return (place, count)
+  }
+}
