@@ -223,7 +223,8 @@ extension HTTPRequest {
     request.options = options.applying(changesFrom: before.options, to: after.options)
     guard before.headers != after.headers else { return request }
     request.headers = headers.applying(changesFrom: before.headers, to: after.headers)
-    if before.body.isSame(as: after.body) { request.headers.remove(.contentLength) }  // as stated, it was that of the first body
+    // A stated length was that of the body before.
+    if before.body.isSame(as: after.body) { request.headers.remove(.contentLength) }
     return request
   }
 }
