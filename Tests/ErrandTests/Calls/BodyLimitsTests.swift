@@ -28,14 +28,20 @@ import Testing
   }
 
   @Test func `a stream that takes the place of a body has the limits of a stream in every hop`() async throws {
-    let stub = StubServer(.status(307, [.location: "/b"]), .status(308, [.location: "/c"]), .status(.ok)) {
-      $0.defaultTimeout = .seconds(7)
-      $0.preflight = { $1.body = Self.stream }
-    }
-    try await Upload(size: 10).on(stub.server).run()
-    #expect(stub.requests.count == 3)
-    for request in stub.requests {
-      #expect(request.options.timeouts.attempt == nil && request.options.timeouts.firstByte == .seconds(7))
-    }
+    let seen = Shared<[Timeouts]>([])
+    let shop = VirtualShop(
+      configure: {
+        $0.defaultTimeout = .seconds(7)
+        $0.preflight = { $1.body = Self.stream }
+      },
+      answer: { number, request, clock in
+        seen.withLock { $0.append(request.options.timeouts) }
+        clock.advance(by: .seconds(1))
+        return .status(number < 3 ? 307 : .ok, headers: number < 3 ? [.location: "/\(number)"] : [:], for: request)
+      })
+    try await Upload(size: 10).on(shop.server).run()
+    let limits = seen.withLock { $0 }
+    #expect(limits.count == 3)
+    for limit in limits { #expect(limit.attempt == nil && limit.idle == .seconds(7), "\(limit)") }
   }
 }
