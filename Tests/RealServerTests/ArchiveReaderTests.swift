@@ -6,11 +6,13 @@
 
   /// The parser of HTTP Archives that others wrote.
   private enum Haralyzer {
-    static let interpreter = Python.interpreter(with: "haralyzer")
+    static let interpreter = Python.interpreter(
+      with: "haralyzer, importlib.util; assert importlib.util.find_spec(\"harparser\")")
     static let isExpected = interpreter != nil || ProcessInfo.processInfo.environment["CI"] == "true"
   }
 
-  /// An archive of calls over sockets, read by a parser that others wrote: haralyzer, from PyPI.
+  /// An archive of calls over sockets, read by parsers that others wrote: haralyzer and harparser, from PyPI. The second has the format as
+  /// a table of what each part must have, and may.
   @Suite(.timeLimit(.minutes(10)), .enabled(if: Haralyzer.isExpected))
   struct ArchiveReaderTests {
     @Test func `haralyzer reads what was sent and what came back`() async throws {
@@ -32,8 +34,19 @@
         .run()
       try calls.archive.write(to: folder.appendingPathComponent("calls.har"))
       let program = #"""
-        import json, sys
+        import collections, collections.abc, json, sys
         from haralyzer import HarParser, HarEntry
+        # It is older than the Python that runs it.
+        collections.MutableMapping = collections.abc.MutableMapping
+        from harparser import HAR
+        def check(part, kind):
+            for key in part:
+                known = key in kind.__required__ or key in kind.__optional__ or key in getattr(kind, "__required_exclusives__", {})
+                assert known or key.startswith("_"), key
+                for inner in part[key] if isinstance(part[key], list) else [part[key]]:
+                    if isinstance(inner, collections.abc.MutableMapping): check(inner, type(inner))
+        whole = HAR.log(json.load(open(sys.argv[1] + "/calls.har"))["log"])
+        check(whole, type(whole))
         parser = HarParser(json.load(open(sys.argv[1] + "/calls.har")))
         out = [parser.har_data["version"], parser.har_data["creator"]["name"]]
         for raw in parser.har_data["entries"]:

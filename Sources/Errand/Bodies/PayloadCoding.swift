@@ -136,7 +136,7 @@ enum PayloadCoding {
   }
 
   private static func shownKey(_ key: any CodingKey) -> String {
-    key.intValue.map(String.init) ?? ("\(type(of: key))" == "_DictionaryCodingKey" ? "*" : key.stringValue)
+    key.place.map(String.init) ?? (key.isDeclared ? key.stringValue : "*")
   }
 
   /// The body as text: in the charset that the header declares, else in UTF-8. Where none is declared, unreadable bytes are

@@ -118,14 +118,16 @@ extension Timeouts {
     if let attempt {
       left.attempt = try Self.rest(of: attempt, .attempt, after: spent)
     } else if let connect, let firstByte {
-      let rest = try Self.rest(of: connect + firstByte, .firstByte, after: spent)
+      let rest = try Self.rest(of: connect + firstByte, .firstByte, after: spent, named: firstByte)
       (left.connect, left.firstByte) = (min(connect, rest), min(firstByte, rest))
     }
     return left
   }
 
-  private static func rest(of limit: Duration, _ timer: Timer, after spent: Duration) throws -> Duration {
+  private static func rest(
+    of limit: Duration, _ timer: Timer, after spent: Duration, named: Duration? = nil
+  ) throws -> Duration {
     if spent < limit { return limit - spent }
-    throw TaskError.timeout(timer, after: limit, phase: .awaitingResponse)
+    throw TaskError.timeout(timer, after: named ?? limit, phase: .awaitingResponse)
   }
 }

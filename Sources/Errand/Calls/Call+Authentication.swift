@@ -57,6 +57,7 @@ extension Call {
     let log = snapshot.configuration.log
     return RefreshContext(
       manager.dates, transmit: { [self] in try await send(tokenRequest: $0) }, complaint: { log.write($0) },
+      redaction: snapshot.configuration.redaction,
       awaited: { body in
         let work = SerialQueues.joined(body)
         return { _ = try? await work() }  // the body throws nothing

@@ -213,6 +213,7 @@ extension Redaction {
   /// The words of a server for its refusal, on one line: title and detail of a problem (RFC 9457), the title of a page, or the first
   /// 200 characters of a text.
   func summary(of body: Data, type: MediaType?) -> String {
+    guard !hidesBody(of: type) else { return "" }
     if type?.essence == MediaType.problem.rawValue,
       let problem = try? JSONDecoder().decode(ProblemDetails.self, from: hidingPlaces(in: body))  // or it is a text
     {

@@ -103,9 +103,14 @@ extension Call {
       return try await hop(request, of: attempt)
     } catch var error as TaskError {
       // The limit that was reached is the attempt's, not what was left of it.
-      if error.timer == .attempt, let limit = limits.attempt {
-        error = .timeout(.attempt, after: limit, phase: error.phase)
-      }
+      let limit: Duration? =
+        switch error.timer {
+        case .attempt: limits.attempt
+        case .connect: limits.connect
+        case .firstByte: limits.firstByte
+        default: nil
+        }
+      if let timer = error.timer, let limit { error = .timeout(timer, after: limit, phase: error.phase) }
       // A request was sent: the first. A step around this must not take the whole for unsent.
       error.isSurelyNotSent = false
       throw error

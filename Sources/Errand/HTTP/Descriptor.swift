@@ -57,14 +57,19 @@ package enum Descriptor {
 
   /// Writes all of these bytes; false and `errno` when some of them cannot be written.
   static func put(_ bytes: UnsafeRawBufferPointer, into descriptor: Int32) -> Bool {
+    count(putting: bytes, into: descriptor) == bytes.count
+  }
+
+  /// Writes these bytes; returns how many, and sets `errno` where that is not all of them.
+  static func count(putting bytes: UnsafeRawBufferPointer, into descriptor: Int32) -> Int {
     var rest = bytes
     while !rest.isEmpty {
       let count = write(descriptor, rest.baseAddress, rest.count)
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return false }
+      guard count > 0 else { break }
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])
     }
-    return true
+    return bytes.count - rest.count
   }
 
   /// Writes all of `data` from a position on, whatever is written elsewhere; false and `errno` when some of it cannot be written.

@@ -89,7 +89,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   deinit { cancel() }
 
   /// The next chunk; nil at the end.
-  /// Throws the error of the transfer, ``HTTPBodyConsumedError`` after a loop that was left, which from a call is a `TaskError` with code
+  /// Throws the error of the transfer, ``HTTPBodyConsumedError`` after a loop that was left, which of a stream is a `TaskError` with code
   /// `.bodyConsumed`, and `CancellationError` when the call or the surrounding task is cancelled.
   public func next() async throws -> Data? {
     do {

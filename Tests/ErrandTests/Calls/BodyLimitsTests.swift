@@ -27,6 +27,20 @@ import Testing
     #expect(counted.withLock { !$0.isEmpty })
   }
 
+  @Test func `what is left of a limit is called by the limit`() async throws {
+    let shop = VirtualShop(
+      configure: { ($0.defaultTimeout, $0.retryPolicy) = (.seconds(7), .never) },
+      answer: { number, request, clock in
+        clock.advance(by: .seconds(5))
+        guard number > 1 else { return .status(307, headers: [.location: "/b"], for: request) }
+        throw TaskError.timeout(
+          .firstByte, after: request.options.timeouts.firstByte ?? .zero, phase: .awaitingResponse)
+      })
+    let error = await taskError { _ = try await shop.task().stream() }
+    let words = "the time limit 'defaultTimeout' (for the head of the response) of 7.000 s was exceeded"
+    #expect(error?.reason.hasPrefix(words) == true, "\(error?.reason ?? "")")
+  }
+
   @Test func `a stream that takes the place of a body has the limits of a stream in every hop`() async throws {
     let seen = Shared<[Timeouts]>([])
     let shop = VirtualShop(

@@ -2,15 +2,16 @@ import ErrandFoundation
 
 /// A binary property list as a graph of values by number, which may hold each other, themselves, or one another many times.
 struct BinaryPropertyList {
-  private let bytes: [UInt8]
-  private var offsets: [Int] = []
-  private var referenceSize = 0
-  private var top = 0
-  /// By value: the levels below it, and the values that are read for it, once that is known.
-  private var known: [(levels: Int, count: Int)?] = []
-  private var isOpen: [Bool] = []
+  private let bytes: UnsafeRawBufferPointer
+  private var (table, offsetSize, referenceSize, top) = (0, 0, 0, 0)
+  /// By value: one more than the levels below it, once they are known; `open` while they are counted.
+  private var levels: [UInt16] = []
+  /// By value: the values that are read for it, itself included, once they are known.
+  private var counts: [UInt32] = []
 
-  init(_ data: Data) { bytes = Array(data) }
+  private static let open = UInt16.max
+
+  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
   /// Throws `DecodingError` for a list that is too deep, holds itself, or has far more values in each other than bytes.
   mutating func check() throws {
@@ -24,17 +25,16 @@ struct BinaryPropertyList {
   private mutating func readTrailer() throws {
     let start = bytes.count - 32
     guard start >= 8 else { throw malformed }
-    let size = Int(bytes[start + 6])
-    referenceSize = Int(bytes[start + 7])
+    (offsetSize, referenceSize) = (Int(bytes[start + 6]), Int(bytes[start + 7]))
     let count = try number(at: start + 8, size: 8)
     top = try number(at: start + 16, size: 8)
-    let table = try number(at: start + 24, size: 8)
-    guard (1...8).contains(size), (1...8).contains(referenceSize), table <= start, count <= (start - table) / size,
-      top < count
+    table = try number(at: start + 24, size: 8)
+    // Each value takes a byte at least.
+    guard (1...8).contains(offsetSize), (1...8).contains(referenceSize), (8...start).contains(table),
+      count <= (start - table) / offsetSize, count <= table - 8, top < count
     else { throw malformed }
-    offsets = try (0..<count).map { try number(at: table + $0 * size, size: size) }
-    known = Array(repeating: nil, count: count)
-    isOpen = Array(repeating: false, count: count)
+    levels = Array(repeating: 0, count: count)
+    counts = Array(repeating: 0, count: count)
   }
 
   private func number(at place: Int, size: Int) throws -> Int {
@@ -46,34 +46,34 @@ struct BinaryPropertyList {
 
   /// The levels and the number of the values of one, each counted wherever it stands.
   private mutating func measure(_ value: Int, depth: Int) throws -> (levels: Int, count: Int) {
-    guard value < offsets.count, !isOpen[value] else { throw malformed }
-    if let known = known[value] {
+    guard value < levels.count, levels[value] != Self.open else { throw malformed }
+    if levels[value] > 0 {
+      let known = (levels: Int(levels[value]) - 1, count: Int(counts[value]))
       guard depth + known.levels <= PropertyListDepth.limit else { throw PropertyListDepth.tooDeep }
       return known
     }
     guard depth <= PropertyListDepth.limit else { throw PropertyListDepth.tooDeep }
-    isOpen[value] = true
-    defer { isOpen[value] = false }
-    var (levels, count) = (0, 1)
+    levels[value] = Self.open
+    var (deepest, count) = (0, 1)
     let (start, references) = try references(of: value)
     for index in 0..<references {
       let inner = try measure(number(at: start + index * referenceSize, size: referenceSize), depth: depth + 1)
-      levels = max(levels, inner.levels + 1)
+      deepest = max(deepest, inner.levels + 1)
       count += inner.count
       guard count <= most else {
         throw PropertyListDepth.refusal("The property list has more than \(most) values in \(bytes.count) bytes.")
       }
     }
-    known[value] = (levels, count)
-    return (levels, count)
+    (levels[value], counts[value]) = (UInt16(deepest + 1), UInt32(count))
+    return (deepest, count)
   }
 
   /// The most values: equal ones are written once, and lists of equal ones are few.
-  private var most: Int { 1_000_000 + 10 * bytes.count }
+  private var most: Int { min(1_000_000 + 10 * bytes.count, Int(UInt32.max)) }
 
   /// The place and the number of the values that one holds.
   private func references(of value: Int) throws -> (start: Int, count: Int) {
-    var place = offsets[value]
+    var place = try number(at: table + value * offsetSize, size: offsetSize)
     let marker = Int(try number(at: place, size: 1))
     let kind = marker >> 4
     // An array, an ordered set, a set and a dictionary.

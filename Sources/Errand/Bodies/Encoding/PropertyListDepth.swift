@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The bounds of property lists: Foundation's parsers call themselves for each element within another, their stack ends somewhere above
+/// The bounds of property lists: Foundation's parsers call themselves for each list within another, their stack ends somewhere above
 /// 3,000, and a binary list may hold itself.
 enum PropertyListDepth {
   /// As many as Foundation's own decoder of JSON takes.
@@ -9,46 +9,25 @@ enum PropertyListDepth {
   /// False for bytes that begin as JSON does, and no list in XML.
   static func concerns(_ data: Data) -> Bool { data.first != UInt8(ascii: "{") && data.first != UInt8(ascii: "[") }
 
-  /// Throws `DecodingError` for a list that is deeper, or that no parser can be given. Each byte is looked at once.
+  /// Throws `DecodingError` for a list that is deeper, or that no parser can be given. Each byte is looked at a few times.
   static func check(_ data: Data) throws {
     if data.starts(with: Array("bplist".utf8)) {
-      var list = BinaryPropertyList(data)
-      return try list.check()
+      return try data.withUnsafeBytes { bytes in
+        var list = BinaryPropertyList(bytes)
+        try list.check()
+      }
     }
     guard !data.contains(0), isReadable(data.prefix(200)) else {
       throw refusal("The property list is in an encoding that is not read.")
     }
-    var (depth, rest) = (0, data[...])
-    while let element = try next(in: &rest, isInside: depth > 0) {
-      depth = max(0, depth + element)
-      if depth > limit { throw tooDeep }
-    }
+    var scan = PropertyListScan(data)
+    while scan.next() { if scan.depth > limit { throw tooDeep } }
   }
 
   static var tooDeep: DecodingError { refusal("The property list has more than \(limit) levels.") }
 
   static func refusal(_ reason: String) -> DecodingError {
     .dataCorrupted(.init(codingPath: [], debugDescription: reason))
-  }
-
-  /// The levels that the next tag adds: one, none or less than none; nil where there is no further tag.
-  private static func next(in rest: inout Data.SubSequence, isInside: Bool) throws -> Int? {
-    guard let bracket = rest.firstIndex(of: UInt8(ascii: "<")) else { return nil }
-    rest = rest[(bracket + 1)...]
-    for (start, end) in [("!--", "-->"), ("![CDATA[", "]]>"), ("?", "?>")] where rest.starts(with: start.utf8) {
-      rest = rest[rest.index(rest.startIndex, offsetBy: start.utf8.count)...]
-      rest = rest.firstRange(of: Array(end.utf8)).map { rest[$0.upperBound...] } ?? rest[rest.endIndex...]
-      return 0
-    }
-    switch rest.first {
-    case UInt8(ascii: "!") where !isInside: return 0  // of a document type
-    case UInt8(ascii: "!"): throw refusal("The given data was not a valid property list.")
-    case UInt8(ascii: "/"): return -1
-    default:
-      guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else { return nil }  // nothing is read behind such a tag
-      defer { rest = rest[(end + 1)...] }
-      return end > rest.startIndex && rest[end - 1] == UInt8(ascii: "/") ? 0 : 1
-    }
   }
 
   /// True where a declared encoding has tags in ASCII.
@@ -60,5 +39,51 @@ enum PropertyListDepth {
     }
     let name = declaration[start...].drop { "=\"' \t\r\n".contains($0) }.prefix { !"\"' ?>".contains($0) }
     return ["utf-8", "us-ascii", "ascii", "iso-8859-1", "iso-8859-15", "windows-1252"].contains(String(name))
+  }
+}
+
+/// Counts the levels of a list in XML, and rather too many than too few: parsers differ on where comments and instructions end. A list
+/// that begins counts wherever it stands, one that ends only outside of these.
+private struct PropertyListScan {
+  private(set) var depth = 0
+  private var rest: Data.SubSequence
+  /// What ends the comment, the text or the instruction around `rest`.
+  private var end: [UInt8]?
+
+  init(_ data: Data) { rest = data[...] }
+
+  private static let lists = ["array", "dict", "plist"].map { Array($0.utf8) }
+  private static let passages = [("!--", "-->"), ("![CDATA[", "]]>"), ("?", "?>")].map {
+    (Array($0.utf8), Array($1.utf8))
+  }
+
+  /// Past the next tag; false where there is none.
+  mutating func next() -> Bool {
+    guard let bracket = rest.firstIndex(where: { $0 == UInt8(ascii: "<") || end?.last == $0 }) else { return false }
+    if let end, rest[bracket] == end.last {
+      if rest[...bracket].suffix(end.count).elementsEqual(end) { self.end = nil }
+      rest = rest[(bracket + 1)...]
+      return true
+    }
+    rest = rest[(bracket + 1)...]
+    let isInside = end != nil
+    if !isInside, let passage = Self.passages.first(where: { rest.starts(with: $0.0) }) {
+      end = passage.1
+      rest = rest.dropFirst(passage.0.count)
+      return true
+    }
+    if Self.lists.contains(where: { rest.starts(with: $0) }) {
+      depth += 1
+      if isInside { return true }
+      // Nothing is read behind a tag without an end.
+      guard let close = rest.firstIndex(of: UInt8(ascii: ">")) else { return false }
+      if rest[close - 1] == UInt8(ascii: "/") { depth -= 1 }
+      rest = rest[(close + 1)...]
+    } else if !isInside, rest.first == UInt8(ascii: "/"),
+      Self.lists.contains(where: { rest.dropFirst().starts(with: $0) })
+    {
+      depth = max(0, depth - 1)
+    }
+    return true
   }
 }

@@ -73,7 +73,7 @@ extension JSONValue {
       throw TaskError(
         .decodingFailed, "can't decode \(type): \(PayloadCoding.explain(error))", phase: .finishing, underlying: error)
     }
-    return try PayloadCoding.decode(type, from: json, mediaType: .json, with: decoder, redaction: .standard)
+    return try PayloadCoding.decode(type, from: json, mediaType: .json, with: decoder, redaction: nil)
   }
 }
 

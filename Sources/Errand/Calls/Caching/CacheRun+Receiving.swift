@@ -28,7 +28,10 @@ extension CacheRun {
     }
     let stored = Storing.stored(
       response, for: selecting, requestTime: requestTime, responseTime: now, unpacks: unpacks)
-    guard let writer = try? await caching.store.store(stored, for: key) else { return response }  // not stored, then
+    guard let writer = try? await caching.store.store(stored, for: key) else {
+      await removeReplaced(by: response)
+      return response  // not stored, then
+    }
     let changes = state.withLock { state in
       state.status.isStored = true
       return state.changes

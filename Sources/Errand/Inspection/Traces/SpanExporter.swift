@@ -116,7 +116,6 @@ private struct SpanFile {
     let descriptor = open(file.path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure(errno) }
     defer { Descriptor.release(descriptor) }
-    while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}  // what fails leaves the file as it is, also to others
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw failure(errno) }
     guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
@@ -124,9 +123,11 @@ private struct SpanFile {
         .fileNotWritable, "can't write spans to \(file.path): it is no plain file of this user's", phase: .finishing)
     }
     if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o600) != 0 { throw failure(errno) }
-    guard bytes.withUnsafeBytes({ Descriptor.put($0, into: descriptor) }) else {
-      let number = errno
-      ftruncate(descriptor, status.st_size)  // all lines or none
+    let count = bytes.withUnsafeBytes { Descriptor.count(putting: $0, into: descriptor) }
+    guard count == bytes.count else {
+      let (number, end) = (errno, lseek(descriptor, 0, SEEK_CUR))
+      // All lines or none, unless another process has written behind them.
+      if fstat(descriptor, &status) == 0, status.st_size == end { ftruncate(descriptor, end - off_t(count)) }
       throw failure(number)
     }
   }

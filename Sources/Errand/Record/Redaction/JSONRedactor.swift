@@ -32,7 +32,7 @@ struct JSONRedactor {
         result.append(bytes[start])
         continue
       }
-      skipString()
+      skipString(toEndOfLine: true)
       let name = bytes[start..<position]
       let isMember = skipColon()
       result.append(contentsOf: bytes[start..<position])
@@ -59,15 +59,24 @@ struct JSONRedactor {
       inside = ahead ?? inside
     case UInt8(ascii: "}"), UInt8(ascii: "]"): inside = around.popLast() ?? redaction.places
     case UInt8(ascii: ","): break
+    case UInt8(ascii: "\n") where beginsAnew: inside.add(redaction.places)
     default: return
     }
     ahead = nil
   }
 
-  /// Past the string that begins here, or to the end where it is cut off.
-  private mutating func skipString() {
+  /// True where the next line may be another document: of lines of JSON, or of a stream of events.
+  private var beginsAnew: Bool {
+    let line = bytes[(position + 1)...]
+    return line.first == UInt8(ascii: "{") || line.first == UInt8(ascii: "[") || line.starts(with: "data:".utf8)
+  }
+
+  /// Past the string that begins here, or to the end where it is cut off; a line of a string is a fault, and one of a secret is hidden
+  /// with it.
+  private mutating func skipString(toEndOfLine: Bool = false) {
     position += 1
     while position < bytes.count, bytes[position] != Self.quote {
+      if toEndOfLine, bytes[position] == UInt8(ascii: "\n") || bytes[position] == UInt8(ascii: "\r") { return }
       position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
     }
     position = min(position + 1, bytes.count)

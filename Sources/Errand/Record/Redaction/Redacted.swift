@@ -73,22 +73,16 @@ enum LearnedSecrets {
 
   /// Notes the name at the end of a path.
   static func learn(_ path: [any CodingKey]) {
-    guard let key = path.last(where: { $0.intValue == nil }) else { return }
+    guard let key = path.last(where: { $0.place == nil }) else { return }
     let folded = SecretNames.folded(key.stringValue.utf8)
     guard !contains(folded) else { return }
     let mayLearn =
-      isDeclared(key)
+      key.isDeclared
       || others.withLock { count in
         count += 1
         return count <= room
       }
     if mayLearn { _ = names.withLock { $0.insert(folded) } }
-  }
-
-  /// True for the case of an enumeration, of which there are few. Those of dictionaries, and of types that take any name, may be a
-  /// peer's, which makes up any number.
-  private static func isDeclared(_ key: any CodingKey) -> Bool {
-    Mirror(reflecting: key).displayStyle == .enum && !"\(Swift.type(of: key))".hasPrefix("_")  // those of decoders
   }
 
   /// The most names that are noted of those that no type declares.

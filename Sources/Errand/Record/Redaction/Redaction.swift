@@ -61,7 +61,9 @@ public struct Redaction: Sendable {
   public static let mark = "<redacted>"
 
   /// True when the value of this name is hidden.
-  package func isSecret(_ name: some StringProtocol) -> Bool { names.contains(Array(name.utf8)) }
+  package func isSecret(_ name: some StringProtocol, isPair: Bool = false) -> Bool {
+    names.contains(Array(name.utf8), isPair: isPair)
+  }
 
   /// The fields with the values of secret ones hidden, and secrets in the URLs of others.
   public func callAsFunction(_ headers: HTTPHeaders) -> HTTPHeaders {
@@ -94,7 +96,7 @@ public struct Redaction: Sendable {
   /// True when the value at this place of a JSON body is hidden, or is within one that is.
   func hidesValue(at place: [any CodingKey]) -> Bool {
     var places = places
-    for key in place where key.intValue == nil && !places.isEmpty {
+    for key in place where key.place == nil && !places.isEmpty {
       places = places.within(key.stringValue)
       if places.isReached { return true }
     }
@@ -181,7 +183,7 @@ public struct Redaction: Sendable {
       let name = pair.prefix { $0 != "=" }
       let plainName = Self.unescaped(name)
       // What is no plain name may have the value in it.
-      if isSecret(plainName) { return plainName.isPlainName ? "\(name)=\(Self.mark)" : Self.mark }
+      if isSecret(plainName, isPair: true) { return plainName.isPlainName ? "\(name)=\(Self.mark)" : Self.mark }
       return holdsSecret(pair.dropFirst(name.count + 1), depth: 0) ? "\(name)=\(Self.mark)" : String(pair)
     }.joined(separator: "&")
   }

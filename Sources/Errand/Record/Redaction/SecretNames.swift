@@ -48,21 +48,21 @@ struct SecretNames: Sendable {
 
   var isEmpty: Bool { names.isEmpty && parts.isEmpty }
 
-  /// True for a name that is secret, or a part of which is.
-  func contains(_ name: some Collection<UInt8>) -> Bool {
+  /// True for a name that is secret, or a part of which is; `isPair` where its value stands behind an equals sign.
+  func contains(_ name: some Collection<UInt8>, isPair: Bool = false) -> Bool {
     guard !isEmpty, !name.isEmpty else { return false }
     let name = Self.folded(name)
-    return isWhole(name) || hasPart(name) || isNested(name)
+    return isWhole(name) || hasPart(name) || isNested(name, isPair)
   }
 
   private func isWhole(_ name: [UInt8]) -> Bool { names.contains(name) || LearnedSecrets.contains(name) }
 
   /// True for the name of a value within others one of which is secret: `login[pwd]`, `login.pwd`, `pins[0]`, `<ns:pwd>`. The code of
-  /// an error or a status is none: `error.code`, `<soap:Code>`.
-  private func isNested(_ name: [UInt8]) -> Bool {
+  /// an error or a status is none but in forms: `error.code`, `<soap:Code>`.
+  private func isNested(_ name: [UInt8], _ isPair: Bool) -> Bool {
     guard name.contains(where: Self.isDivider) else { return false }
     return name.split(whereSeparator: Self.isDivider).contains { part in
-      let isCommon = name.last != UInt8(ascii: "]") && part.elementsEqual("code".utf8)
+      let isCommon = !isPair && name.last != UInt8(ascii: "]") && part.elementsEqual("code".utf8)
       return !isCommon && isWhole(Array(part))
     }
   }

@@ -23,5 +23,10 @@ struct SecretPlaces: Sendable {
     return places
   }
 
+  /// Adds other places, each once.
+  mutating func add(_ others: SecretPlaces) {
+    for path in others.paths where !paths.contains(path) { paths.append(path) }
+  }
+
   private static let anyName = Array("*".utf8)
 }

@@ -41,9 +41,9 @@ struct TextRedactor {
   private func isSecret(_ place: Range<Int>) -> Bool {
     let name = bytes[place]
     guard name.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
-      return redaction.names.contains(name)
+      return redaction.names.contains(name, isPair: true)
     }
-    return redaction.isSecret(Redaction.unescaped(Substring(decoding: name, as: UTF8.self)))
+    return redaction.isSecret(Redaction.unescaped(Substring(decoding: name, as: UTF8.self)), isPair: true)
   }
 
   /// True for `Authorization` and `Proxy-Authorization`, whose values begin with a scheme.

@@ -77,17 +77,20 @@ public struct RefreshContext: Sendable {
   private let dates: DatedClock
   private let transmit: @Sendable (HTTPRequest) async throws -> HTTPResponse
   private let complaint: @Sendable (String) -> Void
+  /// Hides secrets in what an error says of a response.
+  let redaction: Redaction
   /// Work for a Swift task that the surrounding one waits for: calls that it makes hold the turns that the surrounding one holds.
   let awaited: @Sendable (@escaping @Sendable () async -> Void) -> @Sendable () async -> Void
 
   init(
     _ dates: DatedClock, transmit: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse,
-    complaint: @escaping @Sendable (String) -> Void,
+    complaint: @escaping @Sendable (String) -> Void, redaction: Redaction,
     awaited: @escaping @Sendable (@escaping @Sendable () async -> Void) -> @Sendable () async -> Void
   ) {
     self.dates = dates
     self.transmit = transmit
     self.complaint = complaint
+    self.redaction = redaction
     self.awaited = awaited
   }
 

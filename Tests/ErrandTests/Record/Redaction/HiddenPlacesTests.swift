@@ -35,6 +35,9 @@ import Testing
     (["a.b"], #"{"a":{"x":{"y":[1,{"z":2}]},"b":1},"b":2}"#, #"{"a":{"x":{"y":[1,{"z":2}]},"b":"*"},"b":2}"#),
     (["a.b"], #"{"a":1,"b":2,"a":{"b":3}}"#, #"{"a":1,"b":2,"a":{"b":"*"}}"#),
     (["a.b"], "{\"a\":{\"b\":1}}\n{\"a\":{\"b\":2}}", "{\"a\":{\"b\":\"*\"}}\n{\"a\":{\"b\":\"*\"}}"),
+    (["a.b"], "{\"a\":{\"b\":1\n{\"a\":{\"b\":2}}", "{\"a\":{\"b\":\"*\"\n{\"a\":{\"b\":\"*\"}}"),
+    (["a.b"], "data: 5\" wide\n\ndata: {\"a\":{\"b\":2}}", "data: 5\" wide\n\ndata: {\"a\":{\"b\":\"*\"}}"),
+    (["x.b"], "{\"x\":[\n{\"b\":1},\n{\"b\":2}\n]}", "{\"x\":[\n{\"b\":\"*\"},\n{\"b\":\"*\"}\n]}"),
     (["a.b"], #"{"a":{"b":"cut"#, #"{"a":{"b":"*""#),
     (["a.b"], #"]}}{"a":{"b":1}}"#, #"]}}{"a":{"b":"*"}}"#),
     (["a.b"], #"{"\u0061":{"b":1}}"#, #"{"\u0061":{"b":"*"}}"#),
@@ -114,6 +117,35 @@ import Testing
     let page = StubLog.Answer.data(Data("<title>s3cret</title>".utf8), "text/html", 500)
     #expect(await reason(page) { $0.bodies = [] }.contains("s3cret"))
     #expect(await !reason(page) { $0.bodies = ["text/html"] }.contains("s3cret"))
+  }
+
+  @Test func `numbers may be names, and the names of dictionaries are the body's`() async throws {
+    struct Customers: TaskPayload { let byNumber: [String: [String: Kind]] }
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    func reason(_ redaction: Redaction) async -> String {
+      let stub = StubServer(.json(#"{"by_number":{"17":{"tier":"s3cret"}}}"#)) {
+        ($0.redaction, $0.defaultDecoder) = (redaction, decoder)
+      }
+      return await taskError { _ = try await Endpoint<Void, Customers>.get("x").on(stub.server).download() }?.reason
+        ?? ""
+    }
+    #expect(await reason(Redaction(headers: [], fields: [], paths: ["byNumber.*.name"])).contains("s3cret"))
+    #expect(await !reason(Redaction(headers: [], fields: [], paths: ["byNumber.*.tier"])).contains("s3cret"))
+    let whole = await reason(Redaction(headers: [], fields: [], bodies: ["application/json"]))
+    #expect(whole.hasSuffix("at byNumber.*.*: the value does not fit"), "\(whole)")
+  }
+
+  @Test func `a problem of a hidden type has no summary`() {
+    let problem = Data(#"{"title":"s3cret","detail":"s3cret"}"#.utf8)
+    let hiding = Redaction(headers: [], fields: [], bodies: ["application/problem+json"])
+    #expect(hiding.summary(of: problem, type: .problem).isEmpty && !hiding.summary(of: problem, type: .json).isEmpty)
+  }
+
+  @Test func `a value of JSON is quoted by no error`() throws {
+    let value = JSONValue.object(["tier": "s3cret"])
+    let error = #expect(throws: TaskError.self) { try value.decoded([String: Kind].self) }
+    #expect(error?.reason.contains("s3cret") == false && error?.reason.contains("the value does not fit") == true)
   }
 
   private struct Order: ServerPOSTTask, EchoingTask {

@@ -73,6 +73,28 @@ import Testing
     #expect(service.requests.compactMap { $0["refresh_token"] } == ["first", "r1", "r1"] && service.reused == 1)
   }
 
+  @Test func `where its refresh token is refused too, the grant gives another token`() async throws {
+    let (store, late) = (MemorySecretStore(), LateStore())
+    let name = "oauth2 app https://auth.test/token"
+    let grant = OAuth2.Grant.password(user: "ann", password: "pw")
+    let mine = service.shop(service.settings(grant) { $0.store = late })
+    try await mine.task().run()
+    let before = try #require(try await late.secret(named: name))
+    var token = try JSONDecoder().decode(AccessToken.self, from: before)
+    token.refreshToken = "stolen"
+    token.issued += 1
+    token.expiry = token.issued
+    try await late.setSecret(try JSONEncoder().encode(token), named: name)
+    try await store.setSecret(before, named: name)
+    service.revoke()
+    service.revokeRefreshTokens()
+    late.old.withLock { $0 = before }
+    mine.clock.advance(by: .seconds(2))
+    try await mine.task().run()
+    #expect(
+      service.requests.compactMap { $0["refresh_token"] } == ["r1", "stolen"] && service.grants.last == "password")
+  }
+
   private struct FullStore: SecretStore {
     struct Full: Error {}
     func secret(named name: String) async throws -> Data? { nil }

@@ -58,7 +58,8 @@ import Testing
   @Test func `a removal of all reaches what other processes have written meanwhile`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
-      let (mine, theirs) = (try jar(file), try jar(file))
+      let (clock, mine) = (ManualClock(), try jar(file))
+      let theirs = try jar(file, clock)
       try theirs.set("session=1; Max-Age=60", from: shop)
       try theirs.set("keep=1; Max-Age=60", from: shop)
       try await theirs.synchronize()
@@ -67,7 +68,10 @@ import Testing
       try await mine.synchronize()
       let written = try jar(file)
       #expect(Set(values(mine)) == ["keep=1", "new=1"] && Set(values(written)) == ["keep=1", "new=1"])
+      mine.removeAll { $0.name == "session" }
+      clock.advance(by: .seconds(5))
       try theirs.set("session=2; Max-Age=60", from: shop)
+      try theirs.set("other=2; Max-Age=60", from: shop)
       try await theirs.synchronize()
       try await mine.synchronize()
       #expect(values(mine).contains("session=2"), "what is set later stays")

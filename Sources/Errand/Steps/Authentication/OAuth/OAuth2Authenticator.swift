@@ -38,25 +38,30 @@ final class OAuth2Authenticator: Authenticator {
     // Another process, or another client of the same store, has been here before.
     if let latest, latest.value != token?.value, freshness(of: latest, at: context.now) == .good { return latest }
     do {
-      if let refreshToken = usableRefreshToken(of: latest) {
-        do {
-          return try await renewed(by: refreshToken, context)
-        } catch let refusal as OAuth2.Refusal where refusal.code == "invalid_grant" {
-          state.withLock { $0.refused = refreshToken }
-          if let stored = try await successor(of: refreshToken, context) { return stored }
-          guard settings.grant.isRepeatable else { throw refusal }
-        }
-      }
+      if let token = try await renewed(latest, context) { return token }
       return try await begin(context)
     } catch let refusal as OAuth2.Refusal {
-      throw error(for: refusal)
+      throw error(for: refusal, context)
     }
   }
 
-  /// The token for which somebody else has used up a refresh token meanwhile; nil where nobody has.
-  private func successor(of refreshToken: String, _ context: RefreshContext) async throws -> AccessToken? {
-    guard let stored = try await storedToken(), let next = stored.refreshToken, next != refreshToken else { return nil }
-    return freshness(of: stored, at: context.now) == .good ? stored : try await renewed(by: next, context)
+  /// The token for the refresh token of another one; nil where there is none that is good, and the grant gives another.
+  private func renewed(_ latest: AccessToken?, _ context: RefreshContext) async throws -> AccessToken? {
+    var (latest, next) = (latest, usableRefreshToken(of: latest))
+    while let refreshToken = next {
+      do {
+        return try await renewed(by: refreshToken, context)
+      } catch let refusal as OAuth2.Refusal where refusal.code == "invalid_grant" {
+        state.withLock { $0.refused = refreshToken }
+        // Another process may have used it up, and stored what it got for it.
+        let stored = try await storedToken()
+        let isLater = stored.map { $0.issued > latest?.issued ?? .distantPast } ?? false
+        if isLater, let stored, freshness(of: stored, at: context.now) == .good { return stored }
+        guard isLater || settings.grant.isRepeatable else { throw refusal }
+        (latest, next) = (stored, isLater ? usableRefreshToken(of: stored) : nil)
+      }
+    }
+    return nil
   }
 
   /// The later of a token and the stored one: what could not be stored is still known.
@@ -165,8 +170,9 @@ final class OAuth2Authenticator: Authenticator {
       underlying: refusal)
   }
 
-  private func error(for refusal: OAuth2.Refusal) -> TaskError {
-    let detail = refusal.detail.map { ": \(Redaction.standard(text: $0).shortened)" } ?? ""
+  private func error(for refusal: OAuth2.Refusal, _ context: RefreshContext) -> TaskError {
+    let shown = context.redaction.hidesBody(of: .json) ? nil : refusal.detail
+    let detail = shown.map { ": \(context.redaction(text: $0).shortened)" } ?? ""
     let words = "\(refusal.code.shortened)\(detail) (\(refusal.status))"
     if refusal.code == "invalid_grant", !settings.grant.isRepeatable {
       return signInRequired("the \(settings.grant) was refused with \(words)", refusal)
