@@ -78,6 +78,17 @@
       }
     }
 
+    @Test func `the page shows its calls where a browser keeps nothing for it`() async throws {
+      try await withLog { server in
+        try await Self.get("widgets/7", on: server)
+      } _: { log, _, _ in
+        // A page without an origin: to touch the storage is an error.
+        let address = "data:text/html;base64,\(try Data(contentsOf: log.page).base64EncodedString())"
+        let document = try Browser.document(try #require(URL(string: address)))
+        #expect(rows(document) == 1 && document.contains("1 of 1 calls"))
+      }
+    }
+
     /// A copy of a page whose reader does what a script says, and presses keys.
     private func pressing(_ keys: [String], on page: URL, first script: String = "") throws -> URL {
       let list = keys.map { "'\($0)'" }.joined(separator: ",")
