@@ -48,7 +48,8 @@ extension HTTPBody {
   ///   break the message.
   public func trailerFields() async throws -> HTTPHeaders {
     guard let trailers else { return HTTPHeaders() }
-    let fields = try await trailers.make()
+    let fields: HTTPHeaders
+    do { fields = try await trailers.make() } catch { throw TaskError.ofUpload(error) }  // nor is it about this request
     for field in fields where !trailers.names.contains(field.name) {
       throw Self.refusal(of: field.name, "was not announced")
     }

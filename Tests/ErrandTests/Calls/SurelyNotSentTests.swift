@@ -37,18 +37,24 @@ import Testing
     let transport = StubTransport { request in
       sent.add()
       try await request.body.readChunks { _ in }
+      _ = try await request.body.trailerFields()
       return .status(.created, for: request)
     }
     let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
-    let body = HTTPBody.stream {
-      AsyncThrowingStream<Data, any Error> { stream in
-        stream.yield(Data("half".utf8))
-        stream.finish(throwing: Self.refused)
-      }
+    let bodies = [
+      HTTPBody.stream {
+        AsyncThrowingStream<Data, any Error> { stream in
+          stream.yield(Data("half".utf8))
+          stream.finish(throwing: Self.refused)
+        }
+      },
+      HTTPBody.text("whole").trailers(["X-Sum"]) { throw Self.refused },
+    ]
+    for (index, body) in bodies.enumerated() {
+      let task = URLTask(.known("https://shop.test/orders"), method: .post, body: body).on(server)
+      let error = try #require(await taskError { try await task.run() })
+      #expect(sent.count == index + 1 && error.code == .cannotConnect && !error.isSurelyNotSent)
     }
-    let task = URLTask(.known("https://shop.test/orders"), method: .post, body: body).on(server)
-    let error = try #require(await taskError { try await task.run() })
-    #expect(sent.count == 1 && error.code == .cannotConnect && !error.isSurelyNotSent)
   }
 
   @Test func `nor does an error of postProcess say that nothing was sent`() async throws {

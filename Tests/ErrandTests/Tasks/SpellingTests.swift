@@ -110,6 +110,20 @@ import Testing
     #expect(sent.count == 2 && sent[0] != sent[1])
   }
 
+  private struct Turning: ServerTask {
+    let counter = Counter()
+    var query: HTTPQuery {
+      counter.add()
+      return ["turn": "\(counter.count)"]
+    }
+  }
+
+  @Test func `so is a query`() async throws {
+    let stub = StubServer(.status(503), .status(.ok))
+    try await Turning().on(stub.server).run()
+    #expect(stub.urls.count == 2 && stub.urls[0] != stub.urls[1] && stub.urls[1].contains("?turn="))
+  }
+
   // MARK: Other aspects
 
   private struct Quick: ServerTask { let timeout: Duration? }
