@@ -52,6 +52,28 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
+  private struct Looking: PerAttemptStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
+  }
+
+  @Test func `a refused status that is handed over is a stream that counts, also where steps see it`() async throws {
+    let shop = try Shop(limits: ThrottleLimits(streamsPerHost: 1)) {
+      $0.perAttemptSteps = [Looking()]
+      $0.reportBadHTTPStatusAsError = false
+      $0.retryPolicy = .never
+    }
+    shop.mock.route("/plain", answer: .data(Data(count: 1000), status: 500).bodyAfter(.seconds(86_400)))
+    let first = try await PlainTask().on(shop.server).stream()
+    #expect(first.status == 500 && shop.server.manager.throttle.streams == 1)
+    let second = Task { try await PlainTask().on(shop.server).stream() }
+    #expect(await eventually { shop.server.manager.waitingCount == 1 })
+    first.body.cancel()
+    let response = try await second.value
+    #expect(shop.server.manager.throttle.streams == 1)
+    response.body.cancel()
+    #expect(await eventually { shop.isQuiet })
+  }
+
   @Test func `a limit on streams that is raised holds at once`() async throws {
     let shop = try Shop(limits: ThrottleLimits(streamsPerHost: 1))
     shop.mock.route("/plain", answer: Self.endless)

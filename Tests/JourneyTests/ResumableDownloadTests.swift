@@ -52,6 +52,8 @@ import Testing
       #expect(error?.code == .truncatedBody || error?.code == .connectionLost, "\(String(describing: error))")
       #expect(shop.ranges == ["", "bytes=10-", "bytes=10-"], "the budget has one repetition")
       #expect(error?.description.contains("budget") == isPatient)
+      let words = isPatient ? "gave up after 3 of 21 attempts: the retry budget" : "after 3 attempts in"
+      #expect(error?.description.contains(words) == true, "\(String(describing: error))")
       let left = try files(in: folder)
       #expect(left == [".file.errand-journal", ".file.errand-part"], "what is there is kept")
       guard case .failed = download.state else {
@@ -59,6 +61,18 @@ import Testing
         return
       }
     }
+  }
+
+  @Test func `another attempt of a transfer earns nothing for the budget`() async throws {
+    let shop = try RangeShop(retry: .fixed(retries: 3, delay: .zero), budget: RetryBudget(ratio: 0.2, capacity: 10))
+    let host = try #require(Origin(shop.mock.url))
+    try await withFolder { folder in
+      shop.file.withLock { $0.first = Array(repeating: .status(503), count: 4) }
+      let download = shop.download(to: folder.appendingPathComponent("file"))
+      await #expect(throws: TaskError.self) { try await download.run() }
+    }
+    // Full at first: three were spent, and none of the repetitions has earned.
+    #expect(shop.server.manager.retriesLeft(for: host) == 7)
   }
 
   @Test func `a later run goes on, and one that has all asks only whether that is still so`() async throws {

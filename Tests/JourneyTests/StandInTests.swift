@@ -228,6 +228,41 @@ import Testing
     }
   }
 
+  /// Refuses the first responses, or sends again after them.
+  private struct Checking: PerCallStep {
+    struct Forged: Error {}
+    let sendsAgain: Bool
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      let response = try await next(request)
+      _ = try await response.body.collect()
+      guard sendsAgain else { throw Forged() }
+      return try await next(request)
+    }
+  }
+
+  @Test func `what a step of the call refuses replaces no file`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      let shop = try Shop { $0.perCallSteps = [Checking(sendsAgain: false)] }
+      shop.mock.enqueue(.text("forged"))
+      await #expect(throws: Checking.Forged.self) { try await PlainTask().on(shop.server).download(to: file) }
+      #expect(try files(in: folder).isEmpty, "nothing is left")
+      try Data("old".utf8).write(to: file)
+      shop.mock.enqueue(.text("forged"))
+      await #expect(throws: Checking.Forged.self) { try await PlainTask().on(shop.server).download(to: file) }
+      #expect(try Data(contentsOf: file) == Data("old".utf8) && files(in: folder) == ["file"])
+      let again = try Shop { $0.perCallSteps = [Checking(sendsAgain: true)] }
+      again.mock.enqueue(.text("stale"))
+      again.mock.enqueue(.status(.notFound))
+      await #expect(throws: TaskError.self) { try await PlainTask().on(again.server).download(to: file) }
+      #expect(try Data(contentsOf: file) == Data("old".utf8) && files(in: folder) == ["file"])
+      again.mock.enqueue(.text("stale"))
+      again.mock.enqueue(.text("new"))
+      #expect(try await PlainTask().on(again.server).download(to: file).payload == file)
+      #expect(try Data(contentsOf: file) == Data("new".utf8) && files(in: folder) == ["file"])
+    }
+  }
+
   @Test func `what is no plain file is not replaced by one`() async throws {
     try await withFolder { folder in
       let shop = try Shop()

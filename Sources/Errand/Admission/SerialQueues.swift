@@ -87,10 +87,10 @@ final class SerialQueues: Sendable {
     fileprivate let holdings: [Holding]
 
     /// Runs `body` in a Swift task that holds this too.
-    func holding<Result>(_ body: () async -> Result) async -> Result {
-      guard !holdings.isEmpty else { return await body() }
+    func holding<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+      guard !holdings.isEmpty else { return try await body() }
       let task = currentTask
-      return await $held.withValue(holdings.map { $0.held(by: task) }) { await body() }
+      return try await $held.withValue(holdings.map { $0.held(by: task) }) { try await body() }
     }
   }
 

@@ -45,8 +45,8 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
         guard let url = try next(page) else { return nil }
         try check(url, after: page.response)
         plan.pageURL = url
-        plan.headers = try plan.presentHeaders
       }
+      plan.headers = try plan.presentHeaders
       let response = try await Call.perform(plan, .memory) {
         TaskResponse(try $0.decoded(Described.DownloadPayload.self), $0)
       }

@@ -116,20 +116,26 @@ enum PayloadCoding {
     switch error {
     case DecodingError.keyNotFound(let key, let context):
       "\(shownPath(context.codingPath))no key '\(shownKey(key))'"
-    case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
-      DecodingError.dataCorrupted(let context):
+    case DecodingError.typeMismatch(let type, let context):
       shownPath(context.codingPath)
-        + (isDecoders(context.debugDescription) ? context.debugDescription : "the value does not fit")
+        + (kinds.first { context.debugDescription.contains(" but found \($0) instead") }.map {
+          "Expected to decode \(type) but found \($0) instead."
+        } ?? "the value does not fit")
+    case DecodingError.valueNotFound(let type, let context):
+      "\(shownPath(context.codingPath))Expected to decode \(type) but found null instead."
+    case DecodingError.dataCorrupted(let context):
+      shownPath(context.codingPath)
+        + (unreadable.contains(context.debugDescription) ? context.debugDescription : "the value does not fit")
     default: "the value does not fit"  // an error of the app's own, or of another decoder
     }
   }
 
-  /// True for what decoders themselves say of a value, which is its type.
-  private static func isDecoders(_ words: String) -> Bool {
-    words.hasPrefix("The given data was not valid ")
-      || ["Expected ", "Cannot get "].contains(where: words.hasPrefix)
-        && [" instead", " instead."].contains(where: words.hasSuffix)
-  }
+  /// What a decoder calls a value that it found.
+  private static let kinds = ["a string", "a number", "bool", "null", "an array", "a dictionary"]
+  /// What decoders say of data that is in no such format.
+  private static let unreadable: Set = [
+    "The given data was not valid JSON.", "The given data was not a valid property list.",
+  ]
 
   private static func shownPath(_ keys: [any CodingKey]) -> String {
     keys.isEmpty ? "" : "at \(keys.map(shownKey).joined(separator: ".")): "

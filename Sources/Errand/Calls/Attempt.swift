@@ -107,7 +107,7 @@ final class Attempt: Sendable {
       return (!state.isUnderWay, state.starter)
     }
     starter?.resume()
-    if number == 1, isFirstHop { call.manager.retries.earn(for: host) }
+    if number == 1, isFirstHop, !call.plan.isRepetition { call.manager.retries.earn(for: host) }
     guard let queued else { return }
     call.noteWait(of: number, queued)
     call.trace.note(.admitted(after: queued))
@@ -181,7 +181,9 @@ final class Attempt: Sendable {
     if call.delivery.isStream { state.withLock { $0.slot = slot } }
     if response.status.isRedirect { state.withLock { $0.slot = slot } }
     // A step that sees it may wait for others, as for a new token that all of them need.
-    if call.showsResponsesToSteps, !call.plan.acceptedStatuses.contains(response.status) { slot.giveBack() }
+    if call.showsResponsesToSteps, !call.plan.acceptedStatuses.contains(response.status) {
+      slot.giveBack(withPermit: false)  // it may still become the caller's stream
+    }
     // Hours may pass until such a body ends, and all else would be refused meanwhile.
     if !call.delivery.isInMemory, response.status.code < 500 { permit?.endProbe() }
     response.body.onEnd { [status = response.status, slot] ending, _ in
@@ -263,7 +265,8 @@ final class Attempt: Sendable {
   }
 
   private func reason(_ error: any Error) -> String {
-    error is CancellationError ? "cancelled" : (error as? TaskError)?.reason ?? call.words(of: error)
+    error is CancellationError
+      ? "cancelled" : (error as? TaskError)?.shownReason(call.snapshot.configuration.redaction) ?? call.words(of: error)
   }
 
   /// Ends the attempt, once; `show` notes its record for the echo and the recording.

@@ -136,7 +136,7 @@ extension Call {
   private func isOfStreams(_ body: HTTPBody) -> Bool {
     switch delivery {
     case .stream, .file: true
-    case .memory, .discarded: !body.isInMemory
+    case .memory, .discarded: !body.isInMemory || plan.isPiece
     }
   }
 

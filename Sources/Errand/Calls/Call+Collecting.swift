@@ -5,6 +5,7 @@ extension Call {
   /// outcome can be read once more.
   func collect(_ outcome: inout Outcome) async throws -> TransferTimings? {
     outcome.isRead = true
+    var stored: HTTPResponseBody?
     switch delivery {
     case .memory where outcome.isAccepted && !outcome.isUnaskedWhole:
       let (data, timings) = try await gather(outcome.response.body)
@@ -15,14 +16,17 @@ extension Call {
       (outcome.size, outcome.shown) = try await drain(outcome.response.body)
     case .file(let place) where outcome.isSuccess && outcome.isWhole:
       try verify(outcome.response)
-      (outcome.file, outcome.size) = try await write(outcome.response, to: place)
-      outcome.isVerified = true
+      let (file, size) = try await write(outcome.response, to: place)
+      (outcome.size, outcome.isVerified) = (size, true)
+      // What is in its place stays until the steps around have seen what came.
+      if seesFile { stored = heldBack(file) } else { outcome.file = try file.publish() }
     case .memory, .discarded, .file, .stream:
       outcome.data = await excerpt(of: outcome.response.body)
       outcome.size = outcome.data.count
     }
     let timings = outcome.response.body.timings
-    outcome.response.body = body(of: outcome)
+    outcome.response.body =
+      stored ?? HTTPResponseBody(outcome.data, trailers: outcome.response.body.trailers)
     return timings
   }
 
@@ -38,27 +42,35 @@ extension Call {
     }
   }
 
-  /// The body of an outcome that was read, to be read once more. One that is in the call's file is read from there, where a
-  /// step will see it.
-  private func body(of outcome: Outcome) -> HTTPResponseBody {
-    guard let file = outcome.file, outcome.isVerified, surroundings?.callSteps.isEmpty == false else {
-      return HTTPResponseBody(outcome.data, trailers: outcome.response.body.trailers)
-    }
-    let stored = HTTPResponseBody(StoredBody(file))
-    state.withLock { state in
-      state.stored = stored
-      state.file = file
-    }
+  /// The body that is in a file, to be read once more, while that is held back.
+  private func heldBack(_ file: PartialFile) -> HTTPResponseBody {
+    let stored = HTTPResponseBody(StoredBody(file.writtenAt))
+    // One whose body nobody has any more is dropped: a step has sent the request again.
+    drop(state.withLock { $0.holdBack(file, readBy: stored) })
     return stored
   }
 
-  /// The outcome of the steps that see the call once. Its body is still to be read, unless it is in the call's file.
-  func outcome(ofSteps response: HTTPResponse) -> Outcome {
+  /// True where steps see the file before the caller does.
+  private var seesFile: Bool { surroundings?.callSteps.isEmpty == false }
+
+  /// Drops the files that were held back.
+  func dropHeldBack() { drop(state.withLock { $0.takeHeldBack() }) }
+
+  private func drop(_ files: [CallState.HeldBack]) {
+    for held in files { held.file.discard() }
+  }
+
+  /// The outcome of the steps that see the call once. Its body is still to be read, unless it is in the call's file, which is put in
+  /// its place.
+  func outcome(ofSteps response: HTTPResponse) throws -> Outcome {
     var outcome = Outcome(self, response)
-    guard case .file = delivery, state.withLock({ $0.stored }) === response.body else { return outcome }
+    var files = state.withLock { $0.takeHeldBack() }
+    let file = files.firstIndex { $0.body === response.body }.map { files.remove(at: $0).file }
+    drop(files)
+    guard let file else { return outcome }
     outcome.response.body = HTTPResponseBody()
     (outcome.isRead, outcome.isVerified) = (true, true)
-    outcome.file = state.withLock { $0.file }
+    outcome.file = try file.publish()
     return outcome
   }
 
@@ -67,7 +79,8 @@ extension Call {
     var outcome = outcome
     switch delivery {
     case .file(let place) where outcome.isSuccess:
-      (outcome.file, outcome.size) = try await write(outcome.response, to: place)
+      let (file, size) = try await write(outcome.response, to: place)
+      (outcome.file, outcome.size) = (try file.publish(), size)
       outcome.response.body = HTTPResponseBody()
     case .discarded:
       (outcome.size, outcome.shown) = try await drain(outcome.response.body)
@@ -113,9 +126,9 @@ extension Call {
     return (size, shown)
   }
 
-  /// Writes a body beside its place and renames it once it is complete: what was there stays until then, and for good if
+  /// Writes a body beside its place, to be put there once it is complete: what was there stays until then, and for good if
   /// anything fails. Returns the file and the number of bytes.
-  @concurrent private func write(_ response: HTTPResponse, to place: FilePlace) async throws -> (URL, Int) {
+  @concurrent private func write(_ response: HTTPResponse, to place: FilePlace) async throws -> (PartialFile, Int) {
     let file =
       switch place {
       case .exact(let url): try PartialFile(for: url)
@@ -134,7 +147,7 @@ extension Call {
       file.discard()
       throw error
     }
-    return (try file.publish(), size)
+    return (file, size)
   }
 }
 

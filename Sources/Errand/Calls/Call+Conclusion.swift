@@ -91,9 +91,9 @@ extension Call {
     let body = outcome.isRead ? outcome.data : await excerpt(of: response.body)
     let payload = errorPayload(body, response.mediaType)
     let shown = shownRedaction.flatMap { $0.hidesBody(of: response.mediaType) ? nil : $0 }
-    let summary =
-      payload.flatMap { Self.words(of: $0) }.map { shown?(text: $0).shortened }
-      ?? shown?.summary(of: body, type: response.mediaType)
+    // Of a payload's words nobody knows which place of the body they come from.
+    let words = shown?.hidesPlaces == true ? nil : payload.flatMap { Self.words(of: $0) }
+    let summary = words.map { shown?(text: $0).shortened } ?? shown?.summary(of: body, type: response.mediaType)
     var error = TaskError.badStatus(
       response, redaction: configuration.redaction, summary: summary ?? "", policy: redirectPolicy,
       showsFields: plan.recordingStyle.contains(.headers)
@@ -139,12 +139,11 @@ extension Call {
       return call
     }
     for recorder in recorders { recorder.record(size: exchange.size, later: make) }
-    guard isEchoed || recorder != nil else { return }
-    let recorded = make()
-    if isEchoed { log.write(recorded.echo(inColour: log.isTerminal)) }
-    guard let recorder else { return }
-    let entry = RecordingEntry(recorded)
-    recorder.record(Recording(text: "\(recorded)", name: recorded.fileName, entry: entry), log: log)
+    if isEchoed { log.write(make().echo(inColour: log.isTerminal)) }
+    recorder?.record(size: exchange.size, log: log) {
+      let recorded = make()
+      return Recording(text: "\(recorded)", name: recorded.fileName, entry: RecordingEntry(recorded))
+    }
   }
 
   /// Writes the line of the call to the log, with no more than its task lets recordings show.
@@ -214,11 +213,12 @@ extension Redaction {
   /// 200 characters of a text.
   func summary(of body: Data, type: MediaType?) -> String {
     guard !hidesBody(of: type) else { return "" }
-    if type?.essence == MediaType.problem.rawValue,
+    // In an encoding whose names are not found, its places would not be either.
+    if type?.essence == MediaType.problem.rawValue, places.isEmpty || !body.contains(0),
       let problem = try? JSONDecoder().decode(ProblemDetails.self, from: hidingPlaces(in: body))  // or it is a text
     {
       let words = [problem.title, problem.detail].compactMap { $0 }.joined(separator: ": ")
-      if !words.isEmpty { return excerpt(of: Data(words.utf8), type: .plainText, count: 500) }
+      if !words.isEmpty { return line(inFull(text: words), count: 500) }
     }
     let text = PayloadCoding.inUTF8(body, type)
     let title = type?.essence == "text/html" ? Self.title(ofPage: text) : nil

@@ -40,7 +40,8 @@ extension Call {
           group.addTask { action == .wait && delay == .zero ? await self.begun(first) : await self.delay() }
           if action == .wait { continue }
           number += 1
-          group.addTask(operation: racing(number) { [number] in await self.hedge(number, again) })
+          group.addTask(
+            operation: racing(number) { [number] in await self.hedge(number, of: Origin(request.url), again) })
         case .ended(let result, let number):
           let action = race.ended(isAcceptable: isAcceptable(result))
           let weight = weight(of: result, number, isFirst: number == firstNumber)
@@ -61,12 +62,19 @@ extension Call {
     return state.withLock { $0.isSender(number) } ? 3 : isFirst ? 2 : 1
   }
 
-  private func hedge(_ number: Int, _ again: @Sendable () async throws -> HTTPRequest) async -> AttemptResult {
+  /// Makes another attempt. One of which nothing was sent costs the budget of its host nothing.
+  private func hedge(
+    _ number: Int, of host: Origin?, _ again: @Sendable () async throws -> HTTPRequest
+  ) async -> AttemptResult {
+    var wasSent = false
+    defer { if !wasSent, let host { manager.retries.giveBack(for: host) } }
     if !plan.isUnseen { await plan.task.willRetry(after: .zero, attempts: trace.flightRecord.attempts) }
     trace.note(.hedgeSent(number))
     do {
-      let request = try await again()
-      return await make(Attempt(number, of: self), request)
+      let (request, attempt) = (try await again(), Attempt(number, of: self))
+      let result = await make(attempt, request)
+      wasSent = attempt.wasSent
+      return result
     } catch {
       return .failure(error)
     }
@@ -121,6 +129,9 @@ extension Call {
 // MARK: The wait for the attempt before
 
 extension Attempt {
+  /// True where a request of it may have reached a server.
+  var wasSent: Bool { state.withLock { $0.sent > 0 } }
+
   /// True once it has had a slot.
   var isUnderWay: Bool { state.withLock { $0.isUnderWay } }
 

@@ -44,9 +44,10 @@ extension Call {
         mayHedge(request)
         ? await hedged(&number, request) { try await self.rebuild(first, built: built) }
         : await make(Attempt(number, of: self), request)
-      if surroundings != nil { state.withLock { $0.noteAttempts(number) } }
+      if surroundings != nil { state.withLock { $0.noteAttempts(number, hasAnswer: result.isAnswer) } }
       guard let error = mendable(result), case .retry(let delay, let reason) = try await decide(error, of: request)
       else { return noting(try result.get()) }
+      if result.isAnswer { state.withLock { $0.wasPerhapsSent = true } }
       result.discard()
       try await wait(delay, reason: reason)
       number += 1
@@ -122,7 +123,12 @@ extension Call {
     _ attempts: @escaping @Sendable (HTTPRequest) async throws -> Outcome
   ) async throws -> Outcome {
     guard !steps.isEmpty else { return try await attempts(request) }
-    return outcome(ofSteps: try await Next(ArraySlice(steps)) { try await attempts($0).response }(request))
+    do {
+      return try outcome(ofSteps: await Next(ArraySlice(steps)) { try await attempts($0).response }(request))
+    } catch {
+      dropHeldBack()
+      throw error
+    }
   }
 
   /// 7. The steps of an attempt, the outermost first.

@@ -25,7 +25,7 @@ extension Call {
         try chain.follow(response, with: next)
       } catch {
         response.body.cancel()
-        throw error
+        throw Self.afterFirst(error)
       }
       await leave(response, to: chain.redirects.last?.method, attempt)
       try checkCancellation()
@@ -110,10 +110,18 @@ extension Call {
         case .firstByte: limits.firstByte
         default: nil
         }
-      if let timer = error.timer, let limit { error = .timeout(timer, after: limit, phase: error.phase) }
-      // A request was sent: the first. A step around this must not take the whole for unsent.
-      error.isSurelyNotSent = false
-      throw error
+      if let timer = error.timer, let limit, error.isUnattributed, error.limit != limit {
+        error = error.relimited(timer, limit)
+      }
+      throw Self.afterFirst(error)
     }
+  }
+
+  /// An error of a later hop, or of what decides on it. A request was sent, the first: a step around this must not take the
+  /// whole for unsent.
+  private static func afterFirst(_ error: any Error) -> any Error {
+    guard var error = error as? TaskError, error.isSurelyNotSent else { return error }
+    error.isSurelyNotSent = false
+    return error
   }
 }

@@ -231,6 +231,7 @@ final class Call: Sendable {
     {
       error.attributeLimit(to: setting)
     }
+    error.reason = error.shownReason(snapshot.configuration.redaction)
     error.record = flightRecord
     error.elapsed = trace.elapsed
     let (method, shown, refusal, wasSent) = state.withLock { ($0.method, $0.shown, $0.refusal, $0.wasPerhapsSent) }
@@ -248,7 +249,8 @@ final class Call: Sendable {
   /// The record so far, under the method and the URL of the last request.
   var flightRecord: FlightRecord {
     var record = trace.flightRecord
-    let (method, url) = state.withLock { $0.shown }
+    let (method, url, shared) = state.withLock { ($0.shown.method, $0.shown.url, $0.shared) }
+    if let shared { record.insert(shared) }
     if let method, let url { record.title = "\(method) \(snapshot.configuration.redaction(url))" }
     return record
   }

@@ -11,6 +11,8 @@ struct CallState {
   var serverHeaders = HTTPHeaders()
   /// The reason for no further attempt, and the number that there might have been.
   var refusal: (reason: String, mostAttempts: Int?)?
+  /// What another call did that sent the same request for this one.
+  var shared: [FlightRecord.Entry]?
   /// True when the server may have seen a request of the call.
   var wasPerhapsSent = false
   /// True once a once-only request was sent, as a step may make it.
@@ -37,10 +39,8 @@ struct CallState {
   var hasCurrentFile = false
   /// The use of the cache; nil where there is none.
   var cacheRun: CacheRun?
-  /// The call's file, where a step sees it.
-  var file: URL?
-  /// The body that is read from the call's file.
-  weak var stored: HTTPResponseBody?
+  /// The call's file until the steps that see it have seen it; several where attempts run beside one another.
+  private var heldBack: [HeldBack] = []
 
   /// True once the caller reads the body.
   private(set) var isHandedOver = false
@@ -55,6 +55,26 @@ struct CallState {
     var sender: Int?
   }
 
+  /// A file that is not in its place yet, and the body that is read from it.
+  struct HeldBack {
+    let file: PartialFile
+    weak var body: HTTPResponseBody?
+  }
+
+  /// Holds a file back; returns those that nobody can put in their place any more.
+  mutating func holdBack(_ file: PartialFile, readBy body: HTTPResponseBody) -> [HeldBack] {
+    let unwanted = heldBack.filter { $0.body == nil }
+    heldBack.removeAll { $0.body == nil }
+    heldBack.append(HeldBack(file: file, body: body))
+    return unwanted
+  }
+
+  /// The files that are held back, which are the caller's from now on.
+  mutating func takeHeldBack() -> [HeldBack] {
+    defer { heldBack = [] }
+    return heldBack
+  }
+
   /// The method and the URL that people see: of the last request, or of the one that was never sent.
   var shown: (method: HTTPMethod?, url: URL?) { (method ?? built?.method, url ?? built?.url) }
 
@@ -67,8 +87,11 @@ struct CallState {
     return lastAttempt + 1
   }
 
-  /// Notes that attempts were made up to this one.
-  mutating func noteAttempts(_ number: Int) { lastAttempt = number }
+  /// Notes that attempts were made up to this one, and whether that has a response.
+  mutating func noteAttempts(_ number: Int, hasAnswer: Bool) {
+    lastAttempt = number
+    if hasAnswer { wasPerhapsSent = true }
+  }
 
   /// True where a once-only request may be sent by the attempt of this number, which is noted: no attempt beside it has.
   mutating func maySendOnceOnly(by number: Int) -> Bool {

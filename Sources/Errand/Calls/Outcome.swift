@@ -57,6 +57,9 @@ extension Outcome {
 typealias AttemptResult = Result<Outcome, any Error>
 
 extension AttemptResult {
+  /// True where a response came.
+  var isAnswer: Bool { if case .success = self { true } else { false } }
+
   /// Cancels the body of an unwanted response.
   func discard() { if case .success(let outcome) = self { outcome.response.body.cancel() } }
 

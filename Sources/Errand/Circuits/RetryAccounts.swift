@@ -28,6 +28,12 @@ struct RetryAccounts {
     used[host] = present > deposit ? present - deposit : nil
   }
 
+  /// Gives one repetition back to `host` that was not made after all.
+  mutating func giveBack(for host: Origin) {
+    guard let present = used[host] else { return }
+    used[host] = present > Self.whole ? present - Self.whole : nil
+  }
+
   /// Takes one repetition from the budget of `host`; false when it is used up.
   mutating func spend(for host: Origin) -> Bool {
     if isUnlimited { return true }
@@ -64,6 +70,9 @@ final class RetryDesk: Sendable {
 
   /// Takes one repetition from the budget of `host`; false when it is used up.
   func spend(for host: Origin) -> Bool { accounts.withLock { $0.spend(for: host) } }
+
+  /// Gives one repetition back to `host` that was not made after all.
+  func giveBack(for host: Origin) { accounts.withLock { $0.giveBack(for: host) } }
 
   /// The number of repetitions left for `host`.
   func left(for host: Origin) -> Double { accounts.withLock { $0.left(for: host) } }

@@ -23,6 +23,7 @@ public struct TaskError: Error, Sendable {
     var elapsed: Duration = .zero
     var retryRefusal: String?
     var mostAttempts: Int?
+    var attemptCount: Int?
     var timings: TransferTimings?
     var payload: (any Sendable)?
   }
@@ -71,6 +72,18 @@ public struct TaskError: Error, Sendable {
     var error = TaskError(.timedOut, reason, phase: phase, isSurelyNotSent: isSurelyNotSent)
     error.details.timer = timer
     error.details.limit = limit
+    return error
+  }
+
+  /// The reason, secrets hidden: a step's or a transport's own may have any in it.
+  func shownReason(_ redaction: Redaction) -> String {
+    code.isOwn ? redaction.hidingInURLs(of: reason) : redaction(text: reason)
+  }
+
+  /// The same error where another limit was exceeded: the one that this was what was left of.
+  func relimited(_ timer: Timeouts.Timer, _ limit: Duration) -> TaskError {
+    var error = TaskError.timeout(timer, after: limit, phase: phase, isSurelyNotSent: isSurelyNotSent)
+    error.details.timings = timings
     return error
   }
 
@@ -163,6 +176,12 @@ public struct TaskError: Error, Sendable {
     set { details.mostAttempts = newValue }
   }
 
+  /// The number of attempts where they are calls of their own, as a transfer's are; nil where they are in the record.
+  package var attemptCount: Int? {
+    get { box.details.attemptCount }
+    set { details.attemptCount = newValue }
+  }
+
   /// The timings of the transfer until it failed, where it was measured.
   package var timings: TransferTimings? {
     get { box.details.timings }
@@ -230,7 +249,7 @@ extension TaskError: CustomStringConvertible, LocalizedError {
       parts.append(task)
     }
     parts.append(explanation)
-    let count = attempts.count
+    let count = attemptCount ?? attempts.count
     if let retryRefusal {
       parts.append("gave up after \(count) \(mostAttempts.map { "of \($0) " } ?? "")attempts: \(retryRefusal)")
     } else if count > 1 {

@@ -30,7 +30,7 @@ public struct HTTPStatus: Hashable, Sendable, ExpressibleByIntegerLiteral, Custo
   public var isAccepted: Bool { kind == .success || code == 304 }
 
   /// The code and its usual phrase: `404 Not Found`.
-  public var description: String { phrase.isEmpty ? "\(code)" : "\(code) \(phrase)" }
+  public var description: String { phrase.isEmpty ? String(code) : String(code) + " " + phrase }
 
   /// The phrase that RFC 9110 gives the code; empty for one that it does not name.
   public var phrase: String { Self.phrases[code] ?? "" }

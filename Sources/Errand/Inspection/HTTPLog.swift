@@ -23,7 +23,8 @@ public final class HTTPLog: CallRecorder {
     /// The bytes that were written.
     var written = 0
     var isWriting = false
-    var hasFailed = false
+    /// The reasons for failures that were told.
+    var told: Set<String> = []
     /// The number of calls that could not be written, or found no room.
     var lost = 0
     var waiters: [Waiter<Void>] = []
@@ -231,19 +232,21 @@ public final class HTTPLog: CallRecorder {
       text.removeAll()
       call.write(to: &text)
       do {
-        try folder.create(file, text.bytes)
-        size += text.bytes.count
+        try text.withBytes { try folder.create(file, bytes: $0) }
+        size += text.count
         blocks.addBlock(of: call, file: file)
         count += 1
       } catch {
         fail(TaskRecorder.words(of: error))
       }
     }
+    defer { state.withLock { [size] in $0.written += size } }
     do {
       // The files are there before the page links to them, and the page has whole blocks alone.
-      try folder.append(Self.pageName, blocks.bytes)
-      size += blocks.bytes.count
-      state.withLock { $0.written += size }
+      size += try blocks.withBytes { bytes in
+        try folder.append(Self.pageName, bytes)
+        return bytes.count
+      }
       return count
     } catch {
       fail(TaskRecorder.words(of: error))
@@ -252,10 +255,8 @@ public final class HTTPLog: CallRecorder {
   }
 
   private func fail(_ reason: String) {
-    let isFirst = state.withLock { state in
-      defer { state.hasFailed = true }
-      return !state.hasFailed
-    }
+    // Each once, and not any number: some have a name in them.
+    let isFirst = state.withLock { $0.told.count < 20 && $0.told.insert(reason).inserted }
     if isFirst { log.write("the log \(folder.path): \(reason)") }
   }
 }

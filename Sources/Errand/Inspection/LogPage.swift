@@ -45,7 +45,7 @@ enum LogPage {
   static func block(_ call: RecordedCall, file: String) -> [UInt8] {
     var blocks = PageJSON(capacity: 3000)
     blocks.addBlock(of: call, file: file)
-    return blocks.bytes
+    return blocks.withBytes { Array($0) }
   }
 
   private static let body = "<body data-folder=\""

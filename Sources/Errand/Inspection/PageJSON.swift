@@ -10,8 +10,10 @@ struct PageJSON: ~Copyable {
 
   init(capacity: Int) { text = TextBytes(capacity: capacity) }
 
-  /// What was written.
-  var bytes: [UInt8] { text.bytes }
+  /// Gives what was written to `use`, which must not keep it.
+  func withBytes<Result>(_ use: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    try text.withBytes(use)
+  }
 
   /// Adds the block of a call: what the page shows of it.
   mutating func addBlock(of call: RecordedCall, file: String) {
@@ -35,11 +37,8 @@ struct PageJSON: ~Copyable {
   // MARK: Members
 
   private mutating func key(_ name: StaticString) {
-    if isContinued { text.byte(UInt8(ascii: ",")) }
+    text.key(name, isContinued: isContinued)
     isContinued = true
-    text.byte(UInt8(ascii: "\""))
-    raw(name)
-    raw("\":")
   }
 
   private mutating func member(_ name: StaticString, _ value: String?) {

@@ -81,27 +81,28 @@ public enum CallOutcome: Sendable {
 }
 
 extension CallMoment: CustomStringConvertible {
-  /// The moment in a few words.
+  /// The moment in a few words. Those of every call are joined: an interpolation takes several times longer.
   public var description: String {
     switch self {
     case .callStarted: "call started"
     case .turnWaitStarted(let queue): "waiting for its turn in the queue '\(queue)'"
     case .turnWaitEnded: "wait for its turn over"
-    case .attemptStarted(let number): "attempt \(number) started"
-    case .requested(let line): "\(line)"
+    case .attemptStarted(let number): "attempt " + String(number) + " started"
+    case .requested(let line): line.description
     case .queued: "waiting for a slot"
-    case .admitted(let wait): "admitted after \(wait.formattedSeconds)"
+    case .admitted(let wait): "admitted after " + wait.formattedSeconds
     case .leftQueue(let wait): "no slot after \(wait.formattedSeconds)"
     case .nameResolved: "name looked up"
     case .connected(let address): "connected\(address.isEmpty ? "" : " to \(address)")"
     case .secured: "TLS handshake done"
     case .requestSent: "request sent"
     case .progressed(let progress): "\(progress)"
-    case .responded(let status, let isReused): "\(status)\(isReused ? ", reused connection" : "")"
+    case .responded(let status, let isReused): status.description + (isReused ? ", reused connection" : "")
     case .redirected(let address): "redirected to \(address)"
-    case .bodyReceived(let bytes): "body of \(bytes) bytes"
+    case .bodyReceived(let bytes): "body of " + String(bytes) + " bytes"
     case .attemptEnded(let number, let record):
-      "attempt \(number) ended: \(record.outcome)\(record.wasResent ? ", sent again on a fresh connection" : "")"
+      "attempt " + String(number) + " ended: " + record.outcome
+        + (record.wasResent ? ", sent again on a fresh connection" : "")
     case .refreshStarted: "waiting for a new token"
     case .refreshEnded: "wait for the token over"
     case .delayStarted(let delay, let reason): "waiting \(delay.formattedSeconds) to retry: \(reason)"
@@ -113,7 +114,7 @@ extension CallMoment: CustomStringConvertible {
     case .cacheMissed(let reason): "not answered from the cache: \(reason.rawValue)"
     case .cacheValidated: "the stored response is still good"
     case .decoded: "decoded"
-    case .callEnded(.succeeded(let status)): "call succeeded\(status.map { " with \($0)" } ?? "")"
+    case .callEnded(.succeeded(let status)): "call succeeded" + (status.map { " with " + $0.description } ?? "")
     case .callEnded(.failed(let reason)): "call failed: \(reason)"
     case .callEnded(.cancelled): "call cancelled"
     }

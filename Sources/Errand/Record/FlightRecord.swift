@@ -53,6 +53,22 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
     return attempts
   }
 
+  /// The moments between the start and the end of a call that began at `start` by another's clock, none before `first`.
+  func inner(since start: Duration, notBefore first: Duration) -> [Entry] {
+    entries.compactMap { entry in
+      switch entry.moment {
+      case .callStarted, .callEnded: nil
+      default: Entry(time: max(first, start + entry.time), moment: entry.moment)
+      }
+    }
+  }
+
+  /// Adds what another call did that sent the same request for this one, which joined it.
+  mutating func insert(_ shared: [Entry]) {
+    let joined = entries.lastIndex { if case .joined = $0.moment { true } else { false } }
+    entries.insert(contentsOf: shared, at: joined.map { $0 + 1 } ?? entries.count)
+  }
+
   /// The title, then one line a moment.
   public var description: String {
     ([title] + entries.map { "  \($0.time.formattedSeconds)  \($0.moment)" }).joined(separator: "\n")

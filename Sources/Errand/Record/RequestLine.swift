@@ -27,5 +27,5 @@ public struct RequestLine: Sendable, CustomStringConvertible {
   }
 
   /// Both.
-  public var description: String { "\(method) \(url)" }
+  public var description: String { method.rawValue + " " + url }
 }

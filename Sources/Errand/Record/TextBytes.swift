@@ -37,6 +37,11 @@ struct TextBytes: ~Copyable {
 
   private var written: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: memory, count: count) }
 
+  /// Gives the bytes to `use`, which must not keep them.
+  borrowing func withBytes<Result>(_ use: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    try use(UnsafeRawBufferPointer(written))
+  }
+
   /// A copy of the bytes.
   var bytes: [UInt8] { Array(written) }
 
@@ -118,6 +123,7 @@ struct TextBytes: ~Copyable {
 
   /// Decimal digits, with zeros before them where there are fewer than `count`.
   mutating func digits(_ value: UInt, atLeast count: Int) {
+    if value < 10, count <= 1 { return byte(UInt8(ascii: "0") + UInt8(value)) }
     let most = max(count, 20)
     reserve(2 * most)
     // From the last one on, behind the place where they go.
@@ -150,14 +156,52 @@ struct TextBytes: ~Copyable {
   /// What needs no escape is added piece by piece.
   private mutating func quoted(_ text: UnsafeBufferPointer<UInt8>, _ sign: UInt8) {
     var start = 0
-    for index in text.indices {
-      let next = text[index]
-      guard next < 0x20 || next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\") || next == sign else { continue }
-      add(UnsafeBufferPointer(rebasing: text[start..<index]))
-      start = index + 1
-      escape(next)
+    while true {
+      let end = Self.plainEnd(of: text, from: start, sign)
+      add(UnsafeBufferPointer(rebasing: text[start..<end]))
+      guard end < text.count else { return }
+      escape(text[end])
+      start = end + 1
     }
-    add(UnsafeBufferPointer(rebasing: text[start...]))
+  }
+
+  /// The place of the first byte at or after `start` that is escaped, or the end: eight bytes at a time, for most need no escape.
+  private static func plainEnd(of text: UnsafeBufferPointer<UInt8>, from start: Int, _ sign: UInt8) -> Int {
+    let bytes = UnsafeRawBufferPointer(text)
+    var index = start
+    while index + 8 <= bytes.count {
+      let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      let found =
+        word.hasByte(below: 0x20) || word.hasByte(UInt8(ascii: "\"")) || word.hasByte(UInt8(ascii: "\\"))
+        || word.hasByte(sign)
+      if found { break }
+      index += 8
+    }
+    while index < bytes.count {
+      let next = bytes[index]
+      if next < 0x20 || next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\") || next == sign { return index }
+      index += 1
+    }
+    return index
+  }
+
+  /// The name of a member of JSON, which needs no escape, and its colon; behind a comma where others stand before it.
+  @inline(__always)
+  mutating func key(_ name: StaticString, isContinued: Bool) {
+    let length = name.utf8CodeUnitCount
+    reserve(length + 4)
+    var next = memory + count
+    func put(_ byte: UInt8) {
+      next.pointee = byte
+      next += 1
+    }
+    if isContinued { put(UInt8(ascii: ",")) }
+    put(UInt8(ascii: "\""))
+    next.initialize(from: name.utf8Start, count: length)
+    next += length
+    put(UInt8(ascii: "\""))
+    put(UInt8(ascii: ":"))
+    count = next - memory
   }
 
   private mutating func escape(_ unit: UInt8) {
@@ -189,6 +233,18 @@ struct TextBytes: ~Copyable {
     digits(UInt(seconds), atLeast: 1)
     byte(UInt8(ascii: "."))
     digits(UInt(attoseconds / 1_000_000_000_000), atLeast: 6)
+  }
+}
+
+extension UInt64 {
+  /// True where one of its bytes is below `bound`, which is at most 0x80.
+  fileprivate func hasByte(below bound: UInt8) -> Bool {
+    (self &- 0x0101_0101_0101_0101 &* UInt64(bound)) & ~self & 0x8080_8080_8080_8080 != 0
+  }
+
+  /// True where one of its bytes is this one.
+  fileprivate func hasByte(_ byte: UInt8) -> Bool {
+    (self ^ (0x0101_0101_0101_0101 &* UInt64(byte))).hasByte(below: 1)
   }
 }
 

@@ -16,7 +16,7 @@ struct Recording: Sendable {
 /// ended.
 final class TaskRecorder: Sendable {
   private struct Queue {
-    var recordings: [Recording] = []
+    var recordings: [Waiting] = []
     var bytes = 0
     /// The number of recordings that found no room.
     var dropped = 0
@@ -26,6 +26,12 @@ final class TaskRecorder: Sendable {
     var waiters: [Waiter<Void>] = []
     /// True after a failure, which is logged once, until writing succeeds again.
     var hasFailed = false
+  }
+
+  /// A call that is to be written, and about its bytes.
+  private struct Waiting {
+    let size: Int
+    let make: @Sendable () -> Recording
   }
 
   /// The most bytes of text that wait while the folder cannot be written to.
@@ -76,15 +82,19 @@ final class TaskRecorder: Sendable {
   }
 
   /// Queues one call to be written, and returns at once; a failure is written to `log`, once.
-  func record(_ recording: Recording, log: TextSink) {
+  ///
+  /// - Parameters:
+  ///   - size: About the bytes that it takes until then.
+  ///   - log: Where failures are told.
+  ///   - make: Makes the recording, as it is written.
+  func record(size: Int, log: TextSink, later make: @escaping @Sendable () -> Recording) {
     let isIdle = queue.withLock { queue -> Bool in
       guard !queue.isEnded else { return false }
-      let size = recording.text.utf8.count
       guard queue.recordings.isEmpty || queue.bytes + size <= Self.room else {
         queue.dropped += 1
         return false
       }
-      queue.recordings.append(recording)
+      queue.recordings.append(Waiting(size: size, make: make))
       queue.bytes += size
       defer { queue.isWriting = true }
       return !queue.isWriting
@@ -110,13 +120,13 @@ final class TaskRecorder: Sendable {
   }
 
   private func writeAll(_ log: TextSink) {
-    while let recordings = next() { write(recordings, log) }
+    while let waiting = next() { write(waiting.map { $0.make() }, log) }
     Self.endWriting()
   }
 
   /// The recordings to write; nil where there are none, and the waiters are resumed.
-  private func next() -> [Recording]? {
-    let (recordings, waiters) = queue.withLock { queue -> ([Recording], [Waiter<Void>]) in
+  private func next() -> [Waiting]? {
+    let (recordings, waiters) = queue.withLock { queue -> ([Waiting], [Waiter<Void>]) in
       let recordings = queue.recordings
       queue.recordings = []
       queue.bytes = 0
@@ -147,8 +157,9 @@ final class TaskRecorder: Sendable {
   private func putBack(_ recordings: [Recording]) {
     queue.withLock { queue in
       guard !queue.isEnded else { return }
-      queue.recordings = recordings + queue.recordings
-      queue.bytes += recordings.reduce(0) { $0 + $1.text.utf8.count }
+      let waiting = recordings.map { recording in Waiting(size: recording.text.utf8.count) { recording } }
+      queue.recordings = waiting + queue.recordings
+      queue.bytes += waiting.reduce(0) { $0 + $1.size }
     }
   }
 

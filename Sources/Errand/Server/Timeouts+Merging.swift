@@ -32,7 +32,8 @@ extension Timeouts {
       case .connect: stated.connect
       case .firstByte: stated.firstByte
       case .idle: stated.idle
-      case .attempt: stated.attempt
+      // That of a task with a timeout counts where it is the shorter one, and the server's does not.
+      case .attempt: timeout == .inherited ? stated.attempt : limits.attempt.flatMap { $0 < timeout ? $0 : nil }
       case .queue, .call: limit
       }
     if limit == own { return timer == .attempt ? "timeouts.attempt" : nil }

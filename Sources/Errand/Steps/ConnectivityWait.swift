@@ -28,7 +28,15 @@ struct ConnectivityWait: PerAttemptStep {
     defer { allowance.spend(clock.now - start) }
     return try await clock.within(left) {
       try await reachability.waitUntilReachable(origin, failures: failures, clock: clock)
+      // One that is wrong and says so at once must not send as fast as it can.
+      let rest = Self.leastWait(failures) - (clock.now - start)
+      if rest > .zero { try await clock.sleep(for: rest) }
     } != nil
+  }
+
+  /// The least time between two tries: a tenth of a second, and twice as long after every failure, up to five seconds.
+  private static func leastWait(_ failures: Int) -> Duration {
+    min(.seconds(5), .milliseconds(100) * (1 << min(failures - 1, 6)))
   }
 }
 

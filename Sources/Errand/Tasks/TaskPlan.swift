@@ -85,6 +85,10 @@ public struct TaskPlan: Sendable {
   var changes: [@Sendable (inout TaskPlan) -> Void] = []
   /// The number of the transfer, or of the handle's work, that the call is of.
   var transfer: Int?
+  /// True for another attempt of a transfer, which is a call of its own: it earns nothing for the retry budget.
+  var isRepetition = false
+  /// True for a piece in memory of something larger: it has the time limits of what comes from a file.
+  var isPiece = false
   /// The control that holds the call from outside.
   var control: CallControl?
   /// True for a call that another call makes for itself: the hooks that tell of progress are not told of it.

@@ -40,6 +40,7 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
     private func response(_ policy: CachePolicy) async throws -> Element {
       var plan = plan
       plan.cachePolicy = policy
+      plan.headers = try plan.presentHeaders  // the caller may have taken its time
       return try await Call.perform(plan, .memory) {
         TaskResponse(try $0.decoded(Described.DownloadPayload.self), $0)
       }

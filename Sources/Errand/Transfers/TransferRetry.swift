@@ -38,6 +38,9 @@ struct TransferRetry: Sendable {
   /// The reason not to wait for as long as a server asks for; nil where its policy allows it.
   func refusal(of delay: Duration) -> String? { RetryPolicy.refusal(of: delay, above: policy.maximumUploadDelay) }
 
+  /// True where the last attempt failed.
+  var hasFailed: Bool { !attempts.isEmpty }
+
   /// Notes that an attempt brought the transfer on.
   mutating func gained() { (attempts, renewals) = ([], 0) }
 
@@ -73,9 +76,12 @@ struct TransferRetry: Sendable {
       retryAfter: RetryAfter.delay(in: error.headers).map { max(.zero, $0 - waited) },
       random: manager.random.unit())
     var refused = error
+    (refused.attemptCount, refused.elapsed) = (attempts.count, manager.clock.now - start)
+    let verdict = try await policy.verdict(failure)
+    if case .stand = verdict { throw refused }
     refused.mostAttempts = policy.mostAttempts
-    switch try await policy.verdict(failure) {
-    case .stand: throw error
+    switch verdict {
+    case .stand: throw refused
     case .giveUp(let reason): refused.retryRefusal = reason
     case .retry(let delay):
       if let remaining, delay >= remaining {

@@ -1,4 +1,7 @@
 /// Knows when it is worth trying again after a remote could not be reached.
+///
+/// One that returns at once does not have requests sent as fast as they fail: between two is a tenth of a second, and twice as long
+/// after every failure, up to five seconds.
 public protocol Reachability: Sendable {
   /// Returns when another try may succeed.
   ///

@@ -45,6 +45,22 @@ import Testing
     #expect(requests.allSatisfy { $0.headers["X-Key"] == "k" })
   }
 
+  private struct Stamped: ServerGETTask, PayloadDownloadingTask {
+    typealias DownloadPayload = [Int]
+    let path = "list"
+    let count: Shared<Int>
+    var headers: HTTPHeaders { ["X-Stamp": "\(count.withLock { $0 })"] }
+  }
+
+  @Test func `what a task computes for its header is computed for each page, the first too`() async throws {
+    let (log, count) = (Shared<[HTTPRequest]>([]), Shared(0))
+    let pages = Stamped(count: count).on(shop(log) { $0 < 3 ? "</list?page=\($0 + 1)>; rel=next" : nil }).pages()
+    for try await _ in pages { count.withLock { $0 += 1 } }
+    count.withLock { $0 = 7 }
+    for try await _ in pages { break }
+    #expect(log.withLock { $0.map { $0.headers["X-Stamp"] } } == ["0", "1", "2", "7"])
+  }
+
   private struct Search: ServerPOSTTask, PayloadDownloadingTask {
     typealias DownloadPayload = [Int]
     let path = "list"

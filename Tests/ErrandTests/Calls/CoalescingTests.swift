@@ -44,6 +44,23 @@ import Testing
     #expect(shop.server.manager.runningCount == 0)
   }
 
+  @Test func `the error of a shared request says what was tried, and so does the record of a response`() async throws {
+    gate.open()
+    let failing = shop(status: .serviceUnavailable)
+    await failing.server.update { $0.retryPolicy = .fixed(retries: 2, delay: .zero) }
+    let error = try #require(await taskError { _ = try await failing.task().download() })
+    #expect(error.attempts.map(\.status) == [503, 503, 503] && error.metrics.attempts == 3)
+    #expect("\(error)".contains("after 3 attempts"), "\(error)")
+    let moments = error.record.entries.map { "\($0.moment)" }
+    #expect(moments.first == "call started" && moments.count { $0 == "call started" } == 1, "\(moments)")
+    let times = error.record.entries.map(\.time)
+    #expect(times == times.sorted())
+    let refused = shop(status: .serviceUnavailable)
+    await refused.server.update { $0.retryPolicy = RetryPolicy.decided { _ in .giveUp } }
+    let response = try await shop().task().response()
+    #expect(response.record.attempts.map(\.status) == [200])
+  }
+
   @Test func `other URLs, fields and methods, bodies, and servers that do not want it, share nothing`() async throws {
     gate.open()
     let shop = shop()

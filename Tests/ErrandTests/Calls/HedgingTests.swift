@@ -143,6 +143,24 @@ import Testing
     #expect(shop.manager.runningCount == 0 && shop.events.isBalanced)
   }
 
+  @Test func `a hedge of which nothing was sent costs the budget nothing`() async throws {
+    let shop = VirtualShop(
+      budget: RetryBudget(ratio: 0, capacity: 2),
+      answer: { number, request, clock in
+        if number == 2 { throw TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true) }
+        try await CallClock(clock).sleep(for: .seconds(number == 1 ? 100 : 1))
+        return .ok(request)
+      })
+    let call = Task { try await shop.task().hedged(after: .seconds(3), maximum: 2).run() }
+    await shop.clock.pass(.seconds(3), sleepers: 2)
+    #expect(await eventually { shop.sentCount == 2 && shop.manager.retriesLeft(for: host) == 2 })
+    await shop.clock.pass(.seconds(3), sleepers: 2)
+    #expect(await eventually { shop.sentCount == 3 && shop.manager.retriesLeft(for: host) == 1 })
+    await shop.clock.pass(.seconds(1), sleepers: 2)
+    _ = try await call.value
+    #expect(shop.manager.retriesLeft(for: host) == 1)
+  }
+
   @Test func `a call that waits for its slot is not hedged`() async throws {
     // The first ends between two looks at the second, which would be hedged where both came at once.
     let shop = make(slow: [.seconds(9), .zero], limits: ThrottleLimits(perHost: 1))

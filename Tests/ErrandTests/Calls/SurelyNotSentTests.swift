@@ -76,6 +76,36 @@ import Testing
     #expect(shop.sentCount == 0 && error.attempts.count == 1)
   }
 
+  /// The same around the whole call.
+  private struct ReportingOnce: PerCallStep {
+    let report: @Sendable () async throws -> Void
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      let response = try await next(request)
+      try await report()
+      return response
+    }
+  }
+
+  @Test func `a step around the call, or the hook of another attempt, says nothing of what was answered`() async throws
+  {
+    let other = StubServer(.refused)
+    let report = { @Sendable in _ = try await PlainTask().on(other.server).retry(.never).run() }
+    let stepped = shop { $0.perCallSteps = [ReportingOnce(report: report)] }
+    let first = try #require(await taskError { try await stepped.task(method: .post).run() })
+    #expect(stepped.sentCount == 1 && first.code == .cannotConnect && !first.isSurelyNotSent)
+    let count = Counter()
+    let hooked = VirtualShop(
+      .autoAdvancing,
+      configure: {
+        $0.preflight = { _, _ in
+          count.add()
+          if count.count > 1 { try await report() }
+        }
+      }, answer: { _, request, _ in .unavailable(request) })
+    let second = try #require(await taskError { try await hooked.task(method: .put).run() })
+    #expect(hooked.sentCount == 1 && second.code == .cannotConnect && !second.isSurelyNotSent)
+  }
+
   @Test func `what was surely not sent costs the budget nothing`() async throws {
     let shop = VirtualShop(.autoAdvancing, budget: RetryBudget(ratio: 0, capacity: 1)) { _, _, _ in
       throw Self.refused

@@ -79,7 +79,7 @@ import Testing
     "withThrowingTaskGroup": "waits for its children, which are cancelled with it",
     "withValue": "waits for what it is given", "limiting": "waits for what it is given",
     "finding": "waits for what it is given",
-    "last": "waits for what it is given",
+    "last": "waits for what it is given", "body": "waits for what it is given",
     "answer": "a hedge waits for the slot of the first attempt in a child task, which is cancelled with the race",
     "entries": "the task of a call with a cache", "store": "the task of a call with a cache",
     "update": "the task of a call with a cache", "remove": "the task of a call with a cache",

@@ -20,7 +20,7 @@ import Testing
     get throws {
       let file = DocumentedCode.package.appendingPathComponent("Sources/Errand/Errors/TaskError+Code.swift")
       return try DocumentedCode.lines(of: file).compactMap {
-        $0.firstMatch(of: /= Code\("(\w+)"\)/).map { String($0.1) }
+        $0.firstMatch(of: /= Code\(own: "(\w+)"\)/).map { String($0.1) }
       }
     }
   }

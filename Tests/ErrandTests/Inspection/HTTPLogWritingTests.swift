@@ -47,6 +47,25 @@ import Testing
     }
   }
 
+  @Test func `what no page links to counts for its size too, and each reason is told once`() async throws {
+    try await withFolder { parent in
+      let lines = Shared<[String]>([])
+      let log = try HTTPLog(
+        in: parent, maximumSize: 2000, log: TextSink { line in lines.withLock { $0.append(line) } })
+      let stub = StubServer(.widget) { $0.recorders = [log] }
+      try FileManager.default.removeItem(at: log.page)
+      for _ in 0..<20 {
+        _ = try await GetWidget().on(stub.server).download()
+        await log.finish()
+      }
+      let texts = try files(in: log.folder).filter { $0.hasSuffix(".txt") }
+      #expect(texts.count < 10 && log.lost == 20, "\(texts)")
+      let said = lines.withLock { $0 }
+      #expect(said.count { $0.hasSuffix(": No such file or directory") } == 1)
+      #expect(said.count { $0.contains("it has 2000 bytes") } == 1, "\(said)")
+    }
+  }
+
   @Test func `calls past the limit are counted`() async throws {
     try await withFolder { parent in
       let log = try HTTPLog(in: parent, limit: 1, log: .discard)

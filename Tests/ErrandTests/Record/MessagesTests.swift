@@ -100,6 +100,9 @@ import Testing
       try await words(.attempt, after: three, nil, Timeouts(attempt: three)) == "the time limit 'timeouts.attempt'")
     #expect(try await words(.attempt, after: five, three) == "the attempt's time limit", "what is left of another")
     #expect(
+      try await words(.attempt, after: three, three, Timeouts(attempt: three)) == "the time limit 'timeout'",
+      "the server's own is not looked at then")
+    #expect(
       try await words(.idle, after: thirty) == "the time limit 'defaultTimeout' (for silence amid a body)")
     #expect(
       try await words(.idle, after: five, three, Timeouts(idle: five)) == "the time limit 'timeouts.idle'")
@@ -161,6 +164,49 @@ import Testing
     let known = await reason([String: Int].self, #"{"s3cret1":"s3cret2"}"#)
     #expect(known.contains("at *: Expected to decode Int but found a string"), "\(known)")
     #expect(await reason(Widget.self, #"{"id":1}"#).hasSuffix("no key 'name'"))
+  }
+
+  @Test func `secrets in the words of a step's own error are hidden`() async throws {
+    struct Signing: PerAttemptStep {
+      let code: TaskError.Code
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        throw TaskError(code, "signer refused '\(request.url)', token: s3cret2", phase: .sending)
+      }
+    }
+    for (code, hidesAll) in [(TaskError.Code("signer"), true), (.badResponse, false)] {
+      let events = EventRecorder()
+      let stub = StubServer(.status(.ok)) {
+        $0.perAttemptSteps = [Signing(code: code)]
+        $0.observers = [events]
+      }
+      let error = try await error { try await PlainTask(query: ["api_key": "s3cret1"]).on(stub.server).run() }
+      let all = ["\(error)", "\(error.record)", error.attempts.first?.failure ?? ""] + events.moments()
+      for text in all { #expect(!text.contains("s3cret1"), "\(text)") }
+      #expect(error.reason.contains("signer refused 'https://shop.test/plain?api_key=<redacted>',"), "\(error.reason)")
+      #expect(error.reason.contains("s3cret2") != hidesAll)
+    }
+    #expect(TaskError.Code("badURL") == .badURL && Set([TaskError.Code("badURL"), .badURL]).count == 1)
+  }
+
+  @Test func `a type's words that look like a decoder's are not shown where nothing is`() async throws {
+    struct Picky: TaskPayload {
+      let id: Int
+      init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        let context = DecodingError.Context(
+          codingPath: decoder.codingPath, debugDescription: "Expected 16 digits but found '\(text)' instead")
+        throw text.hasSuffix("1") ? DecodingError.dataCorrupted(context) : .typeMismatch(Int.self, context)
+      }
+    }
+    for text in ["s3cret1", "s3cret2"] {
+      let stub = StubServer(.json("\"\(text)\""))
+      let task = Endpoint<Void, Picky>.get("x").on(stub.server).recording(.url)
+      let reason = try await error { _ = try await task.download() }.reason
+      #expect(reason.hasSuffix("the value does not fit"), "\(reason)")
+    }
+    let stub = StubServer(.json(#"{"id":null,"name":1}"#))
+    let reason = try await error { _ = try await GetWidget().on(stub.server).recording(.url).download() }.reason
+    #expect(reason.contains("Int but found null") || reason.contains("String but found a number"), "\(reason)")
   }
 
   @Test func `a retry tells nothing of fields that a task hides`() async throws {

@@ -164,6 +164,23 @@ import Testing
     }
   }
 
+  @Test func `no call waits for its recording to be made`() async throws {
+    try await withFolder { folder in
+      let recorder = try TaskRecorder(folder: folder.appendingPathComponent("recordings"), limits: .unlimited)
+      let hasReturned = Shared(false)
+      let gate = DispatchSemaphore(value: 0)
+      let recording = recording("Early"), late = self.recording("Late")
+      recorder.record(size: 10, log: .discard) {
+        gate.wait()
+        return hasReturned.withLock { $0 } ? late : recording
+      }
+      hasReturned.withLock { $0 = true }
+      gate.signal()
+      await recorder.finish()
+      #expect(try recordings(in: recorder.url) == ["0001. Late.txt"])
+    }
+  }
+
   @Test func `a name of any length and with any sign makes a plain file`() async throws {
     try await withFolder { folder in
       let url = folder.appendingPathComponent("recordings")

@@ -21,6 +21,27 @@ import Testing
     }
   }
 
+  @Test func `the default server is held until another takes its place, and no other server is`() async {
+    await #expect(processExitsWith: .success) {
+      weak var first: Server?
+      weak var second: Server?
+      do {
+        let stub = StubTransport { .status(.ok, for: $0) }
+        let servers = [
+          Server(remote: "https://first.test", transport: stub), Server(remote: "https://second.test", transport: stub),
+        ]
+        for server in servers { try await PlainTask().on(server).run() }
+        (first, second) = (servers[0], servers[1])
+      } catch {
+        Issue.record(error)
+      }
+      #expect(await eventually { second == nil } && first != nil)
+      let third = Server(
+        remote: "https://third.test", transport: StubTransport { .status(.ok, for: $0) }, asDefault: true)
+      #expect(await eventually { first == nil } && Server.default === third)
+    }
+  }
+
   @Test func `asking for the default before there is one does not take its place`() async {
     await #expect(processExitsWith: .success) {
       #expect(Server.default.remote == .none)

@@ -72,6 +72,22 @@ import Testing
     }
   }
 
+  @Test func `a piece of an upload that is in memory has the limits of one in a file`() async throws {
+    let told = Shared<[Timeouts]>([])
+    let transport = StubTransport { request in
+      guard request.method == .patch else {
+        return .status(.created, headers: [.location: "/files/1"], for: request)
+      }
+      told.withLock { $0.append(request.options.timeouts) }
+      return .status(.noContent, headers: ["Upload-Offset": "3"], for: request)
+    }
+    let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+    let task = AddWidget().on(server).timeout(.seconds(7))
+    try await ResumableUpload(named: "a", length: 3, with: task, by: .tus) { _, _ in Data("abc".utf8) }.run()
+    let limits = try #require(told.withLock { $0.first })
+    #expect(limits.attempt == nil && limits.idle == .seconds(7) && limits.firstByte == .seconds(7))
+  }
+
   @Test func `the time-out of the server, and that of the task, is the attempt's`() async throws {
     #expect(try await told(isStream: false) { $0.defaultTimeout = .seconds(7) } == Timeouts(attempt: .seconds(7)))
     let own = try await told(timeout: .seconds(8), isStream: false) { $0.defaultTimeout = .seconds(7) }

@@ -50,6 +50,28 @@ import Testing
     #expect(error.code == .offline && error.elapsed == .zero && shop.sentCount == 1)
   }
 
+  @Test func `a word that a network is there, given at once and wrong, does not make requests as fast as can be`()
+    async throws
+  {
+    struct Always: Reachability {
+      func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws {}
+    }
+    for reachability in [Always() as any Reachability, PollingReachability(longest: .zero)] {
+      let shop = VirtualShop(
+        configure: { configuration in
+          configuration.waitsForConnectivity = true
+          configuration.connectivityTimeout = .seconds(10)
+          configuration.reachability = reachability
+          configuration.retryPolicy = .never
+        }, answer: { _, _, _ in throw Self.refused })
+      let call = Task { try await shop.task().run() }
+      for _ in 0..<10 { await shop.clock.pass(.seconds(1), sleepers: 2) }
+      let error = try #require(await taskError { _ = try await call.value })
+      #expect(error.reason.contains("connectivityTimeout") && error.elapsed == .seconds(10))
+      #expect(shop.sentCount == 7, "after 0, 1, 2, 3, 4, 6 and 10 s, for each wait is twice as long")
+    }
+  }
+
   @Test func `a wait of the poll is cut to what is left`() async throws {
     let shop = shop(PollingReachability())
     let call = Task { try await shop.task().retry(.never).run() }

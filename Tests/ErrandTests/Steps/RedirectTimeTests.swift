@@ -63,6 +63,35 @@ import Testing
     #expect(try await PlainTask().on(get.server).run().url.path == "/b", "a GET may be sent again")
   }
 
+  @Test func `nor because what decides on its redirect could not connect`() async throws {
+    let refused = TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true)
+    let stub = StubServer(Self.to("/b", 303)) {
+      $0.waitsForConnectivity = true
+      $0.redirectPolicy = .decide { _, _ in throw refused }
+    }
+    let error = try #require(await taskError { try await AddWidget().on(stub.server).upload() })
+    #expect(error.code == .cannotConnect && !error.isSurelyNotSent && stub.requests.count == 1)
+  }
+
+  @Test func `a later hop's own limit keeps its timings, and that of another call its words`() async throws {
+    let shop = VirtualShop { number, request, _ in
+      if number == 1 { return .status(302, headers: ["Location": "/b"], for: request) }
+      var error = TaskError.timeout(.attempt, after: .seconds(2), phase: .awaitingResponse)
+      error.timings = TransferTimings()
+      throw error
+    }
+    let error = try #require(await taskError { try await shop.task().timeout(.seconds(30)).retry(.never).run() })
+    #expect(error.limit == .seconds(30) && error.attempts.first?.timings != nil)
+    let other = VirtualShop { number, request, _ in
+      if number == 1 { return .status(302, headers: ["Location": "/b"], for: request) }
+      var error = TaskError.timeout(.attempt, after: .seconds(2), phase: .awaitingResponse)
+      error.url = "https://other.test"
+      throw error
+    }
+    let foreign = try #require(await taskError { try await other.task().timeout(.seconds(30)).retry(.never).run() })
+    #expect(foreign.limit == .seconds(2))
+  }
+
   @Test func `a body is sent to the next address as it was to the first`() async throws {
     let stub = StubServer(Self.to("/b", 308), .widget)
     _ = try await AddWidget().on(stub.server).download()

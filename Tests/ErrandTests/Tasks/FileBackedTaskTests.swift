@@ -47,6 +47,23 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: geteuid() == 0, "only root can give away a file"))
+  func `where a file system gives all files to one user, the note counts where it is the file's owner's`() async throws
+  {
+    try await withFolder { folder in
+      let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))
+      let task = Catalogue(file: file).on(shop(version).server)
+      try await task.download(to: file, when: .changed)
+      let name = try #require(try files(in: folder).first { $0.hasSuffix(".version") })
+      let note = folder.appendingPathComponent(name).path
+      try #require(chown(note, 12345, 12345) == 0 && chown(file.path, 12345, 12345) == 0)
+      #expect(try await task.download(to: file, when: .changed).isUnchanged)
+      try #require(chown(file.path, 0, 0) == 0)
+      #expect(
+        try await !task.download(to: file, when: .changed).isUnchanged, "somebody else's says nothing of the file")
+    }
+  }
+
   @Test func `what somebody has planted in the place of its note is neither read nor waited for`() async throws {
     try await withFolder { folder in
       let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))

@@ -21,7 +21,7 @@ enum PropertyListDepth {
       throw refusal("The property list is in an encoding that is not read.")
     }
     var scan = PropertyListScan(data)
-    while scan.next() { if scan.depth > limit { throw tooDeep } }
+    while scan.next() { if scan.depth > limit + 1 { throw tooDeep } }  // the outermost is no level of a list's own
   }
 
   static var tooDeep: DecodingError { refusal("The property list has more than \(limit) levels.") }

@@ -59,6 +59,9 @@ struct PartialFile: Sendable {
     self.madeFolders = madeFolders
   }
 
+  /// The place of what is written until then.
+  var writtenAt: URL { URL(fileURLWithPath: path) }
+
   /// Gives a file the owner and the mode of the one that it replaces. Another owner's bits to run as that owner, or as his
   /// group, are not for what came from a peer.
   static func adopt(_ old: stat, _ descriptor: Int32) -> Bool {

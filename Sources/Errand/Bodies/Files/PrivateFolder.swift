@@ -83,7 +83,8 @@ struct PrivateFolder: ~Copyable {
     try bytes.withUnsafeBytes { try create(name, bytes: $0, isSynchronised: false) }
   }
 
-  private func create(_ name: String, bytes: UnsafeRawBufferPointer, isSynchronised: Bool) throws {
+  /// The same for bytes that are only lent.
+  func create(_ name: String, bytes: UnsafeRawBufferPointer, isSynchronised: Bool = false) throws {
     func make() -> Int32 { openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
     var file = make()
     if file < 0, errno == EEXIST {
@@ -101,13 +102,13 @@ struct PrivateFolder: ~Copyable {
   }
 
   /// Adds to a plain file of our own, which is there.
-  func append(_ name: String, _ bytes: [UInt8]) throws {
+  func append(_ name: String, _ bytes: UnsafeRawBufferPointer) throws {
     let file = openat(descriptor, name, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { throw Self.failure() }
     defer { close(file) }
     try Self.check(file, name)
     let length = Descriptor.length(of: file)
-    guard bytes.withUnsafeBytes({ Descriptor.put($0, into: file) }) else {
+    guard Descriptor.put(bytes, into: file) else {
       let problem = errno
       if let length { ftruncate(file, off_t(length)) }  // all of it or nothing
       throw Self.failure(problem)

@@ -12,12 +12,15 @@ extension Call {
     while true {
       let (flight, isFirst) = manager.flights.join(key) { Flight(sharing: self, request, built: built) }
       Attempt.releaseSurrounding()  // the shared call may wait for their slots
-      trace.note(.joined(call: flight.call.number))
+      let joined = trace.note(.joined(call: flight.call.number))
+      let start = joined - flight.call.trace.elapsed
       let result = await flight.outcome { [manager] in manager.flights.leave(key, flight) }
       let shared = flight.call.state.withLock { $0 }
       state.withLock { state in
         (state.method, state.url) = (shared.method, shared.url)
         if shared.wasPerhapsSent { state.wasPerhapsSent = true }
+        state.refusal = shared.refusal
+        state.shared = flight.call.trace.flightRecord.inner(since: start, notBefore: joined)
       }
       // The shared call was cancelled with others, and not for this one.
       if case .failure(is CancellationError) = result, !isCancelled, shared.isCancelled { continue }

@@ -21,6 +21,7 @@ extension Call {
   /// Validates a stored response that was used stale, in a call of its own: one at a time for each URL and credential.
   func validateAfterwards(_ key: CacheKey) {
     var plan = plan.unseen
+    do { plan.headers = try plan.presentHeaders } catch { return }  // as those of the call itself may be by now
     plan.cachePolicy = .validated
     plan.priority = .low
     plan.timeouts.call = nil

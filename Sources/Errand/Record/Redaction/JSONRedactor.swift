@@ -10,7 +10,7 @@ struct JSONRedactor {
   private var position = 0
   /// The paths that lead on from the container around `position`, and from those around it.
   private var inside: SecretPlaces
-  private var around: [SecretPlaces] = []
+  private var around: [(places: SecretPlaces, count: Int)] = []
   /// Those that lead on from the value that comes next.
   private var ahead: SecretPlaces?
 
@@ -55,9 +55,21 @@ struct JSONRedactor {
     guard !redaction.places.isEmpty else { return }
     switch byte {
     case UInt8(ascii: "{"), UInt8(ascii: "["):
-      around.append(inside)
+      // A peer may send any number in each other: those that are the same are one.
+      if let last = around.indices.last, around[last].places == inside {
+        around[last].count += 1
+      } else {
+        around.append((inside, 1))
+      }
       inside = ahead ?? inside
-    case UInt8(ascii: "}"), UInt8(ascii: "]"): inside = around.popLast() ?? redaction.places
+    case UInt8(ascii: "}"), UInt8(ascii: "]"):
+      guard let last = around.indices.last else {
+        inside = redaction.places
+        break
+      }
+      inside = around[last].places
+      around[last].count -= 1
+      if around[last].count == 0 { around.removeLast() }
     case UInt8(ascii: ","): break
     case UInt8(ascii: "\n") where beginsAnew: inside.add(redaction.places)
     default: return
@@ -67,16 +79,27 @@ struct JSONRedactor {
 
   /// True where the next line may be another document: of lines of JSON, or of a stream of events.
   private var beginsAnew: Bool {
-    let line = bytes[(position + 1)...]
+    let line = bytes[min(position + 1, bytes.count)...]
     return line.first == UInt8(ascii: "{") || line.first == UInt8(ascii: "[") || line.starts(with: "data:".utf8)
   }
 
-  /// Past the string that begins here, or to the end where it is cut off; a line of a string is a fault, and one of a secret is hidden
-  /// with it.
+  /// True where a line ends, and another document or an empty line follows.
+  private var endsDocument: Bool {
+    guard isLineBreak(position) else { return false }
+    let isPair = bytes[position...].starts(with: "\r\n".utf8)
+    return beginsAnew || isLineBreak(position + (isPair ? 2 : 1))
+  }
+
+  private func isLineBreak(_ place: Int) -> Bool {
+    place < bytes.count && (bytes[place] == UInt8(ascii: "\n") || bytes[place] == UInt8(ascii: "\r"))
+  }
+
+  /// Past the string that begins here, or to the end where it is cut off. A line break in it is a fault: one of a name or a value ends it
+  /// where another document, or an empty line, follows; one of a secret is hidden with it.
   private mutating func skipString(toEndOfLine: Bool = false) {
     position += 1
     while position < bytes.count, bytes[position] != Self.quote {
-      if toEndOfLine, bytes[position] == UInt8(ascii: "\n") || bytes[position] == UInt8(ascii: "\r") { return }
+      if toEndOfLine, endsDocument { return }
       position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
     }
     position = min(position + 1, bytes.count)

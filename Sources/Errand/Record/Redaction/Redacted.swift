@@ -71,9 +71,11 @@ enum LearnedSecrets {
   /// The number of those that no type declares.
   private static let others = Lock(0)
 
-  /// Notes the name at the end of a path.
+  /// Notes the last name of a path that a type declares: what is in a dictionary below it is hidden with all of that. Where no type declares
+  /// one, the last of all.
   static func learn(_ path: [any CodingKey]) {
-    guard let key = path.last(where: { $0.place == nil }) else { return }
+    guard let key = path.last(where: { $0.place == nil && $0.isDeclared }) ?? path.last(where: { $0.place == nil })
+    else { return }
     let folded = SecretNames.folded(key.stringValue.utf8)
     guard !contains(folded) else { return }
     let mayLearn =

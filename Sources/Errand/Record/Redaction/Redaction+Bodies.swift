@@ -34,9 +34,12 @@ extension Redaction {
     guard let text = (0..<4).lazy.compactMap({ String(data: part.dropLast($0), encoding: .utf8) }).first else {
       return ""
     }
-    let line = (isRefusal ? shown(refusal: text, type) : inFull(body: text, type)).onOneLine.split { $0.isWhitespace }
-      .joined(
-        separator: " ")
+    return line(isRefusal ? shown(refusal: text, type) : inFull(body: text, type), count: count)
+  }
+
+  /// Text on one line, at most `count` characters of it.
+  func line(_ text: String, count: Int) -> String {
+    let line = text.onOneLine.split { $0.isWhitespace }.joined(separator: " ")
     return line.count > count ? line.prefix(count) + "…" : line
   }
 

@@ -78,8 +78,8 @@ public struct Redaction: Sendable {
 
   /// The scheme of a value that is a credential, whatever the name of its field: `Bearer eyJ…` (RFC 9110 §11.4); nil where it is none.
   private static func scheme(ofCredential field: HTTPHeaders.Field) -> Substring? {
-    let scheme = field.value.prefix { $0 != " " && $0 != "\t" }
-    guard (4...10).contains(scheme.utf8.count), schemes.contains(HTTPHeaderName(String(scheme))) else { return nil }
+    let scheme = field.value.firstWord
+    guard scheme.utf8.count >= 4, schemes.contains(HTTPHeaderName(String(scheme))) else { return nil }
     // What a server offers is no credential, and in running text a word is one.
     let rest = field.value[scheme.endIndex...].trimmingSpaces()
     let isOffer = field.name == .wwwAuthenticate || field.name == "Proxy-Authenticate"
@@ -122,7 +122,7 @@ public struct Redaction: Sendable {
 
   /// The same without the pass that clears most texts, as are the next ones.
   func inFull(address text: String) -> String {
-    guard text.utf8.contains(where: { "@=?#".utf8.contains($0) }) else { return text }
+    guard text.utf8.contains(where: { "@=?#%".utf8.contains($0) }) else { return text }
     if let hidden = hidingOddUser(in: text) { return inFull(address: hidden) }
     let whole = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
     let parts = (whole.first ?? "").split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -137,8 +137,20 @@ public struct Redaction: Sendable {
 
   func inFull(text: String) -> String { shown(text, depth: 0) }
 
+  /// Text with the secrets in its URLs hidden, and nothing else: of the library's own words, which are about names.
+  func hidingInURLs(of text: String) -> String {
+    guard text.contains("://") else { return text }
+    let words = text.split(separator: " ", omittingEmptySubsequences: false).map { word -> String in
+      guard word.contains("://") else { return String(word) }
+      let url = word.drop { "'\"(".contains($0) }
+      let end = url.lastIndex { !"'\",.;:)".contains($0) }.map { url.index(after: $0) } ?? url.endIndex
+      return word[..<url.startIndex] + self(address: String(url[..<end])) + url[end...]
+    }
+    return words.joined(separator: " ")
+  }
+
   func shown(_ text: String, depth: Int) -> String {
-    guard text.utf8.contains(where: { "@=:<".utf8.contains($0) }) else { return text }
+    guard text.utf8.contains(where: { "@=:<%".utf8.contains($0) }) else { return text }
     var redactor = TextRedactor(text, redaction: self, depth: depth)
     return redactor.redacted()
   }
@@ -148,6 +160,9 @@ public struct Redaction: Sendable {
     headers == other.headers && fields == other.fields && fragments == other.fragments && paths == other.paths
       && bodies == other.bodies
   }
+
+  /// True where values are hidden by their place.
+  var hidesPlaces: Bool { !places.isEmpty }
 
   /// True where nothing is hidden but users and passwords in URLs.
   var hidesNothing: Bool { names.isEmpty && headers.isEmpty && places.isEmpty && types.isEmpty }
@@ -172,7 +187,9 @@ public struct Redaction: Sendable {
     let start = text.firstRange(of: "//")?.upperBound ?? text.startIndex
     let authority = text[start...].prefix { $0 != "/" && $0 != "\\" }
     let path = text[authority.endIndex...]
-    let shownPath = path.utf8.contains(UInt8(ascii: "=")) ? inFull(text: String(path)) : String(path)
+    // There may be a pair in it, or another URL, which may be escaped.
+    let isSearched = path.utf8.contains { "=%".utf8.contains($0) } || path.contains("://")
+    let shownPath = isSearched ? inFull(text: String(path)) : String(path)
     guard let at = authority.lastIndex(of: "@") else { return text[..<authority.endIndex] + shownPath }
     return text[..<start] + Self.mark + authority[at...] + shownPath
   }
@@ -184,6 +201,7 @@ public struct Redaction: Sendable {
       let plainName = Self.unescaped(name)
       // What is no plain name may have the value in it.
       if isSecret(plainName, isPair: true) { return plainName.isPlainName ? "\(name)=\(Self.mark)" : Self.mark }
+      if holdsSecret(name, depth: 0) { return Self.mark }
       return holdsSecret(pair.dropFirst(name.count + 1), depth: 0) ? "\(name)=\(Self.mark)" : String(pair)
     }.joined(separator: "&")
   }
@@ -240,7 +258,20 @@ extension String {
 
   /// True when a field's name begins with `X-`, which says nothing (RFC 6648).
   fileprivate var hasExtensionPrefix: Bool {
-    utf8.prefix(2).elementsEqual("x-".utf8) || utf8.prefix(2).elementsEqual("X-".utf8)
+    var bytes = utf8.makeIterator()
+    guard let first = bytes.next(), first | 0x20 == UInt8(ascii: "x") else { return false }
+    return bytes.next() == UInt8(ascii: "-")
+  }
+
+  /// The letters before its first blank, ten at most; empty where there are other signs, or no blank.
+  fileprivate var firstWord: Substring {
+    var length = 0
+    for byte in utf8 {
+      if byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") { return Substring(utf8.prefix(length)) }
+      guard length < 10, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) else { return "" }
+      length += 1
+    }
+    return ""
   }
 }
 

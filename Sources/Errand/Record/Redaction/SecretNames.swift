@@ -61,11 +61,21 @@ struct SecretNames: Sendable {
   /// an error or a status is none but in forms: `error.code`, `<soap:Code>`.
   private func isNested(_ name: [UInt8], _ isPair: Bool) -> Bool {
     guard name.contains(where: Self.isDivider) else { return false }
-    return name.split(whereSeparator: Self.isDivider).contains { part in
-      let isCommon = !isPair && name.last != UInt8(ascii: "]") && part.elementsEqual("code".utf8)
-      return !isCommon && isWhole(Array(part))
+    let parts = name.split(whereSeparator: Self.isDivider)
+    return parts.indices.contains { index in
+      let part = Array(parts[index])
+      let isReason =
+        !isPair && part == Self.code && parts[..<index].contains { Self.reports.contains(Array($0)) }
+        && !LearnedSecrets.contains(part)
+      return !isReason && isWhole(part)
     }
   }
+
+  private static let code = Array("code".utf8)
+  /// What holds the code of an error or a status.
+  private static let reports = Set(
+    ["error", "errors", "fault", "status", "response", "result", "problem", "soap", "soapenv", "env", "s"]
+      .map { Array($0.utf8) })
 
   private static func isDivider(_ byte: UInt8) -> Bool { "[].:".utf8.contains(byte) }
 

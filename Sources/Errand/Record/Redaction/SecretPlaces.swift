@@ -1,5 +1,5 @@
 /// The places in JSON whose values are hidden, as paths of names from where one stands.
-struct SecretPlaces: Sendable {
+struct SecretPlaces: Sendable, Equatable {
   private var paths: [ArraySlice<[UInt8]>]
 
   init(_ paths: Set<String>) {

@@ -30,6 +30,7 @@ struct TextRedactor {
       case UInt8(ascii: "="): assignment()
       case UInt8(ascii: ":"): colon()
       case UInt8(ascii: "<"): element()
+      case UInt8(ascii: "%") where follows("3A%2F%2F") || follows("3a%2f%2f"): escapedURL()
       case let byte:
         copy(to: position + 1)
         if !Self.isWordByte(byte) { wordStart = position }
@@ -78,6 +79,20 @@ struct TextRedactor {
     // Only what is escaped is looked at as a whole: the rest is walked through.
     let value = Substring(decoding: bytes[position..<end], as: UTF8.self)
     if value.utf8.contains(UInt8(ascii: "%")), redaction.holdsSecret(value, depth: depth) { hide(to: end) }
+  }
+
+  /// A URL that is escaped as a whole, as in the path of another.
+  private mutating func escapedURL() {
+    defer { copy(to: min(position + 1, bytes.count)) }
+    guard position >= valuesSeen else { return }
+    let end = valueEnd
+    valuesSeen = end
+    guard redaction.holdsSecret(Substring(decoding: bytes[wordStart..<end], as: UTF8.self), depth: depth) else {
+      return
+    }
+    result.removeLast(position - wordStart)
+    position = wordStart
+    hide(to: end)
   }
 
   private mutating func colon() {

@@ -22,6 +22,8 @@ public struct Cookie: Sendable, CustomStringConvertible, CustomReflectable {
   public let expiry: Date?
   /// The date at which it came; that of the first of its kind where it was replaced since.
   public internal(set) var created: Date
+  /// The date at which it, or the last of its kind, was set.
+  var set: Date
   /// The date at which it was last sent, or came.
   var accessed: Date
   /// The order in which cookies came.
@@ -53,6 +55,7 @@ public struct Cookie: Sendable, CustomStringConvertible, CustomReflectable {
     self.expiry = expiry
     self.created = created
     self.accessed = accessed
+    set = created
   }
 
   /// `name=value` as it is sent; the value alone where there is no name (RFC 6265bis §5.8.3, step 4).

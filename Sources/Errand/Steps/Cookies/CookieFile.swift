@@ -75,6 +75,8 @@ private struct StoredCookie: Codable {
   var expiry: Double
   var created: Double
   var accessed: Double
+  /// Nil for one of an earlier version, which is that of its creation.
+  var set: Double?
 }
 
 extension StoredCookie {
@@ -85,7 +87,7 @@ extension StoredCookie {
       name: cookie.name, value: cookie.value, domain: cookie.domain, path: cookie.path, isHostOnly: cookie.isHostOnly,
       isSecure: cookie.isSecure, isHTTPOnly: cookie.isHTTPOnly, sameSite: cookie.sameSite?.rawValue,
       expiry: expiry.timeIntervalSince1970, created: cookie.created.timeIntervalSince1970,
-      accessed: cookie.accessed.timeIntervalSince1970)
+      accessed: cookie.accessed.timeIntervalSince1970, set: cookie.set.timeIntervalSince1970)
   }
 
   /// Nil for what no server may have set: it would keep every request from being sent.
@@ -94,10 +96,12 @@ extension StoredCookie {
       text.hasOnlyBytes { ($0 >= 0x20 && $0 != 0x7F) || $0 == 9 }
     }
     guard isSound, !domain.isEmpty, path.hasPrefix("/") else { return nil }
-    return Cookie(
+    var cookie = Cookie(
       Cookie.ID(name: name, domain: domain, path: path, isHostOnly: isHostOnly), value, isSecure: isSecure,
       isHTTPOnly: isHTTPOnly, sameSite: sameSite.flatMap { SameSite(rawValue: $0) },
       expiry: Date(timeIntervalSince1970: expiry), created: Date(timeIntervalSince1970: created),
       accessed: Date(timeIntervalSince1970: accessed))
+    if let set { cookie.set = Date(timeIntervalSince1970: set) }
+    return cookie
   }
 }

@@ -83,13 +83,20 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
   /// Removes the cookies for which `isUnwanted` holds, those in the jar's file too; it must be quick, and not use the jar.
   public func removeAll(where isUnwanted: @escaping @Sendable (Cookie) -> Bool = { _ in true }) {
     let unwanted = cookies.filter(isUnwanted).map(\.id)
+    let now = dates.now
     if store != nil {
       // What is set later is another cookie; the clocks of two processes differ a little.
-      let time = dates.now.addingTimeInterval(1)
-      removals.withLock { $0 = $0.suffix(99) + [{ $0.created <= time && isUnwanted($0) }] }
+      let time = now.addingTimeInterval(1)
+      removals.withLock { removals in
+        removals.append { $0.set <= time && isUnwanted($0) }
+        // They are few, unless the file cannot be written: then two become one.
+        guard removals.count > 100 else { return }
+        let (first, second) = (removals.removeFirst(), removals.removeFirst())
+        removals.insert({ first($0) || second($0) }, at: 0)
+      }
     }
     shelf.withLock { shelf in
-      for id in unwanted { shelf.remove(id) }
+      for id in unwanted { shelf.remove(id, at: now) }
     }
     store?.save(self)
   }

@@ -17,7 +17,8 @@ struct CookieShelf {
   /// A change since the file was written.
   enum Change {
     case kept(Cookie)
-    case removed
+    /// Removed at this time: what another process sets later is another cookie.
+    case removed(Date)
   }
 
   private let limits: Limits
@@ -53,12 +54,12 @@ struct CookieShelf {
     // Step 16: "leave secure cookies alone".
     if !cookie.isSecure, !target.isSecure, hidesSecure(cookie, target, now) { return false }
     var cookie = cookie
-    if let old = remove(cookie.id), !old.hasExpired(at: now) {
+    if let old = remove(cookie.id, at: now), !old.hasExpired(at: now) {
       // Step 23: the creation time stays.
       (cookie.created, cookie.number) = (old.created, old.number)
     }
     guard !cookie.hasExpired(at: now) else {
-      note(.removed, cookie.id)
+      note(.removed(now), cookie.id)
       return true
     }
     if cookie.number == 0 {
@@ -83,15 +84,15 @@ struct CookieShelf {
     }
   }
 
-  /// Removes a cookie; returns it.
+  /// Removes a cookie, and what the file has of it that was set by then; returns it.
   @discardableResult
-  mutating func remove(_ id: Cookie.ID) -> Cookie? {
+  mutating func remove(_ id: Cookie.ID, at now: Date) -> Cookie? {
     guard let index = byDomain[id.domain]?.firstIndex(where: { $0.id == id }) else { return nil }
     let cookie = byDomain[id.domain]?.remove(at: index)
     count -= 1
     if byDomain[id.domain]?.isEmpty ?? false { byDomain[id.domain] = nil }
     // The file has none that ends with the jar.
-    if cookie?.expiry != nil { note(.removed, id) }
+    if cookie?.expiry != nil { note(.removed(now), id) }
     return cookie
   }
 
@@ -117,20 +118,20 @@ struct CookieShelf {
       removeExpired(of: domain, now)
       while let cookies = byDomain[domain], cookies.count > limits.perDomain {
         let open = cookies.filter { !$0.isSecure }
-        remove(Self.leastUsed(open.isEmpty ? cookies : open))
+        remove(Self.leastUsed(open.isEmpty ? cookies : open), at: now)
       }
     }
     guard count > limits.overall else { return }
     for domain in byDomain.keys { removeExpired(of: domain, now) }
-    while count > limits.overall { remove(Self.leastUsed(byDomain.values.joined())) }
+    while count > limits.overall { remove(Self.leastUsed(byDomain.values.joined()), at: now) }
   }
 
-  private mutating func remove(_ cookie: Cookie?) {
-    if let cookie { remove(cookie.id) }
+  private mutating func remove(_ cookie: Cookie?, at now: Date) {
+    if let cookie { remove(cookie.id, at: now) }
   }
 
   private mutating func removeExpired(of domain: String, _ now: Date) {
-    for cookie in byDomain[domain] ?? [] where cookie.hasExpired(at: now) { remove(cookie.id) }
+    for cookie in byDomain[domain] ?? [] where cookie.hasExpired(at: now) { remove(cookie.id, at: now) }
   }
 
   private static func leastUsed(_ cookies: some Sequence<Cookie>) -> Cookie? {
@@ -213,7 +214,7 @@ extension CookieShelf {
   mutating func adopt(_ stored: [Cookie], now: Date) {
     let changes = takeJournal()
     let known = Dictionary(byDomain.values.joined().map { ($0.id, $0) }) { first, _ in first }
-    for cookie in known.values where cookie.expiry != nil && changes[cookie.id] == nil { remove(cookie.id) }
+    for cookie in known.values where cookie.expiry != nil && changes[cookie.id] == nil { remove(cookie.id, at: now) }
     for cookie in stored where changes[cookie.id] == nil && !cookie.hasExpired(at: now) {
       if let mine = known[cookie.id], mine.expiry == nil { continue }
       var cookie = cookie
@@ -228,7 +229,14 @@ extension CookieShelf {
 
   /// The new content of a file: its own cookies with the changes.
   static func merged(_ stored: [Cookie], _ changes: [Cookie.ID: Change], now: Date) -> [Cookie] {
-    var cookies = stored.filter { changes[$0.id] == nil }
+    var cookies = stored.filter { cookie in
+      switch changes[cookie.id] {
+      case nil: true
+      case .kept: false
+      // The clocks of two processes differ a little.
+      case .removed(let time): cookie.set > time.addingTimeInterval(1)
+      }
+    }
     for case .kept(let cookie) in changes.values.sorted(by: { $0.number < $1.number }) { cookies.append(cookie) }
     return cookies.filter { !$0.hasExpired(at: now) }.sorted { $0.created < $1.created }
   }

@@ -30,9 +30,14 @@ final class DownloadFile {
         isSurelyNotSent: true)
     }
     var made: [String] = []
-    guard PartialFile.makeFolders(to: place.folder, &made) else { throw place.failure() }
+    do {
+      guard PartialFile.makeFolders(to: place.folder, &made) else { throw place.failure() }
+      file = try LockedFile(place.path("part"), of: url.path)
+    } catch {
+      PartialFile.remove(made)
+      throw error
+    }
     madeFolders = made
-    file = try LockedFile(place.path("part"), of: url.path)
     self.disk = disk
     guard let there = Descriptor.length(of: file.descriptor) else { throw place.failure() }
     let journal = place.read("journal").flatMap { try? JSONDecoder().decode(DownloadJournal.self, from: $0) }

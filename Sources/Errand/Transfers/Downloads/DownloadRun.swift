@@ -139,7 +139,7 @@ actor DownloadRun {
         .badRequest, "a resumable download has the whole of what it names: leave the task's own range out",
         phase: .preparing, isSurelyNotSent: true)
     }
-    let (remaining, transfer) = (retry.remaining, desk.number)
+    let (remaining, transfer, isRepetition) = (retry.remaining, desk.number, retry.hasFailed)
     plan.change { plan in
       plan.headers[.acceptEncoding] = "identity"
       plan.headers[.ifRange] = nil
@@ -152,6 +152,7 @@ actor DownloadRun {
       plan.hedging = .none
       if let remaining { plan.timeouts.call = remaining }
       plan.transfer = transfer
+      plan.isRepetition = isRepetition
     }
     guard plan.httpMethod == .get || plan.httpMethod == .automatic else {
       throw TaskError(

@@ -91,6 +91,7 @@ struct UploadPart: ServerTask {
     plan.gzipUploadThreshold = .max
     // A piece of which some may have arrived is not sent once more before the server was asked, not even on a fresh connection.
     plan.idempotency = content.isPiece ? .neverRepeat : .automatic
+    plan.isPiece = content.isPiece
     if let deadline { plan.timeouts.call = deadline }
     return plan
   }

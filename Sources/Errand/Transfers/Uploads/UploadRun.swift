@@ -183,6 +183,7 @@ actor UploadRun {
     let part = UploadPart(makePlan(), request, to: url, content, isHome: isHome)
     var plan = part.plan(request.method, deadline: retry.remaining)
     plan.transfer = desk.number
+    plan.isRepetition = retry.hasFailed
     if content.isPiece {
       let (desk, before) = (desk, progress(0, rate: nil))
       plan.progress = { told in

@@ -73,8 +73,10 @@
     private static func failure(_ error: any Error, in state: State) -> any Error {
       let timers = state.timers
       let failure = TaskError.ofURLSession(error, phase: timers.phase, nothingSeen: timers.nothingSeen)
-      let isBroken = (failure as? TaskError)?.code == .connectionLost
-      return isBroken && state.inbox.isShort ? URLSessionInbox.short : failure
+      guard var failure = failure as? TaskError else { return failure }
+      if failure.code == .connectionLost, state.inbox.isShort { failure = URLSessionInbox.short }
+      failure.timings = state.measurements?.timings
+      return failure
     }
 
     // MARK: Waiting for the reader

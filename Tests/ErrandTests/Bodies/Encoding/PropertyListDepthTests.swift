@@ -35,6 +35,15 @@ import Testing
     #expect(try decode([String].self, encoder.encode(values)) == values)
   }
 
+  @Test func `as many levels as are promised are read`() throws {
+    func list(_ levels: Int) -> Data {
+      let (open, close) = (String(repeating: "<array>", count: levels), String(repeating: "</array>", count: levels))
+      return Data("<plist version=\"1.0\">\(open)\(close)</plist>".utf8)
+    }
+    try PropertyListDepth.check(list(PropertyListDepth.limit))
+    #expect(refusal(list(PropertyListDepth.limit + 1))?.contains("more than 512 levels") == true)
+  }
+
   @Test func `what stands in comments, texts and instructions is no level`() throws {
     let tags = String(repeating: "<array><dict>", count: 50)
     let text = """

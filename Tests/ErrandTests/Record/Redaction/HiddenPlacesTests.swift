@@ -39,6 +39,9 @@ import Testing
     (["a.b"], "data: 5\" wide\n\ndata: {\"a\":{\"b\":2}}", "data: 5\" wide\n\ndata: {\"a\":{\"b\":\"*\"}}"),
     (["x.b"], "{\"x\":[\n{\"b\":1},\n{\"b\":2}\n]}", "{\"x\":[\n{\"b\":\"*\"},\n{\"b\":\"*\"}\n]}"),
     (["a.b"], #"{"a":{"b":"cut"#, #"{"a":{"b":"*""#),
+    (["c.e"], "{\"n\":\"one\ntwo\",\"c\":{\"e\":\"b\"}}", "{\"n\":\"one\ntwo\",\"c\":{\"e\":\"*\"}}"),
+    (["c.e"], "{\"n\":\"one\r\ntwo\",\"c\":{\"e\":1}}", "{\"n\":\"one\r\ntwo\",\"c\":{\"e\":\"*\"}}"),
+    (["a.b"], #"{"a":[[[]],[[{"b":1}]],{"b":2}],"b":3}"#, #"{"a":[[[]],[[{"b":"*"}]],{"b":"*"}],"b":3}"#),
     (["a.b"], #"]}}{"a":{"b":1}}"#, #"]}}{"a":{"b":"*"}}"#),
     (["a.b"], #"{"\u0061":{"b":1}}"#, #"{"\u0061":{"b":"*"}}"#),
     (["a"], #"{"b":"a","c":"\"a\":1"}"#, #"{"b":"a","c":"\"a\":1"}"#),
@@ -114,6 +117,11 @@ import Testing
     #expect(!titled.contains("s3cret") && titled.contains("409 Conflict: Taken"))
     let silent = await reason(problem) { $0.bodies = ["application/*"] }
     #expect(!silent.contains("s3cret") && !silent.contains("Taken"))
+    let wide = StubLog.Answer.data(
+      Data(#"{"title":"x","detail":"s3cret"}"#.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }),
+      "application/problem+json", 409)
+    #expect(await !reason(wide) { $0.paths = ["detail"] }.contains("s3cret"))
+    #expect(await reason(problem) { $0.bodies = ["text/*"] }.contains("Taken: s3cret"), "its type is not hidden")
     let page = StubLog.Answer.data(Data("<title>s3cret</title>".utf8), "text/html", 500)
     #expect(await reason(page) { $0.bodies = [] }.contains("s3cret"))
     #expect(await !reason(page) { $0.bodies = ["text/html"] }.contains("s3cret"))
@@ -134,6 +142,23 @@ import Testing
     #expect(await !reason(Redaction(headers: [], fields: [], paths: ["byNumber.*.tier"])).contains("s3cret"))
     let whole = await reason(Redaction(headers: [], fields: [], bodies: ["application/json"]))
     #expect(whole.hasSuffix("at byNumber.*.*: the value does not fit"), "\(whole)")
+  }
+
+  private struct Refusal: TaskPayload, CustomStringConvertible {
+    let message: String
+    var description: String { message }
+  }
+
+  @Test func `what a payload says of itself is not shown where places are hidden`() async throws {
+    for paths: Set<String> in [[], ["message"]] {
+      let stub = StubServer(.data(Data(#"{"message":"s3cret is taken"}"#.utf8), .json, 422)) {
+        $0.errorPayload = Refusal.self
+        $0.redaction.paths = paths
+      }
+      let error = try #require(await taskError { try await PlainTask().on(stub.server).run() })
+      #expect("\(error)".contains("s3cret") == paths.isEmpty, "\(error)")
+      #expect(error.payload(as: Refusal.self)?.message == "s3cret is taken")
+    }
   }
 
   @Test func `a problem of a hidden type has no summary`() {

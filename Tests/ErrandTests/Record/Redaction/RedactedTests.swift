@@ -99,6 +99,15 @@ import Testing
     }
   }
 
+  @Test func `below a name that a type declares the names of a dictionary are none to be learned`() throws {
+    struct Quiz: Codable { var quizAnswers: [String: Redacted<String>] }
+    let quiz = try JSONDecoder().decode(Quiz.self, from: Data(#"{"quizAnswers":{"q17":"planted-redacted"}}"#.utf8))
+    #expect(quiz.quizAnswers.count == 1)
+    #expect(Redaction.standard.isSecret("quiz_answers") && !Redaction.standard.isSecret("q17"))
+    let body = Data(#"{"quizAnswers":{"q17":"planted-redacted"},"q17":1}"#.utf8)
+    #expect(Redaction.standard.body(body, type: .json, limit: 200) == #"{"quizAnswers":"<redacted>","q17":1}"#)
+  }
+
   @Test func `a peer's keys are bounded, and those that a type declares are not`() throws {
     struct Late: Codable { @Redacted var lateAnswer = "planted-redacted" }
     let keys = (0..<1500).map { "\"peerskey\($0)\":\"a\"" }.joined(separator: ",")

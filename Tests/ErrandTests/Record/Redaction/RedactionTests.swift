@@ -55,6 +55,12 @@ import Testing
     ("https://a.test/?next=https%3A%2F%2Fb.test%2F%3Ftoken%3Ds3cret&p=1", "https://a.test/?next=<redacted>&p=1"),
     ("https://a.test/?next=https%253A%252F%252Fb.test%253Fkey%253Ds3cret", "https://a.test/?next=<redacted>"),
     ("https://a.test/?q=100%25&r=a%20b", "https://a.test/?q=100%25&r=a%20b"),
+    ("https://a.test/fetch/https://u:s3cret@b.test/x", "https://a.test/fetch/https://<redacted>@b.test/x"),
+    ("https://a.test/?https://u:s3cret@b.test/", "https://a.test/?<redacted>"),
+    ("https://a.test/?https://u:s3cret@b.test/?x=1&y=2", "https://a.test/?<redacted>&y=2"),
+    ("https://a.test/fetch/https%3A%2F%2Fu%3As3cret%40b.test", "https://a.test/fetch/<redacted>"),
+    ("https://a.test/https%3a%2f%2fb.test%3Ftoken%3Ds3cret/y", "https://a.test/<redacted>"),
+    ("https://a.test/caf%C3%A9/https%3A%2F%2Fb.test", "https://a.test/caf%C3%A9/https%3A%2F%2Fb.test"),
   ])
   func `user, password and secret query values are hidden in a URL`(url: String, expected: String) throws {
     #expect(redaction(try #require(URL(string: url))) == expected)
@@ -247,6 +253,8 @@ import Testing
     let fault = "<env:Code><env:Value>env:Sender</env:Value></env:Code>"
     #expect(text(fault, "application/soap+xml") == fault)
     #expect(text("grant.code=s3cret", .form) == "grant.code=<redacted>")
+    #expect(text(#"{"oauth.code":"s3cret"}"#) == #"{"oauth.code":"<redacted>"}"#)
+    #expect(!text("<oauth:code>s3cret</oauth:code>", "application/xml").contains("s3cret"))
     #expect(redaction(address: "https://a.test/?oauth.code=s3cret") == "https://a.test/?oauth.code=<redacted>")
     #expect(
       text("grant[code]=s3cret", .form) == "grant[code]=<redacted>" && text("code=s3cret", .form) == "code=<redacted>")

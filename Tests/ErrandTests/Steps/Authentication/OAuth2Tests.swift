@@ -186,6 +186,19 @@ import Testing
     #expect(service.requests.count == 1 && !"\(error)".contains("planted"))
   }
 
+  @Test func `the words of a token endpoint are hidden as its bodies and their places are`() async throws {
+    service.fail(400, #"{"error":"invalid_scope","error_description":"for planted9"}"#)
+    for (change, isHidden) in [
+      ({ @Sendable (_: inout Redaction) in }, false), ({ $0.bodies = ["application/json"] }, true),
+      ({ $0.paths = ["error_description"] }, true), ({ $0.paths = ["detail"] }, false),
+    ] as [(@Sendable (inout Redaction) -> Void, Bool)] {
+      let shop = service.shop(service.settings(.clientCredentials))
+      await shop.server.update { change(&$0.redaction) }
+      let error = try #require(await taskError { try await shop.task().run() })
+      #expect("\(error)".contains("planted9") != isHidden && "\(error)".contains("invalid_scope"), "\(error)")
+    }
+  }
+
   @Test func `a token request that may have arrived is not repeated, one that did not is`() async throws {
     let tries = Counter()
     func shop(_ failure: TaskError) -> VirtualShop {

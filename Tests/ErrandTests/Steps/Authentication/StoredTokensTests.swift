@@ -73,6 +73,27 @@ import Testing
     #expect(service.requests.compactMap { $0["refresh_token"] } == ["first", "r1", "r1"] && service.reused == 1)
   }
 
+  @Test func `a grant that another process has used is not sent again`() async throws {
+    let (store, late) = (MemorySecretStore(), LateStore())
+    let name = "oauth2 app https://auth.test/token"
+    let mine = service.shop(service.settings(.authorizationCode("c0de")) { $0.store = store })
+    try await mine.task().run()
+    let before = try #require(try await store.secret(named: name))
+    // Its token was renewed, without another refresh token, and has ended since; that refresh token is refused now.
+    var renewed = try JSONDecoder().decode(AccessToken.self, from: before)
+    renewed.issued += 1
+    renewed.expiry = renewed.issued
+    try await late.setSecret(try JSONEncoder().encode(renewed), named: name)
+    late.old.withLock { $0 = before }
+    service.revoke()
+    service.revokeRefreshTokens()
+    let theirs = service.shop(service.settings(.authorizationCode("c0de")) { $0.store = late })
+    theirs.clock.advance(by: .seconds(2))
+    let error = try #require(await taskError { try await theirs.task().run() })
+    #expect(error.code == .signInRequired, "\(error)")
+    #expect(service.grants.count { $0 == "authorization_code" } == 1, "\(service.grants)")
+  }
+
   @Test func `where its refresh token is refused too, the grant gives another token`() async throws {
     let (store, late) = (MemorySecretStore(), LateStore())
     let name = "oauth2 app https://auth.test/token"

@@ -29,6 +29,24 @@ import Testing
     #expect(shop.requests.last?.headers[.ifNoneMatch] == "\"1\"")
   }
 
+  private struct Stamped: ServerGETTask, PayloadDownloadingTask {
+    typealias DownloadPayload = String
+    let path = "widgets/7"
+    let count: Shared<Int>
+    var headers: HTTPHeaders { ["X-Stamp": "\(count.withLock { $0 })"] }
+  }
+
+  @Test func `what a task computes for its header is computed for each request`() async throws {
+    let count = Shared(0)
+    let shop = CachedShop([.cacheControl: "max-age=0, stale-while-revalidate=60"])
+    let task = Stamped(count: count).on(shop.server)
+    _ = try await task.download()
+    let updates = task.updates()
+    count.withLock { $0 = 1 }
+    for try await _ in updates { count.withLock { $0 += 1 } }
+    #expect(shop.requests.map { $0.headers["X-Stamp"] } == ["0", "2"], "the first comes from the cache")
+  }
+
   @Test func `where the remote fails, the stored one has come before the error`() async throws {
     let shop = CachedShop { number, request in
       guard number == 1 else { throw TaskError(.offline, "no network", phase: .connecting) }

@@ -78,6 +78,47 @@ import Testing
     }
   }
 
+  @Test func `a removal that is written late takes no cookie that was set again since`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("cookies.json")
+      let clock = ManualClock()
+      let theirs = try jar(file, clock)
+      try theirs.set("session=1; Max-Age=6000", from: shop)
+      try await theirs.synchronize()
+      let mine = try jar(file, clock)
+      clock.advance(by: .seconds(60))
+      // The file cannot be written as all is removed.
+      let away = folder.appendingPathComponent("away")
+      try FileManager.default.moveItem(at: file, to: away)
+      try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+      mine.removeAll()
+      await #expect(throws: TaskError.self) { try await mine.synchronize() }
+      try FileManager.default.removeItem(at: file)
+      try FileManager.default.moveItem(at: away, to: file)
+      clock.advance(by: .seconds(300))
+      try theirs.set("session=2; Max-Age=6000", from: shop)
+      try await theirs.synchronize()
+      try mine.set("other=1; Max-Age=6000", from: shop)
+      try await mine.synchronize()
+      #expect(try Set(values(jar(file, clock))) == ["session=2", "other=1"])
+    }
+  }
+
+  @Test func `of any number of removals each counts`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("cookies.json")
+      let (mine, theirs) = (try jar(file), try jar(file))
+      for number in 0..<150 { try theirs.set("c\(number)=1; Max-Age=60", from: .known("https://h\(number).test/")) }
+      try await theirs.synchronize()
+      let lock = open(folder.appendingPathComponent(".cookies.json.lock").path, O_RDWR | O_CREAT, 0o600)
+      #expect(flock(lock, LOCK_EX) == 0)
+      for number in 0..<150 { mine.removeAll { $0.name == "c\(number)" } }
+      close(lock)
+      try await mine.synchronize()
+      #expect(try values(jar(file)).isEmpty && values(mine).isEmpty)
+    }
+  }
+
   @Test func `an empty file has no cookies`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")

@@ -151,7 +151,7 @@ import Testing
       #expect(Set(all.map(\.id)).count == all.count)
     }
     world.pass(10)
-    for cookie in world.shelf.cookies(at: world.now) { world.shelf.remove(cookie.id) }
+    for cookie in world.shelf.cookies(at: world.now) { world.shelf.remove(cookie.id, at: world.now) }
     for url in ["https://a.shop.test/", "https://b.shop.test/", "https://evil.test/", "https://10.0.0.1/"] {
       #expect(world.line(url) == "")
     }

@@ -23,6 +23,15 @@ import Testing
 
   private func part(_ url: URL) -> String { url.deletingLastPathComponent().path + "/.file.errand-part" }
 
+  @Test func `a place that cannot be made leaves no folders behind`() async throws {
+    try await inFolder { (url, names) throws in
+      let folder = url.deletingLastPathComponent()
+      let long = String(repeating: "x", count: 300)
+      #expect(throws: TaskError.self) { _ = try DownloadFile(for: folder.appendingPathComponent("a/\(long)/file")) }
+      #expect(try names().isEmpty)
+    }
+  }
+
   @Test func `what was written is gone on from by whoever opens it next`() async throws {
     try await inFolder { (url, names) throws in
       let first = try DownloadFile(for: url)

@@ -97,6 +97,8 @@ extension OAuth2 {
     public let detail: String?
     /// The status of the response.
     public let status: HTTPStatus
+    /// The media type in which it came.
+    var type: MediaType?
   }
 }
 

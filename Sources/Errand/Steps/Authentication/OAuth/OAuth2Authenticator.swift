@@ -57,8 +57,10 @@ final class OAuth2Authenticator: Authenticator {
         let stored = try await storedToken()
         let isLater = stored.map { $0.issued > latest?.issued ?? .distantPast } ?? false
         if isLater, let stored, freshness(of: stored, at: context.now) == .good { return stored }
-        guard isLater || settings.grant.isRepeatable else { throw refusal }
-        (latest, next) = (stored, isLater ? usableRefreshToken(of: stored) : nil)
+        let other = isLater ? stored?.refreshToken : nil
+        // What the grant gives once, it has given: to whoever stored that token.
+        guard other != nil && other != refreshToken || settings.grant.isRepeatable else { throw refusal }
+        (latest, next) = (stored, other == refreshToken ? nil : other)
       }
     }
     return nil
@@ -171,7 +173,11 @@ final class OAuth2Authenticator: Authenticator {
   }
 
   private func error(for refusal: OAuth2.Refusal, _ context: RefreshContext) -> TaskError {
-    let shown = context.redaction.hidesBody(of: .json) ? nil : refusal.detail
+    let redaction = context.redaction
+    let isHidden =
+      redaction.hidesBody(of: .json) || redaction.hidesBody(of: refusal.type)
+      || redaction.places.within("error_description").isReached
+    let shown = isHidden ? nil : refusal.detail
     let detail = shown.map { ": \(context.redaction(text: $0).shortened)" } ?? ""
     let words = "\(refusal.code.shortened)\(detail) (\(refusal.status))"
     if refusal.code == "invalid_grant", !settings.grant.isRepeatable {

@@ -66,7 +66,7 @@ struct TokenEndpoint: Sendable {
     guard let stated = try? JSONDecoder().decode(StatedRefusal.self, from: body) else { return nil }
     // Some servers repeat what they refuse.
     let detail = exchange.secrets.reduce(stated.error_description) { $0?.replacing($1, with: Redaction.mark) }
-    return OAuth2.Refusal(code: stated.error, detail: detail, status: response.status)
+    return OAuth2.Refusal(code: stated.error, detail: detail, status: response.status, type: response.mediaType)
   }
 
   /// The error for a status that is no success.
