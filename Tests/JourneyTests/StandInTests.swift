@@ -263,6 +263,44 @@ import Testing
     }
   }
 
+  /// Puts another body around that of the response, which reads it, or another status to it.
+  private struct Wrapping: PerCallStep {
+    let status: HTTPStatus?
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      var response = try await next(request)
+      if let status { response.status = status } else { response.body = HTTPResponseBody(Whole(response.body)) }
+      return response
+    }
+
+    private final class Whole: HTTPBodySource {
+      let body: HTTPResponseBody
+      init(_ body: HTTPResponseBody) { self.body = body }
+      func next() async throws -> Data? { try await body.next() }
+      func cancel() { body.cancel() }
+    }
+  }
+
+  @Test func `a body around that of the file is read from it, and a status that a step refuses replaces no file`()
+    async throws
+  {
+    let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 % 251) })
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      let shop = try Shop { $0.perCallSteps = [Wrapping(status: nil)] }
+      shop.mock.enqueue(.data(body))
+      try await PlainTask().on(shop.server).download(to: file)
+      #expect(try Data(contentsOf: file) == body && files(in: folder) == ["file"])
+      let refusing = try Shop {
+        $0.perCallSteps = [Wrapping(status: 502)]
+        $0.retryPolicy = .never
+      }
+      refusing.mock.enqueue(.text("an error of its own"))
+      let error = await #expect(throws: TaskError.self) { try await PlainTask().on(refusing.server).download(to: file) }
+      #expect(error?.status == 502 && error?.body == Data("an error of its own".utf8))
+      #expect(try Data(contentsOf: file) == body && files(in: folder) == ["file"])
+    }
+  }
+
   @Test func `what is no plain file is not replaced by one`() async throws {
     try await withFolder { folder in
       let shop = try Shop()

@@ -121,8 +121,9 @@ enum PayloadCoding {
         + (kinds.first { context.debugDescription.contains(" but found \($0) instead") }.map {
           "Expected to decode \(type) but found \($0) instead."
         } ?? "the value does not fit")
-    case DecodingError.valueNotFound(let type, let context):
-      "\(shownPath(context.codingPath))Expected to decode \(type) but found null instead."
+    case DecodingError.valueNotFound(_, let context):
+      shownPath(context.codingPath)
+        + (context.debugDescription.hasSuffix("is at end.") ? "the list ends before it" : "no value but null")
     case DecodingError.dataCorrupted(let context):
       shownPath(context.codingPath)
         + (unreadable.contains(context.debugDescription) ? context.debugDescription : "the value does not fit")

@@ -44,7 +44,9 @@ extension Call {
 
   /// The body that is in a file, to be read once more, while that is held back.
   private func heldBack(_ file: PartialFile) -> HTTPResponseBody {
-    let stored = HTTPResponseBody(StoredBody(file.writtenAt))
+    let source = StoredBody(file.writtenAt)
+    source.open()
+    let stored = HTTPResponseBody(source)
     // One whose body nobody has any more is dropped: a step has sent the request again.
     drop(state.withLock { $0.holdBack(file, readBy: stored) })
     return stored
@@ -58,14 +60,18 @@ extension Call {
 
   private func drop(_ files: [CallState.HeldBack]) {
     for held in files { held.file.discard() }
+    // Those that were dropped before may have left folders, for files that were beside them.
+    for held in files { held.file.removeFolders() }
   }
 
   /// The outcome of the steps that see the call once. Its body is still to be read, unless it is in the call's file, which is put in
   /// its place.
   func outcome(ofSteps response: HTTPResponse) throws -> Outcome {
+    try checkCancellation()
     var outcome = Outcome(self, response)
     var files = state.withLock { $0.takeHeldBack() }
-    let file = files.firstIndex { $0.body === response.body }.map { files.remove(at: $0).file }
+    let isWanted = outcome.isSuccess && outcome.isWhole  // a step may have made a refusal of it
+    let file = files.firstIndex { isWanted && $0.body === response.body }.map { files.remove(at: $0).file }
     drop(files)
     guard let file else { return outcome }
     outcome.response.body = HTTPResponseBody()

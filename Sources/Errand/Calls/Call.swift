@@ -240,6 +240,7 @@ final class Call: Sendable {
     error.url = shown.url.map { snapshot.configuration.redaction($0) }
     error.retryRefusal = refusal?.reason
     error.mostAttempts = refusal?.mostAttempts
+    if error.attemptCount != nil { error.attemptCount = nil }  // those of a transfer that this call has run
     // What a hook or a step throws may be another call's. Before its first attempt, this one has sent nothing.
     let isSurelyNotSent = !wasSent && (method == nil || error.isSurelyNotSent)
     if error.isSurelyNotSent != isSurelyNotSent { error.isSurelyNotSent = isSurelyNotSent }
@@ -250,7 +251,7 @@ final class Call: Sendable {
   var flightRecord: FlightRecord {
     var record = trace.flightRecord
     let (method, url, shared) = state.withLock { ($0.shown.method, $0.shown.url, $0.shared) }
-    if let shared { record.insert(shared) }
+    if !shared.isEmpty { record.insert(shared) }
     if let method, let url { record.title = "\(method) \(snapshot.configuration.redaction(url))" }
     return record
   }

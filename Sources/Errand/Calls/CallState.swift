@@ -11,8 +11,8 @@ struct CallState {
   var serverHeaders = HTTPHeaders()
   /// The reason for no further attempt, and the number that there might have been.
   var refusal: (reason: String, mostAttempts: Int?)?
-  /// What another call did that sent the same request for this one.
-  var shared: [FlightRecord.Entry]?
+  /// What other calls did that sent the same request for this one, each time that it joined one.
+  var shared: [[FlightRecord.Entry]] = []
   /// True when the server may have seen a request of the call.
   var wasPerhapsSent = false
   /// True once a once-only request was sent, as a step may make it.

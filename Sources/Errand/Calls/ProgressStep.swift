@@ -19,15 +19,16 @@ struct ProgressStep: PerAttemptStep {
   func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
     var request = request
     let isBrief = request.body.data.map { $0.count <= Self.pieceSize } ?? false
-    if !isBrief { request.body = counted(request.body) }
+    let upload = ProgressTeller(self)
+    if !isBrief { request.body = counted(request.body, by: upload) }
     var response = try await next(request)
-    if isBrief { tellWhole(of: request.body) }
+    if isBrief { tellWhole(of: request.body) } else { upload.finishWhereHandedOver() }
     if request.method == .head { return response }  // of what its length says nothing comes
     // RFC 9110 §8.6: the length is that of the packed body, and what comes here is unpacked.
     let isPacked = response.headers.contains(.contentEncoding)
     let total = isPacked ? nil : response.headers[.contentLength].flatMap { Int64($0) }
     let meter = ProgressMeter(.down, attempt: attempt, total: total, at: clock.now)
-    response.body = HTTPResponseBody(CountedBody(body: response.body, teller: ProgressTeller(meter, self)))
+    response.body = HTTPResponseBody(CountedBody(body: response.body, teller: ProgressTeller(self, meter)))
     return response
   }
 
@@ -39,7 +40,7 @@ struct ProgressStep: PerAttemptStep {
   }
 
   /// The same body, counted as it is read, from its start each time.
-  private func counted(_ body: HTTPBody) -> HTTPBody {
+  private func counted(_ body: HTTPBody, by teller: ProgressTeller) -> HTTPBody {
     guard !body.isEmpty else { return body }
     let length: Int64?
     do { length = try body.length() } catch { return body }  // whoever sends it says why it cannot be read
@@ -47,10 +48,11 @@ struct ProgressStep: PerAttemptStep {
       length: length, isReplayable: body.isReplayable, type: body.mediaType, trailers: body.trailers,
       isInMemory: body.isInMemory
     ) { [self] sink in
-      let teller = ProgressTeller(ProgressMeter(.up, attempt: attempt, total: length, at: clock.now), self)
+      teller.begin(ProgressMeter(.up, attempt: attempt, total: length, at: clock.now), length: length)
       try await body.forEachCountedChunk { chunk in
         for start in stride(from: chunk.startIndex, to: chunk.endIndex, by: Self.pieceSize) {
           let piece = chunk[start..<min(start + Self.pieceSize, chunk.endIndex)]
+          teller.hand(over: piece.count)
           try await sink(piece)
           teller.add(piece.count)
         }
@@ -60,24 +62,57 @@ struct ProgressStep: PerAttemptStep {
   }
 }
 
-/// Tells of one body.
+/// Tells of one body; of one that is sent, each time that it is read.
 private final class ProgressTeller: Sendable {
-  private let meter: Lock<ProgressMeter>
+  private struct State {
+    /// Nil before the body is read, and once its end was told.
+    var meter: ProgressMeter?
+    var length: Int64?
+    /// The bytes that were handed over, or are about to be, and those of them that were counted.
+    var handed: Int64 = 0
+    var counted: Int64 = 0
+  }
+
+  private let state: Lock<State>
   private let step: ProgressStep
 
-  init(_ meter: ProgressMeter, _ step: ProgressStep) {
-    self.meter = Lock(meter)
+  init(_ step: ProgressStep, _ meter: ProgressMeter? = nil) {
+    state = Lock(State(meter: meter))
     self.step = step
   }
 
-  func add(_ count: Int) {
-    let now = step.clock.now
-    if let progress = meter.withLock({ $0.add(count, at: now) }) { step.tell(progress) }
+  /// Begins to count a body that is read from its start.
+  func begin(_ meter: ProgressMeter, length: Int64?) {
+    state.withLock { $0 = State(meter: meter, length: length) }
   }
 
-  func finish() {
+  /// Notes that the next bytes are handed over.
+  func hand(over count: Int) { state.withLock { $0.handed += Int64(count) } }
+
+  func add(_ count: Int) {
     let now = step.clock.now
-    step.tell(meter.withLock { $0.finish(at: now) })
+    let progress = state.withLock { state in
+      state.counted += Int64(count)
+      return state.meter?.add(count, at: now)
+    }
+    if let progress { step.tell(progress) }
+  }
+
+  func finish() { end { _ in true } }
+
+  /// Tells of the end of a body of which the last bytes were handed over, and perhaps not counted yet: the answer to all of it
+  /// may come before.
+  func finishWhereHandedOver() { end { $0.length == $0.handed } }
+
+  private func end(where hasEnded: (State) -> Bool) {
+    let now = step.clock.now
+    let progress = state.withLock { state -> TransferProgress? in
+      guard var meter = state.meter, hasEnded(state) else { return nil }
+      state.meter = nil
+      _ = meter.add(Int(max(0, state.handed - state.counted)), at: now)
+      return meter.finish(at: now)
+    }
+    if let progress { step.tell(progress) }
   }
 }
 

@@ -17,20 +17,13 @@ package enum Descriptor {
 
   /// The bytes of a plain file of this user's; nil where there is none, it is no smaller than `limit`, or somebody has planted a link or
   /// something else in its place.
-  ///
-  /// - Parameters:
-  ///   - path: The file.
-  ///   - limit: The number of bytes from which on it is not read.
-  ///   - other: A file beside it whose owner will do too: some file systems have all files belong to one user.
-  static func contents(ofOwn path: String, below limit: Int, orOf other: String? = nil) -> Data? {
+  static func contents(ofOwn path: String, below limit: Int) -> Data? {
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    if status.st_uid != geteuid() {
-      var beside = stat()
-      guard let other, lstat(other, &beside) == 0, beside.st_uid == status.st_uid else { return nil }
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
+      return nil
     }
     var data = Data()
     while data.count < limit, let chunk = bytes(of: descriptor, atMost: 64 << 10) {

@@ -56,6 +56,25 @@ extension StringProtocol {
   /// the bytes are no UTF-8.
   package var percentDecoded: String? { percentDecodedBytes.flatMap { String(bytes: $0, encoding: .utf8) } }
 
+  /// The text with its percent-encoded bytes decoded; percent signs of nothing stay, and what is no UTF-8 is replaced.
+  package var percentDecodedAsFarAsPossible: String {
+    guard utf8.contains(UInt8(ascii: "%")) else { return String(self) }
+    var bytes = Array(utf8)[...]
+    var decoded: [UInt8] = []
+    decoded.reserveCapacity(bytes.count)
+    while let byte = bytes.popFirst() {
+      if byte == UInt8(ascii: "%"), bytes.count >= 2, let high = bytes[bytes.startIndex].hexadecimalDigit,
+        let low = bytes[bytes.startIndex + 1].hexadecimalDigit
+      {
+        decoded.append(high << 4 | low)
+        bytes = bytes.dropFirst(2)
+      } else {
+        decoded.append(byte)
+      }
+    }
+    return String(decoding: decoded, as: UTF8.self)
+  }
+
   /// The bytes of the text with its percent-encoded ones decoded; nil where a percent sign is not before two hexadecimal digits.
   var percentDecodedBytes: [UInt8]? {
     var bytes: [UInt8] = []

@@ -63,10 +63,12 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
     }
   }
 
-  /// Adds what another call did that sent the same request for this one, which joined it.
-  mutating func insert(_ shared: [Entry]) {
-    let joined = entries.lastIndex { if case .joined = $0.moment { true } else { false } }
-    entries.insert(contentsOf: shared, at: joined.map { $0 + 1 } ?? entries.count)
+  /// Adds what other calls did that sent the same request for this one, each behind the moment at which this one joined it.
+  mutating func insert(_ shared: [[Entry]]) {
+    var left = shared[...]
+    entries = entries.flatMap { entry in
+      if case .joined = entry.moment, let others = left.popFirst() { [entry] + others } else { [entry] }
+    }
   }
 
   /// The title, then one line a moment.

@@ -26,12 +26,14 @@ struct ConnectivityWait: PerAttemptStep {
     guard left > .zero else { return false }
     let start = clock.now
     defer { allowance.spend(clock.now - start) }
-    return try await clock.within(left) {
+    let hasCome: Void? = try await clock.within(left) {
       try await reachability.waitUntilReachable(origin, failures: failures, clock: clock)
-      // One that is wrong and says so at once must not send as fast as it can.
-      let rest = Self.leastWait(failures) - (clock.now - start)
-      if rest > .zero { try await clock.sleep(for: rest) }
-    } != nil
+    }
+    guard hasCome != nil else { return false }
+    // One that is wrong and says so at once must not send as fast as it can. The last try comes as the time ends.
+    let rest = min(Self.leastWait(failures), left) - (clock.now - start)
+    if rest > .zero { try await clock.sleep(for: rest) }
+    return true
   }
 
   /// The least time between two tries: a tenth of a second, and twice as long after every failure, up to five seconds.

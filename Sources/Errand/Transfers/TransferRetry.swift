@@ -12,6 +12,8 @@ struct TransferRetry: Sendable {
   private let start: Duration
   /// The attempts since something was gained.
   private var attempts: [AttemptRecord] = []
+  /// The time at which it was gained.
+  private var lastGain: Duration
   private var renewals = 0
   /// True where the last attempt brought nothing.
   private var isRepetition = false
@@ -22,6 +24,7 @@ struct TransferRetry: Sendable {
     manager = plan.server.manager
     limit = plan.timeouts.orElse(configuration.timeouts).bounded.call
     start = manager.clock.now
+    lastGain = start
   }
 
   /// The time until the deadline of the transfer; nil where there is none.
@@ -42,7 +45,7 @@ struct TransferRetry: Sendable {
   var hasFailed: Bool { !attempts.isEmpty }
 
   /// Notes that an attempt brought the transfer on.
-  mutating func gained() { (attempts, renewals) = ([], 0) }
+  mutating func gained() { (attempts, renewals, lastGain) = ([], 0, manager.clock.now) }
 
   /// True where a task that was refused, as with the signature of a URL that has expired, is to be built once more.
   mutating func mayRenew() -> Bool {
@@ -76,7 +79,7 @@ struct TransferRetry: Sendable {
       retryAfter: RetryAfter.delay(in: error.headers).map { max(.zero, $0 - waited) },
       random: manager.random.unit())
     var refused = error
-    (refused.attemptCount, refused.elapsed) = (attempts.count, manager.clock.now - start)
+    (refused.attemptCount, refused.elapsed) = (attempts.count, manager.clock.now - lastGain)
     let verdict = try await policy.verdict(failure)
     if case .stand = verdict { throw refused }
     refused.mostAttempts = policy.mostAttempts

@@ -188,6 +188,32 @@ import Testing
     #expect(TaskError.Code("badURL") == .badURL && Set([TaskError.Code("badURL"), .badURL]).count == 1)
   }
 
+  private struct Pair: TaskPayload {
+    init(from decoder: any Decoder) throws {
+      var list = try decoder.unkeyedContainer()
+      _ = try (list.decode(Int.self), list.decode(Int.self))
+    }
+  }
+
+  @Test func `the attempts of a transfer are not those of the call that ran it`() async throws {
+    try await withFolder { folder in
+      let stub = StubServer(.status(503)) { $0.retryPolicy = .fixed(retries: 2, delay: .zero) }
+      let server = stub.server
+      await server.update { configuration in
+        configuration.preflight = { task, _ in
+          guard task is AddWidget else { return }
+          try await ResumableDownload(GetWidget().on(server), to: folder.appendingPathComponent("file")).run()
+        }
+      }
+      let alone = try await error {
+        try await ResumableDownload(GetWidget().on(server), to: folder.appendingPathComponent("file")).run()
+      }
+      #expect("\(alone)".contains("after 3 attempts"), "\(alone)")
+      let error = try await error { try await AddWidget().on(server).upload() }
+      #expect(!"\(error)".contains("attempts"), "\(error)")
+    }
+  }
+
   @Test func `a type's words that look like a decoder's are not shown where nothing is`() async throws {
     struct Picky: TaskPayload {
       let id: Int
@@ -206,7 +232,12 @@ import Testing
     }
     let stub = StubServer(.json(#"{"id":null,"name":1}"#))
     let reason = try await error { _ = try await GetWidget().on(stub.server).recording(.url).download() }.reason
-    #expect(reason.contains("Int but found null") || reason.contains("String but found a number"), "\(reason)")
+    #expect(reason.contains("no value but null") || reason.contains("String but found a number"), "\(reason)")
+    let short = StubServer(.json("[1]"))
+    let ended = try await self.error {
+      _ = try await Endpoint<Void, Pair>.get("x").on(short.server).recording(.url).download()
+    }.reason
+    #expect(ended.hasSuffix("the list ends before it"), "\(ended)")
   }
 
   @Test func `a retry tells nothing of fields that a task hides`() async throws {

@@ -31,7 +31,7 @@ struct FileValidators: Equatable {
   /// The validators of a file; nil where it is not there, or is not as it was downloaded.
   static func of(_ file: URL) -> FileValidators? {
     guard let stamp = stamp(of: file),
-      let note = Descriptor.contents(ofOwn: place(for: file).path, below: 64 << 10, orOf: file.path),
+      let note = Descriptor.contents(ofOwn: place(for: file).path, below: 64 << 10),
       let text = String(data: note, encoding: .utf8)
     else { return nil }
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }

@@ -128,6 +128,9 @@ struct PartialFile: Sendable {
     remove()
   }
 
+  /// Removes the folders that were made for it once more, unless they are in use.
+  func removeFolders() { Self.remove(madeFolders) }
+
   private func remove() {
     unlink(path)
     Self.remove(madeFolders)

@@ -14,20 +14,28 @@ final class StoredBody: HTTPBodySource {
 
   init(_ url: URL) { path = url.path }
 
+  /// Opens the file now: it is renamed or removed before the last byte of it is read.
+  func open() { state.withLock { open(&$0) } }
+
   deinit { cancel() }
 
   /// The next chunk. The first read opens the file: mostly there is none.
   func next() async throws -> Data? {
     try state.withLock { state in
       if !state.isOpened {
-        state.isOpened = true
-        state.descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        open(&state)
         guard state.descriptor >= 0 else { throw failure() }
       }
       guard state.descriptor >= 0 else { return nil }
       guard let chunk = Descriptor.bytes(of: state.descriptor, atMost: Self.chunkSize) else { throw failure() }
       return chunk.isEmpty ? nil : chunk
     }
+  }
+
+  private func open(_ state: inout State) {
+    guard !state.isOpened else { return }
+    state.isOpened = true
+    state.descriptor = Descriptor.opened(path) ?? -1
   }
 
   func cancel() {

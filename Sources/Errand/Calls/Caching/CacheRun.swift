@@ -44,6 +44,7 @@ final class CacheRun: Sendable {
   /// Answers the request from the cache, or by `attempts`.
   func answer(_ attempts: @escaping Attempts) async throws -> Outcome {
     let readsNothing = !demand.isCacheable || caching.policy.mode == .none
+    let validations = call.manager.revalidations.count
     let entries = readsNothing ? [] : await caching.store.entries(for: key)
     let entry = choose(among: entries) ?? preloaded
     let now = call.manager.dates.now
@@ -54,7 +55,7 @@ final class CacheRun: Sendable {
       guard let entry else { break }
       let status = CacheStatus(timeLeft: use.timeLeft)
       if let outcome = try await serve(entry, status, age: entry.response.age(at: now)) {
-        if use.validatesAfterwards { call.validateAfterwards(key) }
+        if use.validatesAfterwards { call.validateAfterwards(key, since: validations) }
         return outcome
       }
     case .refuse: throw notCached(hasEntry: entry != nil)

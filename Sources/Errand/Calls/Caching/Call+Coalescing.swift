@@ -20,7 +20,7 @@ extension Call {
         (state.method, state.url) = (shared.method, shared.url)
         if shared.wasPerhapsSent { state.wasPerhapsSent = true }
         state.refusal = shared.refusal
-        state.shared = flight.call.trace.flightRecord.inner(since: start, notBefore: joined)
+        state.shared.append(flight.call.trace.flightRecord.inner(since: start, notBefore: joined))
       }
       // The shared call was cancelled with others, and not for this one.
       if case .failure(is CancellationError) = result, !isCancelled, shared.isCancelled { continue }

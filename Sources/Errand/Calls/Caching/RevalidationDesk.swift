@@ -5,28 +5,56 @@ final class RevalidationDesk: Sendable {
     let key: CacheKey
   }
 
-  private let places = Lock<Set<Place>>([])
+  private struct State {
+    var underWay: Set<Place> = []
+    /// The number of those that have ended.
+    var count = 0
+    /// The same as each of the last ones ended.
+    var ended: [Place: Int] = [:]
+  }
 
-  /// False where one is under way already.
-  func begin(_ key: CacheKey, of server: Server) -> Bool {
-    places.withLock { $0.insert(Place(server: ObjectIdentifier(server), key: key)).inserted }
+  /// The most whose end is remembered.
+  private static let room = 1000
+
+  private let state = Lock(State())
+
+  /// The number of those that have ended.
+  var count: Int { state.withLock { $0.count } }
+
+  /// False where one is under way already, or has ended since there were `count`: what was looked up then is not what is stored now.
+  func begin(_ key: CacheKey, of server: Server, since count: Int) -> Bool {
+    let place = Place(server: ObjectIdentifier(server), key: key)
+    return state.withLock { state in
+      guard state.ended[place] ?? 0 <= count else { return false }
+      return state.underWay.insert(place).inserted
+    }
   }
 
   func end(_ key: CacheKey, of server: Server) {
-    places.withLock { _ = $0.remove(Place(server: ObjectIdentifier(server), key: key)) }
+    let place = Place(server: ObjectIdentifier(server), key: key)
+    state.withLock { state in
+      state.underWay.remove(place)
+      state.count += 1
+      if state.ended.count >= Self.room { state.ended = [:] }
+      state.ended[place] = state.count
+    }
   }
 }
 
 extension Call {
   /// Validates a stored response that was used stale, in a call of its own: one at a time for each URL and credential.
-  func validateAfterwards(_ key: CacheKey) {
+  ///
+  /// - Parameters:
+  ///   - key: What is stored.
+  ///   - count: The number of validations that had ended as it was looked up.
+  func validateAfterwards(_ key: CacheKey, since count: Int) {
     var plan = plan.unseen
     do { plan.headers = try plan.presentHeaders } catch { return }  // as those of the call itself may be by now
     plan.cachePolicy = .validated
     plan.priority = .low
     plan.timeouts.call = nil
     let desk = manager.revalidations
-    guard desk.begin(key, of: plan.server) else { return }
+    guard desk.begin(key, of: plan.server, since: count) else { return }
     Attempt.besideSurrounding { [plan] in
       defer { desk.end(key, of: plan.server) }
       // The caller has a response; what fails here is in the events.

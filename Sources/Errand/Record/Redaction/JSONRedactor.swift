@@ -87,7 +87,15 @@ struct JSONRedactor {
   private var endsDocument: Bool {
     guard isLineBreak(position) else { return false }
     let isPair = bytes[position...].starts(with: "\r\n".utf8)
-    return beginsAnew || isLineBreak(position + (isPair ? 2 : 1))
+    return beginsAnew || isLineBreak(position + (isPair ? 2 : 1)) || isFollowedByJSON
+  }
+
+  /// True where the next line begins, after blanks, with an object, an array or the name of a member.
+  private var isFollowedByJSON: Bool {
+    let line = bytes[(position + 1)...].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+    guard line.first == Self.quote else { return line.first == UInt8(ascii: "{") || line.first == UInt8(ascii: "[") }
+    let name = line.dropFirst().prefix { $0 != Self.quote && $0 != UInt8(ascii: "\n") }
+    return bytes[name.endIndex...].dropFirst().first { !Self.isBlank($0) } == UInt8(ascii: ":")
   }
 
   private func isLineBreak(_ place: Int) -> Bool {

@@ -6,7 +6,8 @@
 ///     }
 ///
 /// It is encoded and decoded as its value, and so sent as it is. The name that it is encoded or decoded under is hidden from then on, in all that
-/// the process shows with any ``Redaction`` that hides names: in JSON, forms, queries and header fields. An optional that is nil is left out.
+/// the process shows with any ``Redaction`` that hides names: in JSON, forms, queries and header fields. In a dictionary that is the name of the
+/// dictionary. An optional that is nil is left out.
 ///
 /// A response that cannot be decoded is shown, in part, before its names are known: list those in ``Redaction/fields``.
 @propertyWrapper public struct Redacted<Value: Sendable>: Sendable {

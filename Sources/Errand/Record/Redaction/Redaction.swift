@@ -139,14 +139,18 @@ public struct Redaction: Sendable {
 
   /// Text with the secrets in its URLs hidden, and nothing else: of the library's own words, which are about names.
   func hidingInURLs(of text: String) -> String {
-    guard text.contains("://") else { return text }
-    let words = text.split(separator: " ", omittingEmptySubsequences: false).map { word -> String in
-      guard word.contains("://") else { return String(word) }
-      let url = word.drop { "'\"(".contains($0) }
-      let end = url.lastIndex { !"'\",.;:)".contains($0) }.map { url.index(after: $0) } ?? url.endIndex
-      return word[..<url.startIndex] + self(address: String(url[..<end])) + url[end...]
+    var (shown, rest) = ("", text[...])
+    while let colon = rest.firstRange(of: "://") {
+      let scheme = rest[..<colon.lowerBound].reversed().prefix { $0.isLetter || $0.isNumber || "+.-".contains($0) }
+      let start = rest.index(colon.lowerBound, offsetBy: -scheme.count)
+      var end = colon.upperBound
+      while end < rest.endIndex, !" \n\t\"'`\\<>".contains(rest[end]) || rest[end...].hasPrefix(Self.mark) {
+        end = rest.index(end, offsetBy: rest[end] == "<" ? Self.mark.count : 1)
+      }
+      shown += rest[..<start] + self(address: String(rest[start..<end]))
+      rest = rest[end...]
     }
-    return words.joined(separator: " ")
+    return shown + rest
   }
 
   func shown(_ text: String, depth: Int) -> String {
@@ -187,11 +191,21 @@ public struct Redaction: Sendable {
     let start = text.firstRange(of: "//")?.upperBound ?? text.startIndex
     let authority = text[start...].prefix { $0 != "/" && $0 != "\\" }
     let path = text[authority.endIndex...]
-    // There may be a pair in it, or another URL, which may be escaped.
-    let isSearched = path.utf8.contains { "=%".utf8.contains($0) } || path.contains("://")
-    let shownPath = isSearched ? inFull(text: String(path)) : String(path)
+    // There may be a pair in it, or another URL.
+    let isSearched = path.utf8.contains(UInt8(ascii: "=")) || path.contains("://")
+    let shownPath = isSearched ? inFull(text: String(path)) : hidingEscapedURLs(in: path)
     guard let at = authority.lastIndex(of: "@") else { return text[..<authority.endIndex] + shownPath }
     return text[..<start] + Self.mark + authority[at...] + shownPath
+  }
+
+  /// A path without the segments that are URLs, escaped as a whole, and have a secret in them.
+  private func hidingEscapedURLs(in path: Substring) -> String {
+    guard path.utf8.contains(UInt8(ascii: "%")) else { return String(path) }
+    return path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
+      var plain = String(segment)
+      for _ in 0..<4 where !plain.contains("://") { plain = plain.percentDecodedAsFarAsPossible }
+      return plain.contains("://") && holdsSecret(segment, depth: 0) ? Self.mark : String(segment)
+    }.joined(separator: "/")
   }
 
   /// `name=value` pairs, the values of secret names hidden, and those that hold pairs with such names themselves.
@@ -213,7 +227,8 @@ public struct Redaction: Sendable {
     var plain = String(value)
     for _ in 0..<4 {  // escaped as often as that, it is not for people to read
       if shown(plain, depth: depth + 1) != plain { return true }
-      guard plain.contains("%"), let next = plain.percentDecoded, next != plain else { return false }
+      let next = plain.percentDecodedAsFarAsPossible
+      if next == plain { return false }
       plain = next
     }
     return true

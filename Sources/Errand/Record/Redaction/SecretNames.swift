@@ -61,14 +61,13 @@ struct SecretNames: Sendable {
   /// an error or a status is none but in forms: `error.code`, `<soap:Code>`.
   private func isNested(_ name: [UInt8], _ isPair: Bool) -> Bool {
     guard name.contains(where: Self.isDivider) else { return false }
-    let parts = name.split(whereSeparator: Self.isDivider)
-    return parts.indices.contains { index in
-      let part = Array(parts[index])
-      let isReason =
-        !isPair && part == Self.code && parts[..<index].contains { Self.reports.contains(Array($0)) }
-        && !LearnedSecrets.contains(part)
-      return !isReason && isWhole(part)
+    var isReport = false
+    for part in name.split(whereSeparator: Self.isDivider).lazy.map(Array.init) {
+      let isReason = isReport && !isPair && part == Self.code && !LearnedSecrets.contains(part)
+      if !isReason, isWhole(part) { return true }
+      if !isReport { isReport = Self.reports.contains(part) }
     }
+    return false
   }
 
   private static let code = Array("code".utf8)

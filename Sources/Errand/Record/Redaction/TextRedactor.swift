@@ -14,6 +14,7 @@ struct TextRedactor {
   private var valuesSeen = 0
   private var usersSeen = 0
   private var oddUsersSeen = 0
+  private var escapesSeen = 0
   private var result: [UInt8] = []
 
   init(_ text: String, redaction: Redaction, depth: Int) {
@@ -83,13 +84,11 @@ struct TextRedactor {
 
   /// A URL that is escaped as a whole, as in the path of another.
   private mutating func escapedURL() {
-    defer { copy(to: min(position + 1, bytes.count)) }
-    guard position >= valuesSeen else { return }
-    let end = valueEnd
-    valuesSeen = end
-    guard redaction.holdsSecret(Substring(decoding: bytes[wordStart..<end], as: UTF8.self), depth: depth) else {
-      return
-    }
+    let end = end { !Self.isWordByte($0) }
+    guard position >= escapesSeen else { return copy(to: position + 1) }
+    escapesSeen = end
+    let word = Substring(decoding: bytes[wordStart..<end], as: UTF8.self)
+    guard redaction.holdsSecret(word, depth: depth) else { return copy(to: position + 1) }
     result.removeLast(position - wordStart)
     position = wordStart
     hide(to: end)

@@ -61,6 +61,12 @@ public struct Cookie: Sendable, CustomStringConvertible, CustomReflectable {
   /// `name=value` as it is sent; the value alone where there is no name (RFC 6265bis §5.8.3, step 4).
   var pair: String { name.isEmpty ? value : "\(name)=\(value)" }
 
+  /// True where it was set after that time, by another process. Their clocks differ a little; what one that is wrong says of the future
+  /// counts for nothing.
+  func wasSet(after time: Date, now: Date) -> Bool {
+    set > time.addingTimeInterval(1) && set <= now.addingTimeInterval(1)
+  }
+
   /// True from its expiry on.
   func hasExpired(at now: Date) -> Bool { expiry.map { $0 <= now } ?? false }
 

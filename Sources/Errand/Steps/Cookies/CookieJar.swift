@@ -10,9 +10,20 @@ public import ErrandFoundation
 public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectable {
   private let shelf: Lock<CookieShelf>
   /// The removals that the file has not seen yet: it may have cookies of other processes.
-  private let removals = Lock<[@Sendable (Cookie) -> Bool]>([])
+  private let removals = Lock<[Removal]>([])
   private let dates: DatedClock
   private let store: CookieStore?
+
+  private struct Removal: Sendable {
+    let time: Date
+    let isUnwanted: @Sendable (Cookie) -> Bool
+
+    /// True for a cookie that was there then.
+    func takes(_ cookie: Cookie, now: Date) -> Bool { isUnwanted(cookie) && !cookie.wasSet(after: time, now: now) }
+  }
+
+  /// The most removals that wait for the file; more than that are not made while it cannot be written.
+  private static let mostRemovals = 10_000
 
   /// A jar of the process, for servers that are to share one.
   public static let shared = CookieJar()
@@ -85,15 +96,7 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
     let unwanted = cookies.filter(isUnwanted).map(\.id)
     let now = dates.now
     if store != nil {
-      // What is set later is another cookie; the clocks of two processes differ a little.
-      let time = now.addingTimeInterval(1)
-      removals.withLock { removals in
-        removals.append { $0.set <= time && isUnwanted($0) }
-        // They are few, unless the file cannot be written: then two become one.
-        guard removals.count > 100 else { return }
-        let (first, second) = (removals.removeFirst(), removals.removeFirst())
-        removals.insert({ first($0) || second($0) }, at: 0)
-      }
+      removals.withLock { $0 = $0.suffix(Self.mostRemovals - 1) + [Removal(time: now, isUnwanted: isUnwanted)] }
     }
     shelf.withLock { shelf in
       for id in unwanted { shelf.remove(id, at: now) }
@@ -168,7 +171,8 @@ extension CookieJar {
     }
     do {
       let stored = try file.update { cookies in
-        CookieShelf.merged(cookies.filter { cookie in !removals.contains { $0(cookie) } }, changes, now: now)
+        CookieShelf.merged(
+          cookies.filter { cookie in !removals.contains { $0.takes(cookie, now: now) } }, changes, now: now)
       }
       shelf.withLock { [stored] in $0.adopt(stored, now: now) }
     } catch {

@@ -233,8 +233,7 @@ extension CookieShelf {
       switch changes[cookie.id] {
       case nil: true
       case .kept: false
-      // The clocks of two processes differ a little.
-      case .removed(let time): cookie.set > time.addingTimeInterval(1)
+      case .removed(let time): cookie.wasSet(after: time, now: now)
       }
     }
     for case .kept(let cookie) in changes.values.sorted(by: { $0.number < $1.number }) { cookies.append(cookie) }

@@ -109,7 +109,8 @@ extension DownloadRun {
     if let first { return try await write(first, to: index, until: part.end) }
     guard let journal = file.journal, let validator = journal.validator else { throw DownloadCrew.Mismatch() }
     let reply = try await ask(
-      DownloadStep.Asked(offset: part.next, validator: validator, total: journal.total, end: part.end))
+      DownloadStep.Asked(offset: part.next, validator: validator, total: journal.total, end: part.end),
+      isRepetition: retry.hasFailed)
     switch (reply.step, reply.source) {
     case (.append(let end, let total?), .success(let response)):
       do {

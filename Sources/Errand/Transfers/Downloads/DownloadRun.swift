@@ -91,7 +91,7 @@ actor DownloadRun {
     var asked = DownloadStep.Asked(
       offset: offset, validator: file.journal?.validator, total: offset > 0 ? file.journal?.total : nil)
     if offset == 0, mayComeInRanges { asked = DownloadStep.Asked(offset: 0, end: aim.smallestRange) }
-    let reply = try await ask(asked)
+    let reply = try await ask(asked, isRepetition: retry.hasFailed)
     switch reply.source {
     case .failure(let error): try await act(on: reply.step, error)
     case .success(let response):
@@ -113,11 +113,11 @@ actor DownloadRun {
     let url: URL
   }
 
-  /// Sends the request of a step.
-  func ask(_ asked: DownloadStep.Asked) async throws -> Reply {
+  /// Sends the request of a step; `isRepetition` says whether the one before failed.
+  func ask(_ asked: DownloadStep.Asked, isRepetition: Bool) async throws -> Reply {
     var asked = asked
     do {
-      let response = try await send(asked)
+      let response = try await send(asked, isRepetition: isRepetition)
       let first = response.redirects.first?.url ?? response.url
       asked.isOther = isOther(first)
       let step = DownloadStep.after(response.status, response.headers, asked: asked)
@@ -132,14 +132,14 @@ actor DownloadRun {
   }
 
   /// Sends the task, built anew: for the whole, or for what is missing of the version that is there.
-  private func send(_ asked: DownloadStep.Asked) async throws -> HTTPResponse {
+  private func send(_ asked: DownloadStep.Asked, isRepetition: Bool) async throws -> HTTPResponse {
     var plan = makePlan()
     guard plan.range == nil else {
       throw TaskError(
         .badRequest, "a resumable download has the whole of what it names: leave the task's own range out",
         phase: .preparing, isSurelyNotSent: true)
     }
-    let (remaining, transfer, isRepetition) = (retry.remaining, desk.number, retry.hasFailed)
+    let (remaining, transfer) = (retry.remaining, desk.number)
     plan.change { plan in
       plan.headers[.acceptEncoding] = "identity"
       plan.headers[.ifRange] = nil

@@ -59,8 +59,12 @@ import Testing
     ("https://a.test/?https://u:s3cret@b.test/", "https://a.test/?<redacted>"),
     ("https://a.test/?https://u:s3cret@b.test/?x=1&y=2", "https://a.test/?<redacted>&y=2"),
     ("https://a.test/fetch/https%3A%2F%2Fu%3As3cret%40b.test", "https://a.test/fetch/<redacted>"),
-    ("https://a.test/https%3a%2f%2fb.test%3Ftoken%3Ds3cret/y", "https://a.test/<redacted>"),
+    ("https://a.test/https%3a%2f%2fb.test%3Ftoken%3Ds3cret/y", "https://a.test/<redacted>/y"),
     ("https://a.test/caf%C3%A9/https%3A%2F%2Fb.test", "https://a.test/caf%C3%A9/https%3A%2F%2Fb.test"),
+    ("https://a.test/a%20b/sessions:list/items/7", "https://a.test/a%20b/sessions:list/items/7"),
+    ("https://a.test/my%2Fapp/app:1.0@sha256:ab", "https://a.test/my%2Fapp/app:1.0@sha256:ab"),
+    ("https://a.test/https%253A%252F%252Fu%253As3cret%2540b.test", "https://a.test/<redacted>"),
+    ("https://a.test/https%3A%2F%2Fu%3As3cret%40b.test%2F%E9", "https://a.test/<redacted>"),
   ])
   func `user, password and secret query values are hidden in a URL`(url: String, expected: String) throws {
     #expect(redaction(try #require(URL(string: url))) == expected)
@@ -246,6 +250,42 @@ import Testing
     #expect(!text("{\"user.\(name)\":\"s3cret\"}").contains("s3cret"))
     #expect(!redaction(text: "<ns:\(name)>s3cret</ns:\(name)>").contains("s3cret"))
     #expect(text("spin[top]=1", .form) == "spin[top]=1")
+  }
+
+  @Test(arguments: [
+    ("/proxy/https%3A%2F%2Fa.test%3Ftoken%3Ds3cret?size=1&sig=s3cret", "/proxy/<redacted>?size=1&sig=<redacted>"),
+    (
+      "/go/https%3A%2F%2Fa.test%2F%E9?next=https%3A%2F%2Fb.test%2F%3Ftoken%3Ds3cret",
+      "/go/https%3A%2F%2Fa.test%2F%E9?next=<redacted>"
+    ),
+    ("<a>https%3A%2F%2Fx%3Ftoken%3Ds3cret<password>s3cret</password>", "<a><redacted><password><redacted></password>"),
+    ("see 100% of https%3A%2F%2Fa.test now", "see 100% of https%3A%2F%2Fa.test now"),
+  ]) func `a URL that is escaped as a whole hides its own secrets, and shields no others`(words: String, shown: String)
+  {
+    #expect(redaction(text: words) == shown)
+  }
+
+  @Test(arguments: [
+    (
+      #"401 Unauthorized: {"login":"https://a.test/?session_id=s3cret","message":"expired"}"#,
+      #"401 Unauthorized: {"login":"https://a.test/?session_id=<redacted>","message":"expired"}"#
+    ),
+    (
+      #"{"docs":"https://docs.test","contact":"help@shop.test"}"#,
+      #"{"docs":"https://docs.test","contact":"help@shop.test"}"#
+    ),
+    (
+      "no token: 'https://a.test/?token=<redacted>&q=1' of <https://u:s3cret@b.test>",
+      "no token: 'https://a.test/?token=<redacted>&q=1' of <https://<redacted>@b.test>"
+    ),
+    ("token: kept, 1://2", "token: kept, 1://2"),
+  ]) func `of words of the library's own the URLs are redacted, and nothing else`(words: String, shown: String) {
+    #expect(redaction.hidingInURLs(of: words) == shown)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a name of many parts is looked at once`() {
+    let name = String(repeating: "a.", count: 40_000) + "s" + String(repeating: ".code", count: 40_000)
+    #expect(!redaction.isSecret(name) && redaction.isSecret(name + ".pwd"))
   }
 
   @Test func `the code of something else is no secret, and that of a form is one`() {

@@ -104,6 +104,28 @@ import Testing
     }
   }
 
+  @Test func `a removal counts for what a wrong clock has set in the future`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("cookies.json")
+      let late = ManualClock()
+      let theirs = try jar(file, late)
+      late.advance(by: .seconds(3000))
+      try theirs.set("session=1; Max-Age=9000", from: shop)
+      try await theirs.synchronize()
+      let mine = try jar(file)
+      try mine.set("session=; Max-Age=0", from: shop)
+      try await mine.synchronize()
+      #expect(try values(mine).isEmpty && values(jar(file)).isEmpty)
+      try await theirs.synchronize()
+      try theirs.set("session=2; Max-Age=9000", from: shop)
+      try await theirs.synchronize()
+      let other = try jar(file)
+      other.removeAll()
+      try await other.synchronize()
+      #expect(try values(other).isEmpty && values(jar(file)).isEmpty)
+    }
+  }
+
   @Test func `of any number of removals each counts`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
