@@ -52,7 +52,7 @@ import Testing
       #expect(error?.code == .truncatedBody || error?.code == .connectionLost, "\(String(describing: error))")
       #expect(shop.ranges == ["", "bytes=10-", "bytes=10-"], "the budget has one repetition")
       #expect(error?.description.contains("budget") == isPatient)
-      let words = isPatient ? "gave up after 3 of 21 attempts: the retry budget" : "after 3 attempts in"
+      let words = isPatient ? "gave up after 3 of 21 attempts: the retry budget" : ": after 3 attempts"
       #expect(error?.description.contains(words) == true, "\(String(describing: error))")
       let left = try files(in: folder)
       #expect(left == [".file.errand-journal", ".file.errand-part"], "what is there is kept")

@@ -232,11 +232,14 @@ import Testing
   private struct Checking: PerCallStep {
     struct Forged: Error {}
     let sendsAgain: Bool
+    var refusesBoth = false
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       let response = try await next(request)
       _ = try await response.body.collect()
       guard sendsAgain else { throw Forged() }
-      return try await next(request)
+      let other = try await next(request)
+      if refusesBoth { throw Forged() }
+      return other
     }
   }
 
@@ -247,6 +250,11 @@ import Testing
       shop.mock.enqueue(.text("forged"))
       await #expect(throws: Checking.Forged.self) { try await PlainTask().on(shop.server).download(to: file) }
       #expect(try files(in: folder).isEmpty, "nothing is left")
+      let twice = try Shop { $0.perCallSteps = [Checking(sendsAgain: true, refusesBoth: true)] }
+      for text in ["forged", "forged too"] { twice.mock.enqueue(.text(text)) }
+      let deep = folder.appendingPathComponent("new/dir/file")
+      await #expect(throws: Checking.Forged.self) { try await PlainTask().on(twice.server).download(to: deep) }
+      #expect(try files(in: folder).isEmpty, "no folder is left either")
       try Data("old".utf8).write(to: file)
       shop.mock.enqueue(.text("forged"))
       await #expect(throws: Checking.Forged.self) { try await PlainTask().on(shop.server).download(to: file) }

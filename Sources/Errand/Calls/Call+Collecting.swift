@@ -48,7 +48,7 @@ extension Call {
     source.open()
     let stored = HTTPResponseBody(source)
     // One whose body nobody has any more is dropped: a step has sent the request again.
-    drop(state.withLock { $0.holdBack(file, readBy: stored) })
+    for held in state.withLock({ $0.holdBack(file, readBy: stored) }) { held.file.discard() }
     return stored
   }
 
@@ -56,12 +56,15 @@ extension Call {
   private var seesFile: Bool { surroundings?.callSteps.isEmpty == false }
 
   /// Drops the files that were held back.
-  func dropHeldBack() { drop(state.withLock { $0.takeHeldBack() }) }
+  func dropHeldBack() {
+    let (files, dropped) = state.withLock { $0.takeHeldBack() }
+    drop(files, dropped)
+  }
 
-  private func drop(_ files: [CallState.HeldBack]) {
+  private func drop(_ files: [CallState.HeldBack], _ dropped: [CallState.HeldBack]) {
     for held in files { held.file.discard() }
-    // Those that were dropped before may have left folders, for files that were beside them.
-    for held in files { held.file.removeFolders() }
+    // One that was dropped before may have left folders, for a file that was beside it.
+    for held in dropped + files { held.file.removeFolders() }
   }
 
   /// The outcome of the steps that see the call once. Its body is still to be read, unless it is in the call's file, which is put in
@@ -69,10 +72,10 @@ extension Call {
   func outcome(ofSteps response: HTTPResponse) throws -> Outcome {
     try checkCancellation()
     var outcome = Outcome(self, response)
-    var files = state.withLock { $0.takeHeldBack() }
+    var (files, dropped) = state.withLock { $0.takeHeldBack() }
     let isWanted = outcome.isSuccess && outcome.isWhole  // a step may have made a refusal of it
     let file = files.firstIndex { isWanted && $0.body === response.body }.map { files.remove(at: $0).file }
-    drop(files)
+    drop(files, dropped)
     guard let file else { return outcome }
     outcome.response.body = HTTPResponseBody()
     (outcome.isRead, outcome.isVerified) = (true, true)

@@ -41,6 +41,8 @@ struct CallState {
   var cacheRun: CacheRun?
   /// The call's file until the steps that see it have seen it; several where attempts run beside one another.
   private var heldBack: [HeldBack] = []
+  /// Those that nobody can put in its place any more.
+  private var dropped: [HeldBack] = []
 
   /// True once the caller reads the body.
   private(set) var isHandedOver = false
@@ -65,14 +67,15 @@ struct CallState {
   mutating func holdBack(_ file: PartialFile, readBy body: HTTPResponseBody) -> [HeldBack] {
     let unwanted = heldBack.filter { $0.body == nil }
     heldBack.removeAll { $0.body == nil }
+    dropped += unwanted
     heldBack.append(HeldBack(file: file, body: body))
     return unwanted
   }
 
-  /// The files that are held back, which are the caller's from now on.
-  mutating func takeHeldBack() -> [HeldBack] {
-    defer { heldBack = [] }
-    return heldBack
+  /// The files that are held back, which are the caller's from now on, and those that were dropped.
+  mutating func takeHeldBack() -> (files: [HeldBack], dropped: [HeldBack]) {
+    defer { (heldBack, dropped) = ([], []) }
+    return (heldBack, dropped)
   }
 
   /// The method and the URL that people see: of the last request, or of the one that was never sent.

@@ -48,16 +48,16 @@ struct ProgressStep: PerAttemptStep {
       length: length, isReplayable: body.isReplayable, type: body.mediaType, trailers: body.trailers,
       isInMemory: body.isInMemory
     ) { [self] sink in
-      teller.begin(ProgressMeter(.up, attempt: attempt, total: length, at: clock.now), length: length)
+      let reading = teller.begin(ProgressMeter(.up, attempt: attempt, total: length, at: clock.now), length: length)
       try await body.forEachCountedChunk { chunk in
         for start in stride(from: chunk.startIndex, to: chunk.endIndex, by: Self.pieceSize) {
           let piece = chunk[start..<min(start + Self.pieceSize, chunk.endIndex)]
-          teller.hand(over: piece.count)
+          teller.hand(over: piece.count, of: reading)
           try await sink(piece)
-          teller.add(piece.count)
+          teller.add(piece.count, of: reading)
         }
       }
-      teller.finish()
+      teller.finish(reading)
     }
   }
 }
@@ -65,6 +65,8 @@ struct ProgressStep: PerAttemptStep {
 /// Tells of one body; of one that is sent, each time that it is read.
 private final class ProgressTeller: Sendable {
   private struct State {
+    /// The number of the reading.
+    var reading = 0
     /// Nil before the body is read, and once its end was told.
     var meter: ProgressMeter?
     var length: Int64?
@@ -74,6 +76,8 @@ private final class ProgressTeller: Sendable {
   }
 
   private let state: Lock<State>
+  /// Held while one is told.
+  private let telling = Lock(())
   private let step: ProgressStep
 
   init(_ step: ProgressStep, _ meter: ProgressMeter? = nil) {
@@ -81,38 +85,48 @@ private final class ProgressTeller: Sendable {
     self.step = step
   }
 
-  /// Begins to count a body that is read from its start.
-  func begin(_ meter: ProgressMeter, length: Int64?) {
-    state.withLock { $0 = State(meter: meter, length: length) }
+  /// Begins to count a body that is read from its start; returns the number of the reading. What one before it says no longer counts.
+  func begin(_ meter: ProgressMeter, length: Int64?) -> Int {
+    state.withLock { state in
+      state = State(reading: state.reading + 1, meter: meter, length: length)
+      return state.reading
+    }
   }
 
   /// Notes that the next bytes are handed over.
-  func hand(over count: Int) { state.withLock { $0.handed += Int64(count) } }
+  func hand(over count: Int, of reading: Int) {
+    state.withLock { if $0.reading == reading { $0.handed += Int64(count) } }
+  }
 
-  func add(_ count: Int) {
-    let now = step.clock.now
-    let progress = state.withLock { state in
+  func add(_ count: Int, of reading: Int = 0) {
+    tell { state, now in
+      guard state.reading == reading else { return nil }
       state.counted += Int64(count)
       return state.meter?.add(count, at: now)
     }
-    if let progress { step.tell(progress) }
   }
 
-  func finish() { end { _ in true } }
+  func finish(_ reading: Int = 0) { end { $0.reading == reading } }
 
   /// Tells of the end of a body of which the last bytes were handed over, and perhaps not counted yet: the answer to all of it
   /// may come before.
   func finishWhereHandedOver() { end { $0.length == $0.handed } }
 
   private func end(where hasEnded: (State) -> Bool) {
-    let now = step.clock.now
-    let progress = state.withLock { state -> TransferProgress? in
+    tell { state, now in
       guard var meter = state.meter, hasEnded(state) else { return nil }
       state.meter = nil
       _ = meter.add(Int(max(0, state.handed - state.counted)), at: now)
       return meter.finish(at: now)
     }
-    if let progress { step.tell(progress) }
+  }
+
+  /// Tells what `change` makes of the state, one after the other: nothing comes after the end.
+  private func tell(_ change: (inout State, Duration) -> TransferProgress?) {
+    let now = step.clock.now
+    telling.withLock { _ in
+      if let progress = state.withLock({ change(&$0, now) }) { step.tell(progress) }
+    }
   }
 }
 

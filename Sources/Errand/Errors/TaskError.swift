@@ -253,7 +253,8 @@ extension TaskError: CustomStringConvertible, LocalizedError {
     if let retryRefusal {
       parts.append("gave up after \(count) \(mostAttempts.map { "of \($0) " } ?? "")attempts: \(retryRefusal)")
     } else if count > 1 {
-      parts.append("after \(count) attempts in \(elapsed.formattedSeconds)")
+      // Of a transfer those count that came after the last one that brought it on.
+      parts.append("after \(count) attempts\(attemptCount == nil ? " in \(elapsed.formattedSeconds)" : "")")
     }
     return parts.joined(separator: ": ").onOneLine
   }

@@ -12,8 +12,6 @@ struct TransferRetry: Sendable {
   private let start: Duration
   /// The attempts since something was gained.
   private var attempts: [AttemptRecord] = []
-  /// The time at which it was gained.
-  private var lastGain: Duration
   private var renewals = 0
   /// True where the last attempt brought nothing.
   private var isRepetition = false
@@ -24,7 +22,6 @@ struct TransferRetry: Sendable {
     manager = plan.server.manager
     limit = plan.timeouts.orElse(configuration.timeouts).bounded.call
     start = manager.clock.now
-    lastGain = start
   }
 
   /// The time until the deadline of the transfer; nil where there is none.
@@ -45,7 +42,7 @@ struct TransferRetry: Sendable {
   var hasFailed: Bool { !attempts.isEmpty }
 
   /// Notes that an attempt brought the transfer on.
-  mutating func gained() { (attempts, renewals, lastGain) = ([], 0, manager.clock.now) }
+  mutating func gained() { (attempts, renewals) = ([], 0) }
 
   /// True where a task that was refused, as with the signature of a URL that has expired, is to be built once more.
   mutating func mayRenew() -> Bool {
@@ -79,7 +76,7 @@ struct TransferRetry: Sendable {
       retryAfter: RetryAfter.delay(in: error.headers).map { max(.zero, $0 - waited) },
       random: manager.random.unit())
     var refused = error
-    (refused.attemptCount, refused.elapsed) = (attempts.count, manager.clock.now - lastGain)
+    (refused.attemptCount, refused.elapsed) = (attempts.count, manager.clock.now - start)
     let verdict = try await policy.verdict(failure)
     if case .stand = verdict { throw refused }
     refused.mostAttempts = policy.mostAttempts

@@ -99,9 +99,11 @@ import Testing
     #expect(
       try await words(.attempt, after: three, nil, Timeouts(attempt: three)) == "the time limit 'timeouts.attempt'")
     #expect(try await words(.attempt, after: five, three) == "the attempt's time limit", "what is left of another")
+    var stated = ServerConfiguration()
+    stated.timeouts.attempt = three
     #expect(
-      try await words(.attempt, after: three, three, Timeouts(attempt: three)) == "the time limit 'timeout'",
-      "the server's own is not looked at then")
+      Timeouts.setting(of: .attempt, three, three, Timeouts(), stated) == "timeout", "the server's does not count then")
+    #expect(Timeouts.setting(of: .attempt, three, .inherited, Timeouts(), stated) == "timeouts.attempt")
     #expect(
       try await words(.idle, after: thirty) == "the time limit 'defaultTimeout' (for silence amid a body)")
     #expect(

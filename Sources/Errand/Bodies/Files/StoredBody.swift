@@ -24,7 +24,7 @@ final class StoredBody: HTTPBodySource {
     try state.withLock { state in
       if !state.isOpened {
         open(&state)
-        guard state.descriptor >= 0 else { throw failure() }
+        guard state.isOpened else { throw failure() }
       }
       guard state.descriptor >= 0 else { return nil }
       guard let chunk = Descriptor.bytes(of: state.descriptor, atMost: Self.chunkSize) else { throw failure() }
@@ -33,9 +33,8 @@ final class StoredBody: HTTPBodySource {
   }
 
   private func open(_ state: inout State) {
-    guard !state.isOpened else { return }
-    state.isOpened = true
-    state.descriptor = Descriptor.opened(path) ?? -1
+    guard !state.isOpened, let descriptor = Descriptor.opened(path) else { return }
+    state = State(descriptor: descriptor, isOpened: true)
   }
 
   func cancel() {

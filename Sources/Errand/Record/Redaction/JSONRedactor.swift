@@ -93,7 +93,11 @@ struct JSONRedactor {
   /// True where the next line begins, after blanks, with an object, an array or the name of a member.
   private var isFollowedByJSON: Bool {
     let line = bytes[(position + 1)...].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-    guard line.first == Self.quote else { return line.first == UInt8(ascii: "{") || line.first == UInt8(ascii: "[") }
+    guard line.first == Self.quote else {
+      let next = line.dropFirst().first { !Self.isBlank($0) } ?? 0
+      return line.first == UInt8(ascii: "{") && "\"}".utf8.contains(next)
+        || line.first == UInt8(ascii: "[") && "{[\"".utf8.contains(next)
+    }
     let name = line.dropFirst().prefix { $0 != Self.quote && $0 != UInt8(ascii: "\n") }
     return bytes[name.endIndex...].dropFirst().first { !Self.isBlank($0) } == UInt8(ascii: ":")
   }

@@ -144,7 +144,7 @@ public struct Redaction: Sendable {
       let scheme = rest[..<colon.lowerBound].reversed().prefix { $0.isLetter || $0.isNumber || "+.-".contains($0) }
       let start = rest.index(colon.lowerBound, offsetBy: -scheme.count)
       var end = colon.upperBound
-      while end < rest.endIndex, !" \n\t\"'`\\<>".contains(rest[end]) || rest[end...].hasPrefix(Self.mark) {
+      while end < rest.endIndex, !Self.endsURL(rest, at: end) {
         end = rest.index(end, offsetBy: rest[end] == "<" ? Self.mark.count : 1)
       }
       shown += rest[..<start] + self(address: String(rest[start..<end]))
@@ -157,6 +157,15 @@ public struct Redaction: Sendable {
     guard text.utf8.contains(where: { "@=:<%".utf8.contains($0) }) else { return text }
     var redactor = TextRedactor(text, redaction: self, depth: depth)
     return redactor.redacted()
+  }
+
+  /// True where words go on behind a URL. An apostrophe may be part of one.
+  private static func endsURL(_ text: Substring, at place: String.Index) -> Bool {
+    switch text[place] {
+    case "<": !text[place...].hasPrefix(mark)
+    case "'": text[text.index(after: place)...].first.map { !$0.isLetter && !$0.isNumber } ?? true
+    case let character: " \n\t\"`\\>".contains(character)
+    }
   }
 
   /// True where the same names are secret.
@@ -193,19 +202,34 @@ public struct Redaction: Sendable {
     let path = text[authority.endIndex...]
     // There may be a pair in it, or another URL.
     let isSearched = path.utf8.contains(UInt8(ascii: "=")) || path.contains("://")
-    let shownPath = isSearched ? inFull(text: String(path)) : hidingEscapedURLs(in: path)
+    let shownPath = hidingEscapedURLs(in: isSearched ? inFull(text: String(path))[...] : path)
     guard let at = authority.lastIndex(of: "@") else { return text[..<authority.endIndex] + shownPath }
     return text[..<start] + Self.mark + authority[at...] + shownPath
   }
 
-  /// A path without the segments that are URLs, escaped as a whole, and have a secret in them.
+  /// A path without URLs in it that are escaped and have a secret in them: without their segments, or all from the first escaped one on
+  /// where they are in several.
   private func hidingEscapedURLs(in path: Substring) -> String {
-    guard path.utf8.contains(UInt8(ascii: "%")) else { return String(path) }
-    return path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
-      var plain = String(segment)
-      for _ in 0..<4 where !plain.contains("://") { plain = plain.percentDecodedAsFarAsPossible }
-      return plain.contains("://") && holdsSecret(segment, depth: 0) ? Self.mark : String(segment)
-    }.joined(separator: "/")
+    guard Self.hasEscapedURL(path) else { return String(path) }
+    var segments = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    for index in segments.indices where Self.hasEscapedURL(segments[index][...]) {
+      if holdsSecret(segments[index][...], depth: 0) { segments[index] = Self.mark }
+    }
+    let shown = segments.joined(separator: "/")
+    guard Self.hasEscapedURL(shown[...]), holdsSecret(shown[...], depth: 0),
+      let first = segments.firstIndex(where: { $0.utf8.contains(UInt8(ascii: "%")) })
+    else { return shown }
+    return (segments[..<first] + [Self.mark]).joined(separator: "/")
+  }
+
+  private static func hasEscapedURL(_ text: Substring) -> Bool {
+    guard text.utf8.contains(UInt8(ascii: "%")) else { return false }
+    var plain = String(text)
+    for _ in 0..<4 {
+      plain = plain.percentDecodedAsFarAsPossible
+      if plain.contains("://") { return true }
+    }
+    return false
   }
 
   /// `name=value` pairs, the values of secret names hidden, and those that hold pairs with such names themselves.

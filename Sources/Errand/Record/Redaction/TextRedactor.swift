@@ -84,8 +84,8 @@ struct TextRedactor {
 
   /// A URL that is escaped as a whole, as in the path of another.
   private mutating func escapedURL() {
-    let end = end { !Self.isWordByte($0) }
     guard position >= escapesSeen else { return copy(to: position + 1) }
+    let end = min(valueEnd, self.end { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") })
     escapesSeen = end
     let word = Substring(decoding: bytes[wordStart..<end], as: UTF8.self)
     guard redaction.holdsSecret(word, depth: depth) else { return copy(to: position + 1) }

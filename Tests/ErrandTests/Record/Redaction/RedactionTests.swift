@@ -61,6 +61,8 @@ import Testing
     ("https://a.test/fetch/https%3A%2F%2Fu%3As3cret%40b.test", "https://a.test/fetch/<redacted>"),
     ("https://a.test/https%3a%2f%2fb.test%3Ftoken%3Ds3cret/y", "https://a.test/<redacted>/y"),
     ("https://a.test/caf%C3%A9/https%3A%2F%2Fb.test", "https://a.test/caf%C3%A9/https%3A%2F%2Fb.test"),
+    ("https://a.test/proxy/https%3A//u:s3cret@b.test/x", "https://a.test/proxy/<redacted>"),
+    ("https://a.test/a=1/https%253A%252F%252Fu%253As3cret%2540b.test", "https://a.test/a=<redacted>"),
     ("https://a.test/a%20b/sessions:list/items/7", "https://a.test/a%20b/sessions:list/items/7"),
     ("https://a.test/my%2Fapp/app:1.0@sha256:ab", "https://a.test/my%2Fapp/app:1.0@sha256:ab"),
     ("https://a.test/https%253A%252F%252Fu%253As3cret%2540b.test", "https://a.test/<redacted>"),
@@ -260,6 +262,8 @@ import Testing
     ),
     ("<a>https%3A%2F%2Fx%3Ftoken%3Ds3cret<password>s3cret</password>", "<a><redacted><password><redacted></password>"),
     ("see 100% of https%3A%2F%2Fa.test now", "see 100% of https%3A%2F%2Fa.test now"),
+    ("GET /proxy/https%3A%2F%2Fme%3As3(cret%40b.test x", "GET /proxy/<redacted> x"),
+    ("at https%3A%2F%2Fa.test%2Fcb%3Fcode=s3cret&x=1", "at <redacted>&x=1"),
   ]) func `a URL that is escaped as a whole hides its own secrets, and shields no others`(words: String, shown: String)
   {
     #expect(redaction(text: words) == shown)
@@ -279,6 +283,8 @@ import Testing
       "no token: 'https://a.test/?token=<redacted>&q=1' of <https://<redacted>@b.test>"
     ),
     ("token: kept, 1://2", "token: kept, 1://2"),
+    ("the gateway https://me:pa's3cret@a.test refused", "the gateway https://<redacted>@a.test refused"),
+    ("'https://a.test/?token=s3'cret', it is", "'https://a.test/?token=<redacted>', it is"),
   ]) func `of words of the library's own the URLs are redacted, and nothing else`(words: String, shown: String) {
     #expect(redaction.hidingInURLs(of: words) == shown)
   }
@@ -286,6 +292,8 @@ import Testing
   @Test(.timeLimit(.minutes(1))) func `a name of many parts is looked at once`() {
     let name = String(repeating: "a.", count: 40_000) + "s" + String(repeating: ".code", count: 40_000)
     #expect(!redaction.isSecret(name) && redaction.isSecret(name + ".pwd"))
+    let escaped = String(repeating: "%3A%2F%2F", count: 30_000)
+    #expect(redaction(text: escaped) == escaped)
   }
 
   @Test func `the code of something else is no secret, and that of a form is one`() {

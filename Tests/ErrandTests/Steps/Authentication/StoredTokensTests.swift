@@ -42,9 +42,15 @@ import Testing
   private struct LateStore: SecretStore {
     let store = MemorySecretStore()
     let old = Shared<Data?>(nil)
+    /// How many readers see that.
+    let readers = Shared(1)
     func secret(named name: String) async throws -> Data? {
       let old = old.withLock { old in
-        defer { old = nil }
+        let isLast = readers.withLock { readers in
+          readers -= 1
+          return readers <= 0
+        }
+        defer { if isLast { old = nil } }
         return old
       }
       if let old { return old }
@@ -85,6 +91,7 @@ import Testing
     renewed.expiry = renewed.issued
     try await late.setSecret(try JSONEncoder().encode(renewed), named: name)
     late.old.withLock { $0 = before }
+    late.readers.withLock { $0 = 2 }  // as the call begins, and before it sends the refresh token
     service.revoke()
     service.revokeRefreshTokens()
     let theirs = service.shop(service.settings(.authorizationCode("c0de")) { $0.store = late })
