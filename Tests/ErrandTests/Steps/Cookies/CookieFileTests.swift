@@ -58,8 +58,8 @@ import Testing
   @Test func `a removal of all reaches what other processes have written meanwhile`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
-      let (clock, mine) = (ManualClock(), try jar(file))
-      let theirs = try jar(file, clock)
+      let clock = ManualClock()
+      let (mine, theirs) = (try jar(file, clock), try jar(file, clock))
       try theirs.set("session=1; Max-Age=60", from: shop)
       try theirs.set("keep=1; Max-Age=60", from: shop)
       try await theirs.synchronize()
