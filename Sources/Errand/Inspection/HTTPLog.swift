@@ -37,8 +37,10 @@ public final class HTTPLog: CallRecorder {
   private let log: TextSink
   private let state = Lock(State())
   private let writer = DispatchQueue(label: "errand.page", qos: .utility)
+  /// Keeps another log from removing the folder.
+  private let hold: PrivateFolder
 
-  private static let pageName = "index.html"
+  static let pageName = "index.html"
 
   /// Begins a log.
   ///
@@ -46,10 +48,12 @@ public final class HTTPLog: CallRecorder {
   ///   - parent: The folder in which it makes its own; `errand-log` with the user's number, below the temporary folder, unless given.
   ///   - limit: The most calls that are written.
   ///   - maximumSize: The bytes after which no more calls are written.
+  ///   - runs: The most logs below `parent`, this one among them. The oldest go, but none that a program still writes; nil keeps all.
   ///   - log: Gets a line where writing fails, or a limit was reached.
   /// - Throws: ``TaskError`` with code `.fileNotWritable` when the folder cannot be made or written to.
   public init(
-    in parent: URL? = nil, limit: Int = 10_000, maximumSize: Int = 1 << 30, log: TextSink = .standardError
+    in parent: URL? = nil, limit: Int = 10_000, maximumSize: Int = 1 << 30, runs: Int? = 20,
+    log: TextSink = .standardError
   ) throws {
     let parent = parent ?? FileManager.default.temporaryDirectory.appendingPathComponent("errand-log-\(geteuid())")
     let time = Date().formatted(Self.timeFormat).replacing(":", with: ".").replacing("T", with: " ")
@@ -61,13 +65,17 @@ public final class HTTPLog: CallRecorder {
     do {
       try PrivateFolder.make(folder)
       let title = "Calls of \(ProcessInfo.processInfo.processName), \(time)"
-      try PrivateFolder(folder).create(Self.pageName, LogPage.head(title: title))
+      hold = try PrivateFolder(folder)
+      hold.hold()
+      try hold.create(Self.pageName, LogPage.head(title: title))
       try PrivateFolder(parent).link("latest", to: name)
     } catch {
       throw TaskError(
         .fileNotWritable, "can't write a log to \(folder.path): \(TaskRecorder.words(of: error))", phase: .preparing,
         underlying: error)
     }
+    guard let runs else { return }
+    DispatchQueue.global(qos: .utility).async { Self.removeOldest(in: parent, keeping: max(1, runs)) }
   }
 
   private static let timeFormat = Date.ISO8601FormatStyle().year().month().day().dateTimeSeparator(.standard).time(

@@ -54,6 +54,32 @@ import Testing
     }
   }
 
+  @Test func `a folder keeps the newest logs, and those that a program still writes`() async throws {
+    try await withFolder { parent in
+      func make(_ name: String, _ contents: [String]) throws {
+        let folder = parent.appendingPathComponent(name)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for content in contents { try Data("x".utf8).write(to: folder.appendingPathComponent(content)) }
+      }
+      func names() throws -> [String] { try files(in: parent).filter { $0 != "latest" } }
+      let held = try HTTPLog(in: parent)
+      let old = "2026-01-01 00.00.00 1 AAAA"
+      try FileManager.default.moveItem(at: held.folder, to: parent.appendingPathComponent(old))
+      for month in 2...6 { try make("2026-0\(month)-01 00.00.00 1 AAAA", ["index.html", "0001. GET Widget.txt"]) }
+      try make("2026-02-01 00.00.00 1 AAAA", ["my notes.md"])
+      try make("2025 pictures", ["index.html"])
+      let all = try HTTPLog(in: parent, runs: nil)
+      let log = try HTTPLog(in: parent, runs: 3)
+      let left = ["2026-02-01 00.00.00 1 AAAA", old, "2025 pictures", "2026-06-01 00.00.00 1 AAAA"]
+      let newest = [all.folder.lastPathComponent, log.folder.lastPathComponent]
+      #expect(await eventually { (try? names())?.sorted() == (left + newest).sorted() })
+      #expect(try files(in: parent.appendingPathComponent(left[0])) == ["my notes.md"])
+      #expect(try files(in: parent.appendingPathComponent(old)) == ["index.html"], "it is still written")
+      #expect(try files(in: parent.appendingPathComponent(left[3])).count == 2)
+      withExtendedLifetime((held, all)) {}
+    }
+  }
+
   @Test func `nothing that a peer sends becomes markup, and no secret is shown`() async throws {
     try await withFolder { parent in
       let answer = StubLog.Answer.data(Data("\(Self.injection) token=s3cret".utf8), .plainText)

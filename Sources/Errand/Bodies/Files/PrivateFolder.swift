@@ -170,6 +170,19 @@ struct PrivateFolder: ~Copyable {
       nanoseconds: written.nanoseconds)
   }
 
+  /// Removes an empty folder in it; one that has something stays.
+  func removeFolder(_ name: String) { unlinkat(descriptor, name, AT_REMOVEDIR) }
+
+  /// Says that somebody uses it, until this value goes or the process ends; see ``isHeld``.
+  func hold() { flock(descriptor, LOCK_SH | LOCK_NB) }
+
+  /// True where somebody holds it, or that cannot be known.
+  var isHeld: Bool {
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return true }
+    flock(descriptor, LOCK_UN)
+    return false
+  }
+
   /// Runs `body` under the lock of that name; nil where others hold it for longer than `patience` milliseconds. The
   /// system releases it when a process dies.
   func locked<Result>(_ name: String, patience: Int, _ body: (borrowing PrivateFolder) throws -> Result) throws
