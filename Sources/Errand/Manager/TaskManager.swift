@@ -95,13 +95,24 @@ public actor TaskManager {
 
   /// Waits between two calls of a plan; cancelled with them.
   nonisolated func sleep(for time: Duration, in plan: TaskPlan) async throws {
-    let wait = Task { [clock] in try await clock.sleep(for: time) }
+    let state = Lock<(wait: Task<Void, any Error>?, isCancelled: Bool)>((nil, false))
+    // Before it begins: who sees that it waits can cancel it.
     let work = calls.enter(
       CallDesk.Work(plan: plan) {
-        wait.cancel()
+        let wait = state.withLock { state in
+          state.isCancelled = true
+          return state.wait
+        }
+        wait?.cancel()
         return true
       })
     defer { calls.leave(work) }
+    let wait = Task { [clock] in try await clock.sleep(for: time) }
+    let isCancelled = state.withLock { state in
+      state.wait = wait
+      return state.isCancelled
+    }
+    if isCancelled { wait.cancel() }
     try await withTaskCancellationHandler {
       try await wait.value
     } onCancel: {
