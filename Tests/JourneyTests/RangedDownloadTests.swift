@@ -1,7 +1,8 @@
-import Errand
 import ErrandTesting
 import Foundation
 import Testing
+
+@testable import Errand
 
 /// Downloads that come in several ranges at a time.
 @Suite(.balancedEvents, .timeLimit(.minutes(10))) struct RangedDownloadTests {
@@ -16,6 +17,28 @@ import Testing
       try await body(place)
       #expect(try Data(contentsOf: place) == shop.file.withLock { $0.data }, "never a mixed file")
       #expect(try files(in: folder) == ["file"])
+    }
+  }
+
+  @Test func `a disk that fails once leaves no range with bytes of another place`() async throws {
+    let shop = try RangeShop(RangeShop.bytes(40 << 20), retry: .never)
+    try await inFolder(shop) { place in
+      let flushes = Shared(0)
+      let disk = DownloadDisk(flush: { _ in
+        errno = EIO
+        return flushes.withLock { count in
+          count += 1
+          return count != 1
+        }
+      })
+      func run() async throws {
+        let task = RangeShop.GetFile(server: shop.server)
+        let aim = DownloadAim(ranges: 4, smallestRange: 1 << 20)
+        try await ResumableDownload(task, to: place, aim, on: disk).run()
+      }
+      let error = await #expect(throws: TaskError.self) { try await run() }
+      #expect(error?.code == .fileNotWritable)
+      try await run()
     }
   }
 

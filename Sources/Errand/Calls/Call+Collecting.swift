@@ -19,7 +19,7 @@ extension Call {
       let (file, size) = try await write(outcome.response, to: place)
       (outcome.size, outcome.isVerified) = (size, true)
       // What is in its place stays until the steps around have seen what came.
-      if seesFile { stored = heldBack(file) } else { outcome.file = try file.publish() }
+      if seesFile { stored = heldBack(file) } else { outcome.file = try publish(file) }
     case .memory, .discarded, .file, .stream:
       outcome.data = await excerpt(of: outcome.response.body)
       outcome.size = outcome.data.count
@@ -79,7 +79,12 @@ extension Call {
     guard let file else { return outcome }
     outcome.response.body = HTTPResponseBody()
     (outcome.isRead, outcome.isVerified) = (true, true)
-    outcome.file = try file.publish()
+    do {
+      outcome.file = try publish(file)
+    } catch {
+      drop([], dropped + files)  // their folders, which the file was in
+      throw error
+    }
     return outcome
   }
 
@@ -89,7 +94,7 @@ extension Call {
     switch delivery {
     case .file(let place) where outcome.isSuccess:
       let (file, size) = try await write(outcome.response, to: place)
-      (outcome.file, outcome.size) = (try file.publish(), size)
+      (outcome.file, outcome.size) = (try publish(file), size)
       outcome.response.body = HTTPResponseBody()
     case .discarded:
       (outcome.size, outcome.shown) = try await drain(outcome.response.body)

@@ -37,12 +37,16 @@ struct CallState {
   var hasNoToken = false
   /// True when the request says which version the call's file has.
   var hasCurrentFile = false
+  /// The stamp of the file that was put in its place, where its version is kept.
+  var fileStamp: String?
   /// The use of the cache; nil where there is none.
   var cacheRun: CacheRun?
   /// The call's file until the steps that see it have seen it; several where attempts run beside one another.
   private var heldBack: [HeldBack] = []
   /// Those that nobody can put in its place any more.
   private var dropped: [HeldBack] = []
+  /// True once the steps that see the call have ended: what comes later is nobody's.
+  private var hasTakenHeldBack = false
 
   /// True once the caller reads the body.
   private(set) var isHandedOver = false
@@ -65,6 +69,7 @@ struct CallState {
 
   /// Holds a file back; returns those that nobody can put in their place any more.
   mutating func holdBack(_ file: PartialFile, readBy body: HTTPResponseBody) -> [HeldBack] {
+    if hasTakenHeldBack { return [HeldBack(file: file)] }
     let unwanted = heldBack.filter { $0.body == nil }
     heldBack.removeAll { $0.body == nil }
     dropped += unwanted
@@ -74,7 +79,7 @@ struct CallState {
 
   /// The files that are held back, which are the caller's from now on, and those that were dropped.
   mutating func takeHeldBack() -> (files: [HeldBack], dropped: [HeldBack]) {
-    defer { (heldBack, dropped) = ([], []) }
+    defer { (heldBack, dropped, hasTakenHeldBack) = ([], [], true) }
     return (heldBack, dropped)
   }
 

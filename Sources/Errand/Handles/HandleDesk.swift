@@ -114,9 +114,11 @@ final class HandleDesk<Value: Sendable>: Sendable {
   }
 
   func resume() -> Bool {
-    let (isResumed, gate) = state.withLock { state in (state.progress.resume(), state.gate) }
-    if isResumed { gate?.open() }
-    return isResumed
+    state.withLock { state in
+      guard state.progress.resume() else { return false }
+      state.gate?.open()
+      return true
+    }
   }
 
   func retry() -> Bool {

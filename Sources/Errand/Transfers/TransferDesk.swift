@@ -76,10 +76,10 @@ final class TransferDesk: Sendable {
     let readers = state.withLock { state in
       (state.run, state.attempt, state.number) = (nil, nil, nil)
       state.life.end(final)
+      gate.open()  // under the lock, as it is closed: a pause that comes between would be none
       defer { state.readers = [:] }
       return Array(state.readers.values)
     }
-    gate.open()
     for reader in readers {
       reader.yield(final)
       reader.finish()
@@ -138,8 +138,12 @@ final class TransferDesk: Sendable {
   }
 
   func resume() -> Bool {
-    guard state.withLock({ $0.life.resume() }) else { return false }
-    gate.open()
+    let isResumed = state.withLock { state in
+      guard state.life.resume() else { return false }
+      gate.open()
+      return true
+    }
+    guard isResumed else { return false }
     tell()
     return true
   }

@@ -32,6 +32,37 @@ import Testing
     await #expect(throws: CancellationError.self) { try await call.value }
   }
 
+  /// Answers itself, and lets the request go on beside that.
+  private struct Overtaking: PerCallStep {
+    let gate = Gate()
+    let ended = Counter()
+
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      Task {
+        await gate.wait()
+        _ = try? await next(request)
+        ended.add()
+      }
+      return HTTPResponse(.ok, url: request.url, body: HTTPResponseBody(Data("own".utf8)))
+    }
+  }
+
+  @Test func `a file that comes after the steps have answered leaves nothing behind`() async throws {
+    let step = Overtaking()
+    let shop = VirtualShop(configure: { $0.perCallSteps = [step] }) { _, request, _ in
+      HTTPResponse(.ok, url: request.url, body: HTTPResponseBody(Data(count: 100_000)))
+    }
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("new/file")
+      try await shop.task().download(to: file)
+      step.gate.open()
+      await step.ended.reached(1)
+      #expect(shop.sentCount == 1)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/new") == ["file"])
+      #expect(try Data(contentsOf: file) == Data("own".utf8))
+    }
+  }
+
   private struct Slow: ServerTask {
     let clock: ManualClock
     func didFail(with error: any Error) async { try? await CallClock(clock).sleep(for: .seconds(3600)) }

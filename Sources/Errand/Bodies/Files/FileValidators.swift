@@ -40,10 +40,15 @@ struct FileValidators: Equatable {
   }
 
   /// Notes what is known of a file that was just downloaded.
-  static func keep(_ validators: FileValidators?, for file: URL) {
+  ///
+  /// - Parameters:
+  ///   - validators: What is known; nil where that is nothing.
+  ///   - file: The place of the file.
+  ///   - stamp: Its stamp: what another download has put there meanwhile is another file.
+  static func keep(_ validators: FileValidators?, for file: URL, stamp: String?) {
     let place = place(for: file).path
     unlink(place)  // what was known is about another version
-    guard let validators, let stamp = stamp(of: file) else { return }
+    guard let validators, let stamp else { return }
     let lines = [stamp, validators.url, validators.eTag, validators.lastModified, ""]
     guard !lines.dropLast().contains(where: { $0.contains("\n") }) else { return }
     // Exclusively, so that no planted link is followed. Without it the file is downloaded once more: nothing fails.
@@ -63,6 +68,16 @@ struct FileValidators: Equatable {
   private static func stamp(of file: URL) -> String? {
     var status = stat()
     guard stat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return stamp(of: status)
+  }
+
+  /// The same of one that is open.
+  static func stamp(of descriptor: Int32) -> String? {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 ? stamp(of: status) : nil
+  }
+
+  private static func stamp(of status: stat) -> String {
     let time = status.lastChange
     return "\(status.st_size) \(status.st_ino) \(time.seconds).\(time.nanoseconds)"
   }

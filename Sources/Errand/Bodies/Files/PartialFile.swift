@@ -75,6 +75,9 @@ struct PartialFile: Sendable {
     guard Descriptor.put(data, into: descriptor) else { throw Self.failure(at: place.path) }
   }
 
+  /// Size and time of what was written, by which it is known once it is in its place.
+  var stamp: String? { FileValidators.stamp(of: descriptor) }
+
   /// Puts the file in its place, or leaves nothing behind where that throws. Returns the place.
   @discardableResult
   func publish() throws -> URL {

@@ -54,6 +54,9 @@ package struct EventOrigin: Sendable, Hashable {
 
 /// Makes events of a stream's bytes (HTML Standard §9.2.6); pure.
 struct EventStreamParser {
+  /// The most bytes of an identifier, which is sent back in a field of the header.
+  private static let longestID = 4 << 10
+
   private var splitter: LineSplitter
   private let limit: Int
   private var isAtStart = true
@@ -132,7 +135,9 @@ struct EventStreamParser {
       if hasData { data.append(UInt8(ascii: "\n")) }
       data += value
       hasData = true
-    case "id": if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
+    case "id":
+      // One that no header could carry would end the stream with the connection: as with NUL, the one before counts.
+      if value.count <= Self.longestID, !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
     case "retry": retry = DeltaSeconds.parse(String(decoding: value, as: UTF8.self)).map { .milliseconds($0) } ?? retry
     default: break
     }

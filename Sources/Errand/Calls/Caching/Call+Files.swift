@@ -15,10 +15,20 @@ extension Call {
     response.status == .notModified && response.redirects.isEmpty && state.withLock { $0.hasCurrentFile }
   }
 
+  /// Puts a file in its place, and notes by what it is known there. Returns the place.
+  func publish(_ file: PartialFile) throws -> URL {
+    if plan.keepsCurrentFile {
+      let stamp = file.stamp
+      state.withLock { $0.fileStamp = stamp }
+    }
+    return try file.publish()
+  }
+
   /// Keeps what is known of the version of the call's file.
   func keepFileValidators(_ response: HTTPResponse) {
     guard plan.keepsCurrentFile, case .file(.exact(let file)) = delivery, response.status == .ok else { return }
-    FileValidators.keep(FileValidators(response.headers, of: Self.mark(of: response.url)), for: file)
+    let stamp = state.withLock { $0.fileStamp }
+    FileValidators.keep(FileValidators(response.headers, of: Self.mark(of: response.url)), for: file, stamp: stamp)
   }
 
   /// The URL as it stands beside the file: hashed, for it may have a password or a token in it.

@@ -93,13 +93,19 @@ struct JSONRedactor {
   /// True where the next line begins, after blanks, with an object, an array or the name of a member.
   private var isFollowedByJSON: Bool {
     let line = bytes[(position + 1)...].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-    guard line.first == Self.quote else {
-      let next = line.dropFirst().first { !Self.isBlank($0) } ?? 0
-      return line.first == UInt8(ascii: "{") && "\"}".utf8.contains(next)
-        || line.first == UInt8(ascii: "[") && "{[\"".utf8.contains(next)
+    switch line.first {
+    case UInt8(ascii: "{"): return "\"}".utf8.contains(Self.firstMark(of: line.dropFirst()))
+    case UInt8(ascii: "["): return "{[\"".utf8.contains(Self.firstMark(of: line.dropFirst()))
+    case Self.quote:
+      let name = line.dropFirst().prefix { $0 != Self.quote && $0 != UInt8(ascii: "\n") }
+      return Self.firstMark(of: bytes[name.endIndex...].dropFirst()) == UInt8(ascii: ":")
+    default: return false
     }
-    let name = line.dropFirst().prefix { $0 != Self.quote && $0 != UInt8(ascii: "\n") }
-    return bytes[name.endIndex...].dropFirst().first { !Self.isBlank($0) } == UInt8(ascii: ":")
+  }
+
+  /// The first byte that is no blank, among those that are looked at: not any number at every line.
+  private static func firstMark(of bytes: some Sequence<UInt8>) -> UInt8 {
+    bytes.prefix(200).first { !isBlank($0) } ?? 0
   }
 
   private func isLineBreak(_ place: Int) -> Bool {

@@ -159,11 +159,12 @@ public struct Redaction: Sendable {
     return redactor.redacted()
   }
 
-  /// True where words go on behind a URL. An apostrophe may be part of one.
+  /// True where words go on behind a URL. An apostrophe may be part of one, as in `$filter=name eq 'x'&sig=…`.
   private static func endsURL(_ text: Substring, at place: String.Index) -> Bool {
     switch text[place] {
     case "<": !text[place...].hasPrefix(mark)
-    case "'": text[text.index(after: place)...].first.map { !$0.isLetter && !$0.isNumber } ?? true
+    case "'":
+      text[text.index(after: place)...].drop { ",.:;!?)".contains($0) }.first.map { $0.isWhitespace } ?? true
     case let character: " \n\t\"`\\>".contains(character)
     }
   }

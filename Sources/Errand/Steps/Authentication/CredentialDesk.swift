@@ -234,7 +234,11 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
     flight?.cancel()
     await flight?.value  // what it still gets would be stored after the rest was forgotten
     _ = await earlier?.result
-    state.withLock { $0.machine.forget() }
+    state.withLock { state in
+      // A call that came meanwhile may have the old token: what it stores is for no account that comes after.
+      state.forgetCount += 1
+      state.machine.forget()
+    }
     try await RefreshScope.adding(self) { try await method.forget() }
   }
 }

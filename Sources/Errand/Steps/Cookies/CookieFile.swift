@@ -34,6 +34,7 @@ struct CookieFile: Sendable {
         folder.remove(aside)
         throw error
       }
+      folder.synchronise()
       return cookies
     }
     guard let cookies else { throw Problem.locked }

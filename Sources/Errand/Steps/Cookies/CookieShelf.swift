@@ -232,11 +232,16 @@ extension CookieShelf {
     var cookies = stored.filter { cookie in
       switch changes[cookie.id] {
       case nil: true
-      case .kept: false
+      // A change may wait for long, where the file could not be written.
+      case .kept(let mine): cookie.wasSet(after: mine.set, now: now)
       case .removed(let time): cookie.wasSet(after: time, now: now)
       }
     }
-    for case .kept(let cookie) in changes.values.sorted(by: { $0.number < $1.number }) { cookies.append(cookie) }
+    let later = Set(cookies.map(\.id))
+    for case .kept(let cookie) in changes.values.sorted(by: { $0.number < $1.number }) where !later.contains(cookie.id)
+    {
+      cookies.append(cookie)
+    }
     return cookies.filter { !$0.hasExpired(at: now) }.sorted { $0.created < $1.created }
   }
 }

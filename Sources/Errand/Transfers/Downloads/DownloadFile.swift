@@ -31,8 +31,7 @@ final class DownloadFile {
     }
     var made: [String] = []
     do {
-      guard PartialFile.makeFolders(to: place.folder, &made) else { throw place.failure() }
-      file = try LockedFile(place.path("part"), of: url.path)
+      file = try Self.locked(place, &made)
     } catch {
       PartialFile.remove(made)
       throw error
@@ -49,6 +48,21 @@ final class DownloadFile {
     }
     // From here on what is written counts, also where the system was started anew before.
     if let journal = self.journal, present > 0, journal.boot != BootSession.current { try? write(journal) }
+  }
+
+  /// The partial file, in folders that are made where they are not there.
+  private static func locked(_ place: TransferPlace, _ made: inout [String]) throws -> LockedFile {
+    var tries = 0
+    while true {
+      guard PartialFile.makeFolders(to: place.folder, &made) else { throw place.failure() }
+      do {
+        return try LockedFile(place.path("part"), of: place.file.path)
+      } catch {
+        // A download beside this one may have failed, and removed the folders that it had made and this one found.
+        tries += 1
+        guard access(place.folder, F_OK) != 0, tries < 100 else { throw error }
+      }
+    }
   }
 
   /// Removes what is there for a place. Throws ``TaskError`` with code `.transferInUse` where another transfer works on it.
@@ -242,6 +256,7 @@ extension DownloadFile {
   func takeBack(_ index: Int, to count: Int64) throws {
     guard let position = ranges?.positionOfMark(index) else { return }
     ranges?.take(index, back: count)
+    let count = ranges?.parts[index].count ?? count  // the disk may have lost more
     guard Descriptor.put(DownloadRanges.mark(count), into: file.descriptor, at: position) else { throw place.failure() }
     guard var journal, let synced = journal.ranges?.parts[index].count, synced > count else { return }
     journal.ranges?.take(index, back: count)

@@ -106,7 +106,7 @@ extension DownloadRun {
   private func fetch(
     _ part: DownloadRanges.Part, _ index: Int, _ first: HTTPResponse?, _ retry: inout TransferRetry
   ) async throws {
-    if let first { return try await write(first, to: index, until: part.end) }
+    if let first { return try await write(first, to: index, from: part.next, until: part.end) }
     guard let journal = file.journal, let validator = journal.validator else { throw DownloadCrew.Mismatch() }
     let reply = try await ask(
       DownloadStep.Asked(offset: part.next, validator: validator, total: journal.total, end: part.end),
@@ -121,7 +121,7 @@ extension DownloadRun {
       }
       try file.note(total: total, digest: TransferDigest.stated(in: response.headers, isWhole: false))
       isConfirmed = true
-      try await write(response, to: index, until: end)
+      try await write(response, to: index, from: part.next, until: end)
     case (.restart, let source):
       if case .success(let response) = source { response.body.cancel() }
       throw DownloadCrew.Mismatch()
@@ -137,11 +137,17 @@ extension DownloadRun {
   }
 
   /// Writes the body of a range to its place, as it comes.
-  private func write(_ response: HTTPResponse, to index: Int, until end: Int64) async throws {
+  private func write(_ response: HTTPResponse, to index: Int, from start: Int64, until end: Int64) async throws {
     let there = file.ranges?.parts[index].count ?? 0
+    var next = start
     do {
       while let chunk = try await response.body.next() {
-        guard let part = file.ranges?.parts[index], part.next + Int64(chunk.count) <= end else {
+        // The disk may have failed as another range came: what it may have lost of this one is fetched again.
+        guard file.ranges?.parts[index].next == next else {
+          throw failure(.fileNotWritable, "the disk may have lost what came of this range before", response)
+        }
+        next += Int64(chunk.count)
+        guard next <= end else {
           try file.takeBack(index, to: there)  // it is longer than its header says: what came before may be as wrong
           throw DownloadCrew.Mismatch()
         }
@@ -152,7 +158,7 @@ extension DownloadRun {
       response.body.cancel()
       throw error
     }
-    guard let next = file.ranges?.parts[index].next, next < end else { return }
+    guard next < end else { return }
     throw failure(.truncatedBody, "the body ended at \(next) of \(end) bytes", response)
   }
 }

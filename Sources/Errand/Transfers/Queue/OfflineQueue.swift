@@ -31,9 +31,11 @@ public actor OfflineQueue {
   private var nextID = 1
   private var holds = QueueHolds()
   private var isDelivering = false
+  /// The keys whose tasks are being delivered.
+  private var active: Set<String> = []
   /// The reports that were not told yet: on files that were no tasks when the queue was opened, and of a delivery that was cancelled.
   private var untold: [QueueReport] = []
-  /// Ends the wait of ``run(_:)`` for something to deliver.
+  /// Has ``run(_:)`` look for something to deliver.
   private var wake: AsyncStream<Void>.Continuation?
 
   /// Opens a queue, with what an earlier run of the program left in it.
@@ -130,7 +132,7 @@ public actor OfflineQueue {
     try begin()
     defer { isDelivering = false }
     let reports = Lock([QueueReport]())
-    await pass(isOnly: true) { report in reports.withLock { $0.append(report) } }
+    await pass { report in reports.withLock { $0.append(report) } }
     let told = reports.withLock { $0 }
     guard !Task.isCancelled else {
       untold = told.filter(\.hasLeft) + untold
@@ -150,29 +152,27 @@ public actor OfflineQueue {
     let (signals, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     self.wake = wake
     defer { (isDelivering, self.wake) = (false, nil) }
-    while true {
-      await pass(report)
-      try Task.checkCancellation()
-      await rest(signals, wake)
-      try Task.checkCancellation()
-    }
+    await pass(signals, report)
+    throw CancellationError()  // nothing else ends it
   }
 
   private func begin() throws {
     guard !isDelivering else { throw TransferDesk.inUse("the queue") }
     isDelivering = true
-    holds = QueueHolds()
+    (holds, active) = (QueueHolds(), [])
   }
 
-  /// Returns when a task was added, or the first of those that are held up may be sent again.
-  private func rest(_ signals: AsyncStream<Void>, _ wake: AsyncStream<Void>.Continuation) async {
+  /// Returns when a task was added, the tasks of a key have come to an end, or the first of those that are held up may be sent again.
+  private func rest(_ signals: AsyncStream<Void>) async {
     let clock = server.manager.clock
     var alarm: Task<Void, Never>?
-    if let wait = holds.wait(for: entries.lazy.map(\.key), at: clock.now) {
+    let idle = entries.lazy.map(\.key).filter { [active] in !active.contains($0) }
+    // Where as many are under way as may be, one of them has to end first.
+    if active.count < Self.mostKeys, let wait = holds.wait(for: idle, at: clock.now) {
       guard wait > .zero else { return }
-      alarm = Task {
+      alarm = Task { [wake] in
         guard (try? await clock.sleep(for: wait)) != nil else { return }  // there was something to deliver first
-        wake.yield()
+        wake?.yield()
       }
     }
     for await _ in signals { break }
@@ -182,13 +182,23 @@ public actor OfflineQueue {
   /// Delivers what is not held up.
   ///
   /// - Parameters:
-  ///   - isOnly: Whether a key that is held up in it stays so to its end, however long that takes.
+  ///   - signals: What says that there may be more, until it is cancelled. Without it the pass is the only one: a key that is held up in it
+  ///     stays so to its end, however long that takes.
   ///   - report: Is told of each task that leaves the queue.
-  private func pass(isOnly: Bool = false, _ report: @escaping @Sendable (QueueReport) async -> Void) async {
+  private func pass(
+    _ signals: AsyncStream<Void>? = nil, _ report: @escaping @Sendable (QueueReport) async -> Void
+  ) async {
     while !untold.isEmpty { await report(untold.removeFirst()) }
     let queues = SerialQueues.heldByTask
-    await withTaskGroup(of: (key: String, stays: Bool).self) { group in
-      var (active, heldUp) = (Set<String>(), Set<String>())
+    await withTaskGroup(of: (key: String, stays: Bool)?.self) { group in
+      var heldUp = Set<String>()
+      func listen() {
+        guard let signals, !Task.isCancelled else { return }
+        group.addTask { [self] in
+          await rest(signals)
+          return nil
+        }
+      }
       func fill() {
         let now = server.manager.clock.now
         for key in entries.map(\.key) where active.count < Self.mostKeys {
@@ -198,10 +208,15 @@ public actor OfflineQueue {
         }
       }
       fill()
+      listen()
       for await line in group {
-        active.remove(line.key)
-        if isOnly, line.stays { heldUp.insert(line.key) }
+        if let line {
+          active.remove(line.key)
+          if signals == nil, line.stays { heldUp.insert(line.key) }
+          wake?.yield()  // another may be the next whose time comes
+        }
         fill()
+        if line == nil { listen() }
       }
     }
   }

@@ -63,6 +63,12 @@ import Testing
     #expect(try parser.events(endingIn: Data("\u{FEFF}data: b\n\n".utf8)) == [ServerSentEvent(data: "b", id: "1")])
   }
 
+  @Test func `an identifier that no header carries is none`() throws {
+    let longest = String(repeating: "7", count: 4096)
+    let read = try events("id: \(longest)\ndata: a\n\nid: 8\(longest)\ndata: b\n\n", limit: 10_000)
+    #expect(read.map(\.id) == [longest, longest])
+  }
+
   @Test func `no limit is one too`() throws {
     #expect(try events("data: a\ndata: b\n\n", limit: .max).map(\.data) == ["a\nb"])
   }

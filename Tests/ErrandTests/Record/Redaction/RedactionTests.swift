@@ -285,8 +285,19 @@ import Testing
     ("token: kept, 1://2", "token: kept, 1://2"),
     ("the gateway https://me:pa's3cret@a.test refused", "the gateway https://<redacted>@a.test refused"),
     ("'https://a.test/?token=s3'cret', it is", "'https://a.test/?token=<redacted>', it is"),
+    (
+      "can't sign https://a.test/T?$filter=name%20eq%20'x'&sig=s3cret.",
+      "can't sign https://a.test/T?$filter=name%20eq%20'x'&sig=<redacted>"
+    ),
+    ("can't read 'https://a.test/?q=1'. Why?", "can't read 'https://a.test/?q=1'. Why?"),
   ]) func `of words of the library's own the URLs are redacted, and nothing else`(words: String, shown: String) {
     #expect(redaction.hidingInURLs(of: words) == shown)
+  }
+
+  @Test(.timeLimit(.minutes(1)), arguments: ["\n ", "\r ", "\n {", "\n \"", "\n  [ "])
+  func `lines within a string that nobody ends are looked at once`(line: String) {
+    let text = "@\"x" + String(repeating: line, count: 100_000) + "\"token\": \"s3cret\""
+    #expect(!redaction(text: text).contains("s3cret"))
   }
 
   @Test(.timeLimit(.minutes(1))) func `a name of many parts is looked at once`() {

@@ -187,6 +187,53 @@ import Testing
     #expect(try JSONDecoder().decode(AccessToken.self, from: kept).value == "t2")
   }
 
+  /// A store that lets nothing be stored until its gate opens, cancelled or not.
+  private struct LastingStore: SecretStore {
+    let store = MemorySecretStore()
+    let gate = Gate()
+    let asked = Counter()
+    let cancelled = Counter()
+
+    func secret(named name: String) async throws -> Data? { try await store.secret(named: name) }
+
+    func setSecret(_ secret: Data?, named name: String) async throws {
+      asked.add()
+      await withTaskCancellationHandler {
+        await gate.wait()
+      } onCancel: {
+        cancelled.add()
+      }
+      try await store.setSecret(secret, named: name)
+    }
+  }
+
+  @Test func `what a call stores that comes while a token is forgotten is for nobody who comes after`() async throws {
+    let store = LastingStore()
+    let authentication = Authentication.oauth2(service.settings(.clientCredentials) { $0.store = store })
+    let sent = Shared<[String?]>([])
+    let shop = VirtualShop(
+      configure: {
+        $0.authentication = authentication
+        $0.cache = MemoryCache()
+      },
+      answer: { [service] _, request, _ in
+        if request.url == TokenService.url { return service.answer(request) }
+        sent.withLock { $0.append(request.headers[.authorization]) }
+        return HTTPResponse(.ok, url: request.url, headers: ["Cache-Control": "private, max-age=600"])
+      })
+    let first = Task { try await shop.task("first").run() }
+    await store.asked.reached(1)
+    let forgetting = Task { try await authentication.forget() }
+    await store.cancelled.reached(1)
+    let meanwhile = Task { try await shop.task().run() }
+    #expect(await eventually { shop.moments(containing: "waiting for a new token").count == 2 })
+    store.gate.open()
+    _ = try await (first.value, meanwhile.value, forgetting.value)
+    #expect(sent.withLock { $0 } == ["Bearer t1", "Bearer t1"])
+    for _ in 0..<2 { try await shop.task().run() }
+    #expect(sent.withLock { $0.dropFirst(2) } == ["Bearer t2"], "and what comes after is stored for whom it came")
+  }
+
   @Test func `calls that begin as tokens are forgotten all end`() async throws {
     let authentication = Authentication.oauth2(service.settings(.clientCredentials) { $0.store = MemorySecretStore() })
     let shop = VirtualShop(

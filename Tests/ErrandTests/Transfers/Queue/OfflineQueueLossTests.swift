@@ -202,6 +202,40 @@ import Testing
     }
   }
 
+  @Test func `one that is added, and one that was held up, is delivered while another key is under way`()
+    async throws
+  {
+    try await withFolder { folder in
+      let (isBusy, long) = (Shared(true), Shared<CheckedContinuation<Void, Never>?>(nil))
+      let remote = Remote { request, body in
+        if body.contains("long") { await withCheckedContinuation { next in long.withLock { $0 = next } } }
+        let isRefused = body.contains("busy") && isBusy.withLock { $0 }
+        return HTTPResponse(isRefused ? 503 : .created, url: request.url)
+      }
+      let queue = try remote.queue(folder)
+      try await queue.add(Note(uploadPayload: "long"), key: "x")
+      try await queue.add(Note(uploadPayload: "busy"), key: "y")
+      let left = Shared([String]())
+      let run = Task {
+        try await queue.run { report in
+          if report.hasLeft { left.withLock { $0.append(report.task?.payload ?? "") } }
+        }
+      }
+      #expect(await eventually { remote.bodies.count == 2 && long.withLock { $0 != nil } })
+      try await queue.add(Note(uploadPayload: "added"), key: "z")
+      #expect(await eventually { left.withLock { $0.count == 1 && $0[0].contains("added") } })
+      isBusy.withLock { $0 = false }
+      await remote.clock.sleepers(count: 1)
+      remote.clock.advance(by: .seconds(2))
+      #expect(await eventually { left.withLock { $0.count == 2 && $0[1].contains("busy") } })
+      long.withLock { $0 }?.resume()
+      #expect(await eventually { left.withLock { $0.count == 3 } })
+      #expect(await queue.waiting.isEmpty && remote.bodies.count == 4)
+      run.cancel()
+      await #expect(throws: CancellationError.self) { try await run.value }
+    }
+  }
+
   @Test func `a form has the same bytes each time, as a server that knows its key expects`() async throws {
     try await withFolder { folder in
       let isBusy = Shared(true)

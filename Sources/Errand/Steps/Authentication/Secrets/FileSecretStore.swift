@@ -36,6 +36,7 @@ public struct FileSecretStore: SecretStore {
         let isRemoved: Void? = try PrivateFolder(folder).locked(".lock", patience: Self.patience) { folder in
           folder.remove(Self.file(of: name))
           folder.remove(".\(Self.file(of: name)).new")
+          folder.synchronise()  // it is not to come back with the power
         }
         if isRemoved == nil { throw Locked() }
         return
@@ -52,6 +53,7 @@ public struct FileSecretStore: SecretStore {
           folder.remove(aside)
           throw error
         }
+        folder.synchronise()
       }
       if isStored == nil { throw Locked() }
     }

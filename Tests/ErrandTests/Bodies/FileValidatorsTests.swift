@@ -1,0 +1,28 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct FileValidatorsTests {
+  @Test func `what is known of a download is not said of another that took its place`() async throws {
+    try await withFolder { folder in
+      let place = folder.appendingPathComponent("file")
+      func written(_ text: String) throws -> (file: PartialFile, stamp: String?) {
+        let file = try PartialFile(for: place)
+        try file.write(Data(text.utf8))
+        return (file, file.stamp)
+      }
+      let known = FileValidators(["ETag": "\"two\""], of: "url")
+      let (one, two) = (try written("one"), try written("two"))
+      try two.file.publish()
+      FileValidators.keep(known, for: place, stamp: two.stamp)
+      #expect(FileValidators.of(place) == known && known != nil)
+      try one.file.publish()
+      FileValidators.keep(known, for: place, stamp: two.stamp)
+      #expect(FileValidators.of(place) == nil, "the slower one is there")
+      FileValidators.keep(known, for: place, stamp: one.stamp)
+      #expect(FileValidators.of(place) == known)
+    }
+  }
+}
