@@ -238,11 +238,13 @@ public final class HTTPLog: CallRecorder {
       }
       let file = RecordingEntry.file(first + index, plainName: name?.file ?? "")
       text.removeAll()
-      call.write(to: &text)
+      let parts = call.write(to: &text)
       do {
-        try text.withBytes { try folder.create(file, bytes: $0) }
+        try text.withBytes { bytes in
+          try folder.create(file, bytes: bytes)
+          blocks.addBlock(of: call, file: file, text: bytes, parts)
+        }
         size += text.count
-        blocks.addBlock(of: call, file: file)
         count += 1
       } catch {
         fail(TaskRecorder.words(of: error))

@@ -147,10 +147,12 @@ extension LogPage {
       };
       const quoted = text => isPlain(text) ? "'" + text.replaceAll("'", "'\\''") + "'" : '"$(' + printf(text) + ')"';
       const curl = exchange => {
-        const { method, url, headers } = exchange;
         if ("curl" in exchange) return exchange.curl;
-        if (url === undefined || (exchange.body && exchange.body.cut)) return "";
-        const lines = ["curl " + quoted(url)], content = exchange.body && (exchange.body.text ?? exchange.body.note ?? "");
+        const [first, ...header] = exchange.request.split("\n"), blank = first.indexOf(" ");
+        const method = first.slice(0, blank), url = first.slice(blank + 1);
+        if (url === "<hidden>" || (exchange.requestBody && exchange.requestBody.cut)) return "";
+        const headers = header.map(line => ({ name: line.slice(0, line.indexOf(":")), value: line.slice(line.indexOf(":") + 2) }));
+        const lines = ["curl " + quoted(url)], content = exchange.requestBody && exchange.requestBody.text;
         const sends = content !== undefined || ["POST", "PUT", "PATCH"].includes(method);
         if (/[[\]{}]/.test(url)) lines.push("--globoff");
         if (/\/\.|\/%2/.test(url)) lines.push("--path-as-is");
@@ -169,10 +171,7 @@ extension LogPage {
         else { input = printf(content) + " |\n"; lines.push("--data-binary @-"); }
         return input + lines.join(" \\\n  ");
       };
-      const body = value => value ? (value.text ?? "") + (value.note ? (value.text ? "\n" : "") + value.note : "") : "";
-      const line = field => field.name + ": " + field.value;
-      const lines = (head, fields, content, trailers) =>
-        [head, ...fields.map(line), ...(content ? ["", content] : []), ...(trailers ? ["", ...trailers.map(line)] : [])].join("\n");
+      const body = value => value ? "\n\n" + value.text + (value.cut ? "\n… " + value.cut + " more bytes are in the text file" : "") : "";
       const pick = item => {
         picked = item;
         const call = item.call, nodes = [element("h2", "", call.method + " " + (call.url || call.task))];
@@ -184,18 +183,17 @@ extension LogPage {
         link.href = document.body.dataset.folder + encodeURIComponent(item.file);
         nodes.push(link);
         call.exchanges.forEach((exchange, index) => {
-          nodes.push(element("h3", "", "Request " + (index + 1) + " of " + call.exchanges.length + ", attempt " + exchange.attempt));
+          nodes.push(element("h3", "", "Request " + (index + 1) + " of " + call.exchanges.length + ", attempt " + exchange.attempt + (exchange.version ? ", " + exchange.version : "")));
           const button = element("button", "", "Copy as cURL"), command = curl(exchange);
           button.addEventListener("click", () => copy(command));
           button.title = command;
           if (command) nodes.push(button);
-          nodes.push(element("pre", "", lines(exchange.method + " " + (exchange.url || ""), exchange.headers, body(exchange.body))));
-          const answer = exchange.response;
-          nodes.push(element("pre", "", answer ? lines(answer.status + " " + (answer.version || ""), answer.headers, body(answer.body), answer.trailers) : "no response: " + (exchange.failure || "cancelled")));
+          nodes.push(element("pre", "", exchange.request + body(exchange.requestBody)));
+          nodes.push(element("pre", "", exchange.response + body(exchange.responseBody) + (exchange.trailers ? "\n\n" + exchange.trailers : "")));
         });
-        if (call.moments.length) {
+        if (call.timeline) {
           nodes.push(element("h3", "", "Flight record"));
-          nodes.push(element("pre", "", call.moments.map(moment => moment.time.toFixed(3) + " s  " + moment.text).join("\n")));
+          nodes.push(element("pre", "", call.timeline.replace(/^ +/gm, "")));
         }
         details.replaceChildren(...nodes);
         details.scrollTop = 0;

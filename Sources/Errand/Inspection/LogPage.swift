@@ -41,13 +41,6 @@ enum LogPage {
       """.utf8)
   }
 
-  /// The block of one call.
-  static func block(_ call: RecordedCall, file: String) -> [UInt8] {
-    var blocks = PageJSON(capacity: 3000)
-    blocks.addBlock(of: call, file: file)
-    return blocks.withBytes { Array($0) }
-  }
-
   private static let body = "<body data-folder=\""
 
   /// A page whose texts are in a folder beside it.

@@ -15,11 +15,13 @@ struct PageJSON: ~Copyable {
     try text.withBytes(use)
   }
 
-  /// Adds the block of a call: what the page shows of it.
-  mutating func addBlock(of call: RecordedCall, file: String) {
+  /// Adds the block of a call: what the page shows of it. Its messages are parts of the text, which are the same in the file.
+  mutating func addBlock(
+    of call: RecordedCall, file: String, text: UnsafeRawBufferPointer, _ parts: RecordedCall.TextParts
+  ) {
     raw("<script type=\"application/json\" class=\"call\">{\"call\":")
     isContinued = false
-    add(call)
+    add(call, text, parts)
     member("file", file)
     raw("}</script>\n")
   }
@@ -32,6 +34,11 @@ struct PageJSON: ~Copyable {
   /// A string. An escape of `<` is the same in a string, which is the only place where one can stand: nothing can end the block.
   private mutating func string(_ string: String) {
     text.quoted(string, escaping: UInt8(ascii: "<"))
+  }
+
+  /// A part of a text.
+  private mutating func string(_ part: Slice<UnsafeRawBufferPointer>) {
+    text.quoted(UnsafeRawBufferPointer(rebasing: part).assumingMemoryBound(to: UInt8.self), escaping: UInt8(ascii: "<"))
   }
 
   // MARK: Members
@@ -68,23 +75,15 @@ struct PageJSON: ~Copyable {
     isContinued = true
   }
 
-  private mutating func list<Element>(
-    _ name: StaticString, _ elements: [Element], _ add: (inout PageJSON, Element) -> Void
-  ) {
+  private mutating func member(_ name: StaticString, _ part: Range<Int>?, of text: UnsafeRawBufferPointer) {
+    guard let part else { return }
     key(name)
-    raw("[")
-    for (index, element) in elements.enumerated() {
-      if index > 0 { raw(",") }
-      isContinued = false
-      add(&self, element)
-    }
-    raw("]")
-    isContinued = true
+    string(text[part])
   }
 
   // MARK: A call
 
-  private mutating func add(_ call: RecordedCall) {
+  private mutating func add(_ call: RecordedCall, _ text: UnsafeRawBufferPointer, _ parts: RecordedCall.TextParts) {
     object { json in
       json.member("id", call.id)
       json.member("task", call.task)
@@ -98,13 +97,14 @@ struct PageJSON: ~Copyable {
       json.member("startedAt", .microseconds(Int64((call.startedAt.timeIntervalSince1970 * 1e6).rounded())))
       json.member("duration", call.duration)
       json.member("attempts", call.attempts)
-      json.list("exchanges", call.exchanges) { $0.add($1) }
-      json.list("moments", call.moments) { json, moment in
-        json.object { json in
-          json.member("time", moment.time)
-          json.member("text", moment.text)
-        }
+      json.key("exchanges")
+      json.raw("[")
+      for index in call.exchanges.indices {
+        if index > 0 { json.raw(",") }
+        json.add(call.exchanges[index], text, parts.exchanges[index])
       }
+      json.raw("]")
+      json.member("timeline", parts.timeline, of: text)
       guard let diagnosis = call.diagnosis else { return }
       json.object("diagnosis") { json in
         json.member("cause", diagnosis.cause)
@@ -113,27 +113,21 @@ struct PageJSON: ~Copyable {
     }
   }
 
-  private mutating func add(_ exchange: RecordedCall.Exchange) {
+  private mutating func add(
+    _ exchange: RecordedCall.Exchange, _ text: UnsafeRawBufferPointer, _ parts: RecordedCall.TextParts.Exchange
+  ) {
     object { json in
       json.member("attempt", exchange.attempt)
-      json.member("method", exchange.method.rawValue)
-      json.member("url", exchange.url)
-      json.fields("headers", exchange.headers)
-      json.body(exchange.body)
+      json.member("version", exchange.response?.version?.rawValue)
+      json.member("request", parts.request, of: text)
+      json.body("requestBody", parts.requestBody, of: text)
       // The page makes the commands of what it shows, and has no bytes that are no text.
       if let data = exchange.body?.data {
         json.member("curl", data.count > LogPage.bodyLimit ? "" : exchange.curlCommand)
       }
-      if let response = exchange.response {
-        json.object("response") { json in
-          json.member("status", response.status.code)
-          json.member("version", response.version?.rawValue)
-          json.fields("headers", response.headers)
-          json.body(response.body)
-          if let trailers = response.trailers { json.fields("trailers", trailers) }
-        }
-      }
-      json.member("failure", exchange.failure)
+      json.member("response", parts.response, of: text)
+      json.body("responseBody", parts.responseBody, of: text)
+      json.member("trailers", parts.trailers, of: text)
       json.member("sent", exchange.sent)
       json.member("answered", exchange.answered)
       json.member("ended", exchange.ended)
@@ -149,27 +143,16 @@ struct PageJSON: ~Copyable {
     }
   }
 
-  private mutating func fields(_ name: StaticString, _ fields: [RecordedCall.Field]) {
-    list(name, fields) { json, field in
-      json.object { json in
-        json.member("name", field.name)
-        json.member("value", field.value)
-      }
-    }
-  }
-
   /// A body, without what is beyond the limit of the page.
-  private mutating func body(_ body: RecordedCall.Body?) {
-    guard let body else { return }
-    object("body") { json in
-      let count = body.text?.utf8.count ?? 0
-      guard let whole = body.text, count > LogPage.bodyLimit else {
-        json.member("text", body.text)
-        return json.member("note", body.note)
-      }
-      json.member("text", String(decoding: whole.utf8.prefix(LogPage.bodyLimit), as: UTF8.self))
-      json.member("note", "… \(count - LogPage.bodyLimit) more bytes are in the text file")
-      json.member("cut", count)
+  private mutating func body(_ name: StaticString, _ part: Range<Int>?, of text: UnsafeRawBufferPointer) {
+    guard let part else { return }
+    object(name) { json in
+      let shown = LogPage.bodyLimit
+      guard part.count > shown else { return json.member("text", part, of: text) }
+      // Not within a character.
+      let end = text[part].prefix(shown + 1).lastIndex { $0 & 0xC0 != 0x80 } ?? part.lowerBound
+      json.member("text", part.lowerBound..<end, of: text)
+      json.member("cut", part.upperBound - end)
     }
   }
 }

@@ -6,8 +6,28 @@ extension RecordedCall {
     return text.text
   }
 
-  /// Writes the text of a recording.
-  func write(to text: inout TextBytes) {
+  /// The places of the parts of a call in its text, without the last line breaks.
+  struct TextParts {
+    var exchanges: [Exchange] = []
+    /// The flight record; nil where it is hidden.
+    var timeline: Range<Int>?
+
+    /// The parts of one exchange; nil for those that it does not have.
+    struct Exchange {
+      /// The first line and the header.
+      let request: Range<Int>
+      let requestBody: Range<Int>?
+      /// The status and the header, or the words in their place.
+      let response: Range<Int>
+      let responseBody: Range<Int>?
+      let trailers: Range<Int>?
+    }
+  }
+
+  /// Writes the text of a recording; returns where its parts are.
+  @discardableResult
+  func write(to text: inout TextBytes) -> TextParts {
+    var parts = TextParts()
     text.paint(outcome == .failed ? .red : .bold) { text in
       text.add(task)
       text.raw(": ")
@@ -36,20 +56,20 @@ extension RecordedCall {
         text.raw("\n")
         text.line("Request \(index + 1) of \(exchanges.count), attempt \(exchange.attempt)")
       }
-      text.raw("\n")
-      exchange.writeRequest(to: &text)
-      text.raw("\n")
-      exchange.writeResponse(to: &text, isHidden: isHidden)
+      parts.exchanges.append(exchange.write(to: &text, isHidden: isHidden))
     }
-    if !isHidden { writeTimeline(to: &text) }
-    guard let diagnosis, outcome == .failed else { return }
+    if !isHidden {
+      text.raw("\nTimeline\n")
+      parts.timeline = text.lines { writeTimeline(to: &$0) }
+    }
+    guard let diagnosis, outcome == .failed else { return parts }
     text.raw("\nDiagnosis\n  ")
     text.paint(.yellow) { $0.add(diagnosis.description) }
     text.raw("\n")
+    return parts
   }
 
   private func writeTimeline(to text: inout TextBytes) {
-    text.raw("\nTimeline\n")
     for moment in moments {
       text.raw("  ")
       text.seconds(moment.time)
@@ -68,7 +88,21 @@ extension RecordedCall {
 }
 
 extension RecordedCall.Exchange {
-  fileprivate func writeRequest(to text: inout TextBytes) {
+  fileprivate func write(to text: inout TextBytes, isHidden: Bool) -> RecordedCall.TextParts.Exchange {
+    text.raw("\n")
+    let request = text.lines { writeRequest(to: &$0) }
+    let requestBody = body.map { body in text.paragraph { $0.body(body.shown) } }
+    text.raw("\n")
+    let head = text.lines { writeResponse(to: &$0, isHidden: isHidden) }
+    let responseBody = response?.body.flatMap { body in
+      body.size == 0 ? nil : text.paragraph { $0.body(body.shown) }
+    }
+    let trailers = response?.trailers.map { fields in text.paragraph { RecordedCall.write(fields, to: &$0) } }
+    return RecordedCall.TextParts.Exchange(
+      request: request, requestBody: requestBody, response: head, responseBody: responseBody, trailers: trailers)
+  }
+
+  private func writeRequest(to text: inout TextBytes) {
     text.paint(.cyan) { text in
       text.add(method.rawValue)
       text.raw(" ")
@@ -76,13 +110,10 @@ extension RecordedCall.Exchange {
     }
     text.raw("\n")
     RecordedCall.write(headers, to: &text)
-    guard let body else { return }
-    text.raw("\n")
-    text.body(body.shown)
   }
 
   /// Its time is that of the attempt, of which an earlier request took a part.
-  fileprivate func writeResponse(to text: inout TextBytes, isHidden: Bool) {
+  private func writeResponse(to text: inout TextBytes, isHidden: Bool) {
     text.paint(response?.status.colour ?? .red) { $0.add(response?.status.description ?? "No response") }
     if let duration {
       text.raw(" after ")
@@ -98,13 +129,21 @@ extension RecordedCall.Exchange {
     text.raw("\n")
     RecordedCall.write(response.headers, to: &text)
     if let failure { text.line(failure) }
-    if let body = response.body, body.size != 0 {
-      text.raw("\n")
-      text.body(body.shown)
-    }
-    guard let trailers = response.trailers else { return }
-    text.raw("\n")
-    RecordedCall.write(trailers, to: &text)
+  }
+}
+
+extension TextBytes {
+  /// Writes lines; returns where they are, without the last line break.
+  fileprivate mutating func lines(_ write: (inout TextBytes) -> Void) -> Range<Int> {
+    let start = count
+    write(&self)
+    return start..<max(start, count - 1)
+  }
+
+  /// Writes lines behind an empty one; returns where they are.
+  fileprivate mutating func paragraph(_ write: (inout TextBytes) -> Void) -> Range<Int> {
+    raw("\n")
+    return lines(write)
   }
 }
 

@@ -148,41 +148,37 @@ struct TextBytes: ~Copyable {
 
   /// A string of JSON, in quotes and escaped (RFC 8259 §7), and `sign` with it.
   mutating func quoted(_ text: String, escaping sign: UInt8 = UInt8(ascii: "\"")) {
-    byte(UInt8(ascii: "\""))
-    text.withBytes { quoted($0, sign) }
-    byte(UInt8(ascii: "\""))
+    text.withBytes { quoted($0, escaping: sign) }
   }
 
-  /// What needs no escape is added piece by piece.
-  private mutating func quoted(_ text: UnsafeBufferPointer<UInt8>, _ sign: UInt8) {
-    var start = 0
-    while true {
-      let end = Self.plainEnd(of: text, from: start, sign)
-      add(UnsafeBufferPointer(rebasing: text[start..<end]))
-      guard end < text.count else { return }
-      escape(text[end])
-      start = end + 1
-    }
-  }
-
-  /// The place of the first byte at or after `start` that is escaped, or the end: eight bytes at a time, for most need no escape.
-  private static func plainEnd(of text: UnsafeBufferPointer<UInt8>, from start: Int, _ sign: UInt8) -> Int {
+  /// The same of its bytes.
+  mutating func quoted(_ text: UnsafeBufferPointer<UInt8>, escaping sign: UInt8) {
+    byte(UInt8(ascii: "\""))
     let bytes = UnsafeRawBufferPointer(text)
-    var index = start
+    var index = 0
+    // Eight bytes at a time, as far as they need no escape.
     while index + 8 <= bytes.count {
-      let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      let found =
-        word.hasByte(below: 0x20) || word.hasByte(UInt8(ascii: "\"")) || word.hasByte(UInt8(ascii: "\\"))
-        || word.hasByte(sign)
-      if found { break }
-      index += 8
+      let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+      let plain = word.leadingPlainBytes(sign)
+      reserve(8)
+      UnsafeMutableRawPointer(memory + count).storeBytes(of: word.littleEndian, as: UInt64.self)
+      count += plain
+      index += plain
+      if plain < 8 {
+        escape(bytes[index])
+        index += 1
+      }
     }
     while index < bytes.count {
       let next = bytes[index]
-      if next < 0x20 || next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\") || next == sign { return index }
+      if next < 0x20 || next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\") || next == sign {
+        escape(next)
+      } else {
+        byte(next)
+      }
       index += 1
     }
-    return index
+    byte(UInt8(ascii: "\""))
   }
 
   /// The name of a member of JSON, which needs no escape, and its colon; behind a comma where others stand before it.
@@ -237,14 +233,20 @@ struct TextBytes: ~Copyable {
 }
 
 extension UInt64 {
-  /// True where one of its bytes is below `bound`, which is at most 0x80.
-  fileprivate func hasByte(below bound: UInt8) -> Bool {
-    (self &- 0x0101_0101_0101_0101 &* UInt64(bound)) & ~self & 0x8080_8080_8080_8080 != 0
+  /// The number of bytes, from the lowest on, before one that JSON escapes, or `sign`.
+  fileprivate func leadingPlainBytes(_ sign: UInt8) -> Int {
+    let escaped = marks(below: 0x20) | marks(UInt8(ascii: "\"")) | marks(UInt8(ascii: "\\")) | marks(sign)
+    return escaped.trailingZeroBitCount / 8
   }
 
-  /// True where one of its bytes is this one.
-  fileprivate func hasByte(_ byte: UInt8) -> Bool {
-    (self ^ (0x0101_0101_0101_0101 &* UInt64(byte))).hasByte(below: 1)
+  /// The highest bit of each byte that is below `bound`, which is at most 0x80. The lowest mark is right; a borrow may set others.
+  private func marks(below bound: UInt8) -> UInt64 {
+    (self &- 0x0101_0101_0101_0101 &* UInt64(bound)) & ~self & 0x8080_8080_8080_8080
+  }
+
+  /// The same of each byte that is this one.
+  private func marks(_ byte: UInt8) -> UInt64 {
+    (self ^ (0x0101_0101_0101_0101 &* UInt64(byte))).marks(below: 1)
   }
 }
 

@@ -120,7 +120,7 @@ import Testing
     let data = try JSONSerialization.data(withJSONObject: spoiled(texts, ""))
     let bad = try JSONDecoder().decode(RecordedCall.self, from: data)
     #expect(count.withLock { $0 } > 40 && bad.exchanges[1].response?.body?.text == Self.injection)
-    let block = String(decoding: LogPage.block(bad, file: Self.injection), as: UTF8.self)
+    let block = pageBlock(of: bad, file: Self.injection).block
     let (begin, end) = ("<script type=\"application/json\" class=\"call\">", "</script>\n")
     #expect(block.hasPrefix(begin) && block.hasSuffix(end))
     let json = block.dropFirst(begin.count).dropLast(end.count)

@@ -83,17 +83,16 @@ import Testing
       _ = try await task.on(server).retry(upTo: 1, after: .milliseconds(1500)).downloadData()
     }
     let call = try #require(calls.last)
-    let block = String(decoding: LogPage.block(call, file: "a \"b\".txt"), as: UTF8.self)
+    let (block, text) = pageBlock(of: call, file: "a \"b\".txt")
     let json = try #require(block.firstMatch(of: /^<script[^>]*>(.*)<\/script>\n$/)).1
     struct Entry: Decodable {
       struct Call: Decodable {
         struct Exchange: Decodable {
-          struct Body: Decodable { let text: String?, note: String? }
-          struct Response: Decodable { let status: Int, headers: [RecordedCall.Field], body: Body? }
-          let attempt: Int, sent: Double, response: Response?
+          struct Body: Decodable { let text: String, cut: Int? }
+          let attempt: Int, sent: Double, request: String, response: String, responseBody: Body?, version: String?
         }
         let id: Int, task: String, method: String, status: Int, outcome: String, duration: Double, startedAt: Double
-        let exchanges: [Exchange], moments: [[String: JSONValue]]
+        let exchanges: [Exchange], timeline: String
       }
       let call: Call, file: String
     }
@@ -102,12 +101,45 @@ import Testing
     #expect(entry.call.id == call.id && entry.call.task == "URLTask" && entry.call.status == call.status?.code)
     #expect(abs(entry.call.duration - call.duration.inSeconds) < 1e-6)
     #expect(abs(entry.call.startedAt - call.startedAt.timeIntervalSince1970) < 1e-5)
+    #expect(entry.call.exchanges.count == 2 && entry.call.exchanges.map(\.attempt) == [1, 2])
     let last = try #require(entry.call.exchanges.last)
     #expect(abs(last.sent - (call.exchanges.last?.sent.inSeconds ?? 0)) < 1e-6)
-    #expect(last.response?.headers == call.exchanges.last?.response?.headers)
-    #expect((last.response?.body?.text?.utf8.count ?? 0) <= LogPage.bodyLimit + 4)
-    #expect(last.response?.body?.note?.hasPrefix("… ") == true)
-    #expect(entry.call.moments.map { $0["text"]?.string } == call.moments.map(\.text))
+    #expect(
+      last.request.hasPrefix("PUT https://shop.test/a\n") && last.request.contains("\nX-A: b\t\"\\"), "\(last.request)")
+    #expect(last.response.hasPrefix("200 OK after ") && last.response.hasSuffix("Content-Type: application/json"))
+    // Cut before a character that would not fit, and counted.
+    let body = try #require(last.responseBody)
+    let whole = try #require(call.exchanges.last?.response?.body?.text)
+    #expect(whole.hasPrefix(body.text) && (LogPage.bodyLimit - 1...LogPage.bodyLimit).contains(body.text.utf8.count))
+    #expect(body.cut == whole.utf8.count - body.text.utf8.count)
+    #expect(entry.call.exchanges.first?.responseBody == nil)
+    // What the page shows is what the file has.
+    for part in [last.request, last.response, body.text, entry.call.timeline] { #expect(text.contains(part)) }
+    #expect(entry.call.timeline.split(separator: "\n").count == call.moments.count)
+    #expect(zip(entry.call.timeline.split(separator: "\n"), call.moments).allSatisfy { $0.hasSuffix("  \($1.text)") })
+  }
+
+  @Test func `what follows a body is a part of its own, and what is hidden has none`() async throws {
+    var call = try #require(
+      try await recordedCalls(.json("{}")) { server in
+        let task = URLTask(.known("https://shop.test/a"), method: .post, body: .text("a\nb"))
+        _ = try await task.on(server).downloadData()
+      }.first)
+    call.exchanges[0].response?.trailers = [RecordedCall.Field(name: "X-Sum", value: "1")]
+    func exchange(_ call: RecordedCall) throws -> [String: JSONValue]? {
+      let json = try #require(pageBlock(of: call, file: "x").block.firstMatch(of: /^<script[^>]*>(.*)<\/script>\n$/)).1
+      return try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8))["call"]?["exchanges"]?[0]?.object
+    }
+    let shown = try #require(try exchange(call))
+    #expect(shown["trailers"]?.string == "X-Sum: 1")
+    #expect(shown["requestBody"]?["text"]?.string == "a\nb" && shown["responseBody"]?["text"]?.string == "{}")
+    call.exchanges[0].url = nil
+    (call.exchanges[0].body, call.exchanges[0].response) = (nil, nil)
+    call.isHidden = true
+    let hidden = try #require(try exchange(call))
+    #expect(hidden["request"]?.string?.hasPrefix("POST <hidden>") == true)
+    #expect(hidden["response"]?.string?.hasPrefix("No response") == true)
+    #expect(Set(hidden.keys).isDisjoint(with: ["requestBody", "responseBody", "trailers"]))
   }
 
   @Test func `a copy of the page has its texts beside it`() async throws {

@@ -59,4 +59,17 @@ import Testing
     #expect(!text.bytes.contains(UInt8(ascii: "<")))
     #expect(try JSONDecoder().decode(String.self, from: Data(text.bytes)) == odd)
   }
+
+  @Test(arguments: [
+    ("\"", #"\""#), ("\\", #"\\"#), ("\u{0}", #"\u0000"#), ("\u{1F}", #"\u001f"#), ("<", #"\u003c"#), ("\n", #"\n"#),
+    (" ", " "), ("!", "!"), ("\u{7F}", "\u{7F}"), ("é", "é"), ("🙂", "🙂"),
+  ])
+  func `a sign is escaped wherever it stands among eight bytes, and nothing else is`(sign: String, escaped: String) {
+    for (before, after) in (0..<20).flatMap({ before in [0, 1, 7, 8, 9].map { (before, $0) } }) {
+      let (start, end) = (String(repeating: "a", count: before), String(repeating: "b", count: after))
+      var text = TextBytes(capacity: 1)
+      text.quoted(start + sign + end + sign, escaping: UInt8(ascii: "<"))
+      #expect(text.text == "\"\(start)\(escaped)\(end)\(escaped)\"")
+    }
+  }
 }
