@@ -71,9 +71,17 @@ public struct Redaction: Sendable {
   }
 
   func value(of field: HTTPHeaders.Field) -> String {
-    if hidesValue(of: field.name) { return Self.mark }
+    // These are the policy's own, and not of the names that it shares with others.
+    if headers.contains(field.name) { return Self.mark }
+    if names.remembering(plain: field, { isPlain(field) }) { return field.value }
+    if hidesName(field.name) { return Self.mark }
     guard !names.isEmpty, let scheme = Self.scheme(ofCredential: field) else { return self(text: field.value) }
     return "\(scheme) \(Self.mark)"
+  }
+
+  /// True where one pass over a field tells that it is shown as it is.
+  private func isPlain(_ field: HTTPHeaders.Field) -> Bool {
+    !hidesName(field.name) && names.clears(field.value) && (names.isEmpty || Self.scheme(ofCredential: field) == nil)
   }
 
   /// The scheme of a value that is a credential, whatever the name of its field: `Bearer eyJ…` (RFC 9110 §11.4); nil where it is none.
@@ -104,9 +112,11 @@ public struct Redaction: Sendable {
   }
 
   /// True when the values of a header field are hidden.
-  func hidesValue(of field: HTTPHeaderName) -> Bool {
+  func hidesValue(of field: HTTPHeaderName) -> Bool { headers.contains(field) || hidesName(field) }
+
+  /// True when the values are hidden for the name's sake.
+  private func hidesName(_ field: HTTPHeaderName) -> Bool {
     let name = field.rawName
-    if headers.contains(field) { return true }
     if !name.hasExtensionPrefix, names.clears(name) { return false }
     guard field != Self.permission else { return false }
     return names.remembering(field) {

@@ -9,6 +9,8 @@ struct SecretNames: Sendable {
   private final class Known: Sendable {
     struct State {
       var fields: [HTTPHeaderName: Bool] = [:]
+      /// Fields that are shown as they are: those of the last messages, by place.
+      var plain: [HTTPHeaders.Field?] = Array(repeating: nil, count: 64)
       /// The number of names that were learned until then: another one may be any of these.
       var learned = 0
     }
@@ -45,6 +47,22 @@ struct SecretNames: Sendable {
     }
     return isSecret
   }
+
+  /// True for a field that is shown as it is, as `decide` says, which has to say the same every time: most fields come with each message.
+  func remembering(plain field: HTTPHeaders.Field, _ decide: () -> Bool) -> Bool {
+    let (learned, place) = (LearnedSecrets.count, field.placeAmongPlain)
+    if known.state.withLock({ $0.learned == learned && $0.plain[place] == field }) { return true }
+    guard decide() else { return false }
+    guard field.value.utf8.count <= Self.longest else { return true }
+    known.state.withLock { state in
+      if state.learned != learned { state = Known.State(learned: learned) }
+      state.plain[place] = field
+    }
+    return true
+  }
+
+  /// The most bytes of a value that is remembered.
+  private static let longest = 200
 
   var isEmpty: Bool { names.isEmpty && parts.isEmpty }
 
@@ -114,5 +132,14 @@ struct SecretNames: Sendable {
   private static func foldedText(_ name: some Collection<UInt8>) -> [UInt8] {
     let text = String(decoding: name, as: UTF8.self).lowercased()
     return text.utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
+  }
+}
+
+extension HTTPHeaders.Field {
+  /// The place at which it is remembered, one of 64: by what is told of it at once.
+  fileprivate var placeAmongPlain: Int {
+    let bytes = value.utf8
+    let sign = Int(bytes.first ?? 0) &* 7 ^ Int(bytes.last ?? 0)
+    return (name.rawName.utf8.count &* 11 ^ bytes.count &* 5 ^ sign) & 63
   }
 }

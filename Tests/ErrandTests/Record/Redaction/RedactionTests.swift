@@ -31,6 +31,26 @@ import Testing
     #expect(text(body, "text/plain") == expected)
   }
 
+  @Test
+  func `a field that was plain is hidden by a policy that has it, and one that is remembered is told from its like`() {
+    let field = HTTPHeaders.Field("X-Shop", "abcdefgh")
+    #expect(redaction.value(of: field) == "abcdefgh" && redaction.value(of: field) == "abcdefgh")
+    #expect(redaction.hiding(["X-Shop"]).value(of: field) == "<redacted>", "it shares its names with the other")
+    #expect(redaction.value(of: field) == "abcdefgh")
+    // Of the same length, with the same ends.
+    for value in ["a token=s3cret-h", "Bearer s3cret..h"] {
+      let plain = String(value.map { $0.isLetter ? $0 : "x" })
+      #expect(redaction.value(of: HTTPHeaders.Field("X-Shop", plain)) == plain)
+      #expect(!redaction.value(of: HTTPHeaders.Field("X-Shop", value)).contains("s3cret"), "\(value)")
+    }
+    #expect(redaction.value(of: HTTPHeaders.Field("X-Pwd1", "abcdefgh")) == "abcdefgh")
+    #expect(redaction.value(of: HTTPHeaders.Field("XX-Pwd", "abcdefgh")) == "abcdefgh")
+    #expect(redaction.value(of: HTTPHeaders.Field("X-Key", "abcdefgh")) == "<redacted>", "key is secret behind X-")
+    var other = redaction
+    other.fields.insert("X-Shop")
+    #expect(other.value(of: field) == "<redacted>" && redaction.value(of: field) == "abcdefgh")
+  }
+
   @Test func `secret header fields are hidden, one by one`() {
     let headers = redaction(["authorization": "Bearer s3cret", "Set-Cookie": "a", "set-cookie": "b", "Accept": "c"])
     #expect(headers.map(\.value) == ["<redacted>", "<redacted>", "<redacted>", "c"])
