@@ -34,7 +34,7 @@ extension Call {
     case .giveUp(let reason): return giveUp(reason)
     case .retry(let delay):
       if let obstacle = obstacle(to: request, after: error, delay: delay) { return giveUp(obstacle) }
-      return .retry(after: max(.zero, delay), reason: error.reason)
+      return .retry(after: max(.zero, delay), reason: error.shownReason(snapshot.configuration.redaction).onOneLine)
     }
   }
 

@@ -21,6 +21,22 @@ import Testing
     #expect(stub.requests.count == 1)
   }
 
+  @Test func `a delay names its reason on one line, and none of the secrets in a transport's own words`() async throws {
+    let (recorder, lines) = (EventRecorder(), Shared<[String]>([]))
+    let failure = TaskError(
+      TaskError.Code("odd"), "lost https://shop.test/?token=hunter2\nand more", phase: .sending, isSurelyNotSent: true)
+    let stub = StubServer(.failure(failure), .status(.ok)) { configuration in
+      configuration.observers = [recorder]
+      configuration.logStyle = .steps
+      configuration.log = TextSink { line in lines.withLock { $0.append(line) } }
+    }
+    let response = try await PlainTask().on(stub.server).retry(upTo: 1, after: .seconds(1)).run()
+    await recorder.balanced()
+    let told = recorder.moments().map { "\($0)" }
+    #expect(told.contains("waiting 1.000 s to retry: lost https://shop.test/?token=<redacted> and more"), "\(told)")
+    for text in told + lines.withLock({ $0 }) + [response.record.description] { #expect(!text.contains("hunter2")) }
+  }
+
   @Test func `the statuses of a policy are the ones that are tried again, in the place of the usual ones`() async throws
   {
     var policy = RetryPolicy.attempts(2)
