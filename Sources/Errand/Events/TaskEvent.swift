@@ -14,8 +14,8 @@ public struct TaskEvent: Sendable {
   public package(set) var span: CallSpan?
   /// The fixed name of the failure that ended the call, fit for metrics; nil for any other event.
   public package(set) var errorType: String?
-  /// The history of the call, with the event of its end.
-  package var record: FlightRecord?
+  /// The history of the call, secrets hidden, with its attempts; nil for any event but its end.
+  public package(set) var record: FlightRecord?
   /// The number of events dropped before this one because the observer was too slow; see ``ObserverDelivery/queued``.
   public package(set) var missed = 0
 }

@@ -57,11 +57,16 @@ package protocol CancellableTransport: Transport {
 /// The numbers of connections to an origin.
 public struct ConnectionCounts: Sendable, Hashable {
   /// All of them.
-  public var open = 0
+  public var open: Int
   /// Those that are being made, until something was read from them or a request was written.
-  public var connecting = 0
+  public var connecting: Int
   /// Those that carry an exchange, or several.
-  public var busy = 0
+  public var busy: Int
+
+  /// Counts, of which those that are not given are 0.
+  public init(open: Int = 0, connecting: Int = 0, busy: Int = 0) {
+    (self.open, self.connecting, self.busy) = (open, connecting, busy)
+  }
 
   /// Those that wait to be used again.
   public var idle: Int { max(0, open - connecting - busy) }
