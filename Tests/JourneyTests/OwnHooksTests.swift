@@ -124,6 +124,35 @@
       try await Self.run(Types.WithPostflight.self)
     }
 
+    @Test func `a check of heads and the last hook are called each time, and a check refuses each time`() async throws {
+      struct Refused: Error {}
+      struct Checked: ServerGETTask, PayloadDownloadingTask {
+        typealias DownloadPayload = Widget
+        var isRefused = false
+        let seen: Shared<[String]>
+        var path: String { "widgets/4" }
+        func verify(_ response: HTTPResponse) throws {
+          seen.withLock { $0.append("verify") }
+          if isRefused { throw Refused() }
+        }
+        func didComplete(with response: HTTPResponse) async { seen.withLock { $0.append("didComplete") } }
+      }
+      let (shop, seen) = (try Shop(), Shared<[String]>([]))
+      for _ in 0..<3 { _ = try await Checked(seen: seen).on(shop.server).download() }
+      #expect(seen.withLock { $0 } == Array(repeating: ["verify", "didComplete"], count: 3).flatMap(\.self))
+      await #expect(throws: Refused.self) { try await Checked(isRefused: true, seen: seen).on(shop.server).download() }
+      #expect(seen.withLock { $0.count } == 7)
+    }
+
+    @Test func `a server's check sees the heads of tasks that have none of their own`() async throws {
+      struct Unchecked: ServerGETTask { var path: String { "widgets/5" } }
+      struct Refused: Error {}
+      let shop = try Shop()
+      for _ in 0..<2 { try await Unchecked().on(shop.server).run() }
+      await shop.server.update { $0.verify = { _, _ in throw Refused() } }
+      await #expect(throws: Refused.self) { try await Unchecked().on(shop.server).run() }
+    }
+
     @Test func `calls that a hook makes say nothing of the hooks of its task`() async throws {
       struct Inner: ServerGETTask { var path: String { "widgets/1" } }
       struct Outer: ServerGETTask {

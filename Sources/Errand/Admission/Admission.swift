@@ -63,7 +63,7 @@ struct Admission {
       hosts[place].running -= 1
       settle(host, place, at: now)
     }
-    return admit(at: now)
+    return waiting > 0 ? admit(at: now) : []
   }
 
   /// Removes a waiter that gives up; false when it does not wait any more.
@@ -122,8 +122,7 @@ extension Admission {
   /// Puts a host where it belongs after a change: among the ready, among the starved, or nowhere.
   private mutating func settle(_ host: Origin, _ place: Int, at now: Duration) {
     if hosts[place].waiting == 0 {
-      guard hosts[place].running == 0 else { return }
-      return hosts[place].meter.isFull(at: now) ? hosts.remove(host) : sweep(at: now)
+      return hosts[place].running == 0 ? sweep(at: now) : ()
     }
     guard hasRoom(hosts[place]) else { return }  // the next to leave will settle it
     let token = hosts[place].meter.nextToken(limits.rate)

@@ -10,7 +10,7 @@ final class AdmissionSlot: Sendable {
   }
 
   private let desk: AdmissionDesk
-  private let host: Origin
+  let host: Origin
   private let state = Lock(State())
 
   init(_ desk: AdmissionDesk, _ host: Origin) {

@@ -50,9 +50,11 @@ final class Attempt: Sendable {
 
   // MARK: 8. Admission
 
-  func waitForSlot(_ host: Origin) async throws -> AdmissionSlot {
+  /// A slot at the origin of a request that may be sent. One that is refused, or waits in vain, was surely not sent.
+  func waitForSlot(for request: HTTPRequest) async throws -> AdmissionSlot {
     var queued: Duration?
     do {
+      let host = try call.sendableOrigin(of: request)
       // An attempt that would be refused afterwards need not wait.
       let breaker = call.snapshot.configuration.circuitBreaker
       if !breaker.isOff { try call.manager.circuits.check(host) }
@@ -117,7 +119,8 @@ final class Attempt: Sendable {
 
   /// Sends the request, where the host's circuit breaker lets it: that has the last word. The slot is held until the body of
   /// the response has ended or is released.
-  func send(_ request: HTTPRequest, to host: Origin, _ slot: AdmissionSlot) async throws -> HTTPResponse {
+  func send(_ request: HTTPRequest, _ slot: AdmissionSlot) async throws -> HTTPResponse {
+    let host = slot.host
     // Sending the request, or seeing its response, may wait for another call.
     let mayMakeCalls = request.body.isStream || call.isTransportDeaf
     if mayMakeCalls || call.showsResponsesToSteps { state.withLock { $0.slot = slot } }

@@ -11,9 +11,6 @@ extension Call {
       phase: .preparing)
   }
 
-  /// True where the task has a hook of its own, or may have one, and sees this call.
-  func asks(_ hook: OwnHooks.Names) -> Bool { !plan.isUnseen && !hooks.areOwn(hook) }
-
   /// The hooks that make its request.
   var buildingHooks: OwnHooks.Names {
     var names = OwnHooks.Names.building
@@ -30,10 +27,10 @@ extension Call {
   ///
   /// - Parameter isAgain: Whether it was built before, so that the header fields of the plan may be stale.
   func build(again isAgain: Bool = false) async throws -> HTTPRequest {
-    var url = hooks.areOwn(.url) ? try snapshot.defaultURL(of: plan) : try await snapshot.url(of: plan)
+    var url = hooks.own.contains(.url) ? try snapshot.defaultURL(of: plan) : try await snapshot.url(of: plan)
     let encoder = plan.encoder.isInherited ? snapshot.configuration.defaultEncoder : plan.encoder
     var body = HTTPBody.empty
-    if !plan.omitsBody, !hooks.areOwn(.noBody) {
+    if !plan.omitsBody, !hooks.own.contains(.noBody) {
       body = plan.idempotency == .key ? try await keyedBody(encoder) : try await plan.task.uploadBody(encoder: encoder)
     }
     if let parameters = plan.task.plannedParameters { try await place(parameters, in: &url, or: &body, encoder) }
@@ -48,10 +45,12 @@ extension Call {
     if plan.omitsBody { headers.removeFraming() }
     let options = options(for: method, headers, body)
     var request = HTTPRequest(method, url, headers: headers, body: body, options: options)
-    if !hooks.areOwn(.preflight) { try await plan.task.preflight(&request) }
+    if !hooks.own.contains(.preflight) { try await plan.task.preflight(&request) }
     if let preflight = snapshot.configuration.preflight { try await preflight(plan.task, &request) }
     if surroundings?.authentication != nil { request.options.account = account(for: request.url) }
-    try addCookies(to: &request)
+    if surroundings != nil || snapshot.configuration.cookiePolicy.statesCookies || !plan.cookiePolicy.isInherited {
+      try addCookies(to: &request)
+    }
     if plan.keepsCurrentFile { addFileConditions(to: &request) }
     #if DEBUG
       TaskSpelling.tell(plan, sending: request, log: snapshot.configuration.log)
@@ -113,31 +112,22 @@ extension Call {
     // Most calls share these: each change is a copy.
     let mayRepeat = body.isReplayable && plan.idempotency.allowsRepetition(of: method, headers)
     var options = mayRepeat ? snapshot.repeatableOptions : snapshot.options
-    let timeouts = isOfStreams(body) ? streamTimeouts : timeouts
+    // Where a body goes to or comes from a file or a stream.
+    let isOfStreams = !delivery.isInMemory || !body.isInMemory || plan.isPiece
+    let timeouts = isOfStreams ? streamTimeouts : timeouts
     if timeouts != options.timeouts { options.timeouts = timeouts }
     if !plan.addressPolicy.isInherited { options.addressPolicy = plan.addressPolicy }
     if !plan.context.isEmpty { options.context = plan.context }
     if plan.recordingStyle != .full {
       options.showing = ShownParts(snapshot.configuration.redaction, plan.recordingStyle)
     }
-    switch delivery {
-    case .stream, .file: options.isLongLived = true
-    case .memory, .discarded: break
-    }
+    if !delivery.isInMemory { options.isLongLived = true }
     return options
   }
 
   /// Gives a request the limits of streams, where a preflight, a step or a redirect has put a file or a stream in the place of its body.
   func limitStreams(of request: inout HTTPRequest) {
     if !request.body.isInMemory, request.options.timeouts == timeouts { request.options.timeouts = streamTimeouts }
-  }
-
-  /// True when a body goes to or comes from a file or a stream.
-  private func isOfStreams(_ body: HTTPBody) -> Bool {
-    switch delivery {
-    case .stream, .file: true
-    case .memory, .discarded: !body.isInMemory || plan.isPiece
-    }
   }
 
   /// The request as it may go out: without the server's own header fields where a step or a preflight has sent it to
@@ -169,6 +159,7 @@ extension Call {
   }
 
   /// Refuses a request that must not, or cannot, be sent; returns its origin.
+  @inline(__always)
   func sendableOrigin(of request: HTTPRequest) throws -> Origin {
     try request.check()
     if case .file = delivery, request.method == .head {
@@ -194,18 +185,6 @@ extension MediaType {
     guard let stated = headers[.contentType].map({ MediaType($0) }) else { return false }
     return !essence.hasPrefix("multipart/") || stated.parameter("boundary") != nil
       || !stated.essence.hasPrefix("multipart/")
-  }
-}
-
-extension Attempt {
-  /// The origin of a request that may be sent; one that is refused was surely not sent.
-  func origin(of request: HTTPRequest) throws -> Origin {
-    do {
-      return try call.sendableOrigin(of: request)
-    } catch {
-      note(error, hadSlot: false)
-      throw error
-    }
   }
 }
 

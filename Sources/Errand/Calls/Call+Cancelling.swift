@@ -29,9 +29,9 @@ extension Call {
   func hooked<Value: Sendable>(
     _ names: OwnHooks.Names, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    if surroundings != nil || hooks.areOwn(names) { return try await body() }
+    if surroundings != nil || hooks.own.isSuperset(of: names) { return try await body() }
     return try await inOwnTask { [self] in
-      if hooks.areKnown(names) { return try await body() }
+      if hooks.tried.isSuperset(of: names) { return try await body() }
       return try await OwnHooks.finding(names, of: type(of: plan.task), body)
     }
   }

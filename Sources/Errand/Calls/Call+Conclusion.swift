@@ -5,7 +5,7 @@ extension Call {
   func hooks(concluding outcome: Outcome) -> OwnHooks.Names {
     if delivery.isStream { return [.postProcess, .others] }
     let waits = !outcome.isRead || !delivery.isInMemory || snapshot.configuration.postflight != nil
-    return waits ? [.postProcess, .postflight, .others] : .concluding
+    return waits ? [.concluding, .others] : .concluding
   }
 
   /// 10. Checks the status, makes the result, and calls the hooks.
@@ -16,13 +16,13 @@ extension Call {
     noteFinal(outcome.response)
     guard outcome.isAccepted else { throw await refusal(outcome) }
     try refuseStandIn(outcome)
-    if !outcome.isVerified { try verify(outcome.response) }
+    if !outcome.isVerified, verifies { try verify(outcome.response) }
     if delivery.isStream { return try await conclude(stream: outcome, finish: finish) }
     if !outcome.isRead { outcome = try await read(outcome) }  // a step has answered
     keepFileValidators(outcome.response)
-    if asks(.postProcess) { try await plan.task.postProcess(response: outcome.response) }
+    if asked.contains(.postProcess) { try await plan.task.postProcess(response: outcome.response) }
     let value = try await finish(outcome)
-    if asks(.postflight) { try await plan.task.postflight(response: outcome.response) }
+    if asked.contains(.postflight) { try await plan.task.postflight(response: outcome.response) }
     if let postflight = snapshot.configuration.postflight { try await postflight(plan.task, outcome.response) }
     return value
   }
@@ -38,6 +38,9 @@ extension Call {
       throw error
     }
   }
+
+  /// True where a hook of the task or the server looks at the head, or may.
+  private var verifies: Bool { !hooks.own.contains(.verify) || snapshot.configuration.verify != nil }
 
   /// Verifies the head of an accepted response by the hooks of the task and the server; for a file, before anything is
   /// written.

@@ -12,7 +12,7 @@ extension Call {
           if call.surroundings == nil { try await call.begin() }
           let request = try await call.build()  // 3. URL, query, headers, body; 4. preflight
           call.noteBuilt(request)
-          if call.asks(.didStart) { await call.plan.task.didStart(request) }
+          if call.asked.contains(.didStart) { await call.plan.task.didStart(request) }
           return request
         }
         let outcome = try await call.answer(to: request)  // 5.–9. steps, cache, attempts: slot, transport, body
@@ -46,24 +46,18 @@ extension Call {
         : await make(Attempt(number, of: self), request)
       if surroundings != nil { state.withLock { $0.noteAttempts(number, hasAnswer: result.isAnswer) } }
       guard let error = mendable(result), case .retry(let delay, let reason) = try await decide(error, of: request)
-      else { return noting(try result.get()) }
+      else {
+        let outcome = try result.get()
+        // The steps around the attempts may make another response of a part.
+        if surroundings != nil { state.withLock { $0.unaskedPart = outcome.response.unaskedPart } }
+        return outcome
+      }
       if result.isAnswer { state.withLock { $0.wasPerhapsSent = true } }
       result.discard()
       try await wait(delay, reason: reason)
       number += 1
       request = try await interruptible { try await self.rebuild(first, built: built) }
     }
-  }
-
-  /// An outcome of the attempts, whose part the steps around them may make another response of.
-  private func noting(_ outcome: Outcome) -> Outcome {
-    noteUnaskedPart(outcome.response.unaskedPart)
-    return outcome
-  }
-
-  /// Notes why the part that came last is none that was requested; nil where it is. Nothing stands around most attempts.
-  private func noteUnaskedPart(_ reason: String?) {
-    if surroundings != nil { state.withLock { $0.unaskedPart = reason } }
   }
 
   /// The request of another attempt: built anew, so that nothing stale is sent, with the changes by the steps of 5.
@@ -90,9 +84,8 @@ extension Call {
   @inline(__always)
   func hop(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
     noteRequest(request, of: attempt.number)
-    let host = try attempt.origin(of: request)
-    let slot = try await attempt.waitForSlot(host)  // 8. circuit breaker, admission
-    return try await attempt.send(request, to: host, slot)  // 9. cookies, transport; the slot is held to the body's end
+    let slot = try await attempt.waitForSlot(for: request)  // 8. checks, circuit breaker, admission
+    return try await attempt.send(request, slot)  // 9. cookies, transport; the slot is held to the body's end
   }
 }
 

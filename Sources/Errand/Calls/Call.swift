@@ -14,6 +14,8 @@ final class Call: Sendable {
   let recorder: TaskRecorder?
   /// The hooks of its task that are the library's own, as far as that is known.
   let hooks: OwnHooks
+  /// The hooks that are told of it: all others, unless the task sees no call.
+  let asked: OwnHooks.Names
   let isEchoed: Bool
   /// The parts of the line on the log; empty where there is none.
   let logOptions: LogOptions
@@ -39,6 +41,7 @@ final class Call: Sendable {
       ? Timeouts.ofAttempts(plan.timeout, plan.timeouts, snapshot.configuration) : snapshot.timeouts
     recorder = manager.recorder
     hooks = OwnHooks.of(type(of: plan.task))
+    asked = plan.isUnseen ? [] : .all.subtracting(hooks.own)
     isEchoed = Self.isEchoed(plan, snapshot.configuration)
     logOptions = plan.logOptions ?? snapshot.configuration.logOptions
     let isWanted =
@@ -124,7 +127,7 @@ final class Call: Sendable {
 
   /// Tells the first hook, and refuses what is never sent. Once per call, also one that was cancelled before.
   func begin() async throws {
-    if asks(.willStart) { await plan.task.willStart() }
+    if asked.contains(.willStart) { await plan.task.willStart() }
     if let keepAwake = snapshot.configuration.keepAwake {
       let release = keepAwake(plan.task)
       state.withLock { $0.release = release }
@@ -267,7 +270,7 @@ final class Call: Sendable {
     let exchange = exchange?.withLock { $0 }
     if !logOptions.isEmpty { writeLine(exchange ?? ExchangeRecord(), outcome, ended) }
     if let exchange { show(exchange, outcome, ended, record) }
-    if !plan.isUnseen { await tellEnd(error, ended.response) }
+    if error == nil ? asked.contains(.didComplete) : !plan.isUnseen { await tellEnd(error, ended.response) }
     ended.release?()
   }
 
@@ -285,7 +288,8 @@ final class Call: Sendable {
     if let error {
       await plan.task.didFail(with: error)
     } else if let response {
-      await plan.task.didComplete(with: response)
+      if hooks.tried.contains(.didComplete) { return await plan.task.didComplete(with: response) }
+      await OwnHooks.finding(.didComplete, of: type(of: plan.task)) { await plan.task.didComplete(with: response) }
     }
   }
 

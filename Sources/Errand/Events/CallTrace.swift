@@ -55,7 +55,8 @@ package final class CallTrace: Sendable {
   package func note(_ moment: consuming CallMoment, at time: Duration? = nil) -> Duration {
     let time = time ?? elapsed
     guard isEager else {
-      record.withLock { $0.note(moment, at: time) }
+      let entry = FlightRecord.Entry(time: time, moment: moment)
+      record.withLock { $0.entries.append(entry) }
       return time
     }
     tell(moment, at: time)
@@ -63,7 +64,7 @@ package final class CallTrace: Sendable {
   }
 
   private func tell(_ moment: CallMoment, at time: Duration) {
-    record.withLock { $0.note(moment, at: time) }
+    record.withLock { $0.entries.append(FlightRecord.Entry(time: time, moment: moment)) }
     tellOnly(moment, at: time)
   }
 
@@ -93,7 +94,7 @@ package final class CallTrace: Sendable {
     let time = elapsed
     let ended = record.withLock { record in
       if cause != nil { record.cause = cause }
-      record.note(.callEnded(outcome), at: time)
+      record.entries.append(FlightRecord.Entry(time: time, moment: .callEnded(outcome)))
       return record
     }
     if !observers.isEmpty || logStyle != .none {
@@ -103,7 +104,7 @@ package final class CallTrace: Sendable {
   }
 
   /// Counts the bytes of a body that the caller read as it came.
-  package func countStreamed(_ bytes: Int) { record.withLock { $0.bytesReceived += bytes } }
+  package func countStreamed(_ bytes: Int) { record.withLock { $0.streamedBytes += bytes } }
 
   package var flightRecord: FlightRecord { record.withLock { $0 } }
 }

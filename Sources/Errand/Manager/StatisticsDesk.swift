@@ -37,8 +37,9 @@ final class StatisticsDesk: Sendable {
 
 extension TaskStatistics {
   fileprivate mutating func add(_ outcome: CallOutcome?, _ record: FlightRecord, bytesSent: Int, at now: Date) {
-    retries += record.retries
-    bytesReceived += record.bytesReceived
+    let tally = record.tally
+    retries += tally.retries
+    bytesReceived += tally.bytesReceived
     self.bytesSent += bytesSent
     guard let outcome else { return }
     count += 1

@@ -19,10 +19,8 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
   /// The moments in order.
   public package(set) var entries: [Entry]
 
-  /// Bytes of bodies that came, as far as noted.
-  package var bytesReceived = 0
-  /// The number of attempts after the first.
-  package private(set) var retries = 0
+  /// The bytes of a body that its caller read as it came.
+  package var streamedBytes = 0
   /// The cause of the failure; nil where there was none, or it is not known.
   package var cause: Diagnosis.Cause?
 
@@ -31,12 +29,14 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
     self.entries = entries
   }
 
-  package mutating func note(_ moment: CallMoment, at time: Duration) {
-    entries.append(Entry(time: time, moment: moment))
-    switch moment {
-    case .bodyReceived(let bytes): bytesReceived += bytes
-    case .attemptStarted(let number) where number > 1: retries += 1
-    default: break
+  /// The number of attempts after the first, and the bytes of bodies that came, as far as noted.
+  package var tally: (retries: Int, bytesReceived: Int) {
+    entries.reduce(into: (0, streamedBytes)) { tally, entry in
+      switch entry.moment {
+      case .bodyReceived(let bytes): tally.1 += bytes
+      case .attemptStarted(let number) where number > 1: tally.0 += 1
+      default: break
+      }
     }
   }
 

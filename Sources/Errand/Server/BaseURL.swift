@@ -27,10 +27,11 @@ struct BaseURL: Sendable {
   /// The mistake in the remote, which every call below it fails with; nil where there is none, and where there is no remote.
   var problem: TaskError? { remote.problem ?? base.flatMap { isSound ? nil : malformed($0) } }
 
-  /// True when a URL is below the remote.
-  func contains(_ url: URL) -> Bool {
-    guard let base else { return false }
-    return url.absoluteString.hasPrefix(base)
+  /// The origin of a URL that is below the remote; nil for any other.
+  @inline(__always)
+  func origin(of url: URL) -> Origin? {
+    guard let base, url.absoluteString.hasPrefix(base) else { return nil }
+    return origin
   }
 
   /// The URL of a path below the remote.

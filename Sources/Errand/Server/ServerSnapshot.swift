@@ -70,7 +70,7 @@ package final class ServerSnapshot: Sendable {
   }
 
   /// The origin of a URL that is below the remote; nil for any other.
-  func origin(of url: URL) -> Origin? { base.contains(url) ? base.origin : nil }
+  func origin(of url: URL) -> Origin? { base.origin(of: url) }
 
   /// Header fields that reveal nothing about the user: they go wherever a call goes.
   static let publicHeaders: Set<HTTPHeaderName> = [.accept, .acceptLanguage, .userAgent]

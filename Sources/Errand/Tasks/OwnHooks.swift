@@ -18,21 +18,30 @@ struct OwnHooks: Sendable {
     static let others = Names(rawValue: 1 << 7)
     /// The body is none: found out with `uploadBody`.
     static let noBody = Names(rawValue: 1 << 8)
+    /// It waits for nothing: found out with `postProcess`.
+    static let verify = Names(rawValue: 1 << 9)
+    static let didComplete = Names(rawValue: 1 << 10)
 
     /// Those that make a request.
     static let building: Names = [.willStart, .url, .uploadBody, .preflight, .didStart]
     /// Those that make a result of a response.
     static let concluding: Names = [.postProcess, .postflight]
+    /// All of a task's.
+    static let all: Names = [building, concluding, .verify, .didComplete]
+
+    /// These, and those that are found out with them.
+    fileprivate var found: Names {
+      var found = self
+      if contains(.uploadBody) { found.insert(.noBody) }
+      if contains(.postProcess) { found.insert(.verify) }
+      return found
+    }
   }
 
-  private var own: Names = []
-  private var tried: Names = []
-
-  /// True where each of these is the library's.
-  func areOwn(_ names: Names) -> Bool { own.isSuperset(of: names) }
-
-  /// True where it is known of each of these whether it is the library's.
-  func areKnown(_ names: Names) -> Bool { tried.isSuperset(of: names) }
+  /// Those that are the library's.
+  private(set) var own: Names = []
+  /// Those of which it is known whether they are.
+  private(set) var tried: Names = []
 
   // MARK: Finding out
 
@@ -56,14 +65,13 @@ struct OwnHooks: Sendable {
   /// Runs the hooks of these names, and notes which of them are the library's; nothing where one throws, for others come after it.
   static func finding<Value>(
     _ names: Names, of type: Any.Type, _ body: () async throws -> Value
-  ) async throws -> Value {
+  ) async rethrows -> Value {
     let watch = Watch(ObjectIdentifier(type))
     let value = try await $watch.withValue(watch, operation: body)
     let heard = watch.heard.withLock { $0 }
     known.withLock { known in
       known[watch.type, default: OwnHooks()].tried.formUnion(names)
-      let learnt = names.contains(.uploadBody) ? names.union(.noBody) : names
-      known[watch.type, default: OwnHooks()].own.formUnion(heard.intersection(learnt))
+      known[watch.type, default: OwnHooks()].own.formUnion(heard.intersection(names.found))
     }
     return value
   }

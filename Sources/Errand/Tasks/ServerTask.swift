@@ -239,11 +239,11 @@ extension ServerTask {
   /// Does nothing.
   public func didFail(with error: any Error) async {}
   /// Does nothing.
-  public func didComplete(with response: HTTPResponse) async {}
+  public func didComplete(with response: HTTPResponse) async { OwnHooks.ran(.didComplete, of: Self.self) }
   /// Changes nothing.
   public func preflight(_ request: inout HTTPRequest) async throws { OwnHooks.ran(.preflight, of: Self.self) }
   /// Accepts everything.
-  public func verify(_ response: HTTPResponse) throws {}
+  public func verify(_ response: HTTPResponse) throws { OwnHooks.ran(.verify, of: Self.self) }
   /// Accepts everything.
   public func postProcess(response: HTTPResponse) async throws { OwnHooks.ran(.postProcess, of: Self.self) }
   /// Does nothing.

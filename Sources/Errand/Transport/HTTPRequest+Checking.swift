@@ -20,7 +20,7 @@ extension HTTPRequest {
 
   /// Throws what is wrong with the method, the header or what is to be sent with them.
   package func check() throws {
-    try checkMethod()
+    if method != .get { try checkMethod() }  // none of that can be wrong with it
     let size =
       method.rawValue.utf8.count + url.absoluteString.utf8.count + headers.size + (options.digest?.user.utf8.count ?? 0)
     if size > Self.maximumHeadSize { throw tooLarge(size) }

@@ -197,3 +197,9 @@ extension TaskError {
     return error
   }
 }
+
+extension FlightRecord {
+  fileprivate mutating func note(_ moment: CallMoment, at time: Duration) {
+    entries.append(Entry(time: time, moment: moment))
+  }
+}
