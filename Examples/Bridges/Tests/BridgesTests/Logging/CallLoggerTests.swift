@@ -1,0 +1,128 @@
+import Errand
+import ErrandLogging
+import ErrandTesting
+import Foundation
+import Logging
+import Testing
+
+struct CallLoggerTests {
+  @Test func `a call is one line at its end, with its status and its duration in seconds`() async throws {
+    let shop = try await LoggedShop()
+    shop.mock.route(.get, "/widgets/:id") { [clock = shop.clock] _ in
+      clock.advance(by: .milliseconds(250))
+      return .json(#"{"id": 7}"#)
+    }
+    _ = try await GetWidget(id: 7).on(shop.server).download()
+    #expect(
+      shop.lines == [
+        .init(
+          level: .info, message: "call succeeded with 200 OK",
+          metadata: [
+            "task": "GetWidget", "call": shop.call, "outcome": "succeeded", "status": "200", "duration": "0.25",
+          ])
+      ])
+  }
+
+  @Test func `the level of calls that gave their result is the app's to choose`() async throws {
+    let shop = try await LoggedShop(level: .trace)
+    shop.mock.enqueue(.json(#"{"id": 7}"#))
+    _ = try await GetWidget(id: 7).on(shop.server).download()
+    #expect(shop.lines.map(\.level) == [.trace])
+  }
+
+  @Test func `a retry is a line of its own, at a lower level, with its delay in seconds`() async throws {
+    let shop = try await LoggedShop()
+    shop.mock.enqueue(.status(503))
+    shop.mock.enqueue(.json(#"{"id": 7}"#))
+    let task = GetWidget(id: 7).on(shop.server).retry(upTo: 1, after: .milliseconds(1500))
+    async let widget = task.download()
+    await shop.clock.sleepers(count: 1)
+    shop.clock.advance(by: .milliseconds(1500))
+    _ = try await widget
+    #expect(
+      shop.lines == [
+        .init(
+          level: .debug, message: "waiting 1.500 s to retry: 503 Service Unavailable",
+          metadata: ["task": "GetWidget", "call": shop.call, "delay": "1.5"]),
+        .init(
+          level: .info, message: "call succeeded with 200 OK",
+          metadata: [
+            "task": "GetWidget", "call": shop.call, "outcome": "succeeded", "status": "200", "duration": "1.5",
+          ]),
+      ])
+  }
+
+  @Test func `the reason for no retry is a line, and a failure is a warning with the type of its error`() async throws {
+    let shop = try await LoggedShop()
+    shop.mock.enqueue(.status(503))
+    await #expect(throws: TaskError.self) {
+      try await URLTask(shop.mock.url, method: .post).on(shop.server).retry(upTo: 1, after: .zero).run()
+    }
+    let lines = shop.lines
+    #expect(lines.map(\.level) == [.debug, .warning])
+    #expect(lines.first?.message.hasPrefix("no other attempt: a POST may not be sent twice") == true)
+    #expect(lines.last?.message.hasPrefix("call failed: ") == true)
+    #expect(
+      lines.last?.metadata == [
+        "task": "URLTask", "call": shop.call, "outcome": "failed", "duration": "0.0",
+        "error.type": "badStatus",
+      ])
+  }
+
+  @Test func `a cancelled call is a line for debugging`() async throws {
+    let shop = try await LoggedShop()
+    shop.mock.enqueue(.hang)
+    let call = Task { [server = shop.server] in try await GetWidget(id: 7).on(server).download() }
+    _ = try await shop.mock.nextRequest()
+    call.cancel()
+    await #expect(throws: CancellationError.self) { try await call.value }
+    #expect(
+      shop.lines == [
+        .init(
+          level: .debug, message: "call cancelled",
+          metadata: [
+            "task": "GetWidget", "call": shop.call, "outcome": "cancelled", "duration": "0.0",
+            "error.type": "cancelled",
+          ])
+      ])
+  }
+
+  @Test func `a call that takes part in a trace names it and its span`() async throws {
+    let shop = try await LoggedShop()
+    shop.mock.enqueue(.json(#"{"id": 7}"#))
+    let trace = TraceContext(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+    try await TraceContext.$current.withValue(trace) { _ = try await GetWidget(id: 7).on(shop.server).download() }
+    let span = try #require(shop.events.events.last?.span)
+    #expect(shop.lines.first?.metadata["trace_id"] == "0af7651916cd43dd8448eb211c80319c")
+    #expect(shop.lines.first?.metadata["span_id"] == "\(span.context.spanID)")
+  }
+
+  @Test func `what a server sends adds no line to a log, and no escape sequence`() async throws {
+    let shop = try await LoggedShop()
+    let logger = CallLogger(shop.logger)
+    let words = "1\n2\u{1B}[31m\u{2028}3"
+    let stub = StubTransport { _ in throw TaskError(TaskError.Code("odd"), words, phase: .receiving) }
+    let server = Server(remote: "https://shop.test", transport: stub)
+    await server.update { $0.observers = [InlineObserver(logger)] }
+    await #expect(throws: TaskError.self) { try await GetWidget(id: 7).on(server).retry(.never).download() }
+    let message = try #require(shop.lines.first?.message)
+    #expect(message.contains("1 2 [31m 3"))
+    #expect(!message.contains { $0.isNewline || $0 == "\u{1B}" })
+  }
+
+  @Test func `no secret of a URL or a header field is in a log`() async throws {
+    let shop = try await LoggedShop()
+    shop.mock.enqueue(.status(503))
+    shop.mock.route("/secrets") { .status(302, headers: ["Location": $0.target]) }  // a loop, which the error names
+    let error = await #expect(throws: TaskError.self) {
+      try await SecretTask().on(shop.server).retry(upTo: 1, after: .zero).run()
+    }
+    #expect(error?.code == .tooManyRedirects)
+    let request = try await shop.mock.nextRequest()
+    #expect(request.target.contains(SecretTask.secret))
+    #expect(request.headers[.authorization]?.contains(SecretTask.secret) == true)
+    let text = "\(shop.lines)"
+    #expect(text.contains("/secrets?token="), "the words of the failure name the URL")
+    #expect(!text.contains(SecretTask.secret))
+  }
+}

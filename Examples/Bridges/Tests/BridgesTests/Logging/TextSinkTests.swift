@@ -1,0 +1,28 @@
+import Errand
+import ErrandLogging
+import ErrandTesting
+import InMemoryLogging
+import Logging
+import Testing
+
+struct TextSinkTests {
+  @Test func `the lines and echoes of a server go to a logger, secrets hidden`() async throws {
+    var handler = InMemoryLogHandler()
+    handler.logLevel = .trace
+    let logger = Logger(label: "shop") { [handler] _ in handler }
+    let stub = StubTransport { .status(.noContent, for: $0) }
+    let shop = Server(remote: "https://shop.test", transport: stub)
+    await shop.update {
+      $0.log = TextSink(logger: logger, level: .notice)
+      $0.logStyle = .short
+      $0.echoesTasks = true
+    }
+    _ = try await SecretTask().on(shop).run()
+    let messages = handler.entries.map { "\($0.message)" }
+    #expect(Set(handler.entries.map(\.level)) == [.notice])
+    #expect(messages.first?.contains(" SecretTask 0.") == true)
+    #expect(messages.contains { $0.contains("call succeeded with 204 No Content") })
+    #expect(messages.contains { $0.contains("https://shop.test/secrets?token=") }, "the echo names the URL")
+    #expect(!messages.contains { $0.contains(SecretTask.secret) })
+  }
+}

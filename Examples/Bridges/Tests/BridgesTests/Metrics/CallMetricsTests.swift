@@ -1,0 +1,90 @@
+import Errand
+import ErrandMetrics
+import ErrandTesting
+import Metrics
+import MetricsTestKit
+import Testing
+
+struct CallMetricsTests {
+  private let backend = TestMetrics()
+  private let clock = ManualClock()
+
+  private func shop(at mock: MockServer) async -> Server {
+    let shop = Server(remote: Remote(mock.url), manager: TaskManager(clock: CallClock(clock)))
+    await shop.update { [backend] in $0.observers = [CallMetrics(factory: backend)] }
+    return shop
+  }
+
+  private func durations(
+    _ task: String = "GetWidget", status: String = "", error: String = ""
+  ) throws -> [Int64] {
+    try backend.expectTimer(
+      "http.client.request.duration",
+      [("errand.task", task), ("http.response.status_code", status), ("error.type", error)]
+    ).values
+  }
+
+  @Test func `the duration of a request has the task and the status, and is to be shown in seconds`() async throws {
+    let mock = try MockServer()
+    mock.route(.get, "/widgets/:id") { [clock] _ in
+      clock.advance(by: .milliseconds(250))
+      return .json(#"{"id": 7}"#)
+    }
+    _ = try await GetWidget(id: 7).on(shop(at: mock)).download()
+    #expect(try durations(status: "200") == [250_000_000])
+    #expect(backend.timers.map(\.displayUnit) == [.seconds])
+    #expect(backend.timers.count == 1)
+    #expect(backend.counters.isEmpty, "there was no retry and no failure")
+  }
+
+  @Test func `a retried request is measured each time, and counted as a retry`() async throws {
+    let mock = try MockServer()
+    mock.enqueue(.status(503))
+    mock.enqueue(.json(#"{"id": 7}"#))
+    _ = try await GetWidget(id: 7).on(shop(at: mock)).retry(upTo: 1, after: .zero).download()
+    #expect(try durations(status: "503", error: "503") == [0])
+    #expect(try durations(status: "200") == [0])
+    #expect(try backend.expectCounter("errand.client.retries", [("errand.task", "GetWidget")]).values == [1])
+    #expect(backend.counters.count == 1, "the call did not fail")
+  }
+
+  @Test func `a failed call is counted by the type of its error`() async throws {
+    let mock = try MockServer()
+    mock.enqueue(.drop)
+    let task = await GetWidget(id: 7).on(shop(at: mock)).retry(.never)
+    let error = await #expect(throws: TaskError.self) { try await task.download() }
+    #expect(error?.code == .connectionLost)
+    #expect(try durations(error: "connectionLost") == [0])
+    let failures = try backend.expectCounter(
+      "errand.client.failures", [("errand.task", "GetWidget"), ("error.type", "connectionLost")])
+    #expect(failures.values == [1])
+    #expect(backend.counters.count == 1)
+  }
+
+  @Test func `a cancelled call has a duration, and is no failure`() async throws {
+    let mock = try MockServer()
+    mock.enqueue(.hang)
+    let shop = await shop(at: mock)
+    let call = Task { try await GetWidget(id: 7).on(shop).download() }
+    _ = try await mock.nextRequest()
+    call.cancel()
+    await #expect(throws: CancellationError.self) { try await call.value }
+    #expect(try durations(error: "cancelled") == [0])
+    #expect(backend.counters.isEmpty)
+  }
+
+  @Test func `every metric has the same dimensions each time, and none of them has a secret or a URL`() async throws {
+    let mock = try MockServer()
+    mock.enqueue(.status(503))
+    mock.enqueue(.status(400))
+    let task = await SecretTask().on(shop(at: mock)).retry(upTo: 1, after: .zero)
+    await #expect(throws: TaskError.self) { try await task.run() }
+    let timers = backend.timers(label: "http.client.request.duration")
+    #expect(timers.count == 2)
+    #expect(
+      Set(timers.map { $0.dimensions.map(\.0) }) == [["errand.task", "http.response.status_code", "error.type"]])
+    let text = backend.description
+    #expect(text.contains("SecretTask"))
+    #expect(!text.contains(SecretTask.secret) && !text.contains("/secrets") && !text.contains("127.0.0.1"))
+  }
+}

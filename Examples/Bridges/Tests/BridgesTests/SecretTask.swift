@@ -1,0 +1,10 @@
+import Errand
+
+/// A task with a secret in its query and in a header field.
+struct SecretTask: ServerGETTask {
+  static let secret = "hunter2"
+
+  let path = "secrets"
+  let query = ["token": secret]
+  let headers = ["Authorization": "Bearer \(secret)"]
+}

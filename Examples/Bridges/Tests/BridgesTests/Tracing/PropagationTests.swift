@@ -1,0 +1,61 @@
+import Errand
+import ErrandTesting
+import ErrandTracing
+import Foundation
+import InMemoryTracing
+import Testing
+import Tracing
+
+/// Where the fields of a tracer go, and where they do not.
+struct PropagationTests {
+  private static let field = HTTPHeaderName(InMemoryTracer.spanIDKey)
+
+  @Test func `another origin gets no fields, unless it is trusted`() async throws {
+    let (shop, other) = (try await TracedShop(), try MockServer())
+    other.route("/", answer: .status(204))
+    _ = try await URLTask(other.url).on(shop.server).run()
+    await shop.server.update { $0.trustedOrigins = [other.url.absoluteString] }
+    _ = try await URLTask(other.url).on(shop.server).run()
+    #expect(other.requests.map { $0.headers[Self.field] } == [nil, shop.attempts.last?.spanID])
+    #expect(shop.attempts.count == 2, "both have a span")
+  }
+
+  @Test func `a redirect to another origin takes no fields along`() async throws {
+    let (shop, other) = (try await TracedShop(), try MockServer())
+    shop.mock.enqueue(.status(302, headers: ["Location": other.url.absoluteString]))
+    other.enqueue(.status(204))
+    _ = try await URLTask(shop.mock.url).on(shop.server).run()
+    #expect(shop.mock.requests.map { $0.headers[Self.field] } == [shop.attempts.first?.spanID])
+    #expect(other.requests.map { $0.headers[Self.field] } == [nil])
+    #expect(shop.attempts.map(\.attributes) == [shop.attributes(["http.response.status_code": 204])])
+  }
+
+  @Test func `a server that propagates no traces sends none`() async throws {
+    let shop = try await TracedShop()
+    await shop.server.update { $0.propagatesTraces = false }
+    shop.mock.enqueue(.status(204))
+    _ = try await URLTask(shop.mock.url).on(shop.server).run()
+    #expect(shop.mock.requests.map { $0.headers[Self.field] } == [nil])
+    #expect(shop.attempts.count == 1)
+  }
+
+  @Test func `a request that states its trace is left alone`() async throws {
+    let shop = try await TracedShop()
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    shop.mock.enqueue(.status(204))
+    _ = try await URLTask(shop.mock.url).header(.traceparent, trace).on(shop.server).run()
+    #expect(shop.mock.requests.map { $0.headers[.traceparent] } == [trace])
+    #expect(shop.mock.requests.map { $0.headers[Self.field] } == [nil])
+  }
+
+  @Test func `where requests carry a trace and nothing signs them in, a cache stores nothing`() async throws {
+    let shop = try await TracedShop()
+    await shop.server.update { $0.cache = MemoryCache() }
+    shop.mock.route("/", answer: .text("kept").header(.cacheControl, "max-age=60"))
+    for _ in 0..<2 { _ = try await URLTask(shop.mock.url).on(shop.server).run() }
+    #expect(shop.mock.requestCount == 2)
+    await shop.server.update { $0.propagatesTraces = false }
+    for _ in 0..<2 { _ = try await URLTask(shop.mock.url).on(shop.server).run() }
+    #expect(shop.mock.requestCount == 3)
+  }
+}

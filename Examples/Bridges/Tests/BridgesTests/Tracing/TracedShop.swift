@@ -1,0 +1,40 @@
+import Errand
+import ErrandTesting
+import ErrandTracing
+import Foundation
+import InMemoryTracing
+import Tracing
+
+/// A shop on a real server whose calls are spans in memory.
+struct TracedShop {
+  let mock: MockServer
+  let server: Server
+  let tracer = InMemoryTracer()
+
+  init() async throws {
+    mock = try MockServer()
+    server = Server(remote: Remote(mock.url))
+    await install(in: server)
+  }
+
+  /// Installs the steps, as the README does.
+  func install(in server: Server) async {
+    await server.update { [tracer] in
+      $0.perCallSteps.append(TracedCalls(tracer: tracer))
+      $0.perAttemptSteps.append(TracedAttempts(of: server, tracer: tracer))
+    }
+  }
+
+  var calls: [FinishedInMemorySpan] { tracer.finishedSpans.filter { $0.kind == .internal } }
+  var attempts: [FinishedInMemorySpan] { tracer.finishedSpans.filter { $0.kind == .client } }
+
+  /// The attributes of an attempt at this shop, with others.
+  func attributes(_ others: [String: SpanAttribute] = [:]) -> SpanAttributes {
+    let port = mock.url.port ?? 0
+    var attributes: SpanAttributes = [
+      "http.request.method": "GET", "server.address": "127.0.0.1", "server.port": .int(Int64(port)),
+    ]
+    attributes.merge(SpanAttributes(others))
+    return attributes
+  }
+}
