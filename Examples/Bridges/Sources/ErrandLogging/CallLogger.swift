@@ -13,7 +13,8 @@ public import Logging
 /// | a retry, or the reason why there is none | `debug` | `delay` |
 ///
 /// All of them have `task` and `call`, and `trace_id` and `span_id` where the call takes part in a trace. Times are in seconds.
-/// The words are those of ``CallMoment``, whose secrets are hidden. URLs, header fields and bodies are not logged.
+/// The words are those of ``CallMoment``, secrets hidden, on one line; a retry has none of its reason. Header fields and bodies are
+/// not logged, and URLs only where the words of a failure have one.
 ///
 /// The number of attempts is missing, for events do not say it; nor do those of failures say the status.
 public struct CallLogger: TaskObserver {
@@ -29,7 +30,7 @@ public struct CallLogger: TaskObserver {
   /// Logs the end of a call, or the decision on a retry.
   public func observe(_ event: TaskEvent) {
     guard let level = level(of: event.moment) else { return }
-    logger.log(level: level, "\(Self.line(event.moment))", metadata: Self.metadata(of: event))
+    logger.log(level: level, "\(Self.words(of: event.moment))", metadata: Self.metadata(of: event))
   }
 
   /// Nil for what is not logged.
@@ -68,15 +69,8 @@ public struct CallLogger: TaskObserver {
     }
   }
 
-  /// The moment on one line: a failure may quote what a server sent, and a line break or an escape sequence would forge another.
-  private static func line(_ moment: CallMoment) -> String {
-    var line = String.UnicodeScalarView()
-    for scalar in "\(moment)".unicodeScalars {
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator: line.append(" ")
-      default: line.append(scalar)
-      }
-    }
-    return String(line)
+  /// The words of the moment; of a delay without its reason, which may quote an error whose secrets nobody has hidden.
+  private static func words(of moment: CallMoment) -> String {
+    if case .delayStarted = moment { "waiting to retry" } else { "\(moment)" }
   }
 }

@@ -14,7 +14,7 @@ public import Tracing
 /// Redirects are followed within it. It has no URL and no words of an error, for a step is not told what of them its task hides.
 ///
 /// The tracer's fields go to the remote's origin and to ``ServerConfiguration/trustedOrigins``, where
-/// ``ServerConfiguration/propagatesTraces`` is on; a request that states a `traceparent` is left alone. They are among the request's
+/// ``ServerConfiguration/propagatesTraces`` is on; a request that states a `traceparent` is left alone, and so is a field that it has. They are among the request's
 /// credentials, so that a redirect to another origin takes none along, and recordings do not show them. That has a price: where a
 /// server has a cache and does not sign requests in, responses to them are not stored.
 public struct TracedAttempts: PerAttemptStep {
@@ -67,8 +67,10 @@ public struct TracedAttempts: PerAttemptStep {
     var fields = HTTPHeaders()
     tracer.inject(context, into: &fields, using: HeaderInjector())
     var request = request
-    request.headers.replace(with: fields)
-    request.options.credentialHeaders.formUnion(fields.map(\.name))
+    for field in fields where !request.headers.contains(field.name) {
+      request.headers.add(field.value, for: field.name)
+      request.options.credentialHeaders.insert(field.name)
+    }
     return request
   }
 }

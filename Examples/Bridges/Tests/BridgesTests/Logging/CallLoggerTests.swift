@@ -42,7 +42,7 @@ struct CallLoggerTests {
     #expect(
       shop.lines == [
         .init(
-          level: .debug, message: "waiting 1.500 s to retry: 503 Service Unavailable",
+          level: .debug, message: "waiting to retry",
           metadata: ["task": "GetWidget", "call": shop.call, "delay": "1.5"]),
         .init(
           level: .info, message: "call succeeded with 200 OK",
@@ -97,17 +97,28 @@ struct CallLoggerTests {
     #expect(shop.lines.first?.metadata["span_id"] == "\(span.context.spanID)")
   }
 
-  @Test func `what a server sends adds no line to a log, and no escape sequence`() async throws {
+  /// An error of a transport, and one of another kind, each with a secret and what would make a line of its own.
+  private static let errors: [any Error] = [
+    TaskError(TaskError.Code("odd"), words, phase: .receiving), OddError(description: words),
+  ]
+  private static let words = "https://shop.test/a?token=\(SecretTask.secret) 1\n2\u{1B}[31m\u{2028}3"
+
+  private struct OddError: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  @Test(arguments: errors.indices)
+  func `the words of an error have no secret, no line break and no escape sequence`(_ index: Int) async throws {
     let shop = try await LoggedShop()
     let logger = CallLogger(shop.logger)
-    let words = "1\n2\u{1B}[31m\u{2028}3"
-    let stub = StubTransport { _ in throw TaskError(TaskError.Code("odd"), words, phase: .receiving) }
-    let server = Server(remote: "https://shop.test", transport: stub)
+    let server = Server(remote: "https://shop.test", transport: StubTransport { _ in throw Self.errors[index] })
     await server.update { $0.observers = [InlineObserver(logger)] }
-    await #expect(throws: TaskError.self) { try await GetWidget(id: 7).on(server).retry(.never).download() }
-    let message = try #require(shop.lines.first?.message)
-    #expect(message.contains("1 2 [31m 3"))
-    #expect(!message.contains { $0.isNewline || $0 == "\u{1B}" })
+    let policy = RetryPolicy.decided { $0.attempts.count < 2 ? .retry(after: .zero) : .giveUp }
+    await #expect(throws: (any Error).self) { try await GetWidget(id: 7).on(server).retry(policy).download() }
+    let messages = shop.lines.map(\.message)
+    #expect(messages.last?.contains("https://shop.test/a?token=<redacted> 1 2 [31m 3") == true)
+    #expect(index > 0 || messages.first == "waiting to retry")
+    #expect(!"\(shop.lines)".contains(SecretTask.secret))
   }
 
   @Test func `no secret of a URL or a header field is in a log`() async throws {

@@ -48,6 +48,14 @@ struct PropagationTests {
     #expect(shop.mock.requests.map { $0.headers[Self.field] } == [nil])
   }
 
+  @Test func `a field that a request has of its own stays, also behind a redirect`() async throws {
+    let (shop, other) = (try await TracedShop(), try MockServer())
+    shop.mock.enqueue(.status(302, headers: ["Location": other.url.absoluteString]))
+    other.enqueue(.status(204))
+    _ = try await URLTask(shop.mock.url).header(Self.field, "own").on(shop.server).run()
+    #expect((shop.mock.requests + other.requests).map { $0.headers[Self.field] } == ["own", "own"])
+  }
+
   @Test func `where requests carry a trace and nothing signs them in, a cache stores nothing`() async throws {
     let shop = try await TracedShop()
     await shop.server.update { $0.cache = MemoryCache() }
