@@ -8,15 +8,17 @@ public import Tracing
 ///       $0.perAttemptSteps.append(TracedAttempts(of: shop))
 ///     }
 ///
-/// The span is named after the method and has the attributes of OpenTelemetry's conventions: `http.request.method`, `server.address`,
-/// `server.port`, `http.response.status_code`, `error.type`; and `http.request.resend_count` where ``TracedCalls`` is installed too.
-/// It hangs below the span of the surrounding `ServiceContext`, and ends when the body was read or released.
-/// Redirects are followed within it. It has no URL and no words of an error, for a step is not told what of them its task hides.
+/// The span is named after the method and has the attributes of OpenTelemetry's conventions: `http.request.method`,
+/// `server.address`, `server.port`, `http.response.status_code`, `error.type`; and `http.request.resend_count` where
+/// ``TracedCalls`` is installed too. It hangs below the span of the surrounding `ServiceContext`, and ends when the body
+/// was read or released. Redirects are followed within it. It has no URL and no words of an error, for a step is not told
+/// what of them its task hides; the server is named all the same.
 ///
 /// The tracer's fields go to the remote's origin and to ``ServerConfiguration/trustedOrigins``, where
-/// ``ServerConfiguration/propagatesTraces`` is on; a request that states a `traceparent` is left alone, and so is a field that it has. They are among the request's
-/// credentials, so that a redirect to another origin takes none along, and recordings do not show them. That has a price: where a
-/// server has a cache and does not sign requests in, responses to them are not stored.
+/// ``ServerConfiguration/propagatesTraces`` is on. A request that states a `traceparent` is left alone, and so is any
+/// field that it has already. Those that are added count among the request's credentials: a redirect to another origin
+/// takes none along, and recordings do not show them. That has a price: where a server has a cache and does not sign
+/// requests in, responses to them are not stored.
 public struct TracedAttempts: PerAttemptStep {
   private let tracer: (any Tracer)?
   private weak let server: Server?

@@ -1,10 +1,6 @@
 import Errand
+import Foundation
 import Tracing
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#endif
-import class Foundation.NSLock
 
 /// The body of a response, whose end ends a span.
 final class TracedBody: HTTPBodySource {

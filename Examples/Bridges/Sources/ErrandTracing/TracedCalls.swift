@@ -4,7 +4,7 @@ public import Tracing
 /// Makes a span of kind `internal` around each call, below which its attempts are, and numbers them for ``TracedAttempts``.
 ///
 /// It has the method, the status and the type of an error. A step is not told the name of the task: the span is called
-/// `HTTP call`, and lasts until there is a response; of a stream, until its head. What the caller gets, decodes and verifies comes after.
+/// `HTTP call`. It lasts until there is a response; of a stream, until its head. Decoding and verifying come after it.
 public struct TracedCalls: PerCallStep {
   private let tracer: (any Tracer)?
 

@@ -37,6 +37,10 @@ struct CallMetricsTests {
     #expect(backend.counters.isEmpty, "there was no retry and no failure")
   }
 
+  @Test func `numbers are noted at once, so that none is lost to an observer that is behind`() {
+    #expect(CallMetrics(factory: backend).delivery == .inline)
+  }
+
   @Test func `a retried request is measured each time, and counted as a retry`() async throws {
     let mock = try MockServer()
     mock.enqueue(.status(503))
