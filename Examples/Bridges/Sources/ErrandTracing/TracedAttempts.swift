@@ -12,7 +12,8 @@ public import Tracing
 /// `server.address`, `server.port`, `http.response.status_code`, `error.type`; and `http.request.resend_count` where
 /// ``TracedCalls`` is installed too. It hangs below the span of the surrounding `ServiceContext`, and ends when the body
 /// was read or released. Redirects are followed within it. It has no URL and no words of an error, for a step is not told
-/// what of them its task hides; the server is named all the same.
+/// what of them its task hides; the server is named all the same. An attempt that the deadline of its call has ended counts
+/// as `cancelled`, as a step sees it.
 ///
 /// The tracer's fields go to the remote's origin and to ``ServerConfiguration/trustedOrigins``, where
 /// ``ServerConfiguration/propagatesTraces`` is on. A request that states a `traceparent` is left alone, and so is any
