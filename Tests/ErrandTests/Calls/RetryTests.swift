@@ -30,7 +30,8 @@ import Testing
       configuration.logStyle = .steps
       configuration.log = TextSink { line in lines.withLock { $0.append(line) } }
     }
-    let response = try await PlainTask().on(stub.server).retry(upTo: 1, after: .seconds(1)).run()
+    let policy = RetryPolicy.decided(by: { _ in .retry(after: .seconds(1)) })
+    let response = try await PlainTask().on(stub.server).retry(policy).run()
     await recorder.balanced()
     let told = recorder.moments().map { "\($0)" }
     #expect(told.contains("waiting 1.000 s to retry: lost https://shop.test/?token=<redacted> and more"), "\(told)")

@@ -7,16 +7,14 @@ public import Logging
 ///
 /// | Moment | Level | Metadata |
 /// |---|---|---|
-/// | a call that gave its result | `level` | `outcome`, `status`, `duration` |
-/// | one that failed | `warning` | `outcome`, `error.type`, `duration` |
-/// | one that was cancelled | `debug` | `outcome`, `error.type`, `duration` |
+/// | a call that gave its result | `level` | `outcome`, `status`, `attempts`, `duration` |
+/// | one that failed | `warning` | `outcome`, `status`, `error.type`, `attempts`, `duration` |
+/// | one that was cancelled | `debug` | the same |
 /// | a retry, or the reason why there is none | `debug` | `delay` |
 ///
-/// All of them have `task` and `call`, and `trace_id` and `span_id` where the call takes part in a trace. Times are in seconds.
-/// The words are those of ``CallMoment``, secrets hidden, on one line; a retry has none of its reason. Header fields and bodies are
-/// not logged, and URLs only where the words of a failure have one.
-///
-/// The number of attempts is missing, for events do not say it; nor do those of failures say the status.
+/// All of them have `task` and `call`, and `trace_id` and `span_id` where the call takes part in a trace. Times are in seconds, and
+/// the status is the last one, where there was a response. The words are those of ``CallMoment``, secrets hidden, on one line. Header
+/// fields and bodies are not logged, and URLs only where the words of a failure have one.
 public struct CallLogger: TaskObserver {
   private let logger: Logger
   private let level: Logger.Level
@@ -30,7 +28,7 @@ public struct CallLogger: TaskObserver {
   /// Logs the end of a call, or the decision on a retry.
   public func observe(_ event: TaskEvent) {
     guard let level = level(of: event.moment) else { return }
-    logger.log(level: level, "\(Self.words(of: event.moment))", metadata: Self.metadata(of: event))
+    logger.log(level: level, "\(event.moment)", metadata: Self.metadata(of: event))
   }
 
   /// Nil for what is not logged.
@@ -48,9 +46,11 @@ public struct CallLogger: TaskObserver {
     switch event.moment {
     case .delayStarted(let delay, _): metadata["delay"] = .stringConvertible(delay / .seconds(1))
     case .callEnded(let outcome):
-      metadata["outcome"] = .string(name(of: outcome))
+      metadata["outcome"] = .string(outcome.name)
       metadata["duration"] = .stringConvertible(event.time / .seconds(1))
-      if case .succeeded(let status?) = outcome { metadata["status"] = .stringConvertible(status.code) }
+      let attempts = event.record?.attempts ?? []
+      metadata["attempts"] = .stringConvertible(attempts.count)
+      if let status = outcome.status ?? attempts.last?.status { metadata["status"] = .stringConvertible(status.code) }
       if let type = event.errorType { metadata["error.type"] = .string(type) }
     default: break
     }
@@ -60,17 +60,17 @@ public struct CallLogger: TaskObserver {
     }
     return metadata
   }
+}
 
-  private static func name(of outcome: CallOutcome) -> String {
-    switch outcome {
+extension CallOutcome {
+  fileprivate var name: String {
+    switch self {
     case .succeeded: "succeeded"
     case .failed: "failed"
     case .cancelled: "cancelled"
     }
   }
 
-  /// The words of the moment; of a delay without its reason, which may quote an error whose secrets nobody has hidden.
-  private static func words(of moment: CallMoment) -> String {
-    if case .delayStarted = moment { "waiting to retry" } else { "\(moment)" }
-  }
+  /// The status of a result; nil for a failure, and where no response came.
+  fileprivate var status: HTTPStatus? { if case .succeeded(let status) = self { status } else { nil } }
 }
