@@ -73,7 +73,11 @@ public struct Redaction: Sendable {
   func value(of field: HTTPHeaders.Field) -> String {
     // These are the policy's own, and not of the names that it shares with others.
     if headers.contains(field.name) { return Self.mark }
-    if names.remembering(plain: field, { isPlain(field) }) { return field.value }
+    if names.knows(plain: field) { return field.value }
+    if isPlain(field) {
+      names.remember(plain: field)
+      return field.value
+    }
     if hidesName(field.name) { return Self.mark }
     guard !names.isEmpty, let scheme = Self.scheme(ofCredential: field) else { return self(text: field.value) }
     return "\(scheme) \(Self.mark)"

@@ -48,17 +48,20 @@ struct SecretNames: Sendable {
     return isSecret
   }
 
-  /// True for a field that is shown as it is, as `decide` says, which has to say the same every time: most fields come with each message.
-  func remembering(plain field: HTTPHeaders.Field, _ decide: () -> Bool) -> Bool {
+  /// True for a field that was remembered as plain: most come with each message.
+  func knows(plain field: HTTPHeaders.Field) -> Bool {
     let (learned, place) = (LearnedSecrets.count, field.placeAmongPlain)
-    if known.state.withLock({ $0.learned == learned && $0.plain[place] == field }) { return true }
-    guard decide() else { return false }
-    guard field.value.utf8.count <= Self.longest else { return true }
+    return known.state.withLock { $0.learned == learned && $0.plain[place] == field }
+  }
+
+  /// Remembers a field whose name and value ``clears(_:)``, in the place of another one.
+  func remember(plain field: HTTPHeaders.Field) {
+    let (learned, place) = (LearnedSecrets.count, field.placeAmongPlain)
+    guard learned == 0, field.value.utf8.count <= Self.longest else { return }
     known.state.withLock { state in
       if state.learned != learned { state = Known.State(learned: learned) }
       state.plain[place] = field
     }
-    return true
   }
 
   /// The most bytes of a value that is remembered.
