@@ -78,7 +78,7 @@ import Testing
 
   @Test func `a block has what the page shows of a call, and no more of a body than fits`() async throws {
     let big = String(repeating: "é", count: 20_000)
-    let calls = try await recordedCalls(.status(503), .json("{\"a\":\"\(big)\\u0001\"}")) { server in
+    let calls = try await recordedCalls(.status(503), .json("{\"ab\":\"\(big)\\u0001\"}")) { server in
       let task = URLTask(.known("https://shop.test/a"), method: .put, headers: ["X-A": "b\t\"\\"])
       _ = try await task.on(server).retry(upTo: 1, after: .milliseconds(1500)).downloadData()
     }
@@ -131,7 +131,7 @@ import Testing
       return try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8))["call"]?["exchanges"]?[0]?.object
     }
     let shown = try #require(try exchange(call))
-    #expect(shown["trailers"]?.string == "X-Sum: 1")
+    #expect(shown["trailers"]?.string == "X-Sum: 1" && pageBlock(of: call, file: "x").text.contains("{}\n\nX-Sum: 1\n"))
     #expect(shown["requestBody"]?["text"]?.string == "a\nb" && shown["responseBody"]?["text"]?.string == "{}")
     call.exchanges[0].url = nil
     (call.exchanges[0].body, call.exchanges[0].response) = (nil, nil)
