@@ -122,7 +122,7 @@ final class Attempt: Sendable {
   func send(_ request: HTTPRequest, _ slot: AdmissionSlot) async throws -> HTTPResponse {
     let host = slot.host
     // Sending the request, or seeing its response, may wait for another call.
-    let mayMakeCalls = request.body.isStream || call.isTransportDeaf
+    let mayMakeCalls = request.body.isStream || call.transportMayCallApp
     if mayMakeCalls || call.showsResponsesToSteps { state.withLock { $0.slot = slot } }
     var permit: CircuitPermit?
     var response: HTTPResponse

@@ -78,7 +78,7 @@ extension Call {
   private func place(
     _ parameters: any Encodable & Sendable, in url: inout URL, or body: inout HTTPBody, _ encoder: any BodyEncoder
   ) async throws {
-    // What belongs into a body is not for the logs of addresses.
+    // Parameters meant for a body may be secret: they must not move into the URL, which is logged.
     if plan.omitsBody, plan.task.httpMethod.sendsParametersInBody { return }
     if body.isEmpty, !plan.omitsBody, plan.httpMethod.sendsParametersInBody {
       body = try await PayloadCoding.encode(parameters, with: encoder)

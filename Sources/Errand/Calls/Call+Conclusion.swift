@@ -94,7 +94,7 @@ extension Call {
     let body = outcome.isRead ? outcome.data : await excerpt(of: response.body)
     let payload = errorPayload(body, response.mediaType)
     let shown = shownRedaction.flatMap { $0.hidesBody(of: response.mediaType) ? nil : $0 }
-    // Of a payload's words nobody knows which place of the body they come from.
+    // Redaction by place cannot be applied to a payload's description.
     let words = shown?.hidesPlaces == true ? nil : payload.flatMap { Self.words(of: $0) }
     let summary = words.map { shown?(text: $0).shortened } ?? shown?.summary(of: body, type: response.mediaType)
     var error = TaskError.badStatus(

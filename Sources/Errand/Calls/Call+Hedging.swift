@@ -55,8 +55,8 @@ extension Call {
     }
   }
 
-  /// The weight of a failure among those of a race: that of a once-only request that was sent is what became of the call, and an
-  /// attempt that was not to send it beside that says nothing.
+  /// The rank of a failure in a race. A cancelled call ranks highest, then the attempt that sent a once-only request, then the first
+  /// attempt, then any other. An attempt that the race cancelled ranks last.
   private func weight(of result: AttemptResult, _ number: Int, isFirst: Bool) -> Int {
     if case .failure(let error) = result, error is CancellationError { return Task.isCancelled || isCancelled ? 4 : 0 }
     return state.withLock { $0.isSender(number) } ? 3 : isFirst ? 2 : 1

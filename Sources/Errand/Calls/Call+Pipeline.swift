@@ -45,7 +45,7 @@ extension Call {
         ? await hedged(&number, request) { try await self.rebuild(first, built: built) }
         : await make(Attempt(number, of: self), request)
       if surroundings != nil { state.withLock { $0.noteAttempts(number, hasAnswer: result.isAnswer) } }
-      guard let error = mendable(result), case .retry(let delay, let reason) = try await decide(error, of: request)
+      guard let error = mendable(result), let delay = try await retryDelay(after: error, of: request)
       else {
         let outcome = try result.get()
         // The steps around the attempts may make another response of a part.
@@ -54,7 +54,7 @@ extension Call {
       }
       if result.isAnswer { state.withLock { $0.wasPerhapsSent = true } }
       result.discard()
-      try await wait(delay, reason: reason)
+      try await wait(delay, after: error)
       number += 1
       request = try await interruptible { try await self.rebuild(first, built: built) }
     }
@@ -145,7 +145,7 @@ extension Call {
   }
 
   /// True when the transport may ask the app for something, as for another credential of a proxy, which may make calls.
-  var isTransportDeaf: Bool { surroundings?.isTransportDeaf ?? false }
+  var transportMayCallApp: Bool { surroundings?.transportMayCallApp ?? false }
 
   /// True when steps see the responses of its attempts, and may wait for other calls then.
   var showsResponsesToSteps: Bool {

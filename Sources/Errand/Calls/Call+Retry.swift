@@ -1,12 +1,4 @@
 extension Call {
-  /// The next move after an attempt.
-  enum NextMove {
-    /// The result stands.
-    case stand
-    /// Another attempt, after a delay.
-    case retry(after: Duration, reason: String)
-  }
-
   /// The error of an attempt that another may mend; nil where the result stands.
   func mendable(_ result: AttemptResult) -> TaskError? {
     let error: TaskError
@@ -24,18 +16,20 @@ extension Call {
     return isCancelled || state.withLock({ $0.hasNoToken }) ? nil : error
   }
 
-  /// Decides on a failed attempt: by the policy, then the request's repeatability, the deadline and the host's budget.
-  func decide(_ error: TaskError, of request: HTTPRequest) async throws -> NextMove {
+  /// The delay before another attempt; nil where the failure stands: by the policy, then the request's repeatability, the deadline and
+  /// the host's budget.
+  func retryDelay(after error: TaskError, of request: HTTPRequest) async throws -> Duration? {
     let failure = RetryPolicy.Failure(
       request: request, attempts: trace.flightRecord.attempts, error: error,
       retryAfter: RetryAfter.delay(in: error.headers), random: manager.random.unit())
     switch try await interruptible({ [retryPolicy] in try await retryPolicy.verdict(failure) }) {
-    case .stand: return .stand
-    case .giveUp(let reason): return giveUp(reason)
+    case .stand: return nil
+    case .giveUp(let reason): noteRefusal(reason)
     case .retry(let delay):
-      if let obstacle = obstacle(to: request, after: error, delay: delay) { return giveUp(obstacle) }
-      return .retry(after: max(.zero, delay), reason: error.shownReason(snapshot.configuration.redaction).onOneLine)
+      guard let obstacle = obstacle(to: request, after: error, delay: delay) else { return max(.zero, delay) }
+      noteRefusal(obstacle)
     }
+    return nil
   }
 
   /// The reason not to repeat a request that the policy would repeat; nil where there is none.
@@ -61,11 +55,6 @@ extension Call {
     "a \(method) may not be sent twice, unless the task's idempotency allows it"
   }
 
-  private func giveUp(_ reason: String) -> NextMove {
-    noteRefusal(reason)
-    return .stand
-  }
-
   /// Notes why a request is not sent again.
   func noteRefusal(_ reason: String) {
     trace.note(.retryRefused(reason: reason))
@@ -83,7 +72,8 @@ extension Call {
   static func exhausted(_ host: Origin) -> String { "the retry budget for \(host.host) is used up" }
 
   /// Waits between two attempts; the end of the wait is noted whatever ends it.
-  func wait(_ delay: Duration, reason: String) async throws {
+  func wait(_ delay: Duration, after error: TaskError) async throws {
+    let reason = error.shownReason(snapshot.configuration.redaction).onOneLine
     try await interruptible { [self] in
       if !plan.isUnseen { await plan.task.willRetry(after: delay, attempts: trace.flightRecord.attempts) }
       trace.note(.delayStarted(delay, reason: reason))

@@ -11,7 +11,7 @@ struct CallState {
   var serverHeaders = HTTPHeaders()
   /// The reason for no further attempt, and the number that there might have been.
   var refusal: (reason: String, mostAttempts: Int?)?
-  /// What other calls did that sent the same request for this one, each time that it joined one.
+  /// The moments of the shared calls that this one joined, one array per join.
   var shared: [[FlightRecord.Entry]] = []
   /// True when the server may have seen a request of the call.
   var wasPerhapsSent = false
@@ -43,9 +43,9 @@ struct CallState {
   var cacheRun: CacheRun?
   /// The call's file until the steps that see it have seen it; several where attempts run beside one another.
   private var heldBack: [HeldBack] = []
-  /// Those that nobody can put in its place any more.
+  /// Files that lost their reader; to be deleted.
   private var dropped: [HeldBack] = []
-  /// True once the steps that see the call have ended: what comes later is nobody's.
+  /// True once the steps that see the call have returned; files held back after that are discarded.
   private var hasTakenHeldBack = false
 
   /// True once the caller reads the body.

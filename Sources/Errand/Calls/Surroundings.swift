@@ -25,14 +25,14 @@ final class Surroundings: Sendable {
   let progress: (@Sendable (TransferProgress) -> Void)?
   /// The way in which requests are signed in; nil where nothing does.
   let authentication: Authentication?
-  /// True where the transport cannot be told to end an exchange.
-  let isTransportDeaf: Bool
+  /// True when the transport may call the app, which may run other tasks. It cannot be told to end an exchange.
+  let transportMayCallApp: Bool
 
   private init(
     queue: SerialQueue, control: CallControl?, hedging: Hedging, coalesces: Bool, caching: Caching?,
     callSteps: [any PerCallStep], attemptSteps: [any PerAttemptStep], connectivity: ConnectivityWait?,
     progress: (@Sendable (TransferProgress) -> Void)?,
-    authentication: Authentication?, isTransportDeaf: Bool
+    authentication: Authentication?, transportMayCallApp: Bool
   ) {
     self.queue = queue
     self.control = control
@@ -44,7 +44,7 @@ final class Surroundings: Sendable {
     self.connectivity = connectivity
     self.progress = progress
     self.authentication = authentication
-    self.isTransportDeaf = isTransportDeaf
+    self.transportMayCallApp = transportMayCallApp
   }
 
   /// True when there is a step that sees every attempt.
@@ -63,7 +63,8 @@ final class Surroundings: Sendable {
     let coalesces = coalesces(plan, snapshot, delivery)
     let authentication = authentication(plan, snapshot)
     guard
-      plan.serialQueue.name != nil || plan.control != nil || plan.server.isTransportDeaf || !hedging.isNone || coalesces
+      plan.serialQueue.name != nil || plan.control != nil || plan.server.cancellableTransport == nil || !hedging.isNone
+        || coalesces
         || mayCache(plan, snapshot) || authentication != nil || snapshot.configuration.waitsForConnectivity
         || plan.progress != nil || snapshot.tellsProgress || !snapshot.configuration.perCallSteps.isEmpty
         || !snapshot.configuration.perAttemptSteps.isEmpty
@@ -74,7 +75,7 @@ final class Surroundings: Sendable {
       attemptSteps: attemptSteps(plan, snapshot), connectivity: connectivity(plan, snapshot),
       progress: teller(plan, snapshot.tellsProgress ? trace : nil),
       authentication: authentication,
-      isTransportDeaf: plan.server.isTransportDeaf)
+      transportMayCallApp: plan.server.cancellableTransport == nil)
   }
 
   private static func hedging(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: Delivery) -> Hedging {

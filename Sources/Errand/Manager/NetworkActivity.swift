@@ -59,7 +59,7 @@ protocol ActivitySource: AnyObject, Sendable {
   func add(_ watch: ActivityWatch)
 }
 
-/// What one reader is told of: that there was a change, not how many.
+/// Tells one reader that the number has changed, not how often.
 final class ActivityWatch: Sendable {
   private struct State {
     /// True where there is something that the reader has not seen, as there is in the beginning.

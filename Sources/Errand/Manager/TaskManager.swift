@@ -78,8 +78,10 @@ public actor TaskManager {
 
   // MARK: Cancellation
 
-  /// Cancels every call and transfer under way; each throws `CancellationError`. Returns how many there were. A request for a token
-  /// that no call waits for any more ends by itself: one that uses up a refresh token, or a code, goes on, so that no sign-in is lost.
+  /// Cancels every call and transfer under way; each throws `CancellationError`. Returns how many there were.
+  ///
+  /// Token requests are not cancelled. One that no call waits for ends by itself, unless it spends a refresh token or a code: that one
+  /// completes, so that the sign-in is kept.
   @discardableResult
   public func cancelAll() -> Int { calls.cancel { !($0.task is TokenTask) } }
 

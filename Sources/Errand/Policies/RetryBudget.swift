@@ -1,8 +1,8 @@
 /// A limit on the repetitions per host, in proportion to its first attempts.
 ///
-/// Every first attempt earns a part of a repetition; a retry, or a hedge, costs a whole one. So a host that fails
-/// everything gets a fifth more than it is offered, not three times as much, just when it can bear it least. Once the
-/// budget is used up failures stand, and the flight record says why.
+/// Every first attempt earns a part of a repetition; a retry, or a hedge, costs a whole one. A host that
+/// fails every request gets 20 % extra load instead of three times the load. Once the budget is used up failures stand, and the
+/// flight record says why.
 public struct RetryBudget: Sendable, Hashable {
   /// The repetitions that every first attempt earns.
   public var ratio: Double { didSet { ratio = max(0, ratio) } }

@@ -14,8 +14,6 @@ public actor Server {
   package nonisolated let transport: any Transport
   /// The transport, where calls over it can be cancelled without a Swift task for each.
   nonisolated let cancellableTransport: (any CancellableTransport)?
-  /// True where there is none.
-  nonisolated let isTransportDeaf: Bool
   /// The cookies of this server, where its policy is to have a jar for itself.
   nonisolated let ownCookies: CookieJar
   private nonisolated let state: Lock<ServerSnapshot>
@@ -39,8 +37,7 @@ public actor Server {
     self.transport = transport
     ownCookies = CookieJar(clock: manager.clock)
     let cancellable = transport as? any CancellableTransport
-    isTransportDeaf = !(cancellable?.isCancellable ?? false)
-    cancellableTransport = isTransportDeaf ? nil : cancellable
+    cancellableTransport = cancellable?.isCancellable == true ? cancellable : nil
     var configuration = configuration
     configuration.remote = remote
     let switches = LaunchSwitches(environment)

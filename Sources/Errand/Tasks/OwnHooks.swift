@@ -1,8 +1,8 @@
-/// The hooks of a type of tasks that are the library's own: they do nothing, or nothing that waits.
+/// The hooks that a type of tasks leaves at the library's defaults.
 ///
-/// A protocol cannot say what a type overrides, but a default can say that it was run. A type has one function for each hook for
-/// good, so what its first call finds out holds for all others. They leave out hooks that do nothing, and run others of the library's
-/// without a Swift task of their own, which is there for a cancellation from outside to end what an app's hook waits for.
+/// Swift can't tell whether a type overrides a default, so its first call records which defaults ran. A type has one function for each
+/// hook for good: later calls skip the defaults that do nothing, and run the others without the Swift task that makes an app's hook
+/// cancellable from outside.
 struct OwnHooks: Sendable {
   struct Names: OptionSet, Sendable {
     let rawValue: UInt16

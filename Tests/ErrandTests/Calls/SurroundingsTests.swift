@@ -38,7 +38,7 @@ import Testing
       "connectivity": surroundings(configure: { $0.waitsForConnectivity = true }),
       "progress": surroundings(plan: { $0.progress = { _ in } }),
       "attemptSteps": surroundings(configure: { $0.perAttemptSteps = [Passing()] }),
-      "isTransportDeaf": surroundings(StubTransport { .status(.ok, for: $0) }),
+      "transportMayCallApp": surroundings(StubTransport { .status(.ok, for: $0) }),
     ]
     for (name, surroundings) in each { #expect(surroundings != nil, "\(name)") }
     #expect(surroundings(configure: { $0.hedging = .after(.seconds(1)) }) != nil, "of the server")

@@ -9,7 +9,7 @@ final class RevalidationDesk: Sendable {
     var underWay: Set<Place> = []
     /// The number of those that have ended.
     var count = 0
-    /// The same as each of the last ones ended.
+    /// The value of `count` when the last validation of each key ended.
     var ended: [Place: Int] = [:]
   }
 
@@ -21,7 +21,7 @@ final class RevalidationDesk: Sendable {
   /// The number of those that have ended.
   var count: Int { state.withLock { $0.count } }
 
-  /// False where one is under way already, or has ended since there were `count`: what was looked up then is not what is stored now.
+  /// Begins a validation. False if one is under way, or has ended since the lookup at `count`, which is then out of date.
   func begin(_ key: CacheKey, of server: Server, since count: Int) -> Bool {
     let place = Place(server: ObjectIdentifier(server), key: key)
     return state.withLock { state in

@@ -98,8 +98,8 @@ extension Authentication {
     return forPaths { $0.hasPrefix(folder) || $0 + "/" == folder }
   }
 
-  /// The same under the name of an account. What is kept of responses is kept apart by it: give the same name again, and
-  /// what was kept for it before is found. Without a name, it is found while the process runs, or the token is the same.
+  /// Names the account. Cached responses are stored per account: the same name finds them again after a restart. Without a name they are
+  /// found only by this process, or with the same token.
   public func forAccount(_ name: String) -> Authentication {
     changed { ($0.account, $0.isNamed) = ("account \(name)", true) }
   }
@@ -164,6 +164,6 @@ extension String {
     "secret " + Data(SHA256.hash(Array((salt + secret).utf8))).base64EncodedString()
   }
 
-  /// An account that no other is.
+  /// A unique account name.
   static func unique() -> String { "object " + CallRandom.system.key() }
 }

@@ -71,7 +71,8 @@ extension Credential {
     func isText(_ text: String) -> Bool { text.hasOnlyBytes { $0 >= 0x20 && $0 != 0x7F } }
     guard !user.utf8.contains(UInt8(ascii: ":")), isText(user), isText(password) else {
       throw TaskError(
-        .badRequest, "Basic has no way to say a user with a colon, or a control character: use another credential",
+        .badRequest,
+        "can't sign in with Basic: the user name has a colon, or user or password a control character; use another credential",
         phase: .preparing, isSurelyNotSent: true)
     }
     return "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()

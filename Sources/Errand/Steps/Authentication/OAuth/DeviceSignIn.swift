@@ -34,7 +34,8 @@ struct DeviceSignIn: Sendable {
       }
     }
     throw TaskError(
-      .signInRequired, "nobody has typed the code within \(code.prompt.lifetime.formattedSeconds): begin again",
+      .signInRequired,
+      "the code of the device was not entered within \(code.prompt.lifetime.formattedSeconds): request a new one",
       phase: .authenticating)
   }
 
