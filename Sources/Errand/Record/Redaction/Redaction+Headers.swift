@@ -1,0 +1,75 @@
+/// Header fields: hidden by their names, by the scheme of a credential, and by what their values say.
+extension Redaction {
+  /// The fields with the values of secret ones hidden, and secrets in the URLs of others.
+  public func callAsFunction(_ headers: HTTPHeaders) -> HTTPHeaders {
+    HTTPHeaders(headers.map { .init($0.name, value(of: $0)) })
+  }
+
+  func value(of field: HTTPHeaders.Field) -> String {
+    // These are the policy's own, and not of the names that it shares with others.
+    if headers.contains(field.name) { return Self.mark }
+    if names.knows(plain: field) { return field.value }
+    if isPlain(field) {
+      names.remember(plain: field)
+      return field.value
+    }
+    if hidesName(field.name) { return Self.mark }
+    guard !names.isEmpty, let scheme = Self.scheme(ofCredential: field) else { return self(text: field.value) }
+    return "\(scheme) \(Self.mark)"
+  }
+
+  /// True where one pass over a field tells that it is shown as it is.
+  private func isPlain(_ field: HTTPHeaders.Field) -> Bool {
+    !hidesName(field.name) && names.clears(field.value) && (names.isEmpty || Self.scheme(ofCredential: field) == nil)
+  }
+
+  /// The scheme of a value that is a credential, whatever the name of its field: `Bearer eyJ…` (RFC 9110 §11.4); nil where it is none.
+  private static func scheme(ofCredential field: HTTPHeaders.Field) -> Substring? {
+    let scheme = field.value.firstWord
+    guard scheme.utf8.count >= 4, schemes.contains(HTTPHeaderName(String(scheme))) else { return nil }
+    // What a server offers is no credential, and in running text a word is one.
+    let rest = field.value[scheme.endIndex...].trimmingSpaces()
+    let isOffer = field.name == .wwwAuthenticate || field.name == "Proxy-Authenticate"
+    return isOffer || rest.isEmpty || (rest.contains(" ") && !rest.contains("=")) ? nil : scheme
+  }
+
+  private static let schemes: Set<HTTPHeaderName> = [
+    "Basic", "Bearer", "Digest", "DPoP", "HOBA", "NTLM", "Negotiate", "Token", "Kerberos",
+  ]
+
+  /// A permission to send credentials (Fetch §3.3.3), and none itself.
+  private static let permission: HTTPHeaderName = "Access-Control-Allow-Credentials"
+
+  /// True when the values of a header field are hidden.
+  func hidesValue(of field: HTTPHeaderName) -> Bool { headers.contains(field) || hidesName(field) }
+
+  /// True when the values are hidden for the name's sake.
+  private func hidesName(_ field: HTTPHeaderName) -> Bool {
+    let name = field.rawName
+    if !name.hasExtensionPrefix, names.clears(name) { return false }
+    guard field != Self.permission else { return false }
+    return names.remembering(field) {
+      isSecret(name) || (name.hasExtensionPrefix && isSecret(name.dropFirst(2)))
+    }
+  }
+}
+
+extension String {
+  /// True when a field's name begins with `X-`, which says nothing (RFC 6648).
+  fileprivate var hasExtensionPrefix: Bool {
+    var bytes = utf8.makeIterator()
+    guard let first = bytes.next(), first | 0x20 == UInt8(ascii: "x") else { return false }
+    return bytes.next() == UInt8(ascii: "-")
+  }
+
+  /// The letters before its first blank, ten at most; empty where there are other signs, or no blank.
+  fileprivate var firstWord: Substring {
+    var length = 0
+    for byte in utf8 {
+      if byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") { return Substring(utf8.prefix(length)) }
+      guard length < 10, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) else { return "" }
+      length += 1
+    }
+    return ""
+  }
+}
