@@ -24,7 +24,7 @@ extension HTTPTypes.HTTPRequest {
     else { throw TaskError(.badURL, "HTTPTypes carries http and https URLs without a user") }
     let authority = origin.authority
     var headers = request.headers
-    for host in headers.values(for: .host) where host.lowercased() != authority {
+    for host in headers.values(for: .host) where !origin.isNamed(by: host) {
       throw TaskError(.badRequest, "the Host field is not the URL's: HTTPTypes has one :authority for both")
     }
     headers.remove(.host)
@@ -41,15 +41,17 @@ extension Errand.HTTPRequest {
   ///
   /// Several `Cookie` fields become one. Indexing strategies of fields are left behind.
   ///
-  /// - Throws: ``TaskError`` with code `.badURL` where `:scheme`, `:authority` and `:path` make no http or https URL, as for `OPTIONS *`; with code
-  ///   `.badRequest` for CONNECT and `:protocol`, and for a field whose value is not UTF-8.
+  /// - Throws: ``TaskError`` with code `.badURL` where `:scheme`, `:authority` and `:path` make no http or https URL, as for `OPTIONS *`, or one with
+  ///   another path; with code `.badRequest` for CONNECT and `:protocol`, and for a field whose value is not UTF-8.
   public init(_ request: HTTPTypes.HTTPRequest, body: HTTPBody = .empty) throws(TaskError) {
     guard request.method != .connect, request.extendedConnectProtocol == nil else {
       throw TaskError(.badRequest, "CONNECT and :protocol are no requests of their own here")
     }
-    // A path that did not begin with a slash would become a part of the host.
+    // A path that did not begin with a slash would become a part of the host. Behind a "#" it would not be sent, and what is no part of a
+    // URL would be escaped.
     guard let authority = request.authority, !authority.contains(where: { "/?#@\\".contains($0) }),
-      request.path?.first == "/", let url = request.url, Origin(url) != nil
+      let path = request.path, path.first == "/", !path.contains("#"), let url = request.url, Origin(url) != nil,
+      url.absoluteString.hasSuffix(path)
     else { throw TaskError(.badURL, ":scheme, :authority and :path are no http or https URL") }
     let headers = try HTTPHeaders(request.headerFields, or: .badRequest)
     self.init(HTTPMethod(request.method.rawValue), url, headers: headers, body: body)
@@ -59,4 +61,9 @@ extension Errand.HTTPRequest {
 extension Origin {
   /// The host, and the port unless it is the scheme's own.
   fileprivate var authority: String { port == (isSecure ? 443 : 80) ? host : "\(host):\(port)" }
+
+  /// True for a value of `Host` that says the same, the scheme's own port included.
+  fileprivate func isNamed(by host: String) -> Bool {
+    URL(string: "\(scheme)://\(host)").flatMap { Origin($0) } == self && !host.contains { "/?#@\\".contains($0) }
+  }
 }

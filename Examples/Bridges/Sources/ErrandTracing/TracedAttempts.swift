@@ -13,12 +13,14 @@ public import Tracing
 /// ``TracedCalls`` is installed too. It hangs below the span of the surrounding `ServiceContext`, and ends when the body
 /// was read or released. Redirects are followed within it. It has no URL and no words of an error, for a step is not told
 /// what of them its task hides; the server is named all the same. An attempt that the deadline of its call has ended counts
-/// as `cancelled`, as a step sees it.
+/// as `cancelled`, as a step sees it. A stream that its call ends while nobody reads it ends without an error.
+///
+/// Append it behind all steps that change the host of a request: it sees where the request goes as it is then.
 ///
 /// The tracer's fields go to the remote's origin and to ``ServerConfiguration/trustedOrigins``, where
 /// ``ServerConfiguration/propagatesTraces`` is on. A request that states a `traceparent` is left alone, and so is any
 /// field that it has already. Those that are added count among the request's credentials: a redirect to another origin
-/// takes none along, and recordings do not show them. That has a price: where a server has a cache and does not sign
+/// takes none along, nor one within the remote that leaves the paths of its credentials, and recordings do not show them. That has a price: where a server has a cache and does not sign
 /// requests in, responses to them are not stored.
 public struct TracedAttempts: PerAttemptStep {
   private let tracer: (any Tracer)?
@@ -70,7 +72,8 @@ public struct TracedAttempts: PerAttemptStep {
     var fields = HTTPHeaders()
     tracer.inject(context, into: &fields, using: HeaderInjector())
     var request = request
-    for field in fields where !request.headers.contains(field.name) {
+    // Whether the app's request can be sent is not the tracer's to decide.
+    for field in fields where !request.headers.contains(field.name) && HTTPHeaders([field]).firstInvalid == nil {
       request.headers.add(field.value, for: field.name)
       request.options.credentialHeaders.insert(field.name)
     }

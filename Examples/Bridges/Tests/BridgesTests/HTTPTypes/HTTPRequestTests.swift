@@ -48,7 +48,10 @@ struct HTTPRequestTests {
     let theirs = try Theirs(Ours(.get, url, headers: ["Host": "SHOP.example", "X-One": "1"]))
     #expect(theirs.authority == "shop.example")
     #expect(theirs.headerFields.map(\.name.rawName) == ["X-One"])
-    Self.expect(.badRequest) { _ = try Theirs(Ours(.get, url, headers: ["Host": "other.example"])) }
+    #expect(try Theirs(Ours(.get, url, headers: ["Host": "shop.example:443"])).authority == "shop.example")
+    for host in ["other.example", "shop.example:80", "shop.example/a", "me@shop.example", ""] {
+      Self.expect(.badRequest) { _ = try Theirs(Ours(.get, url, headers: ["Host": host])) }
+    }
   }
 
   @Test(arguments: [
@@ -90,6 +93,7 @@ struct HTTPRequestTests {
     ("https", "shop.example", ".evil.test/"), ("https", "shop.example/..@evil.test", "/"),
     ("https", "u@shop.example", "/"),
     ("https", "", "/"), ("ftp", "shop.example", "/"), ("https", "shop.example", "*"), ("https", "shop.example#", "/"),
+    ("https", "shop.example", "/a#b?x=1"), ("https", "shop.example", "/a b"), ("https", "shop.example", "/a?b|c"),
   ]) func `pseudo header fields that are no URL are refused`(_ scheme: String, _ authority: String, _ path: String) {
     let theirs = Theirs(method: .get, scheme: scheme, authority: authority, path: path)
     Self.expect(.badURL) { _ = try Ours(theirs) }

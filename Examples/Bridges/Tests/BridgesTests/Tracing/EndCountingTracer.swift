@@ -2,11 +2,14 @@ import Tracing
 
 import class Foundation.NSLock
 
-/// A tracer that counts how often each of its spans is ended, which is to happen once.
+/// A tracer that counts how often each of its spans is ended, which is to happen once, and sends the fields that it is given.
 final class EndCountingTracer: Tracer {
   private let lock = NSLock()
   /// Behind the lock.
   private nonisolated(unsafe) var counts: [Int] = []
+  private let fields: KeyValuePairs<String, String>
+
+  init(sending fields: KeyValuePairs<String, String> = [:]) { self.fields = fields }
 
   /// How often each span was ended, in the order in which they began.
   var ends: [Int] { lock.withLock { counts } }
@@ -26,7 +29,9 @@ final class EndCountingTracer: Tracer {
 
   func inject<Carrier, Inject: Injector>(
     _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
-  ) where Inject.Carrier == Carrier {}
+  ) where Inject.Carrier == Carrier {
+    for (name, value) in fields { injector.inject(value, forKey: name, into: &carrier) }
+  }
 
   func extract<Carrier, Extract: Extractor>(
     _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract

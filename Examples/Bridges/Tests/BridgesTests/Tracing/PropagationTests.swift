@@ -20,6 +20,18 @@ struct PropagationTests {
     #expect(shop.attempts.count == 2, "both have a span")
   }
 
+  @Test func `a field that cannot be sent is left out, and fails no call`() async throws {
+    let mock = try MockServer()
+    mock.enqueue(.status(204))
+    let server = Server(remote: Remote(mock.url))
+    let tracer = EndCountingTracer(sending: ["baggage": "a=1\r\nX-Evil: 1", "not a token": "1", "X-Trace": "7"])
+    await server.update { $0.perAttemptSteps.append(TracedAttempts(of: server, tracer: tracer)) }
+    _ = try await URLTask(mock.url).on(server).run()
+    let request = try await mock.nextRequest()
+    #expect(request.headers["X-Trace"] == "7" && request.headers["baggage"] == nil && request.headers["X-Evil"] == nil)
+    #expect(tracer.ends == [1])
+  }
+
   @Test func `a redirect to another origin takes no fields along`() async throws {
     let (shop, other) = (try await TracedShop(), try MockServer())
     shop.mock.enqueue(.status(302, headers: ["Location": other.url.absoluteString]))
