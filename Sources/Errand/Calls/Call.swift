@@ -53,6 +53,7 @@ final class Call: Sendable {
       observers: plan.control.map { snapshot.observers + [ObserverQueue($0)] } ?? snapshot.observers,
       logStyle: snapshot.configuration.logStyle,
       log: snapshot.configuration.log, context: plan.context, isHidden: !plan.recordingStyle.contains(.url),
+      isInternal: plan.isUnseen,
       span: CallSpan.here(snapshot.traceSampling, manager.random))
     surroundings = Surroundings.of(plan, snapshot, delivery, trace)
     self.plan = plan
@@ -255,8 +256,14 @@ final class Call: Sendable {
     var record = trace.flightRecord
     let (method, url, shared) = state.withLock { ($0.shown.method, $0.shown.url, $0.shared) }
     if !shared.isEmpty { record.insert(shared) }
-    if let method, let url { record.title = "\(method) \(snapshot.configuration.redaction(url))" }
+    if let title = title(of: (method, url)) { record.title = title }
     return record
+  }
+
+  /// Method and URL, secrets hidden; nil where there was no request.
+  private func title(of shown: (method: HTTPMethod?, url: URL?)) -> String? {
+    guard let method = shown.method, let url = shown.url else { return nil }
+    return "\(method) \(snapshot.configuration.redaction(url))"
   }
 
   func end(_ outcome: CallOutcome, _ error: (any Error)? = nil) async {
@@ -265,7 +272,8 @@ final class Call: Sendable {
     ended.deadline?.cancel()
     manager.calls.leave(self)
     let record = trace.end(
-      outcome, error.flatMap { ($0 as? TaskError)?.cause }, errorType: error.map { TaskError.typeName(of: $0) })
+      outcome, error.flatMap { ($0 as? TaskError)?.cause }, errorType: error.map { TaskError.typeName(of: $0) },
+      title: title(of: ended.shown) ?? "")
     manager.statisticsDesk.note(outcome, record, bytesSent: ended.bytesSent, of: plan)
     let exchange = exchange?.withLock { $0 }
     if !logOptions.isEmpty { writeLine(exchange ?? ExchangeRecord(), outcome, ended) }

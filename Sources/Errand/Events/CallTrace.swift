@@ -22,13 +22,16 @@ package final class CallTrace: Sendable {
   package let keepsNotes: Bool
   /// True where the URL is hidden from observers and the log.
   package let isHidden: Bool
+  /// True for a call that the library makes for others.
+  private let isInternal: Bool
 
   package init(
     call: Int, task: @autoclosure () -> String, clock: CallClock, observers: [ObserverQueue],
     logStyle: LogStyle, log: TextSink, context: TaskContext = TaskContext(),
-    isHidden: Bool = false, span: CallSpan? = nil
+    isHidden: Bool = false, isInternal: Bool = false, span: CallSpan? = nil
   ) {
     self.call = call
+    self.isInternal = isInternal
     self.isHidden = isHidden
     let interest = observers.lazy.map { $0.interest }.max()
     self.task = interest != nil || logStyle != .none ? task() : ""
@@ -75,7 +78,7 @@ package final class CallTrace: Sendable {
     let moment = isHidden ? moment.withoutURL : moment
     let event = TaskEvent(
       call: call, task: task, time: time, moment: moment, context: context, span: span, errorType: errorType,
-      record: isHidden ? record?.withoutURL : record)
+      record: isHidden ? record?.withoutURL : record, isInternal: isInternal)
     for observer in observers where observer.interest.includes(moment) { observer.tell(event) }
     if logStyle.includes(moment) { log.write("#\(call) \(task) \(time.formattedSeconds): \("\(moment)".onOneLine)") }
   }
@@ -83,13 +86,15 @@ package final class CallTrace: Sendable {
   /// Tells those who want it of the bytes of a body.
   package func tell(_ progress: TransferProgress) {
     let event = TaskEvent(
-      call: call, task: task, time: elapsed, moment: .progressed(progress), context: context, span: span)
+      call: call, task: task, time: elapsed, moment: .progressed(progress), context: context, span: span,
+      isInternal: isInternal)
     for observer in observers where observer.wantsProgress { observer.tell(event) }
   }
 
-  /// Notes the end of the call, with the cause and the type of a failure; returns its record.
+  /// Notes the end of the call, with the cause and the type of a failure; returns its record. Observers get it with the title.
   package func end(
-    _ outcome: CallOutcome, _ cause: Diagnosis.Cause? = nil, errorType: @autoclosure () -> String? = nil
+    _ outcome: CallOutcome, _ cause: Diagnosis.Cause? = nil, errorType: @autoclosure () -> String? = nil,
+    title: @autoclosure () -> String = ""
   ) -> FlightRecord {
     let time = elapsed
     let ended = record.withLock { record in
@@ -98,7 +103,9 @@ package final class CallTrace: Sendable {
       return record
     }
     if !observers.isEmpty || logStyle != .none {
-      tellOnly(.callEnded(outcome), at: time, errorType: errorType(), record: ended)
+      var told = ended
+      if !observers.isEmpty { told.title = title() }
+      tellOnly(.callEnded(outcome), at: time, errorType: errorType(), record: told)
     }
     return ended
   }

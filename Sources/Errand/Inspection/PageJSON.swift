@@ -4,15 +4,15 @@ import ErrandFoundation
 ///
 /// By hand, for a coder that knows all types takes longer than the call.
 struct PageJSON: ~Copyable {
-  private var text: TextBytes
+  private var output: TextBytes
   /// True where the next member or element needs a comma before it.
   private var isContinued = false
 
-  init(capacity: Int) { text = TextBytes(capacity: capacity) }
+  init(capacity: Int) { output = TextBytes(capacity: capacity) }
 
   /// Gives what was written to `use`, which must not keep it.
   func withBytes<Result>(_ use: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-    try text.withBytes(use)
+    try output.withBytes(use)
   }
 
   /// Adds the block of a call: what the page shows of it. Its messages are parts of the text, which are the same in the file.
@@ -29,22 +29,23 @@ struct PageJSON: ~Copyable {
   // MARK: Values
 
   @inline(__always)
-  private mutating func raw(_ text: StaticString) { self.text.raw(text) }
+  private mutating func raw(_ text: StaticString) { output.raw(text) }
 
   /// A string. An escape of `<` is the same in a string, which is the only place where one can stand: nothing can end the block.
   private mutating func string(_ string: String) {
-    text.quoted(string, escaping: UInt8(ascii: "<"))
+    output.quoted(string, escaping: UInt8(ascii: "<"))
   }
 
   /// A part of a text.
   private mutating func string(_ part: Slice<UnsafeRawBufferPointer>) {
-    text.quoted(UnsafeRawBufferPointer(rebasing: part).assumingMemoryBound(to: UInt8.self), escaping: UInt8(ascii: "<"))
+    output.quoted(
+      UnsafeRawBufferPointer(rebasing: part).assumingMemoryBound(to: UInt8.self), escaping: UInt8(ascii: "<"))
   }
 
   // MARK: Members
 
   private mutating func key(_ name: StaticString) {
-    text.key(name, isContinued: isContinued)
+    output.key(name, isContinued: isContinued)
     isContinued = true
   }
 
@@ -57,13 +58,13 @@ struct PageJSON: ~Copyable {
   private mutating func member(_ name: StaticString, _ value: Int?) {
     guard let value else { return }
     key(name)
-    text.number(value)
+    output.number(value)
   }
 
   private mutating func member(_ name: StaticString, _ duration: Duration?) {
     guard let duration else { return }
     key(name)
-    text.preciseSeconds(duration)
+    output.preciseSeconds(duration)
   }
 
   private mutating func object(_ name: StaticString? = nil, _ fill: (inout PageJSON) -> Void) {
@@ -121,9 +122,9 @@ struct PageJSON: ~Copyable {
       json.member("version", exchange.response?.version?.rawValue)
       json.member("request", parts.request, of: text)
       json.body("requestBody", parts.requestBody, of: text)
-      // The page makes the commands of what it shows, and has no bytes that are no text.
-      if let data = exchange.body?.data {
-        json.member("curl", data.count > LogPage.bodyLimit ? "" : exchange.curlCommand)
+      // The page makes most commands of what it shows; it has no bytes that are no text.
+      if exchange.body?.data != nil || !exchange.isReadFromText {
+        json.member("curl", (exchange.body?.size ?? 0) > LogPage.bodyLimit ? "" : exchange.curlCommand)
       }
       json.member("response", parts.response, of: text)
       json.body("responseBody", parts.responseBody, of: text)
@@ -154,5 +155,14 @@ struct PageJSON: ~Copyable {
       json.member("text", part.lowerBound..<end, of: text)
       json.member("cut", part.upperBound - end)
     }
+  }
+}
+
+extension RecordedCall.Exchange {
+  /// True where the lines of the text tell the method, the URL and each field: not of a request that was refused for them.
+  fileprivate var isReadFromText: Bool {
+    func isLine(_ text: String) -> Bool { !text.utf8.contains(0x0A) }
+    return method.isValid && isLine(url ?? "")
+      && headers.allSatisfy { isLine($0.value) && HTTPHeaderName($0.name).isValid }
   }
 }

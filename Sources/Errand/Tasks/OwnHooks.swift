@@ -18,7 +18,7 @@ struct OwnHooks: Sendable {
     static let others = Names(rawValue: 1 << 7)
     /// The body is none: found out with `uploadBody`.
     static let noBody = Names(rawValue: 1 << 8)
-    /// It waits for nothing: found out with `postProcess`.
+    /// It waits for nothing: found out with `postProcess`. Where a file's head was verified first, it is asked for good.
     static let verify = Names(rawValue: 1 << 9)
     static let didComplete = Names(rawValue: 1 << 10)
 

@@ -126,6 +126,27 @@ import Testing
     #expect(statistics.map(\.count) == [3] && statistics.map(\.bytesReceived) == [10], "\(Array(statistics))")
   }
 
+  @Test func `the end of a shared request is told apart from the ends of those that asked for it`() async throws {
+    let gate = Gate()
+    let shop = CachedShop(
+      configure: {
+        $0.cache = nil
+        $0.coalescesRequests = true
+      },
+      answer: { _, request in
+        await gate.wait()
+        return .status(404, for: request)
+      })
+    let calls = (0..<3).map { _ in Task { try await shop.task().download() } }
+    #expect(await eventually { shop.events.moments().count { $0.hasPrefix("joined") } == 3 })
+    gate.open()
+    for call in calls { _ = try? await call.value }
+    await shop.events.balanced()
+    let ends = shop.events.events.filter { $0.record != nil }
+    #expect(ends.map(\.isInternal).filter { $0 }.count == 1 && ends.count == 4)
+    #expect(ends.allSatisfy { $0.record?.attempts.count == ($0.isInternal ? 1 : 0) })
+  }
+
   @Test func `a call with pins, or in more of a hurry, shares no request`() async throws {
     let (gate, isPinned) = (Gate(), Shared(false))
     let shop = CachedShop(

@@ -21,6 +21,27 @@ import Testing
     #expect(stub.requests.count == 1)
   }
 
+  @Test
+  func
+    `an observer gets the record of a call with its end, as the error has it, and without its URL where that is hidden`()
+    async throws
+  {
+    struct Hidden: ServerGETTask {
+      var path: String { "hidden" }
+      var recordingStyle: RecordingStyle { .full.subtracting(.url) }
+    }
+    let recorder = EventRecorder()
+    let stub = StubServer(.status(404)) { $0.observers = [recorder] }
+    let error = await taskError { try await PlainTask().on(stub.server).query(["token": "hunter2"]).run() }
+    _ = await taskError { try await Hidden().on(stub.server).run() }
+    await recorder.balanced()
+    let records = recorder.events.compactMap(\.record)
+    #expect(records.count == 2 && recorder.events.filter { $0.record != nil }.allSatisfy { !$0.isInternal })
+    #expect(records.first?.title == "GET https://shop.test/plain?token=<redacted>")
+    #expect(records.first?.description == error?.record.description)
+    #expect(records.last?.title == "" && records.last?.description.contains("hidden\n") == false)
+  }
+
   @Test func `a delay names its reason on one line, and none of the secrets in a transport's own words`() async throws {
     let (recorder, lines) = (EventRecorder(), Shared<[String]>([]))
     let failure = TaskError(

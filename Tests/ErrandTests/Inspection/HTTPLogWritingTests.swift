@@ -142,6 +142,32 @@ import Testing
     #expect(Set(hidden.keys).isDisjoint(with: ["requestBody", "responseBody", "trailers"]))
   }
 
+  @Test func `the page has the command of a request whose lines do not say what is what, and makes the others`()
+    async throws
+  {
+    let call = try #require(
+      try await recordedCalls(.json("{}")) { server in
+        _ = try await URLTask(.known("https://shop.test/a"), headers: ["X-A": "b"]).on(server).downloadData()
+      }.first)
+    func curl(_ change: (inout RecordedCall.Exchange) -> Void) throws -> (page: String?, library: String?) {
+      var changed = call
+      change(&changed.exchanges[0])
+      let block = pageBlock(of: changed, file: "x").block
+      let json = try #require(block.firstMatch(of: /^<script[^>]*>(.*)<\/script>\n$/)).1
+      let page = try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8))["call"]?["exchanges"]?[0]?["curl"]?
+        .string
+      return (page, changed.exchanges[0].curlCommand)
+    }
+    #expect(try curl { _ in }.page == nil)
+    for change in [
+      { $0.method = "GE T" }, { $0.method = "GET\nX" }, { $0.url = "https://shop.test/\na" },
+      { $0.headers[0].value = "a\nAuthorization: evil" }, { $0.headers[0].name = "X\nY" }, { $0.headers[0].name = "" },
+    ] as [(inout RecordedCall.Exchange) -> Void] {
+      let (page, library) = try curl(change)
+      #expect(page != nil && page == library)
+    }
+  }
+
   @Test func `a copy of the page has its texts beside it`() async throws {
     try await withFolder { parent in
       let log = try HTTPLog(in: parent.appendingPathComponent("logs"))

@@ -12,9 +12,10 @@ public import Logging
 /// | one that was cancelled | `debug` | the same |
 /// | a retry, or the reason why there is none | `debug` | `delay` |
 ///
-/// All of them have `task` and `call`, and `trace_id` and `span_id` where the call takes part in a trace. Times are in seconds, and
-/// the status is the last one, where there was a response. The words are those of ``CallMoment``, secrets hidden, on one line. Header
-/// fields and bodies are not logged, and URLs only where the words of a failure have one.
+/// All of them have `task` and `call`, and `trace_id` and `span_id` where the call takes part in a trace. Times are in seconds,
+/// and the status is the last one, where there was a response. Calls that share a request have a line each, and the request no
+/// other. The words are those of ``CallMoment``, secrets hidden, on one line. Header fields and bodies are not logged, and URLs
+/// only where the words of a failure have one.
 public struct CallLogger: TaskObserver {
   private let logger: Logger
   private let level: Logger.Level
@@ -27,7 +28,7 @@ public struct CallLogger: TaskObserver {
 
   /// Logs the end of a call, or the decision on a retry.
   public func observe(_ event: TaskEvent) {
-    guard let level = level(of: event.moment) else { return }
+    guard let level = level(of: event.moment), !event.isEndOfInternal else { return }
     logger.log(level: level, "\(event.moment)", metadata: Self.metadata(of: event))
   }
 
@@ -60,6 +61,11 @@ public struct CallLogger: TaskObserver {
     }
     return metadata
   }
+}
+
+extension TaskEvent {
+  /// True for the end of a call that the library made for others, which have their own.
+  fileprivate var isEndOfInternal: Bool { if case .callEnded = moment { isInternal } else { false } }
 }
 
 extension CallOutcome {

@@ -16,6 +16,7 @@ public import Metrics
 /// slot to the end of its body. It is a timer and no recorder of seconds, because a backend knows a timer for a time: it
 /// chooses the buckets and the unit, which are seconds where it heeds the hint. A retry is any attempt after the first of
 /// its call, hedges included. A failure is a call that threw an error; those that were cancelled are none.
+/// Calls that share a request count each, and its attempts once.
 ///
 /// A metric has the same dimensions each time, empty where there is nothing to say, for some backends refuse others. Their values
 /// are the names of tasks and of errors, and statuses: never a URL. A task under a name of its own, `.named(…)`,
@@ -34,7 +35,8 @@ public struct CallMetrics: TaskObserver {
     switch event.moment {
     case .attemptStarted(let number) where number > 1: count("errand.client.retries", event)
     case .attemptEnded(_, let record): measure(record, event)
-    case .callEnded(.failed): count("errand.client.failures", event, [("error.type", event.errorType ?? "_OTHER")])
+    case .callEnded(.failed) where !event.isInternal:
+      count("errand.client.failures", event, [("error.type", event.errorType ?? "_OTHER")])
     default: break
     }
   }

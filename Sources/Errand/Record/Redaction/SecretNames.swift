@@ -54,7 +54,7 @@ struct SecretNames: Sendable {
     return known.state.withLock { $0.learned == learned && $0.plain[place] == field }
   }
 
-  /// Remembers a field whose name and value ``clears(_:)``, in the place of another one.
+  /// Remembers a field that was found plain by these names alone, in the place of another one.
   func remember(plain field: HTTPHeaders.Field) {
     let (learned, place) = (LearnedSecrets.count, field.placeAmongPlain)
     guard learned == 0, field.value.utf8.count <= Self.longest else { return }

@@ -89,6 +89,27 @@ struct CallLoggerTests {
       ])
   }
 
+  @Test func `calls that share a request are a line each, and the request is none`() async throws {
+    let shop = try await LoggedShop()
+    let joins = JoinWatch()
+    await shop.server.update {
+      $0.coalescesRequests = true
+      $0.retryPolicy = .never
+      $0.observers.append(joins)
+    }
+    shop.mock.enqueue(.hang)
+    let calls = (0..<3).map { _ in
+      Task { [server = shop.server] in try await GetWidget(id: 7).on(server).download() }
+    }
+    await joins.wait(for: 3)
+    _ = try await shop.mock.nextRequest()
+    shop.mock.stop()
+    for call in calls { await #expect(throws: TaskError.self) { try await call.value } }
+    await shop.events.balanced()
+    #expect(shop.lines.map(\.level) == [.warning, .warning, .warning])
+    #expect(Set(shop.lines.compactMap { $0.metadata["call"] }).count == 3)
+  }
+
   @Test func `a call that takes part in a trace names it and its span`() async throws {
     let shop = try await LoggedShop()
     shop.mock.enqueue(.json(#"{"id": 7}"#))

@@ -65,6 +65,28 @@ struct CallMetricsTests {
     #expect(backend.counters.count == 1)
   }
 
+  @Test func `a request that three calls share is measured once, and each of them is a failure`() async throws {
+    let mock = try MockServer()
+    mock.enqueue(.hang)
+    let (shop, events, joins) = (await shop(at: mock), EventRecorder(), JoinWatch())
+    await shop.update {
+      $0.coalescesRequests = true
+      $0.retryPolicy = .never
+      $0.observers += [events, joins]
+    }
+    let calls = (0..<3).map { _ in Task { try await GetWidget(id: 7).on(shop).download() } }
+    await joins.wait(for: 3)
+    _ = try await mock.nextRequest()
+    mock.stop()
+    for call in calls { await #expect(throws: TaskError.self) { try await call.value } }
+    await events.balanced()
+    #expect(try durations(error: "connectionLost") == [0])
+    let failures = try backend.expectCounter(
+      "errand.client.failures", [("errand.task", "GetWidget"), ("error.type", "connectionLost")])
+    #expect(failures.values == [1, 1, 1])
+    #expect(backend.counters.count == 1)
+  }
+
   @Test func `a cancelled call has a duration, and is no failure`() async throws {
     let mock = try MockServer()
     mock.enqueue(.hang)
