@@ -1,0 +1,18 @@
+import Errand
+
+/// Waits for calls to join a request that they share.
+struct JoinWatch: TaskObserver {
+  private let joined = AsyncStream.makeStream(of: Void.self)
+
+  var delivery: ObserverDelivery { .inline }
+
+  func observe(_ event: TaskEvent) {
+    if "\(event.moment)".hasPrefix("joined") { joined.continuation.yield() }
+  }
+
+  /// Returns once `count` calls have joined.
+  func wait(for count: Int) async {
+    var calls = joined.stream.makeAsyncIterator()
+    for _ in 0..<count { await calls.next() }
+  }
+}
