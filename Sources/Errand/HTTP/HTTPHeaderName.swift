@@ -13,7 +13,9 @@ public struct HTTPHeaderName: Sendable, ExpressibleByStringLiteral, CustomString
   public var description: String { rawName }
 
   /// True when the name is a token (RFC 9110 §5.1), so that it can be sent.
-  public var isValid: Bool { !rawName.isEmpty && rawName.hasOnlyBytes(where: Self.isTokenByte) }
+  public var isValid: Bool { Self.isValid(rawName) }
+
+  static func isValid(_ name: String) -> Bool { !name.isEmpty && name.hasOnlyBytes(where: isTokenByte) }
 
   // RFC 9110 §5.6.2: tchar.
   static func isTokenByte(_ byte: UInt8) -> Bool {

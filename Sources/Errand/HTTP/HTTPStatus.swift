@@ -30,7 +30,12 @@ public struct HTTPStatus: Hashable, Sendable, ExpressibleByIntegerLiteral, Custo
   public var isAccepted: Bool { kind == .success || code == 304 }
 
   /// The code and its usual phrase: `404 Not Found`.
-  public var description: String { phrase.isEmpty ? String(code) : String(code) + " " + phrase }
+  public var description: String {
+    Self.descriptions.indices.contains(code) ? Self.descriptions[code] : String(code)
+  }
+
+  /// By code. The record of a call says its status several times.
+  private static let descriptions = (0..<600).map { code in phrases[code].map { "\(code) \($0)" } ?? String(code) }
 
   /// The phrase that RFC 9110 gives the code; empty for one that it does not name.
   public var phrase: String { Self.phrases[code] ?? "" }

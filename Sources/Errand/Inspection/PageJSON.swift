@@ -161,8 +161,8 @@ struct PageJSON: ~Copyable {
 extension RecordedCall.Exchange {
   /// True where the lines of the text tell the method, the URL and each field: not of a request that was refused for them.
   fileprivate var isReadFromText: Bool {
-    func isLine(_ text: String) -> Bool { !text.utf8.contains(0x0A) }
+    func isLine(_ text: String) -> Bool { text.hasOnlyBytes { $0 != 0x0A } }
     return method.isValid && isLine(url ?? "")
-      && headers.allSatisfy { isLine($0.value) && HTTPHeaderName($0.name).isValid }
+      && headers.allSatisfy { isLine($0.value) && HTTPHeaderName.isValid($0.name) }
   }
 }

@@ -1,10 +1,12 @@
 extension FlightRecord {
   /// The most likely cause of a failure, or of a success that took long; nil where there is nothing to say.
-  public var diagnosis: Diagnosis? { (cause ?? remark).map { Diagnosis($0) } }
+  public var diagnosis: Diagnosis? { diagnosis(attempts) }
 
-  private var remark: Diagnosis.Cause? {
+  /// The same, of its attempts.
+  func diagnosis(_ attempts: [AttemptRecord]) -> Diagnosis? { (cause ?? remark(attempts)).map { Diagnosis($0) } }
+
+  private func remark(_ attempts: [AttemptRecord]) -> Diagnosis.Cause? {
     guard case .callEnded(.succeeded) = entries.last?.moment else { return nil }
-    let attempts = attempts
     if attempts.contains(where: \.wasResent) { return .deadConnection }
     if attempts.count > 1 { return .triedAgain }
     let (queued, elapsed) = (attempts.reduce(.zero) { $0 + $1.queued }, entries.last?.time ?? .zero)

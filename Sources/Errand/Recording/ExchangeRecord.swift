@@ -99,7 +99,7 @@ struct ExchangeRecord: Sendable {
       failure: isShown ? outcome.failure : nil, startedAt: startedAt, duration: record.entries.last?.time ?? .zero,
       attempts: attempts.count, isHidden: !isShown, exchanges: exchanges,
       answer: answer.map { self.recorded($0, style, redaction) }, moments: isShown ? moments : [],
-      diagnosis: record.diagnosis)
+      diagnosis: record.diagnosis(attempts))
   }
 
   private func recorded(
@@ -163,15 +163,5 @@ extension CallOutcome {
 
   fileprivate var failure: String? {
     if case .failed(let reason) = self { reason } else { nil }
-  }
-}
-
-extension Redaction {
-  /// This policy, which hides these fields too.
-  func hiding(_ fields: Set<HTTPHeaderName>) -> Redaction {
-    guard !fields.isEmpty else { return self }
-    var redaction = self
-    redaction.headers.formUnion(fields)
-    return redaction
   }
 }

@@ -26,14 +26,15 @@ struct ConnectivityWait: PerAttemptStep {
     guard left > .zero else { return false }
     let start = clock.now
     defer { allowance.spend(clock.now - start) }
-    let hasCome: Void? = try await clock.within(left) {
+    let hasCome = Lock(false)
+    _ = try await clock.within(left) {
       try await reachability.waitUntilReachable(origin, failures: failures, clock: clock)
+      hasCome.withLock { $0 = true }
+      // One that is wrong and says so at once must not send as fast as it can. The last try comes as the time ends.
+      let rest = Self.leastWait(failures) - (clock.now - start)
+      if rest > .zero { try await clock.sleep(for: rest) }
     }
-    guard hasCome != nil else { return false }
-    // One that is wrong and says so at once must not send as fast as it can. The last try comes as the time ends.
-    let rest = min(Self.leastWait(failures), left) - (clock.now - start)
-    if rest > .zero { try await clock.sleep(for: rest) }
-    return true
+    return hasCome.withLock { $0 }
   }
 
   /// The least time between two tries: a tenth of a second, and twice as long after every failure, up to five seconds.

@@ -21,9 +21,7 @@ import Testing
     #expect(stub.requests.count == 1)
   }
 
-  @Test
-  func
-    `an observer gets the record of a call with its end, as the error has it, and without its URL where that is hidden`()
+  @Test func `an observer gets the record of a call with its end, as the error has it, without a hidden URL`()
     async throws
   {
     struct Hidden: ServerGETTask {

@@ -65,7 +65,7 @@ import Testing
           configuration.retryPolicy = .never
         }, answer: { _, _, _ in throw Self.refused })
       let call = Task { try await shop.task().run() }
-      for _ in 0..<10 { await shop.clock.pass(.seconds(1)) }
+      for _ in 0..<10 { await shop.clock.pass(.seconds(1), sleepers: 2) }
       let error = try #require(await taskError { _ = try await call.value })
       #expect(error.reason.contains("connectivityTimeout") && error.elapsed == .seconds(10))
       #expect(shop.sentCount == 7, "after 0, 1, 2, 3, 4, 6 and 10 s, for each wait is twice as long")

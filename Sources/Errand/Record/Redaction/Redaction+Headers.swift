@@ -6,9 +6,10 @@ extension Redaction {
   }
 
   func value(of field: HTTPHeaders.Field) -> String {
-    // These are the policy's own, and not of the names that it shares with others.
-    if headers.contains(field.name) { return Self.mark }
+    // These are of one request, and not among what the names know.
+    if isCredential(field.name) { return Self.mark }
     if names.knows(plain: field) { return field.value }
+    if headers.contains(field.name) { return Self.mark }
     if isPlain(field) {
       names.remember(plain: field)
       return field.value
@@ -41,7 +42,9 @@ extension Redaction {
   private static let permission: HTTPHeaderName = "Access-Control-Allow-Credentials"
 
   /// True when the values of a header field are hidden.
-  func hidesValue(of field: HTTPHeaderName) -> Bool { headers.contains(field) || hidesName(field) }
+  func hidesValue(of field: HTTPHeaderName) -> Bool {
+    headers.contains(field) || isCredential(field) || hidesName(field)
+  }
 
   /// True when the values are hidden for the name's sake.
   private func hidesName(_ field: HTTPHeaderName) -> Bool {

@@ -6,7 +6,7 @@ public import ErrandFoundation
 /// `X-Access-Token` are all secret because they contain `token`.
 public struct Redaction: Sendable {
   /// Header fields whose values are hidden.
-  public var headers: Set<HTTPHeaderName>
+  public var headers: Set<HTTPHeaderName> { didSet { names = SecretNames(fields, parts: fragments) } }
   /// Names in headers, queries, forms and JSON bodies whose values are hidden.
   public var fields: Set<String> { didSet { names = SecretNames(fields, parts: fragments) } }
   /// Parts of such names.
@@ -17,7 +17,10 @@ public struct Redaction: Sendable {
   /// Media types whose bodies are shown nowhere: `application/pdf`, or `text/*` for all of a kind.
   public var bodies: Set<MediaType> { didSet { types = Set(bodies.map(\.essence)) } }
 
+  /// The secret names, and which fields were found plain with them: those of other policies are others.
   private(set) var names: SecretNames
+  /// The header fields that one request declares secret.
+  private var credentials: Set<HTTPHeaderName> = []
   private(set) var places: SecretPlaces
   private(set) var types: Set<String>
 
@@ -130,10 +133,21 @@ public struct Redaction: Sendable {
     }
   }
 
+  /// This policy, which hides these fields of a request too.
+  func hiding(_ fields: Set<HTTPHeaderName>) -> Redaction {
+    guard !fields.isEmpty else { return self }
+    var redaction = self
+    redaction.credentials.formUnion(fields)
+    return redaction
+  }
+
+  /// True for a field that a request declares secret.
+  func isCredential(_ field: HTTPHeaderName) -> Bool { !credentials.isEmpty && credentials.contains(field) }
+
   /// True where the same names are secret.
   func hidesSame(as other: Redaction) -> Bool {
     headers == other.headers && fields == other.fields && fragments == other.fragments && paths == other.paths
-      && bodies == other.bodies
+      && bodies == other.bodies && credentials == other.credentials
   }
 
   /// True where values are hidden by their place.

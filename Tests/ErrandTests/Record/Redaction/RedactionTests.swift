@@ -37,6 +37,13 @@ import Testing
     #expect(redaction.value(of: field) == "abcdefgh" && redaction.value(of: field) == "abcdefgh")
     #expect(redaction.hiding(["X-Shop"]).value(of: field) == "<redacted>", "it shares its names with the other")
     #expect(redaction.value(of: field) == "abcdefgh")
+    var stricter = redaction
+    stricter.headers.insert("X-Shop")
+    #expect(stricter.value(of: field) == "<redacted>")
+    stricter.headers.remove("X-Shop")
+    #expect(stricter.value(of: field) == "abcdefgh")
+    #expect(!redaction.hidesSame(as: redaction.hiding(["X-Shop"])))
+    #expect(redaction.hiding(["X-Shop"]).hidesValue(of: "x-shop"))
     // Of the same length, with the same ends.
     for value in ["a token=s3cret-h", "Bearer s3cret..h"] {
       let plain = String(value.map { $0.isLetter ? $0 : "x" })
