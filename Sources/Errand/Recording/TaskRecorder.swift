@@ -120,7 +120,7 @@ final class TaskRecorder: Sendable {
   }
 
   private func writeAll(_ log: TextSink) {
-    while let waiting = next() { write(waiting.map { $0.make() }, log) }
+    while let waiting = next() { write(waiting, log) }
     Self.endWriting()
   }
 
@@ -139,14 +139,14 @@ final class TaskRecorder: Sendable {
     return recordings.isEmpty ? nil : recordings
   }
 
-  private func write(_ recordings: [Recording], _ log: TextSink) {
+  private func write(_ waiting: [Waiting], _ log: TextSink) {
     do {
-      switch try folder.withLock({ try $0.write(recordings, limits) }) {
+      switch try folder.withLock({ try $0.write(waiting.lazy.map { $0.make() }, limits) }) {
       case .written: succeed(log)
       case .incomplete(let error): fail(Self.words(of: error), log)
       case .locked:
         fail("another process holds its lock", log)
-        putBack(recordings)
+        putBack(waiting)
       }
     } catch {
       fail(Self.words(of: error), log)
@@ -154,10 +154,9 @@ final class TaskRecorder: Sendable {
   }
 
   /// Keeps what could not be written for another try, unless the recording has ended.
-  private func putBack(_ recordings: [Recording]) {
+  private func putBack(_ waiting: [Waiting]) {
     queue.withLock { queue in
       guard !queue.isEnded else { return }
-      let waiting = recordings.map { recording in Waiting(size: recording.text.utf8.count) { recording } }
       queue.recordings = waiting + queue.recordings
       queue.bytes += waiting.reduce(0) { $0 + $1.size }
     }

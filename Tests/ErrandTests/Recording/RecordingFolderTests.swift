@@ -75,8 +75,14 @@ import Testing
     defer { try? FileManager.default.removeItem(at: url) }
     var folder = RecordingFolder(url)
     try folder.open()
-    _ = try folder.write((0..<10).map { _ in recording() }, RecordingLimits(count: 4))
+    var made = 0
+    func make(_ number: Int) -> Recording {
+      made += 1
+      return recording()
+    }
+    _ = try folder.write((0..<10).lazy.map(make), RecordingLimits(count: 4))
     #expect(try index(in: url).map(\.number) == [7, 8, 9, 10])
+    #expect(made == 4, "the others are never made")
     #expect(try files(in: url).count == 6, "four recordings, the index and the lock")
   }
 
