@@ -106,7 +106,10 @@ import Testing
     #expect(shop.events.moments().count { $0.hasPrefix("joined") } == 1)
   }
 
-  @Test func `statistics count a shared request for those that asked for it, and its bytes once`() async throws {
+  /// Three calls that share a request, answered once all have joined.
+  private func threeCalls(
+    _ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
+  ) async throws -> (shop: CachedShop, calls: [Task<String, any Error>]) {
     let gate = Gate()
     let shop = CachedShop(
       configure: {
@@ -115,11 +118,16 @@ import Testing
       },
       answer: { _, request in
         await gate.wait()
-        return .text("0123456789", for: request)
+        return answer(request)
       })
     let calls = (0..<3).map { _ in Task { try await shop.task().download() } }
-    #expect(await eventually { shop.events.moments().count { $0.hasPrefix("joined") } == 3 })
+    try #require(await eventually { shop.events.moments().count { $0.hasPrefix("joined") } == 3 })
     gate.open()
+    return (shop, calls)
+  }
+
+  @Test func `statistics count a shared request for those that asked for it, and its bytes once`() async throws {
+    let (shop, calls) = try await threeCalls { .text("0123456789", for: $0) }
     for call in calls { _ = try await call.value }
     #expect(await eventually { shop.server.manager.callCount == 0 })
     let statistics = shop.server.manager.statistics.tasks.values
@@ -127,19 +135,7 @@ import Testing
   }
 
   @Test func `the end of a shared request is told apart from the ends of those that asked for it`() async throws {
-    let gate = Gate()
-    let shop = CachedShop(
-      configure: {
-        $0.cache = nil
-        $0.coalescesRequests = true
-      },
-      answer: { _, request in
-        await gate.wait()
-        return .status(404, for: request)
-      })
-    let calls = (0..<3).map { _ in Task { try await shop.task().download() } }
-    #expect(await eventually { shop.events.moments().count { $0.hasPrefix("joined") } == 3 })
-    gate.open()
+    let (shop, calls) = try await threeCalls { .status(404, for: $0) }
     for call in calls { _ = try? await call.value }
     await shop.events.balanced()
     let ends = shop.events.events.filter { $0.record != nil }
