@@ -59,11 +59,7 @@ final class SerialQueues: Sendable {
       leave(name)
     }
     let holding = Holding(queues: ObjectIdentifier(self), name: name, task: Self.currentTask, turn: turn)
-    return try await Self.$held.withValue(Self.heldHere + [holding]) {
-      // The turn may be that of a call which has ended because of this one, and cancelled it: nothing is sent then.
-      try Task.checkCancellation()
-      return try await body()
-    }
+    return try await Self.$held.withValue(Self.heldHere + [holding]) { try await body() }
   }
 
   /// Throws ``TaskError`` with code `.reentrantQueue` where the surrounding Swift task holds the queue.

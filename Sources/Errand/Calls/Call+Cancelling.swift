@@ -56,24 +56,24 @@ extension Call {
   /// Runs a body in a Swift task that the call cancels when it is to end.
   func inOwnTask<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
     let body = SerialQueues.joined(body)
-    let work: Task<Value, any Error>
-    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-      // At once, on the thread of the caller: work that does not wait costs no trip through the executor, and has ended
-      // before anything could cancel it.
-      let progress = EndFlag()
-      work = Task.immediate {
-        defer { progress.end() }
-        return try await body()
-      }
-      if progress.hasEnded { return try await work.value }
-    } else {
-      work = Task { try await body() }
-    }
-    heed(work)
+    let started = Lock<Task<Value, any Error>?>(nil)
+    // From the first step on: what work does on the thread of its caller comes before it can be heeded.
     return try await withTaskCancellationHandler {
-      try await work.value
+      let work = Self.started(body)
+      started.withLock { $0 = work }
+      heed(work)
+      return try await work.value
     } onCancel: {
-      work.cancel()
+      cancel()
+      started.withLock { $0 }?.cancel()  // that of a stream, too, whose body is what the call heeds
     }
+  }
+
+  private static func started<Value: Sendable>(
+    _ body: @escaping @Sendable () async throws -> Value
+  ) -> Task<Value, any Error> {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return Task { try await body() } }
+    // At once, on the thread of the caller: work that does not wait costs no trip through the executor.
+    return Task.immediate { try await body() }
   }
 }

@@ -100,6 +100,8 @@ extension Call {
     return try await manager.serialQueues.withTurn(surroundings.queue) { isOver, queue in
       trace.note(isOver ? .turnWaitEnded : .turnWaitStarted(queue: queue))
     } body: {
+      // The turn may be that of a call which has ended because of this one, and cancelled it: nothing is sent then.
+      try checkCancellation()
       try await holdWhilePaused()
       return try await body()
     }

@@ -109,6 +109,28 @@ import Testing
     #expect(error?.code == .reentrantQueue && stub.requests.isEmpty)
   }
 
+  /// Cancels the Swift task that waits for it, as it starts.
+  private struct Cancelling: ServerGETTask {
+    let caller: Shared<Task<Void, any Error>?>
+    var path: String { "widgets" }
+    var serialQueue: SerialQueue { .named("sync") }
+
+    func willStart() async { caller.withLock { $0 }?.cancel() }
+  }
+
+  @Test func `a call whose caller is cancelled before it has its turn sends nothing`() async throws {
+    let stub = StubServer(.widget)
+    let (gate, caller) = (Gate(), Shared<Task<Void, any Error>?>(nil))
+    let call = Task { [server = stub.server] in
+      await gate.wait()
+      try await Cancelling(caller: caller).on(server).run()
+    }
+    caller.withLock { $0 = call }
+    gate.open()
+    await #expect(throws: CancellationError.self) { try await call.value }
+    #expect(stub.requests.isEmpty)
+  }
+
   private struct Note: PersistentTask, ServerPOSTTask {
     static let typeName = "note"
     var path: String { "notes" }
