@@ -254,15 +254,15 @@ final class Call: Sendable {
   /// The record so far, under the method and the URL of the last request.
   var flightRecord: FlightRecord {
     var record = trace.flightRecord
-    let (method, url, shared) = state.withLock { ($0.shown.method, $0.shown.url, $0.shared) }
+    let (shown, shared) = state.withLock { ($0.shown, $0.shared) }
     if !shared.isEmpty { record.insert(shared) }
-    if let title = title(of: (method, url)) { record.title = title }
+    record.title = title(of: shown)
     return record
   }
 
-  /// Method and URL, secrets hidden; nil where there was no request.
-  private func title(of shown: (method: HTTPMethod?, url: URL?)) -> String? {
-    guard let method = shown.method, let url = shown.url else { return nil }
+  /// Method and URL, secrets hidden; empty where there was no request.
+  private func title(of shown: (method: HTTPMethod?, url: URL?)) -> String {
+    guard let method = shown.method, let url = shown.url else { return "" }
     return "\(method) \(snapshot.configuration.redaction(url))"
   }
 
@@ -273,7 +273,7 @@ final class Call: Sendable {
     manager.calls.leave(self)
     let record = trace.end(
       outcome, error.flatMap { ($0 as? TaskError)?.cause }, errorType: error.map { TaskError.typeName(of: $0) },
-      title: title(of: ended.shown) ?? "")
+      title: title(of: ended.shown))
     manager.statisticsDesk.note(outcome, record, bytesSent: ended.bytesSent, of: plan)
     let exchange = exchange?.withLock { $0 }
     if !logOptions.isEmpty { writeLine(exchange ?? ExchangeRecord(), outcome, ended) }

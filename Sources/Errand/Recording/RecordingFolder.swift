@@ -41,17 +41,14 @@ struct RecordingFolder {
   }
 
   /// Writes recordings, in order, and removes those that are too many; waits at most `patience` milliseconds for others.
+  /// The recordings may be made as they are written: those that are too many from the start never are.
   mutating func write(
     _ recordings: some RandomAccessCollection<Recording>, _ limits: RecordingLimits, patience: Int = Self.patience
   ) throws -> Outcome {
     let folder = try PrivateFolder(url)
-    // Of more than are kept, the oldest are counted, and never made. The others are made before anybody waits for the lock.
-    let excess = limits.count > 0 ? max(0, recordings.count - limits.count) : 0
-    let recordings = Array(recordings.dropFirst(excess))
     do {
       return try folder.locked(Self.lockName, patience: patience) { folder in
         try refresh(folder)
-        lastNumber += excess
         return try add(recordings, limits, to: folder)
       } ?? .locked
     } catch {
@@ -61,11 +58,14 @@ struct RecordingFolder {
   }
 
   private mutating func add(
-    _ recordings: [Recording], _ limits: RecordingLimits, to folder: borrowing PrivateFolder
+    _ recordings: some RandomAccessCollection<Recording>, _ limits: RecordingLimits, to folder: borrowing PrivateFolder
   ) throws -> Outcome {
     var added: [RecordingEntry] = []
     var problem: (any Error)?
-    for recording in recordings {
+    // Of more than are kept, the oldest are counted, and neither made nor written.
+    let excess = limits.count > 0 ? max(0, recordings.count - limits.count) : 0
+    lastNumber += excess
+    for recording in recordings.dropFirst(excess) {
       let text = Data(recording.text.utf8)
       lastNumber += 1
       let entry = recording.entry.numbered(lastNumber, name: recording.name, bytes: text.count)

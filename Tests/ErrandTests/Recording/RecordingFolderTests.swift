@@ -80,7 +80,15 @@ import Testing
       made += 1
       return recording()
     }
-    _ = try folder.write((0..<10).lazy.map(make), RecordingLimits(count: 4))
+    let recordings = (0..<10).lazy.map(make)
+    let others = try PrivateFolder(url)
+    let outcome = try others.locked(".lock", patience: 0) { _ in
+      try folder.write(recordings, RecordingLimits(count: 4), patience: 0)
+    }
+    let isLocked = if case .locked? = outcome { true } else { false }
+    #expect(isLocked)
+    #expect(made == 0, "none is made for each try")
+    _ = try folder.write(recordings, RecordingLimits(count: 4))
     #expect(try index(in: url).map(\.number) == [7, 8, 9, 10])
     #expect(made == 4, "the others are never made")
     #expect(try files(in: url).count == 6, "four recordings, the index and the lock")

@@ -71,7 +71,7 @@
       #expect(try index(in: folder).count == 20)
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: [20, 200])
+    @Test(.timeLimit(.minutes(10)), arguments: [20, 1000])
     func `a process that is killed while it records leaves no partial file, and an index that matches`(
       recordings: Int
     ) async throws {

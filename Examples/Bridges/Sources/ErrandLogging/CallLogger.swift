@@ -28,13 +28,14 @@ public struct CallLogger: TaskObserver {
 
   /// Logs the end of a call, or the decision on a retry.
   public func observe(_ event: TaskEvent) {
-    guard let level = level(of: event.moment), !event.isEndOfInternal else { return }
+    guard let level = level(of: event) else { return }
     logger.log(level: level, "\(event.moment)", metadata: Self.metadata(of: event))
   }
 
   /// Nil for what is not logged.
-  private func level(of moment: CallMoment) -> Logger.Level? {
-    switch moment {
+  private func level(of event: TaskEvent) -> Logger.Level? {
+    switch event.moment {
+    case .callEnded where event.isInternal: nil  // those that it was made for have ends of their own
     case .callEnded(.succeeded): level
     case .callEnded(.failed): .warning
     case .callEnded(.cancelled), .delayStarted, .retryRefused: .debug
@@ -61,11 +62,6 @@ public struct CallLogger: TaskObserver {
     }
     return metadata
   }
-}
-
-extension TaskEvent {
-  /// True for the end of a call that the library made for others, which have their own.
-  fileprivate var isEndOfInternal: Bool { if case .callEnded = moment { isInternal } else { false } }
 }
 
 extension CallOutcome {

@@ -7,7 +7,7 @@ struct JoinWatch: TaskObserver {
   var delivery: ObserverDelivery { .inline }
 
   func observe(_ event: TaskEvent) {
-    if "\(event.moment)".hasPrefix("joined") { joined.continuation.yield() }
+    if case .joined = event.moment { joined.continuation.yield() }
   }
 
   /// Returns once `count` calls have joined.

@@ -7,7 +7,7 @@ extension Redaction {
 
   func value(of field: HTTPHeaders.Field) -> String {
     // These are of one request, and not among what the names know.
-    if isCredential(field.name) { return Self.mark }
+    if credentials.contains(field.name) { return Self.mark }
     if names.knows(plain: field) { return field.value }
     if headers.contains(field.name) { return Self.mark }
     if isPlain(field) {
@@ -43,7 +43,7 @@ extension Redaction {
 
   /// True when the values of a header field are hidden.
   func hidesValue(of field: HTTPHeaderName) -> Bool {
-    headers.contains(field) || isCredential(field) || hidesName(field)
+    headers.contains(field) || credentials.contains(field) || hidesName(field)
   }
 
   /// True when the values are hidden for the name's sake.

@@ -20,7 +20,7 @@ public struct Redaction: Sendable {
   /// The secret names, and which fields were found plain with them: those of other policies are others.
   private(set) var names: SecretNames
   /// The header fields that one request declares secret.
-  private var credentials: Set<HTTPHeaderName> = []
+  private(set) var credentials: Set<HTTPHeaderName> = []
   private(set) var places: SecretPlaces
   private(set) var types: Set<String>
 
@@ -141,9 +141,6 @@ public struct Redaction: Sendable {
     return redaction
   }
 
-  /// True for a field that a request declares secret.
-  func isCredential(_ field: HTTPHeaderName) -> Bool { !credentials.isEmpty && credentials.contains(field) }
-
   /// True where the same names are secret.
   func hidesSame(as other: Redaction) -> Bool {
     headers == other.headers && fields == other.fields && fragments == other.fragments && paths == other.paths
@@ -154,7 +151,9 @@ public struct Redaction: Sendable {
   var hidesPlaces: Bool { !places.isEmpty }
 
   /// True where nothing is hidden but users and passwords in URLs.
-  var hidesNothing: Bool { names.isEmpty && headers.isEmpty && places.isEmpty && types.isEmpty }
+  var hidesNothing: Bool {
+    names.isEmpty && headers.isEmpty && credentials.isEmpty && places.isEmpty && types.isEmpty
+  }
 
   /// The text without a user that has a delimiter of URLs in it, as in `https://me:pass#word@host`: nothing after the user is
   /// the fragment, the query or the path that it seems to be. Nil where there is none.
