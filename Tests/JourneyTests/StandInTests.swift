@@ -160,19 +160,36 @@ import Testing
     }
   }
 
-  @Test func `where refused statuses are not errors, a 503 is still tried again`() async throws {
-    let shop = try Shop { $0.reportBadHTTPStatusAsError = false }
+  @Test(arguments: [false, true]) func `where refused statuses are not errors, a 503 is still tried again`(
+    forTask: Bool
+  ) async throws {
+    let shop = try Shop { $0.reportBadHTTPStatusAsError = forTask }
+    let statuses = forTask ? AcceptedStatuses.returningOthers : .inherited
+    let plain = PlainTask().on(shop.server).accepting(statuses).retry(upTo: 1, after: .zero)
     shop.mock.enqueue(.status(503))
-    #expect(try await GetWidget().on(shop.server).retry(upTo: 1, after: .zero).download() == Widget())
+    let task = GetWidget().on(shop.server).accepting(statuses).retry(upTo: 1, after: .zero)
+    #expect(try await task.download() == Widget())
     #expect(shop.mock.requestCount == 2)
     shop.mock.enqueue(.status(503))
-    let response = try await PlainTask(path: "widgets/7").on(shop.server).retry(upTo: 1, after: .zero).stream()
-    #expect(response.status == .ok)
+    #expect(try await task.stream().status == .ok)
     #expect(shop.mock.requestCount == 4)
+    for _ in 0..<3 { shop.mock.enqueue(.status(503, body: "busy")) }
+    let refused = try await task.stream()
+    #expect(refused.status == 503 && refused.record.attempts.count == 1, "the second is still to be read")
+    #expect(try await refused.body.collect() == Data("busy".utf8))
+    #expect(shop.mock.requestCount == 6, "an attempt whose body is to be read counts as one")
+    #expect(refused.record.attempts.map(\.status) == [503, 503])
+    _ = try await plain.retry(.never).run()
     for _ in 0..<2 { shop.mock.enqueue(.status(503, body: "busy")) }
-    let busy = try await PlainTask().on(shop.server).retry(upTo: 1, after: .zero).downloadData()
+    let busy = try await plain.downloadData()
     #expect(busy == Data("busy".utf8), "the last answer stands when there is no other")
-    #expect(shop.mock.requestCount == 6)
+    #expect(shop.mock.requestCount == 9)
+    try await withFolder { folder async throws in
+      for _ in 0..<2 { shop.mock.enqueue(.status(503, body: "busy")) }
+      let file = folder.appendingPathComponent("file")
+      #expect(await refusal { try await plain.download(to: file) }?.status == 503)
+      #expect(try files(in: folder).isEmpty)
+    }
   }
 
   @Test func `a HEAD request has nothing for a file`() async throws {

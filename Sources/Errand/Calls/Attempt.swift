@@ -39,6 +39,13 @@ final class Attempt: Sendable {
     /// True when its time limit was cut to what the call has left.
     var isCut = false
     var hasEnded = false
+
+    /// Brings the record up to a time.
+    mutating func keep(at now: Duration, _ status: HTTPStatus?, _ version: HTTPVersion?) {
+      record.duration = spent + now - start
+      record.status = status
+      record.version = version
+    }
   }
 
   init(_ number: Int, of call: Call) {
@@ -264,7 +271,18 @@ final class Attempt: Sendable {
         call.noteAttempt($0, head, at: $1)
       }
     }
+    var outcome = outcome
+    if !outcome.isSuccess { outcome.unfinished = self }
     return outcome
+  }
+
+  /// Its record up to the head of its response.
+  func record(upTo head: HTTPResponse) -> AttemptRecord {
+    let now = call.trace.elapsed
+    return state.withLock { state in
+      state.keep(at: now, head.status, head.version)
+      return state.record
+    }
   }
 
   private func reason(_ error: any Error) -> String {
@@ -283,9 +301,7 @@ final class Attempt: Sendable {
       guard !state.hasEnded else { return (nil, nil) }
       defer { state.starter = nil }
       state.hasEnded = true
-      state.record.duration = state.spent + now - state.start
-      state.record.status = status
-      state.record.version = version
+      state.keep(at: now, status, version)
       if let timings { state.record.timings = timings }
       state.record.failure = failure
       state.record.errorType = errorType

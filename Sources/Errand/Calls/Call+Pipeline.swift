@@ -45,7 +45,7 @@ extension Call {
         ? await hedged(&number, request) { try await self.rebuild(first, built: built) }
         : await make(Attempt(number, of: self), request)
       if surroundings != nil { state.withLock { $0.noteAttempts(number, hasAnswer: result.isAnswer) } }
-      guard let error = mendable(result), let delay = try await retryDelay(after: error, of: request)
+      guard let error = mendable(result), let delay = try await retryDelay(after: error, result, of: request)
       else {
         let outcome = try result.get()
         // The steps around the attempts may make another response of a part.

@@ -18,9 +18,11 @@ extension Call {
 
   /// The delay before another attempt; nil where the failure stands: by the policy, then the request's repeatability, the deadline and
   /// the host's budget.
-  func retryDelay(after error: TaskError, of request: HTTPRequest) async throws -> Duration? {
+  func retryDelay(
+    after error: TaskError, _ result: AttemptResult, of request: HTTPRequest
+  ) async throws -> Duration? {
     let failure = RetryPolicy.Failure(
-      request: request, attempts: trace.flightRecord.attempts, error: error,
+      request: request, attempts: trace.flightRecord.attempts + unfinished(result), error: error,
       retryAfter: RetryAfter.delay(in: error.headers), random: manager.random.unit())
     switch try await interruptible({ [retryPolicy] in try await retryPolicy.verdict(failure) }) {
     case .stand: return nil
@@ -30,6 +32,12 @@ extension Call {
       noteRefusal(obstacle)
     }
     return nil
+  }
+
+  /// The attempt with that result, where it has not ended yet: its body may still become the caller's.
+  private func unfinished(_ result: AttemptResult) -> [AttemptRecord] {
+    guard case .success(let outcome) = result, let attempt = outcome.unfinished else { return [] }
+    return [attempt.record(upTo: outcome.response)]
   }
 
   /// The reason not to repeat a request that the policy would repeat; nil where there is none.

@@ -14,6 +14,8 @@ struct Outcome: Sendable {
   var shown: Data?
   /// False while the body is still to be read: by the caller, or because a step has answered.
   var isRead = false
+  /// The attempt, where it has not ended for its body is still to be read, and its status is no success.
+  var unfinished: Attempt?
   /// True once the hooks of the task and the server have verified the head.
   var isVerified = false
   /// The file that the body is in; nil where it is in none.
@@ -28,9 +30,15 @@ struct Outcome: Sendable {
 
   /// True when the response is returned rather than thrown as an error.
   var isAccepted: Bool {
-    isSuccess
-      || (call.plan.acceptedStatuses.isInherited && !call.snapshot.configuration.reportBadHTTPStatusAsError
-        && !call.delivery.isFile)  // who asks for a file cannot be given the name of one that was not written
+    // Who asks for a file cannot be given the name of one that was not written.
+    isSuccess || (returnsOthers && !call.delivery.isFile)
+  }
+
+  /// True where a response is returned whatever its status.
+  private var returnsOthers: Bool {
+    let statuses = call.plan.acceptedStatuses
+    return statuses.returnsOthers
+      || (statuses.isInherited && !call.snapshot.configuration.reportBadHTTPStatusAsError)
   }
 
   /// True when the body is the thing itself: not a 304, which says that another copy is, nor a part that was not

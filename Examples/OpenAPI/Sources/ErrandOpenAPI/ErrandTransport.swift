@@ -1,0 +1,64 @@
+public import Errand
+import ErrandHTTPTypes
+public import Foundation
+public import HTTPTypes
+public import OpenAPIRuntime
+
+/// Sends the operations of a generated client through a ``Server``, under its limits, policies and observers.
+///
+///     let client = Client(serverURL: try Servers.Server1.url(), transport: ErrandTransport(shop))
+///
+/// Each operation is a call of its own, with its `operationId` for a name. The server's headers and credentials go along where the client's
+/// URL has the origin of the server's remote, or one of its `trustedOrigins`.
+public struct ErrandTransport: ClientTransport {
+  private let server: Server
+
+  /// A transport by way of `server`.
+  public init(_ server: Server) { self.server = server }
+
+  /// Sends an operation; returns the head of the last response, whatever its status, and its body as it comes.
+  ///
+  /// A status such as 503 is tried again as the server's `retryPolicy` says, and then the client's to judge. A body that can be read
+  /// several times is sent again, one that comes once never is. The URL's path and query come before those of the operation. A URL
+  /// without a host starts at the server's remote (RFC 3986 §5).
+  ///
+  /// - Returns: The response, and its body; of an answer to HEAD, none.
+  /// - Throws: `TaskError` for anything the network or a step did, and for what one of the two packages cannot carry;
+  ///   `CancellationError` where the surrounding task is cancelled.
+  public func send(
+    _ request: HTTPTypes.HTTPRequest, body: OpenAPIRuntime.HTTPBody?, baseURL: URL, operationID: String
+  ) async throws -> (HTTPTypes.HTTPResponse, OpenAPIRuntime.HTTPBody?) {
+    let request = try await Errand.HTTPRequest(request.below(home(of: baseURL)), body: .carrying(body))
+    let task = URLTask(request.url, method: request.method, headers: request.headers, body: request.body)
+    let response = try await task.named(operationID).accepting(.returningOthers).on(server).stream()
+    return (try HTTPTypes.HTTPResponse(response), request.method == .head ? nil : OpenAPIRuntime.HTTPBody(response))
+  }
+
+  private func home(of url: URL) throws -> HTTPTypes.HTTPRequest {
+    guard let home = URL(string: url.absoluteString, relativeTo: server.remote.url)?.absoluteURL, home.host() != nil
+    else {
+      throw TaskError(
+        .badURL, "the client's URL '\(url.absoluteString)' has no host, and neither has the server a remote",
+        phase: .preparing, isSurelyNotSent: true)
+    }
+    return try HTTPTypes.HTTPRequest(Errand.HTTPRequest(.get, home))
+  }
+}
+
+extension HTTPTypes.HTTPRequest {
+  /// The same request, its path and query behind those of a URL.
+  fileprivate func below(_ home: HTTPTypes.HTTPRequest) -> HTTPTypes.HTTPRequest {
+    let (start, end) = (Self.parts(of: home.path), Self.parts(of: path))
+    let query = [start.query, end.query].compactMap { $0 }.joined(separator: "&")
+    let path = (start.path.last == "/" ? start.path.dropLast() : start.path) + end.path
+    var request = self
+    (request.scheme, request.authority) = (home.scheme, home.authority)
+    request.path = (path.isEmpty ? "/" : path) + (query.isEmpty ? "" : "?\(query)")
+    return request
+  }
+
+  private static func parts(of path: String?) -> (path: Substring, query: Substring?) {
+    let parts = (path ?? "").split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    return (parts[0], parts.dropFirst().first)
+  }
+}

@@ -1,0 +1,26 @@
+import Errand
+import Foundation
+import OpenAPIRuntime
+
+extension Errand.HTTPBody {
+  /// The largest body that is gathered before it is sent, so that recordings show it and it may be packed: 1 MiB.
+  private static let gathered: Int64 = 1 << 20
+
+  /// The body of an operation. One that can be read several times is gathered where it is known to be small.
+  static func carrying(_ body: OpenAPIRuntime.HTTPBody?) async throws -> Errand.HTTPBody {
+    guard let body else { return .empty }
+    let length: Int64? = if case .known(let length) = body.length { length } else { nil }
+    guard body.iterationBehavior == .multiple else { return .once(body.map { Data($0) }, length: length) }
+    guard let length, length <= gathered else { return .stream(length: length) { body.map { Data($0) } } }
+    return .bytes(try await Data(collecting: body, upTo: Int(length)))
+  }
+}
+
+extension OpenAPIRuntime.HTTPBody {
+  /// The body of a response, to be read once. Its length is known where it comes as it was sent.
+  convenience init(_ response: Errand.HTTPResponse) {
+    let isPacked = response.headers.contains(.contentEncoding)
+    let length = isPacked ? nil : response.headers[.contentLength].flatMap { Int64($0) }
+    self.init(response.body, length: length.map { .known($0) } ?? .unknown, iterationBehavior: .single)
+  }
+}
