@@ -13,6 +13,7 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
     var machine = Machine()
     var waiters: [Int: Waiting] = [:]
     var lastID = 0
+    /// True once those who wait do so for a new token, and not for the stored one.
     var hasLoaded = false
     /// The version for whose replays the retry budget has paid.
     var paidVersion = 0
@@ -166,6 +167,7 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
       let (token, isNew) = try await RefreshScope.adding(self) { try await nextToken(context) }
       let (waiting, later) = state.withLock { state in
         let ids = state.machine.succeeded(token, isNew: isNew, at: context.clock.now)
+        state.hasLoaded = true
         return (ids.compactMap { state.waiters.removeValue(forKey: $0) }, token == nil ? nil : state.machine.current)
       }
       for caller in waiting { caller.waiter.resume(returning: .success(later)) }
@@ -200,10 +202,13 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
     let (present, hasLoaded) = state.withLock { ($0.machine.current?.token, $0.hasLoaded) }
     if hasLoaded { return (try await refreshable(present, context), present != nil) }
     let stored = try await method.storedToken()
-    state.withLock { $0.hasLoaded = true }
     if let stored, method.freshness(of: stored, at: context.now) == .good { return (stored, false) }
     // Until now they waited for the store.
-    for record in state.withLock({ $0.waiters.values.map(\.record) }) { record.begin() }
+    let records = state.withLock { state in
+      state.hasLoaded = true
+      return state.waiters.values.map(\.record)
+    }
+    for record in records { record.begin() }
     guard let stored else { return (try await refreshable(nil, context), false) }
     let freshness = method.freshness(of: stored, at: context.now)
     do {
