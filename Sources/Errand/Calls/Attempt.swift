@@ -276,10 +276,11 @@ final class Attempt: Sendable {
     return outcome
   }
 
-  /// Its record up to the head of its response.
-  func record(upTo head: HTTPResponse) -> AttemptRecord {
+  /// Its record up to the head of its response; nil once it has ended, and is among those of its call.
+  func record(upTo head: HTTPResponse) -> AttemptRecord? {
     let now = call.trace.elapsed
     return state.withLock { state in
+      guard !state.hasEnded else { return nil }
       state.keep(at: now, head.status, head.version)
       return state.record
     }

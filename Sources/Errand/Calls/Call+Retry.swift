@@ -36,8 +36,9 @@ extension Call {
 
   /// The attempt with that result, where it has not ended yet: its body may still become the caller's.
   private func unfinished(_ result: AttemptResult) -> [AttemptRecord] {
-    guard case .success(let outcome) = result, let attempt = outcome.unfinished else { return [] }
-    return [attempt.record(upTo: outcome.response)]
+    guard case .success(let outcome) = result, let record = outcome.unfinished?.record(upTo: outcome.response)
+    else { return [] }
+    return [record]
   }
 
   /// The reason not to repeat a request that the policy would repeat; nil where there is none.

@@ -38,6 +38,9 @@ public struct AcceptedStatuses: Sendable, ExpressibleByArrayLiteral {
   /// True when a status is success.
   func contains(_ status: HTTPStatus) -> Bool { accepts?(status) ?? status.isAccepted }
 
+  /// True where no others are success than 2xx and 304.
+  var areUsual: Bool { accepts == nil }
+
   /// True where the server's statuses apply.
   var isInherited: Bool { accepts == nil && !returnsOthers }
 }

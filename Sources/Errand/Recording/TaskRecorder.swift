@@ -140,13 +140,17 @@ final class TaskRecorder: Sendable {
   }
 
   private func write(_ waiting: [Waiting], _ log: TextSink) {
+    // Made before the folder is locked: other processes wait for it no longer than for the files. The oldest of too many never are.
+    let excess = limits.count > 0 ? max(0, waiting.count - limits.count) : 0
+    let made = waiting.dropFirst(excess).map { $0.make() }
+    let recordings = waiting.indices.lazy.map { made[max(0, $0 - excess)] }
     do {
-      switch try folder.withLock({ try $0.write(waiting.lazy.map { $0.make() }, limits) }) {
+      switch try folder.withLock({ try $0.write(recordings, limits) }) {
       case .written: succeed(log)
       case .incomplete(let error): fail(Self.words(of: error), log)
       case .locked:
         fail("another process holds its lock", log)
-        putBack(waiting)
+        putBack(made)
       }
     } catch {
       fail(Self.words(of: error), log)
@@ -154,9 +158,10 @@ final class TaskRecorder: Sendable {
   }
 
   /// Keeps what could not be written for another try, unless the recording has ended.
-  private func putBack(_ waiting: [Waiting]) {
+  private func putBack(_ recordings: [Recording]) {
     queue.withLock { queue in
       guard !queue.isEnded else { return }
+      let waiting = recordings.map { recording in Waiting(size: recording.text.utf8.count) { recording } }
       queue.recordings = waiting + queue.recordings
       queue.bytes += waiting.reduce(0) { $0 + $1.size }
     }

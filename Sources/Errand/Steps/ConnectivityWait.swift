@@ -29,6 +29,7 @@ struct ConnectivityWait: PerAttemptStep {
     let hasCome = Lock(false)
     _ = try await clock.within(left) {
       try await reachability.waitUntilReachable(origin, failures: failures, clock: clock)
+      try Task.checkCancellation()  // it may return rather than throw when its time is over
       hasCome.withLock { $0 = true }
       // One that is wrong and says so at once must not send as fast as it can. The last try comes as the time ends.
       let rest = Self.leastWait(failures) - (clock.now - start)

@@ -283,6 +283,8 @@ public actor OfflineQueue {
       plan.headers[.idempotencyKey] = key
       (plan.cachePolicy, plan.hedging) = (.none, .none)
       plan.idempotency = .key  // the body of a form is the same each time, too
+      // What is returned and no success was not delivered.
+      if plan.acceptedStatuses.areUsual { plan.acceptedStatuses = AcceptedStatuses { $0.isAccepted } }
     }
     return try await Call.perform(plan, .discarded) { $0.response }
   }
