@@ -1,5 +1,8 @@
 /// An attempt that is redirected has several hops, each with a slot of its own.
 extension Attempt {
+  /// The first hop of a chain, of several where a step sends the request again: each has its own time.
+  func beginChain() { state.withLock { ($0.spent, $0.hopStart) = (.zero, nil) } }
+
   /// A redirect has come: the time of its hop is spent.
   func endHop() {
     let now = call.trace.elapsed

@@ -182,7 +182,13 @@ final class Attempt: Sendable {
   @inline(never)
   private func report(_ error: any Error, to permit: CircuitPermit?) {
     note(error, hadSlot: true)
-    permit?.end(isDeadline(error) ? ofDeadline() : Circuit.Result(error))
+    permit?.end(verdict(error))
+  }
+
+  /// What an error says of the host: nothing where the call waits for a network to come, for there may be none here.
+  private func verdict(_ error: any Error) -> Circuit.Result {
+    if isDeadline(error) { return ofDeadline() }
+    return call.surroundings?.connectivity?.waitsOut(error) == true ? .unknown : Circuit.Result(error)
   }
 
   @inline(never)
@@ -195,7 +201,7 @@ final class Attempt: Sendable {
       slot.giveBack(withPermit: false)  // it may still become the caller's stream
     }
     // Hours may pass until such a body ends, and all else would be refused meanwhile.
-    if !call.delivery.isInMemory, response.status.code < 500 { permit?.endProbe() }
+    if !call.delivery.isInMemory { permit?.endProbe(response.status) }
     response.body.onEnd { [status = response.status, slot] ending, _ in
       withExtendedLifetime(slot) { permit?.end(Circuit.Result(status, ending)) }
     }
@@ -261,6 +267,7 @@ final class Attempt: Sendable {
 
   private func streaming(_ outcome: Outcome) -> Outcome {
     state.withLock { $0.slot }?.becomeStream()
+    outcome.response.body.onChunk { [trace = call.trace] in trace.countStreamed($0) }
     // Without the body, which would hold itself and never be released.
     var head = outcome
     head.response.body = HTTPResponseBody()

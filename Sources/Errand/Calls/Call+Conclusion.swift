@@ -135,7 +135,7 @@ extension Call {
     let (recorders, log) = (snapshot.configuration.recorders, snapshot.configuration.log)
     guard isEchoed || recorder != nil || !recorders.isEmpty else { return }
     let made = Lock<RecordedCall?>(nil)
-    let make = { @Sendable [self] in
+    let make = { @Sendable [self, ended = ended.head] in
       if let call = made.withLock({ $0 }) { return call }
       let call = exchange.recorded(self, ended, outcome, record, showing: plan.recordingStyle)
       made.withLock { $0 = call }

@@ -34,9 +34,9 @@ extension Call {
       while let event = await group.next() {
         switch event {
         case .delayOver:
-          let action = race.delayOver(isUnderWay: first.isUnderWay) { takeHedge(request) }
+          let action = race.delayOver(isUnderWay: first.wasSent) { takeHedge(request) }
           if action == .stop { continue }
-          // Without a delay there is nothing to look again after: the slot itself is waited for.
+          // Without a delay there is nothing to look again after: the sending itself is waited for.
           group.addTask { action == .wait && delay == .zero ? await self.begun(first) : await self.delay() }
           if action == .wait { continue }
           number += 1
@@ -69,8 +69,9 @@ extension Call {
     var wasSent = false
     defer { if !wasSent, let host { manager.retries.giveBack(for: host) } }
     if !plan.isUnseen { await plan.task.willRetry(after: .zero, attempts: trace.flightRecord.attempts) }
-    trace.note(.hedgeSent(number))
     do {
+      try await holdWhilePaused()
+      trace.note(.hedgeSent(number))
       let (request, attempt) = (try await again(), Attempt(number, of: self))
       let result = await make(attempt, request)
       wasSent = attempt.wasSent
@@ -94,19 +95,26 @@ extension Call {
     }
   }
 
-  /// Waits until another attempt may be made; nil where the race is over before.
+  /// Waits until another attempt may be made, anew after a pause; nil where the race is over before.
   private func delay() async -> HedgeEvent? {
     do {
-      try await manager.clock.sleep(for: hedging.delay)
+      repeat { try await manager.clock.sleep(for: hedging.delay) } while try await wasPaused()
       return .delayOver
     } catch {
       return nil
     }
   }
 
-  /// Waits until an attempt has its slot; nil where the race is over before.
+  /// Waits while the call is paused; true where it was.
+  private func wasPaused() async throws -> Bool {
+    guard surroundings?.control?.gate.isClosed == true else { return false }
+    try await holdWhilePaused()
+    return true
+  }
+
+  /// Waits until an attempt has sent a request; nil where the race is over before.
   private func begun(_ attempt: Attempt) async -> HedgeEvent? {
-    await attempt.waitUntilUnderWay()
+    await attempt.waitUntilSent()
     return Task.isCancelled ? nil : .delayOver
   }
 
@@ -132,17 +140,14 @@ extension Attempt {
   /// True where a request of it may have reached a server.
   var wasSent: Bool { state.withLock { $0.sent > 0 } }
 
-  /// True once it has had a slot.
-  var isUnderWay: Bool { state.withLock { $0.isUnderWay } }
-
   /// The time at which it got its slot, counted from the start of the call.
   var startTime: Duration { state.withLock { $0.start } }
 
-  /// Returns once it has a slot, has ended without one, or the surrounding Swift task is cancelled. One may wait.
-  func waitUntilUnderWay() async {
+  /// Returns once it has sent a request, has ended without one, or the surrounding Swift task is cancelled. One may wait.
+  func waitUntilSent() async {
     await answer { waiter in
       state.withLock { state -> Void? in
-        guard !state.isUnderWay, !state.hasEnded, !Task.isCancelled else { return () }
+        guard state.sent == 0, !state.hasEnded, !Task.isCancelled else { return () }
         state.starter = waiter
         return nil
       }

@@ -70,6 +70,7 @@ extension Call {
     do {
       let response = try await throughSteps(of: attempt, request) { request in  // 7. steps that see every attempt
         let request = self.keepingHeadersHome(self.showing(request))
+        if self.surroundings != nil { attempt.beginChain() }
         let response = try await self.hop(request, of: attempt)
         guard response.status.isRedirect else { return response }
         return try await self.following(response, to: request, attempt)  // redirects: 8. and 9. for each further hop

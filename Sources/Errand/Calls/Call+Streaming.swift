@@ -10,7 +10,6 @@ extension Call {
   /// Hands a body over to the caller: the call ends when the body does, and can be cancelled until then.
   func handOver(_ response: HTTPResponse) {
     let body = response.body
-    body.onChunk { [trace] in trace.countStreamed($0) }
     let status = response.status
     let reading = HandedOverBody(call: self, body: body)
     let (mayGoOn, _) = state.withLock { $0.handOver(reading) }

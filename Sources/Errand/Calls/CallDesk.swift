@@ -46,14 +46,16 @@ final class CallDesk: ActivitySource {
   /// Removes work.
   func leave(_ work: Int) { _ = state.withLock { $0.works.removeValue(forKey: work) } }
 
-  /// Cancels the calls and the work whose plan is `wanted`; returns how many there were. Work is one, whatever calls it has.
+  /// Cancels the calls and the work whose plan is `wanted`; returns how many there were. Work is one, whatever calls it has, and calls
+  /// that others make for themselves are none.
   @discardableResult
   func cancel(where wanted: (TaskPlan) -> Bool) -> Int {
     let (all, works) = state.withLock { (Array($0.calls.values), $0.works) }
     let calls = all.filter { wanted($0.plan) }
     let ended = works.filter { wanted($0.value.plan) && $0.value.cancel() }
     for call in calls { call.cancel() }
-    return ended.count + calls.count { call in call.plan.transfer.map { ended[$0] == nil } ?? true }
+    return ended.count
+      + calls.count { call in !call.plan.isUnseen && call.plan.transfer.map { ended[$0] == nil } ?? true }
   }
 
   var count: Int { state.withLock { $0.calls.count } }

@@ -91,7 +91,7 @@ struct CallState {
 
   /// Begins the attempts, once more where a step around them sends the request again; returns the number of the first.
   mutating func beginAttempts() -> Int {
-    unaskedPart = nil
+    (unaskedPart, refusal, hasNoToken) = (nil, nil, false)
     return lastAttempt + 1
   }
 
@@ -163,6 +163,14 @@ struct CallState {
     let release: (@Sendable () -> Void)?
     fileprivate let wait: (any Cancellable)?
     fileprivate let cacheRun: CacheRun?
+
+    /// What is shown of it, which may be a while later: without the bytes of bodies, which nothing would count until then.
+    var head: Ended {
+      var head = response
+      if let response { head?.body = HTTPResponseBody(Data(), trailers: response.body.trailers) }
+      return Ended(
+        shown: shown, response: head, bytesSent: bytesSent, deadline: nil, release: nil, wait: nil, cacheRun: nil)
+    }
   }
 
   /// Ends the call; nil where it had ended before.

@@ -16,8 +16,8 @@ final class CircuitPermit: Sendable {
 
   deinit { end(.unknown) }
 
-  /// The host has answered: a probe has succeeded, whatever becomes of the body.
-  func endProbe() { if permit.isProbe { end(.success) } }
+  /// The host has answered: a probe ends with the status, whatever becomes of the body.
+  func endProbe(_ status: HTTPStatus) { if permit.isProbe { end(Circuit.Result(status, .complete)) } }
 
   func end(_ result: Circuit.Result) {
     let isFirst = isOpen.withLock { isOpen in

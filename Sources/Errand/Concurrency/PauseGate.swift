@@ -11,6 +11,9 @@ package final class PauseGate: Sendable {
   /// An open gate.
   package init() {}
 
+  /// True while callers wait.
+  package var isClosed: Bool { state.withLock { $0.isClosed } }
+
   /// Closes the gate: callers of ``pass()`` wait from now on.
   package func close() { state.withLock { $0.isClosed = true } }
 

@@ -40,16 +40,21 @@ struct RecordingFolder {
     }
   }
 
-  /// Writes recordings, in order, and removes those that are too many; waits at most `patience` milliseconds for others.
-  /// The recordings may be made as they are written: those that are too many from the start never are.
+  /// Writes recordings, in order, and removes those that are too many.
+  ///
+  /// - Parameters:
+  ///   - recordings: The recordings.
+  ///   - skipped: The number of those before them that were too many from the start: they have numbers all the same.
+  ///   - limits: How many are kept.
+  ///   - patience: The most milliseconds to wait for others.
   mutating func write(
-    _ recordings: some RandomAccessCollection<Recording>, _ limits: RecordingLimits, patience: Int = Self.patience
+    _ recordings: [Recording], after skipped: Int = 0, _ limits: RecordingLimits, patience: Int = Self.patience
   ) throws -> Outcome {
     let folder = try PrivateFolder(url)
     do {
       return try folder.locked(Self.lockName, patience: patience) { folder in
         try refresh(folder)
-        return try add(recordings, limits, to: folder)
+        return try add(recordings, after: skipped, limits, to: folder)
       } ?? .locked
     } catch {
       stamp = nil  // what we know may not be what is there
@@ -58,14 +63,12 @@ struct RecordingFolder {
   }
 
   private mutating func add(
-    _ recordings: some RandomAccessCollection<Recording>, _ limits: RecordingLimits, to folder: borrowing PrivateFolder
+    _ recordings: [Recording], after skipped: Int, _ limits: RecordingLimits, to folder: borrowing PrivateFolder
   ) throws -> Outcome {
     var added: [RecordingEntry] = []
     var problem: (any Error)?
-    // Of more than are kept, the oldest are counted, and neither made nor written.
-    let excess = limits.count > 0 ? max(0, recordings.count - limits.count) : 0
-    lastNumber += excess
-    for recording in recordings.dropFirst(excess) {
+    lastNumber += skipped
+    for recording in recordings {
       let text = Data(recording.text.utf8)
       lastNumber += 1
       let entry = recording.entry.numbered(lastNumber, name: recording.name, bytes: text.count)

@@ -17,7 +17,10 @@ struct Recording: Sendable {
 final class TaskRecorder: Sendable {
   private struct Queue {
     var recordings: [Waiting] = []
+    /// About the bytes of these and of those that are being written.
     var bytes = 0
+    /// The number of those before them that were too many, and have numbers all the same.
+    var skipped = 0
     /// The number of recordings that found no room.
     var dropped = 0
     var isWriting = false
@@ -90,7 +93,7 @@ final class TaskRecorder: Sendable {
   func record(size: Int, log: TextSink, later make: @escaping @Sendable () -> Recording) {
     let isIdle = queue.withLock { queue -> Bool in
       guard !queue.isEnded else { return false }
-      guard queue.recordings.isEmpty || queue.bytes + size <= Self.room else {
+      guard queue.bytes == 0 || queue.bytes + size <= Self.room else {
         queue.dropped += 1
         return false
       }
@@ -129,7 +132,6 @@ final class TaskRecorder: Sendable {
     let (recordings, waiters) = queue.withLock { queue -> ([Waiting], [Waiter<Void>]) in
       let recordings = queue.recordings
       queue.recordings = []
-      queue.bytes = 0
       guard recordings.isEmpty else { return (recordings, []) }
       queue.isWriting = false
       defer { queue.waiters = [] }
@@ -140,28 +142,36 @@ final class TaskRecorder: Sendable {
   }
 
   private func write(_ waiting: [Waiting], _ log: TextSink) {
-    // Made before the folder is locked: other processes wait for it no longer than for the files. The oldest of too many never are.
+    // Of more than are kept, the oldest are counted, and neither made nor written.
     let excess = limits.count > 0 ? max(0, waiting.count - limits.count) : 0
-    let made = waiting.dropFirst(excess).map { $0.make() }
-    let recordings = waiting.indices.lazy.map { made[max(0, $0 - excess)] }
+    // Made before the folder is locked: other processes wait for it no longer than for the files.
+    let recordings = waiting.dropFirst(excess).map { $0.make() }
+    let skipped = queue.withLock { queue in
+      defer { queue.skipped = 0 }
+      return queue.skipped + excess
+    }
+    var left: [Recording] = []
+    var failure: String?
     do {
-      switch try folder.withLock({ try $0.write(recordings, limits) }) {
-      case .written: succeed(log)
-      case .incomplete(let error): fail(Self.words(of: error), log)
-      case .locked:
-        fail("another process holds its lock", log)
-        putBack(made)
+      switch try folder.withLock({ try $0.write(recordings, after: skipped, limits) }) {
+      case .written: break
+      case .incomplete(let error): failure = Self.words(of: error)
+      case .locked: (left, failure) = (recordings, "another process holds its lock")
       }
     } catch {
-      fail(Self.words(of: error), log)
+      failure = Self.words(of: error)
     }
+    settle(waiting, left, after: skipped)
+    if let failure { fail(failure, log) } else { succeed(log) }
   }
 
-  /// Keeps what could not be written for another try, unless the recording has ended.
-  private func putBack(_ recordings: [Recording]) {
+  /// Ends a try: what was written takes no room any more, and what is left is kept for another, unless the recording has ended.
+  private func settle(_ tried: [Waiting], _ left: [Recording], after skipped: Int) {
     queue.withLock { queue in
-      guard !queue.isEnded else { return }
-      let waiting = recordings.map { recording in Waiting(size: recording.text.utf8.count) { recording } }
+      queue.bytes -= tried.reduce(0) { $0 + $1.size }
+      guard !left.isEmpty, !queue.isEnded else { return }
+      queue.skipped = skipped
+      let waiting = left.map { recording in Waiting(size: recording.text.utf8.count) { recording } }
       queue.recordings = waiting + queue.recordings
       queue.bytes += waiting.reduce(0) { $0 + $1.size }
     }

@@ -12,7 +12,7 @@ struct ConnectivityWait: PerAttemptStep {
     while true {
       do {
         return try await next(request)
-      } catch let error as TaskError where error.isOffline && error.isSurelyNotSent {
+      } catch let error as TaskError where waitsOut(error) {
         guard let origin = Origin(request.url) else { throw error }
         failures += 1
         guard try await wait(for: origin, failures) else { throw allowance.exceeded(error) }
@@ -20,12 +20,18 @@ struct ConnectivityWait: PerAttemptStep {
     }
   }
 
+  /// True for an error that another network may mend.
+  func waitsOut(_ error: any Error) -> Bool {
+    guard let error = error as? TaskError else { return false }
+    return error.isOffline && error.isSurelyNotSent
+  }
+
   /// Waits for another try; false when the time is over.
   private func wait(for origin: Origin, _ failures: Int) async throws -> Bool {
-    let left = allowance.left
-    guard left > .zero else { return false }
     let start = clock.now
-    defer { allowance.spend(clock.now - start) }
+    let left = allowance.begin(at: start)
+    defer { allowance.end(at: clock.now) }
+    guard left > .zero else { return false }
     let hasCome = Lock(false)
     _ = try await clock.within(left) {
       try await reachability.waitUntilReachable(origin, failures: failures, clock: clock)
@@ -44,16 +50,41 @@ struct ConnectivityWait: PerAttemptStep {
   }
 }
 
-/// The time that a call may still wait for a network, over all of its attempts.
+/// The time that a call may still wait for a network, over all of its attempts. Where several wait beside one another, it passes
+/// once.
 final class ConnectivityAllowance: Sendable {
+  private struct State {
+    var spent = Duration.zero
+    var waiting = 0
+    /// The moment up to which `spent` is counted, while any waits.
+    var countedTo = Duration.zero
+
+    mutating func count(to now: Duration) {
+      if waiting > 0 { spent += now - countedTo }
+      countedTo = now
+    }
+  }
+
   private let limit: Duration
-  private let spent = Lock(Duration.zero)
+  private let state = Lock(State())
 
   init(_ limit: Duration) { self.limit = limit }
 
-  var left: Duration { limit - spent.withLock { $0 } }
+  /// Begins a wait; returns the time that is left for it.
+  func begin(at now: Duration) -> Duration {
+    state.withLock { state in
+      state.count(to: now)
+      state.waiting += 1
+      return limit - state.spent
+    }
+  }
 
-  func spend(_ time: Duration) { spent.withLock { $0 += time } }
+  func end(at now: Duration) {
+    state.withLock { state in
+      state.count(to: now)
+      state.waiting -= 1
+    }
+  }
 
   /// The failure, with a word on why it is not waited out any longer.
   func exceeded(_ error: TaskError) -> TaskError {

@@ -57,4 +57,14 @@ import Testing
       #expect(await eventually { reference.call == nil }, "\(name)")
     }
   }
+
+  @Test func `what is shown of a call later holds its head, and not its body`() async throws {
+    var state = CallState()
+    state.response = HTTPResponse(
+      .ok, url: .known("https://shop.test"), headers: ["X-A": "1"],
+      body: HTTPResponseBody(Data("body".utf8), trailers: ["X-B": "2"]))
+    let head = try #require(state.end()?.head.response)
+    #expect(try await head.body.collect().isEmpty)
+    #expect(head.status == .ok && head.headers["X-A"] == "1" && head.body.trailers["X-B"] == "2")
+  }
 }

@@ -196,4 +196,25 @@ import Testing
       #expect(await other.value?.status == 503)
     }
   }
+
+  @Test func `calls that may be repeated or hedged by other rules share no request`() async throws {
+    let shop = shop()
+    let tasks = [shop.task(), shop.task().idempotency(.neverRepeat), shop.task().hedged(after: .seconds(9))]
+    let calls = tasks.flatMap { task in (0..<2).map { _ in Task { try await task.download() } } }
+    #expect(await eventually { shop.events.moments().count { $0.hasPrefix("joined") } == 6 })
+    #expect(await eventually { shop.sentCount == 3 })
+    gate.open()
+    var values = Set<String>()
+    for call in calls { values.insert(try await call.value) }
+    #expect(values == ["1", "2", "3"])
+  }
+
+  @Test func `those who cancel everything are told of the calls, and not of the request that they share`() async throws
+  {
+    let shop = shop()
+    let calls = await start(2, shop)
+    #expect(await shop.server.manager.cancelAll() == 2)
+    for call in calls { await #expect(throws: CancellationError.self) { try await call.value } }
+    gate.open()
+  }
 }

@@ -88,7 +88,7 @@ import Testing
     // As `cancelAll()` does that did not see the call.
     let tagged = await shop.server.manager.cancel(tag: "errand.shared")
     gate.open()
-    #expect(try await call.value == "2" && tagged == 1)
+    #expect(try await call.value == "2" && tagged == 0, "calls of the library's own are in no count")
   }
 
   private struct Cancelling: PerAttemptStep {

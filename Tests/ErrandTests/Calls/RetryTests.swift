@@ -327,4 +327,26 @@ extension EventRecorder {
   fileprivate var delays: [Duration] {
     events.compactMap { if case .delayStarted(let delay, _) = $0.moment { delay } else { nil } }
   }
+
+  /// Reads nothing of a refused response.
+  private struct Leaving: PerAttemptStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      let response = try await next(request)
+      if !response.status.isAccepted { response.body.cancel() }
+      return response
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a stream whose refused statuses are returned is tried as often as its policy says`(isLeft: Bool) async throws {
+    let stub = StubServer(.status(503)) { if isLeft { $0.perAttemptSteps = [Leaving()] } }
+    let asked = Shared<[Int]>([])
+    let policy = RetryPolicy.decided { failure in
+      asked.withLock { $0.append(failure.attempts.count) }
+      return failure.attempts.count < 3 ? .retry(after: .zero) : .giveUp
+    }
+    let response = try await PlainTask().on(stub.server).accepting(.returningOthers).retry(policy).stream()
+    response.body.cancel()
+    #expect(response.status == 503 && stub.requests.count == 3 && asked.withLock { $0 } == [1, 2, 3])
+  }
 }

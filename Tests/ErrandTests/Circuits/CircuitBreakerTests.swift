@@ -117,4 +117,14 @@ import Testing
     #expect(await taskError { _ = try await second.value }?.timer == .call)
     #expect(crowded.manager.circuit(of: host) == .closed)
   }
+
+  @Test(arguments: [HTTPStatus.serviceUnavailable, .ok])
+  func `the answer to a probe counts with its head where the caller reads the body`(status: HTTPStatus) async throws {
+    let shop = make { number, request, _ in number <= 10 ? .unavailable(request) : .status(status, for: request) }
+    for _ in 0..<10 { _ = try? await shop.task().run() }
+    shop.clock.advance(by: .seconds(30))
+    let response = try await shop.task().accepting(.returningOthers).stream()
+    #expect(shop.manager.circuit(of: host) == (status == .ok ? .closed : .open(for: .seconds(30))))
+    #expect(response.status == status)
+  }
 }

@@ -137,4 +137,29 @@ import Testing
     let error = await #expect(throws: TaskError.self) { try await handle.value }
     #expect(error?.timer == .call && handle.state == .failed)
   }
+
+  @Test func `no attempt is made beside the first of a paused call, and after it the delay begins anew`() async throws {
+    let (clock, asked) = (ManualClock(), Counter())
+    let transport = StubTransport { request in
+      asked.add()
+      if asked.count == 1 { try await CallClock(clock).sleep(for: .seconds(100)) }
+      return .json(#"{"id":7,"name":"Sprocket"}"#, for: request)
+    }
+    let server = Server(
+      remote: "https://shop.test", transport: transport, manager: TaskManager(clock: CallClock(clock)), environment: [:]
+    )
+    let handle = server.manager.start(GetWidget().on(server).hedged(after: .seconds(2)))
+    await clock.sleepers(count: 2)
+    handle.pause()
+    clock.advance(by: .seconds(2))
+    await giveWay(50)
+    #expect(asked.count == 1 && clock.sleeperCount == 1)
+    handle.resume()
+    await clock.sleepers(count: 2)
+    clock.advance(by: .milliseconds(1999))
+    await giveWay(50)
+    #expect(asked.count == 1)
+    clock.advance(by: .milliseconds(1))
+    #expect(try await handle.value == Widget() && asked.count == 2)
+  }
 }

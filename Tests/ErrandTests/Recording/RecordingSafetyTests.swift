@@ -211,21 +211,45 @@ import Testing
     }
   }
 
-  @Test func `of more calls at once than are kept only the newest are written, with their numbers`() async throws {
+  @Test func `of more calls at once than are kept only the newest are made and written, with their numbers`()
+    async throws
+  {
     try await withFolder { folder in
-      var recordings = RecordingFolder(folder)
-      try recordings.open()
+      let (lines, made) = (Shared<[String]>([]), Counter())
+      let sink = TextSink { line in lines.withLock { $0.append(line) } }
+      let recorder = try TaskRecorder(folder: folder, limits: RecordingLimits(count: 2))
+      let recording = recording()
       // Were the first or the third written, it would meet this.
       for number in [1, 3] {
         let obstacle = folder.appendingPathComponent(".000\(number).partial/x")
         try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
       }
-      guard case .written = try recordings.write((0..<5).map { _ in recording() }, RecordingLimits(count: 2)) else {
-        Issue.record("more than two were written")
-        return
+      // Four more come while the first is made, and another while they wait for the folder.
+      let (reached, gate) = (Counter(), DispatchSemaphore(value: 0))
+      recorder.record(size: 10, log: sink) {
+        reached.add()
+        gate.wait()
+        return recording
       }
-      #expect(try index(in: folder).map(\.number) == [4, 5])
-      #expect(try self.recordings(in: folder) == ["0004. GET Widget.txt", "0005. GET Widget.txt"])
+      await reached.reached(1)
+      let record = {
+        recorder.record(size: 10, log: sink) {
+          made.add()
+          return recording
+        }
+      }
+      for _ in 0..<4 { record() }
+      let lock = lock(in: folder)
+      try #require(flock(lock, LOCK_EX) == 0)
+      gate.signal()
+      #expect(await eventually { made.count == 2 })
+      record()
+      #expect(await eventually { made.count == 3 })
+      close(lock)
+      await recorder.finish()
+      #expect(made.count == 3 && lines.withLock { $0 }.count == 1)
+      #expect(try index(in: folder).map(\.number) == [5, 6])
+      #expect(try recordings(in: folder) == ["0005. GET Widget.txt", "0006. GET Widget.txt"])
     }
   }
 
@@ -293,6 +317,51 @@ import Testing
       let huge = #"{"attempts":1,"bytes":9223372036854775807,"file":"0001. x.txt","method":"GET","number":1,"#
       let rest = #""outcome":"succeeded","seconds":0,"startedAt":"2026-01-01T00:00:00.000Z","task":"T"}"#
       #expect(RecordingIndex(Data("[\(huge)\(rest)]".utf8)).entries.isEmpty)
+    }
+  }
+
+  private func lock(in folder: URL) -> Int32 { open(folder.appendingPathComponent(".lock").path, O_RDWR | O_CLOEXEC) }
+
+  @Test func `no other process waits for the folder while a recording is made`() async throws {
+    try await withFolder { folder in
+      let recorder = try TaskRecorder(folder: folder, limits: .unlimited)
+      let (reached, gate) = (Counter(), DispatchSemaphore(value: 0))
+      let recording = recording()
+      recorder.record(size: 10, log: .discard) {
+        reached.add()
+        gate.wait()
+        return recording
+      }
+      await reached.reached(1)
+      let lock = lock(in: folder)
+      #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+      close(lock)
+      gate.signal()
+      await recorder.finish()
+      #expect(try recordings(in: folder).count == 1)
+    }
+  }
+
+  @Test func `what waits for the folder is made once, and counts by its text`() async throws {
+    try await withFolder { folder in
+      let lines = Shared<[String]>([])
+      let sink = TextSink { line in lines.withLock { $0.append(line) } }
+      let recorder = try TaskRecorder(folder: folder, limits: .unlimited)
+      let made = Counter()
+      let large = recording("GET Large", String(repeating: "x", count: TaskRecorder.room))
+      let lock = lock(in: folder)
+      try #require(flock(lock, LOCK_EX) == 0)
+      recorder.record(size: 10, log: sink) {
+        made.add()
+        return large
+      }
+      #expect(await eventually { !lines.withLock { $0 }.isEmpty }, "the first try has failed")
+      let late = recording("GET Late")
+      recorder.record(size: 10, log: sink) { late }
+      close(lock)
+      await recorder.finish()
+      #expect(try made.count == 1 && recordings(in: folder) == ["0001. GET Large.txt"])
+      #expect(lines.withLock { $0 }.last?.contains("1 calls found no room") == true)
     }
   }
 }

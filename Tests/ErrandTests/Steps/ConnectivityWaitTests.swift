@@ -114,4 +114,83 @@ import Testing
     shop.clock.advance(by: .milliseconds(1))
     #expect(try await call.value.status == .ok)
   }
+
+  @Test func `a reachability that returns where its time is over has found no network`() async throws {
+    struct Returning: Reachability {
+      func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws {
+        try? await clock.sleep(for: .seconds(3600))
+      }
+    }
+    let shop = shop(Returning())
+    let call = Task { try await shop.task().retry(.never).run() }
+    await shop.clock.pass(.seconds(1), sleepers: 2)
+    #expect(await taskError { _ = try await call.value }?.code == .cannotConnect && shop.sentCount == 1)
+  }
+
+  @Test func `a try without a network says nothing of the host, whose circuit stays closed`() async throws {
+    struct Minute: Reachability {
+      func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws {
+        try await clock.sleep(for: .seconds(60))
+      }
+    }
+    let host = try #require(Origin(.known("https://shop.test")))
+    for waits in [true, false] {
+      let shop = VirtualShop(
+        configure: { configuration in
+          configuration.waitsForConnectivity = waits
+          configuration.connectivityTimeout = .seconds(600)
+          configuration.reachability = Minute()
+          configuration.circuitBreaker = CircuitBreaker(window: .seconds(600), minimumCalls: 2)
+          configuration.retryPolicy = .fixed(retries: 9, delay: .seconds(60))
+        },
+        answer: { number, request, _ in
+          guard number > 5 else { throw Self.refused }
+          return .ok(request)
+        })
+      let call = Task { try await shop.task().run() }
+      for _ in 0..<(waits ? 5 : 1) { await shop.clock.pass(.seconds(60), sleepers: waits ? 2 : 1) }
+      if waits {
+        #expect(try await call.value.status == .ok)
+      } else {
+        await shop.clock.sleepers(count: 1)
+        #expect(shop.manager.circuit(of: host) != .closed)
+        call.cancel()
+      }
+    }
+  }
+
+  @Test func `none is sent beside an attempt that waits for a network`() async throws {
+    for delay in [Duration.seconds(1), .zero] {
+      let shop = VirtualShop(
+        configure: { configuration in
+          configuration.waitsForConnectivity = true
+          configuration.reachability = NeverReachable()
+          configuration.connectivityTimeout = .seconds(10)
+          configuration.retryPolicy = .never
+        },
+        answer: { _, _, clock in
+          clock.advance(by: .zero)
+          throw Self.refused
+        })
+      let call = Task { try await shop.task().hedged(after: delay, maximum: 2).run() }
+      await shop.clock.sleepers(count: 2)
+      let sent = shop.sentCount
+      for _ in 0..<5 { await shop.clock.pass(.seconds(1), sleepers: 2) }
+      #expect(shop.sentCount == sent && (delay == .zero || sent == 1))
+      await shop.clock.pass(.seconds(5), sleepers: 2)
+      #expect(await taskError { _ = try await call.value }?.code == .cannotConnect)
+      #expect(shop.clock.sleeperCount == 0)
+    }
+  }
+
+  @Test func `what several attempts wait beside one another counts once`() {
+    let allowance = ConnectivityAllowance(.seconds(10))
+    #expect(allowance.begin(at: .seconds(3)) == .seconds(10))
+    #expect(allowance.begin(at: .seconds(4)) == .seconds(9))
+    allowance.end(at: .seconds(6))
+    allowance.end(at: .seconds(7))
+    #expect(allowance.begin(at: .seconds(100)) == .seconds(6))
+    allowance.end(at: .seconds(106))
+    #expect(allowance.begin(at: .seconds(200)) == .zero)
+  }
 }

@@ -105,4 +105,30 @@ import Testing
     let error = try #require(await taskError { try await PlainTask().on(stub.server).run() })
     #expect(error.code == .insecureScheme && !error.isSurelyNotSent && stub.requests.count == 1)
   }
+
+  @Test func `what a step sends again has the time for all of its hops, and its attempt lasts as long as that took`()
+    async throws
+  {
+    struct Again: PerAttemptStep {
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        let response = try await next(request)
+        return response.status == 401 ? try await next(request) : response
+      }
+    }
+    let limits = Shared<[Duration?]>([])
+    let shop = VirtualShop(
+      configure: { configuration in
+        configuration.defaultTimeout = .seconds(30)
+        configuration.perAttemptSteps = [Again()]
+      },
+      answer: { number, request, clock in
+        limits.withLock { $0.append(request.options.timeouts.attempt) }
+        clock.advance(by: .seconds(10))
+        if number % 2 == 1 { return .status(302, headers: ["Location": "/b"], for: request) }
+        return number == 2 ? .status(401, for: request) : .ok(request)
+      })
+    let response = try await shop.task().retry(.never).run()
+    #expect(limits.withLock { $0 } == [.seconds(30), .seconds(20), .seconds(30), .seconds(20)])
+    #expect(response.record.attempts.map(\.duration) == [.seconds(20)])
+  }
 }

@@ -10,6 +10,7 @@ extension CacheRun {
   /// - Returns: The response to be read.
   func received(_ response: HTTPResponse, to sent: HTTPRequest, at requestTime: Date) async -> HTTPResponse {
     let now = call.manager.dates.now
+    state.withLock { $0.status.isStored = false }  // that was of the attempt before
     // It would take the place of the stored response that is used instead of it.
     if response.status.isServerFailure, let entry = state.withLock({ $0.entry }),
       CacheDecision.mayServe(entry.response, demand, caching.policy, now: now)
@@ -33,7 +34,7 @@ extension CacheRun {
       return response  // not stored, then
     }
     let changes = state.withLock { state in
-      state.status.isStored = true
+      (state.status.isStored, state.hasStored) = (true, true)
       return state.changes
     }
     let current = CurrentWriter(
@@ -67,13 +68,18 @@ extension CacheRun {
     return chosen(by: headers) == chosen(by: request.headers)
   }
 
-  /// Removes the stored response where the remote has another one, which is not stored.
+  /// Removes the stored response where the remote has another one, which is not stored: what was found, and what an attempt
+  /// before has stored.
   private func removeReplaced(by response: HTTPResponse) async {
     let isAnother = response.status.kind == .success || response.status == .notFound || response.status == 410
-    guard isAnother, demand.method == .get, demand.range == nil, response.url == request.url, caching.policy.stores,
-      let entry = state.withLock({ $0.entry })
+    guard isAnother, demand.method == .get, demand.range == nil, response.url == request.url, caching.policy.stores
     else { return }
-    await caching.store.remove(entry, for: key)
+    let (found, hasStored) = state.withLock { ($0.entry, $0.hasStored) }
+    if let found { await caching.store.remove(found, for: key) }
+    guard hasStored else { return }
+    for entry in await caching.store.entries(for: key) where entry.response.fits(selecting, unpacks: unpacks) {
+      await caching.store.remove(entry, for: key)
+    }
   }
 
   /// Makes the outcome of the call of the outcome of its attempts.

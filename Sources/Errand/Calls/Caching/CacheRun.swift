@@ -10,6 +10,8 @@ final class CacheRun: Sendable {
     var entry: CacheEntry?
     /// True where the request has its validators.
     var isConditional = false
+    /// True once an attempt has stored its response; one after it may bring another.
+    var hasStored = false
     /// The number of changes when the request was sent.
     var changes = 0
   }

@@ -55,6 +55,8 @@ struct FlightKey: Hashable, Sendable {
   private let priority: CallPriority
   private let timeouts: Timeouts
   private let policy: CachePolicy
+  private let hedging: Hedging
+  private let idempotency: Idempotency
 
   init(_ request: HTTPRequest, of plan: TaskPlan) {
     server = ObjectIdentifier(plan.server)
@@ -72,5 +74,7 @@ struct FlightKey: Hashable, Sendable {
     timeouts.call = nil  // a deadline is each call's own
     self.timeouts = timeouts
     policy = plan.cachePolicy
+    hedging = plan.hedging
+    idempotency = plan.idempotency
   }
 }

@@ -56,7 +56,7 @@ struct AuthenticationStep: PerAttemptStep {
     do {
       return try await source.sign(request, refused: refused, for: attempt)
     } catch {
-      giveUp()
+      if !(error is CancellationError) { giveUp() }  // one that was cancelled says nothing of the token
       throw error
     }
   }

@@ -69,4 +69,85 @@ import Testing
     let version = try await second.withLock { $0 }?.value
     #expect(version == 1 && noted.withLock { $0 }.isEmpty)
   }
+
+  /// Does something with its first refresh, or the first request that it signs in.
+  private final class FirstToken: Authenticator {
+    private let (asked, applied) = (Counter(), Counter())
+    private let first: @Sendable () async throws -> Void
+    private let failure: TaskError?
+
+    init(failure: TaskError? = nil, first: @escaping @Sendable () async throws -> Void = {}) {
+      (self.failure, self.first) = (failure, first)
+    }
+
+    func storedToken() async throws -> Int? { nil }
+    func freshness(of token: Int, at now: Date) -> TokenFreshness { .good }
+
+    func apply(_ token: Int, to request: inout HTTPRequest) throws {
+      applied.add()
+      if let failure, applied.count == 1 { throw failure }
+    }
+
+    func refresh(_ token: Int?, _ context: RefreshContext) async throws -> Int? {
+      asked.add()
+      if asked.count == 1 { try await first() }
+      return asked.count
+    }
+  }
+
+  /// Sends again where the first time fails.
+  private struct Again: PerCallStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      do { return try await next(request) } catch { return try await next(request) }
+    }
+  }
+
+  @Test func `a call without a token that a step sends again is retried as any other`() async throws {
+    let stub = StubServer(.status(503), .status(.ok)) { configuration in
+      configuration.perCallSteps = [Again()]
+      configuration.authentication = .custom(
+        FirstToken(failure: TaskError(.authenticationFailed, "the token cannot be read", phase: .preparing)))
+    }
+    let response = try await PlainTask().on(stub.server).retry(.fixed(retries: 2, delay: .zero)).run()
+    #expect(response.status == .ok && stub.requests.count == 2)
+  }
+
+  @Test func `what ended the first of two series of attempts is no reason for the second`() async throws {
+    struct AgainAsGet: PerCallStep {
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        do { return try await next(request) } catch {
+          var request = request
+          request.method = .get
+          return try await next(request)
+        }
+      }
+    }
+    let stub = StubServer(.lost, .status(404)) { $0.perCallSteps = [AgainAsGet()] }
+    let error = try #require(await taskError { try await AddWidget().on(stub.server).run() })
+    #expect(error.status == 404 && !"\(error)".contains("gave up"), "\(error)")
+  }
+
+  /// Gives an attempt a second.
+  private struct Second: PerAttemptStep {
+    let clock: CallClock
+
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      try await clock.limiting(.seconds(1), .attempt, phase: .waiting) { try await next(request) }
+    }
+  }
+
+  @Test func `an attempt that ends while it waits for a token says nothing of the token`() async throws {
+    let clock = ManualClock()
+    let stub = StubTransport { .status(.ok, for: $0) }
+    var configuration = ServerConfiguration()
+    configuration.perAttemptSteps = [Second(clock: CallClock(clock))]
+    configuration.authentication = .custom(FirstToken { try await CallClock(clock).sleep(for: .milliseconds(1500)) })
+    configuration.retryPolicy = .fixed(retries: 1, delay: .zero)
+    let server = Server(
+      remote: "https://shop.test", configuration: configuration, transport: stub,
+      manager: TaskManager(clock: CallClock(clock)), environment: [:])
+    let call = Task { try await PlainTask().on(server).run() }
+    await clock.pass(.seconds(1), sleepers: 2)
+    #expect(try await call.value.status == .ok)
+  }
 }

@@ -285,4 +285,28 @@ import Testing
     for _ in 1...2 { #expect(try await shop.get().text == "2") }
     #expect(log.withLock { $0 } == ["verify", "postflight", "verify", "postflight"])
   }
+
+  @Test func `what an attempt has stored goes where the next one brings another, which is not stored`() async throws {
+    let shop = CachedShop(
+      configure: { $0.retryPolicy = .fixed(retries: 1, delay: .zero) },
+      answer: { number, request in
+        if number == 1 {
+          return .text("down", [.cacheControl: "max-age=60"], status: .serviceUnavailable, for: request)
+        }
+        return .text("\(number)", [.cacheControl: "no-store"], for: request)
+      })
+    #expect(try await shop.get() == ("2", "errand; fwd=uri-miss"))
+    #expect(await shop.cache.entries(for: .widget()).isEmpty)
+    #expect(try await shop.get().text == "3")
+  }
+
+  @Test func `a stream that the cache answers has received no bytes`() async throws {
+    let shop = CachedShop([.cacheControl: "max-age=60"])
+    for expected in [1, 0] {
+      let response = try await shop.task().stream()
+      #expect(try await response.body.collect() == Data("1".utf8))
+      #expect(response.record.tally.bytesReceived == expected)
+    }
+    #expect(shop.sentCount == 1)
+  }
 }

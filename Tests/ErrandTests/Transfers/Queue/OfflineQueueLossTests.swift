@@ -277,4 +277,24 @@ import Testing
       #expect(remote.bodies.count { $0.contains("bad") } == 1)
     }
   }
+
+  struct Report: PersistentTask, ServerPOSTTask {
+    static let typeName = "report"
+    var path: String { "reports" }
+    var retryPolicy: RetryPolicy { .never }
+    var acceptedStatuses: AcceptedStatuses { .returningOthers }
+  }
+
+  @Test(arguments: [true, false]) func `a response that is returned and no success delivers nothing`(isOfTask: Bool)
+    async throws
+  {
+    try await withFolder { folder in
+      let remote = Remote { _ in .serviceUnavailable }
+      if !isOfTask { await remote.server.update { $0.reportBadHTTPStatusAsError = false } }
+      let queue = try OfflineQueue(in: folder, on: remote.server, types: [Report.self, Note.self])
+      if isOfTask { try await queue.add(Report()) } else { try await queue.add(Note(uploadPayload: "a")) }
+      #expect(try await queue.deliver().map(\.hasLeft) == [false])
+      #expect(try files(folder).count == 1)
+    }
+  }
 }
