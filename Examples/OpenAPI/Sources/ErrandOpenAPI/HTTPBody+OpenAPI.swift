@@ -20,7 +20,8 @@ extension OpenAPIRuntime.HTTPBody {
   /// The body of a response, to be read once. Its length is known where it comes as it was sent.
   convenience init(_ response: Errand.HTTPResponse) {
     let isPacked = response.headers.contains(.contentEncoding)
-    let length = isPacked ? nil : response.headers[.contentLength].flatMap { Int64($0) }
+    let stated = isPacked ? nil : response.headers[.contentLength].flatMap { Int64($0) }
+    let length = response.status == .notModified ? 0 : stated  // RFC 9110 §8.6: what it states is the length of a 200
     self.init(response.body, length: length.map { .known($0) } ?? .unknown, iterationBehavior: .single)
   }
 }

@@ -47,6 +47,16 @@ struct ErrandTransportTests {
     #expect(shop.mock.requestCount == 4)
   }
 
+  @Test func `a 304 has a body of no bytes, whatever length it states`() async throws {
+    let stub = StubTransport { .status(.notModified, headers: [.contentLength: "5"], for: $0) }
+    let server = Server(remote: "https://shop.test", transport: stub)
+    let (head, body) = try await ErrandTransport(server).send(
+      HTTPTypes.HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/widgets"), body: nil,
+      baseURL: try #require(URL(string: "https://shop.test")), operationID: "listWidgets")
+    #expect(head.status.code == 304 && body?.length == .known(0))
+    #expect(try await Data(collecting: try #require(body), upTo: 100).isEmpty)
+  }
+
   @Test func `a small body that can be read again is sent with its length, and sent again`() async throws {
     let shop = try await Shop()
     for status in [503, 200] as [HTTPStatus] { shop.mock.enqueue(.status(status)) }
