@@ -18,7 +18,7 @@ final class Attempt: Sendable {
     var spent = Duration.zero
     /// True once it had a slot.
     var isUnderWay = false
-    /// The one that waits for it to have a slot.
+    /// The one that waits for a request of it to be on its way.
     var starter: Waiter<Void>?
     /// The number of its requests that may have reached a server, one a hop.
     var sent = 0
@@ -185,10 +185,11 @@ final class Attempt: Sendable {
     permit?.end(verdict(error))
   }
 
-  /// What an error says of the host: nothing where the call waits for a network to come, for there may be none here.
+  /// What an error says of the host: nothing where the call goes on to wait for a network, for there may be none here.
   private func verdict(_ error: any Error) -> Circuit.Result {
     if isDeadline(error) { return ofDeadline() }
-    return call.surroundings?.connectivity?.waitsOut(error) == true ? .unknown : Circuit.Result(error)
+    if let wait = call.surroundings?.connectivity, wait.waitsOut(error), wait.hasTime { return .unknown }
+    return Circuit.Result(error)
   }
 
   @inline(never)

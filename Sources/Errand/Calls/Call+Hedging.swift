@@ -34,9 +34,11 @@ extension Call {
       while let event = await group.next() {
         switch event {
         case .delayOver:
-          let action = race.delayOver(isUnderWay: first.wasSent) { takeHedge(request) }
+          // Once one was sent beside it, the first may have come to nothing.
+          let isUnderWay = first.wasSent || (number > firstNumber && first.hasEnded)
+          let action = race.delayOver(isUnderWay: isUnderWay) { takeHedge(request) }
           if action == .stop { continue }
-          // Without a delay there is nothing to look again after: the sending itself is waited for.
+          // Without a delay there is nothing to look again after: the slot itself is waited for.
           group.addTask { action == .wait && delay == .zero ? await self.begun(first) : await self.delay() }
           if action == .wait { continue }
           number += 1
@@ -68,9 +70,9 @@ extension Call {
   ) async -> AttemptResult {
     var wasSent = false
     defer { if !wasSent, let host { manager.retries.giveBack(for: host) } }
-    if !plan.isUnseen { await plan.task.willRetry(after: .zero, attempts: trace.flightRecord.attempts) }
     do {
-      try await holdWhilePaused()
+      while try await wasPaused() { try await manager.clock.sleep(for: hedging.delay) }
+      if !plan.isUnseen { await plan.task.willRetry(after: .zero, attempts: trace.flightRecord.attempts) }
       trace.note(.hedgeSent(number))
       let (request, attempt) = (try await again(), Attempt(number, of: self))
       let result = await make(attempt, request)
@@ -95,7 +97,7 @@ extension Call {
     }
   }
 
-  /// Waits until another attempt may be made, anew after a pause; nil where the race is over before.
+  /// Waits until another attempt may be made, anew after a pause that it ends in; nil where the race is over before.
   private func delay() async -> HedgeEvent? {
     do {
       repeat { try await manager.clock.sleep(for: hedging.delay) } while try await wasPaused()
@@ -112,10 +114,10 @@ extension Call {
     return true
   }
 
-  /// Waits until an attempt has sent a request; nil where the race is over before.
+  /// Waits until an attempt has a slot for a request; nil where it, or the race, is over before.
   private func begun(_ attempt: Attempt) async -> HedgeEvent? {
     await attempt.waitUntilSent()
-    return Task.isCancelled ? nil : .delayOver
+    return Task.isCancelled || attempt.hasEnded ? nil : .delayOver
   }
 
   /// Spends what a hedge costs; false where none may be sent.
@@ -137,13 +139,16 @@ extension Call {
 // MARK: The wait for the attempt before
 
 extension Attempt {
-  /// True where a request of it may have reached a server.
+  /// True where a request of it is on its way, or may have reached a server.
   var wasSent: Bool { state.withLock { $0.sent > 0 } }
+
+  /// True once it has its result.
+  var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
   /// The time at which it got its slot, counted from the start of the call.
   var startTime: Duration { state.withLock { $0.start } }
 
-  /// Returns once it has sent a request, has ended without one, or the surrounding Swift task is cancelled. One may wait.
+  /// Returns once a request of it is on its way, it has ended, or the surrounding Swift task is cancelled. One may wait.
   func waitUntilSent() async {
     await answer { waiter in
       state.withLock { state -> Void? in

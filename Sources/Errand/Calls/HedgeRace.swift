@@ -32,7 +32,7 @@ struct HedgeRace {
   /// Notes the end of a delay; returns the action on it.
   ///
   /// - Parameters:
-  ///   - isUnderWay: Whether the first attempt was sent; beside one that waits for its slot, or for a network, another would only wait
+  ///   - isUnderWay: Whether the first attempt is on its way; beside one that waits for its slot, or for a network, another would only wait
   ///     too.
   ///   - isAllowed: Whether another may be sent; asked last, for the answer may cost something.
   mutating func delayOver(isUnderWay: Bool, isAllowed: () -> Bool) -> DelayAction {

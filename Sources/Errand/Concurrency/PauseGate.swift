@@ -11,7 +11,7 @@ package final class PauseGate: Sendable {
   /// An open gate.
   package init() {}
 
-  /// True while callers wait.
+  /// True while it is closed.
   package var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// Closes the gate: callers of ``pass()`` wait from now on.

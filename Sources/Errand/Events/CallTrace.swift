@@ -110,7 +110,7 @@ package final class CallTrace: Sendable {
     return ended
   }
 
-  /// Counts the bytes of a body that the caller read as it came.
+  /// Counts the bytes of a body that was read as it came.
   package func countStreamed(_ bytes: Int) { record.withLock { $0.streamedBytes += bytes } }
 
   package var flightRecord: FlightRecord { record.withLock { $0 } }

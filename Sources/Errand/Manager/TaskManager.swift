@@ -78,7 +78,8 @@ public actor TaskManager {
 
   // MARK: Cancellation
 
-  /// Cancels every call and transfer under way; each throws `CancellationError`. Returns how many there were.
+  /// Cancels every call and transfer under way; each throws `CancellationError`. Returns how many there were, without those that calls
+  /// have made for themselves: shared requests, and validations afterwards.
   ///
   /// Token requests are not cancelled. One that no call waits for ends by itself, unless it spends a refresh token or a code: that one
   /// completes, so that the sign-in is kept.

@@ -19,7 +19,7 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
   /// The moments in order.
   public package(set) var entries: [Entry]
 
-  /// The bytes of a body that its caller read as it came.
+  /// The bytes of a body that was read as it came.
   package var streamedBytes = 0
   /// The cause of the failure; nil where there was none, or it is not known.
   package var cause: Diagnosis.Cause?

@@ -37,7 +37,7 @@ final class TaskRecorder: Sendable {
     let make: @Sendable () -> Recording
   }
 
-  /// The most bytes of text that wait while the folder cannot be written to.
+  /// The bytes of text that wait, or are being written, from which on no more find room.
   static let room = 64 << 20
 
   let url: URL
@@ -93,7 +93,7 @@ final class TaskRecorder: Sendable {
   func record(size: Int, log: TextSink, later make: @escaping @Sendable () -> Recording) {
     let isIdle = queue.withLock { queue -> Bool in
       guard !queue.isEnded else { return false }
-      guard queue.bytes == 0 || queue.bytes + size <= Self.room else {
+      guard queue.bytes < Self.room else {
         queue.dropped += 1
         return false
       }

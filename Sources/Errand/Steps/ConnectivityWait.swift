@@ -26,6 +26,9 @@ struct ConnectivityWait: PerAttemptStep {
     return error.isOffline && error.isSurelyNotSent
   }
 
+  /// True while there is time left to wait.
+  var hasTime: Bool { allowance.left(at: clock.now) > .zero }
+
   /// Waits for another try; false when the time is over.
   private func wait(for origin: Origin, _ failures: Int) async throws -> Bool {
     let start = clock.now
@@ -69,6 +72,14 @@ final class ConnectivityAllowance: Sendable {
   private let state = Lock(State())
 
   init(_ limit: Duration) { self.limit = limit }
+
+  /// The time that is left.
+  func left(at now: Duration) -> Duration {
+    state.withLock { state in
+      state.count(to: now)
+      return limit - state.spent
+    }
+  }
 
   /// Begins a wait; returns the time that is left for it.
   func begin(at now: Duration) -> Duration {

@@ -297,4 +297,23 @@ import Testing
     #expect(try await second.value.status == 200)
     #expect(shop.manager.runningCount == 0 && shop.events.isBalanced)
   }
+
+  @Test func `a first attempt that came to nothing keeps no others from being sent`() async throws {
+    let shop = VirtualShop { number, request, clock in
+      if number == 1 {
+        try await CallClock(clock).sleep(for: .seconds(3))
+        throw TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true)
+      }
+      if number == 2 { try await CallClock(clock).sleep(for: .seconds(100)) }
+      return .status(.ok, headers: ["X-Number": "\(number)"], for: request)
+    }
+    let call = Task { try await shop.task().hedged(after: .seconds(2), maximum: 2).run() }
+    await shop.clock.pass(.seconds(2), sleepers: 2)
+    await shop.clock.pass(.seconds(1), sleepers: 3)
+    #expect(await eventually { !shop.moments(containing: "attempt 1 ended").isEmpty })
+    await shop.clock.pass(.seconds(1), sleepers: 2)
+    #expect(await eventually { shop.sentCount == 3 })
+    #expect(try await call.value.headers["X-Number"] == "3")
+    #expect(shop.manager.runningCount == 0 && shop.events.isBalanced)
+  }
 }

@@ -193,4 +193,17 @@ import Testing
     allowance.end(at: .seconds(106))
     #expect(allowance.begin(at: .seconds(200)) == .zero)
   }
+
+  @Test func `a failure that is waited out no longer counts against the host`() async throws {
+    let shop = shop()
+    await shop.server.update { $0.circuitBreaker = CircuitBreaker(window: .seconds(600), minimumCalls: 2) }
+    let call = Task { try await shop.task().run() }
+    await shop.clock.pass(.seconds(1), sleepers: 2)
+    for count in 1...2 {
+      #expect(await eventually { shop.moments(containing: "to retry").count >= count })
+      await shop.clock.pass(.seconds(5), sleepers: 1)
+    }
+    #expect(await taskError { _ = try await call.value }?.code == .cannotConnect)
+    #expect(shop.manager.circuit(of: try #require(Origin(.known("https://shop.test")))) != .closed)
+  }
 }

@@ -10,7 +10,7 @@ extension CacheRun {
   /// - Returns: The response to be read.
   func received(_ response: HTTPResponse, to sent: HTTPRequest, at requestTime: Date) async -> HTTPResponse {
     let now = call.manager.dates.now
-    state.withLock { $0.status.isStored = false }  // that was of the attempt before
+    state.withLock { $0.status.isStored = false }  // that was said of another attempt
     // It would take the place of the stored response that is used instead of it.
     if response.status.isServerFailure, let entry = state.withLock({ $0.entry }),
       CacheDecision.mayServe(entry.response, demand, caching.policy, now: now)
