@@ -71,7 +71,7 @@ extension Call {
     var wasSent = false
     defer { if !wasSent, let host { manager.retries.giveBack(for: host) } }
     do {
-      while try await wasPaused() { try await manager.clock.sleep(for: hedging.delay) }
+      try await waitOutPauses()
       if !plan.isUnseen { await plan.task.willRetry(after: .zero, attempts: trace.flightRecord.attempts) }
       trace.note(.hedgeSent(number))
       let (request, attempt) = (try await again(), Attempt(number, of: self))
@@ -100,18 +100,20 @@ extension Call {
   /// Waits until another attempt may be made, anew after a pause that it ends in; nil where the race is over before.
   private func delay() async -> HedgeEvent? {
     do {
-      repeat { try await manager.clock.sleep(for: hedging.delay) } while try await wasPaused()
+      try await manager.clock.sleep(for: hedging.delay)
+      try await waitOutPauses()
       return .delayOver
     } catch {
       return nil
     }
   }
 
-  /// Waits while the call is paused; true where it was.
-  private func wasPaused() async throws -> Bool {
-    guard surroundings?.control?.gate.isClosed == true else { return false }
-    try await holdWhilePaused()
-    return true
+  /// Waits while the call is paused, and for another delay after each pause.
+  private func waitOutPauses() async throws {
+    while surroundings?.control?.gate.isClosed == true {
+      try await holdWhilePaused()
+      try await manager.clock.sleep(for: hedging.delay)
+    }
   }
 
   /// Waits until an attempt has a slot for a request; nil where it, or the race, is over before.

@@ -89,7 +89,7 @@ final class TaskRecorder: Sendable {
   /// - Parameters:
   ///   - size: About the bytes that it takes until then.
   ///   - log: Where failures are told.
-  ///   - make: Makes the recording, as it is written.
+  ///   - make: Makes the recording, once, before it is written.
   func record(size: Int, log: TextSink, later make: @escaping @Sendable () -> Recording) {
     let isIdle = queue.withLock { queue -> Bool in
       guard !queue.isEnded else { return false }
@@ -146,10 +146,7 @@ final class TaskRecorder: Sendable {
     let excess = limits.count > 0 ? max(0, waiting.count - limits.count) : 0
     // Made before the folder is locked: other processes wait for it no longer than for the files.
     let recordings = waiting.dropFirst(excess).map { $0.make() }
-    let skipped = queue.withLock { queue in
-      defer { queue.skipped = 0 }
-      return queue.skipped + excess
-    }
+    let skipped = queue.withLock { $0.skipped } + excess
     var left: [Recording] = []
     var failure: String?
     do {
@@ -169,8 +166,8 @@ final class TaskRecorder: Sendable {
   private func settle(_ tried: [Waiting], _ left: [Recording], after skipped: Int) {
     queue.withLock { queue in
       queue.bytes -= tried.reduce(0) { $0 + $1.size }
+      queue.skipped = left.isEmpty ? 0 : skipped
       guard !left.isEmpty, !queue.isEnded else { return }
-      queue.skipped = skipped
       let waiting = left.map { recording in Waiting(size: recording.text.utf8.count) { recording } }
       queue.recordings = waiting + queue.recordings
       queue.bytes += waiting.reduce(0) { $0 + $1.size }

@@ -320,13 +320,6 @@ import Testing
     let error = await #expect(throws: TaskError.self) { try await shop.task().retry(policy).run() }
     #expect(error?.attempts.compactMap(\.delay) == Array(repeating: .seconds(2), count: 11))
   }
-}
-
-extension EventRecorder {
-  /// The delays in order.
-  fileprivate var delays: [Duration] {
-    events.compactMap { if case .delayStarted(let delay, _) = $0.moment { delay } else { nil } }
-  }
 
   /// Reads nothing of a refused response.
   private struct Leaving: PerAttemptStep {
@@ -348,5 +341,12 @@ extension EventRecorder {
     let response = try await PlainTask().on(stub.server).accepting(.returningOthers).retry(policy).stream()
     response.body.cancel()
     #expect(response.status == 503 && stub.requests.count == 3 && asked.withLock { $0 } == [1, 2, 3])
+  }
+}
+
+extension EventRecorder {
+  /// The delays in order.
+  fileprivate var delays: [Duration] {
+    events.compactMap { if case .delayStarted(let delay, _) = $0.moment { delay } else { nil } }
   }
 }

@@ -168,10 +168,7 @@ import Testing
           configuration.connectivityTimeout = .seconds(10)
           configuration.retryPolicy = .never
         },
-        answer: { _, _, clock in
-          clock.advance(by: .zero)
-          throw Self.refused
-        })
+        answer: { _, _, _ in throw Self.refused })
       let call = Task { try await shop.task().hedged(after: delay, maximum: 2).run() }
       await shop.clock.sleepers(count: 2)
       let sent = shop.sentCount
