@@ -77,13 +77,11 @@ extension CacheRun {
     let (found, hasStored) = state.withLock { ($0.entry, $0.hasStored) }
     if let found { await caching.store.remove(found, for: key) }
     guard hasStored else { return }
-    for entry in await fitting { await caching.store.remove(entry, for: key) }
+    for entry in await caching.store.entries(for: key) where fits(entry) { await caching.store.remove(entry, for: key) }
   }
 
-  /// All stored responses that could be chosen for the request.
-  private var fitting: [CacheEntry] {
-    get async { await caching.store.entries(for: key).filter { $0.response.fits(selecting, unpacks: unpacks) } }
-  }
+  /// True for a stored response that could be chosen for the request.
+  private func fits(_ entry: CacheEntry) -> Bool { entry.response.fits(selecting, unpacks: unpacks) }
 
   /// Makes the outcome of the call of the outcome of its attempts.
   func settle(_ outcome: Outcome, _ attempts: Attempts) async throws -> Outcome {
@@ -142,7 +140,7 @@ extension CacheRun {
   // RFC 9111 §4.3.5: all stored responses that could have been chosen are updated, or removed.
   private func updateAll(by response: HTTPResponse) async {
     guard response.url == request.url, caching.policy.stores else { return }
-    for entry in await fitting {
+    for entry in await caching.store.entries(for: key) where fits(entry) {
       if Validation.isAboutSame(entry.response, response.headers) {
         _ = await update(entry, by: response)
       } else {
