@@ -14,6 +14,8 @@ public struct HTTPResponse: Sendable {
   public var isConnectionReused: Bool
   /// True once the hooks of its call have verified the head, before a copy was stored.
   package var isVerified = false
+  /// True once its call has begun to store it.
+  var isStored = false
   /// The body, which is read once.
   public var body: HTTPResponseBody
   /// The maker of the response, which has its flight record.

@@ -100,6 +100,22 @@ import Testing
     }
   }
 
+  @Test func `a stored response that wins is said to be stored, whatever came beside it`() async throws {
+    let gate = Gate()
+    defer { gate.open() }
+    let shop = VirtualShop(configure: { $0.cache = MemoryCache() }) { number, request, _ in
+      guard number == 1 else { return .status(.serviceUnavailable, for: request) }
+      return HTTPResponse(
+        url: request.url, headers: [.cacheControl: "max-age=60"], body: HTTPResponseBody(LatePart("seven", gate)))
+    }
+    let call = Task { try await shop.task().hedged(after: .seconds(1)).run() }
+    #expect(await eventually { shop.moments(containing: "200").count == 1 })
+    await shop.clock.pass(.seconds(1), sleepers: 1)
+    #expect(await eventually { !shop.moments(containing: "attempt 2 ended").isEmpty })
+    gate.open()
+    #expect(try await call.value.headers[.cacheStatus] == "errand; fwd=uri-miss; stored")
+  }
+
   @Test func `an answer in time is not hedged`() async throws {
     let shop = make(slow: [])
     try await shop.task().hedged(after: .seconds(1)).run()

@@ -10,7 +10,6 @@ extension CacheRun {
   /// - Returns: The response to be read.
   func received(_ response: HTTPResponse, to sent: HTTPRequest, at requestTime: Date) async -> HTTPResponse {
     let now = call.manager.dates.now
-    state.withLock { $0.status.isStored = false }  // that was said of another attempt
     // It would take the place of the stored response that is used instead of it.
     if response.status.isServerFailure, let entry = state.withLock({ $0.entry }),
       CacheDecision.mayServe(entry.response, demand, caching.policy, now: now)
@@ -33,8 +32,9 @@ extension CacheRun {
       await removeReplaced(by: response)
       return response  // not stored, then
     }
+    response.isStored = true
     let changes = state.withLock { state in
-      (state.status.isStored, state.hasStored) = (true, true)
+      state.hasStored = true
       return state.changes
     }
     let current = CurrentWriter(
@@ -152,7 +152,9 @@ extension CacheRun {
   /// The remote's own response, with the word of the cache.
   private func noted(_ outcome: Outcome) -> Outcome {
     var outcome = outcome
-    outcome.response.headers.add(state.withLock { $0.status }.description, for: .cacheStatus)
+    var status = state.withLock { $0.status }
+    status.isStored = outcome.response.isStored
+    outcome.response.headers.add(status.description, for: .cacheStatus)
     if outcome.response.isVerified { outcome.isVerified = true }
     return outcome
   }

@@ -30,7 +30,7 @@ extension Call {
   /// The response of an attempt as it is read: stored meanwhile, where it may be.
   func stored(_ response: HTTPResponse, of attempt: Attempt) async -> HTTPResponse {
     var response = response
-    response.isVerified = false  // a step may give the response of another call
+    (response.isVerified, response.isStored) = (false, false)  // a step may give the response of another call
     guard let sent = attempt.lastRequest else { return response }  // a step has answered by itself
     await forget(response, to: sent)
     guard let run = state.withLock({ $0.cacheRun }) else { return response }
