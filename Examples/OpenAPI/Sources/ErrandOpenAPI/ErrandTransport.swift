@@ -19,8 +19,8 @@ public struct ErrandTransport: ClientTransport {
   /// Sends an operation; returns the head of the last response, whatever its status, and its body as it comes.
   ///
   /// A status such as 503 is tried again as the server's `retryPolicy` says, and then the client's to judge. A body that can be read
-  /// several times is sent again, one that comes once never is. The URL's path and query come before those of the operation. A URL
-  /// without a host starts at the server's remote (RFC 3986 §5).
+  /// several times is sent again, one that comes once never is. The URL's path and query come before those of the operation, of which a
+  /// fragment stays here, and what is no part of a URL is escaped. A URL without a host starts at the server's remote (RFC 3986 §5).
   ///
   /// - Returns: The response, and its body; of an answer to HEAD, none.
   /// - Throws: `TaskError` for anything the network or a step did, and for what one of the two packages cannot carry;
@@ -57,8 +57,13 @@ extension HTTPTypes.HTTPRequest {
     return request
   }
 
+  /// What a URL may have behind its host (RFC 3986 §3.3 and §3.4), escapes included.
+  private static let allowed = CharacterSet.urlQueryAllowed.union(CharacterSet(charactersIn: "%"))
+
   private static func parts(of path: String?) -> (path: Substring, query: Substring?) {
-    let parts = (path ?? "").split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let sent = (path ?? "").prefix { $0 != "#" }
+    let parts = (sent.addingPercentEncoding(withAllowedCharacters: allowed) ?? String(sent))
+      .split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     return (parts[0], parts.dropFirst().first)
   }
 }

@@ -12,7 +12,17 @@ extension Errand.HTTPBody {
     let length: Int64? = if case .known(let length) = body.length { length } else { nil }
     guard body.iterationBehavior == .multiple else { return .once(body.map { Data($0) }, length: length) }
     guard let length, length <= gathered else { return .stream(length: length) { body.map { Data($0) } } }
-    return .bytes(try await Data(collecting: body, upTo: Int(length)))
+    var bytes = Data()
+    for try await chunk in body {
+      bytes += chunk
+      if bytes.count > length { break }
+    }
+    guard bytes.count == length else {
+      throw TaskError(
+        .bodyLengthMismatch, "the body of the operation has not the \(length) bytes that it states", phase: .preparing,
+        isSurelyNotSent: true)
+    }
+    return .bytes(bytes)
   }
 }
 

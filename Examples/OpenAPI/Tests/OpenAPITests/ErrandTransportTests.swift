@@ -94,11 +94,33 @@ struct ErrandTransportTests {
     #expect(shop.mock.requests.map(\.body) == [Data("ab".utf8)])
   }
 
-  @Test func `a body that is longer than it says is refused, and nothing is sent`() async throws {
+  @Test(arguments: [3, 5] as [Int64])
+  func `a body that is longer or shorter than it says is refused, and nothing is sent`(stated: Int64) async throws {
     let shop = try await Shop()
-    let body = Body(Array("long".utf8)[...], length: .known(3))
-    await #expect(throws: (any Error).self) { try await shop.send(.put, body: body) }
+    let body = Body(Array("long".utf8)[...], length: .known(stated))
+    let error = await #expect(throws: TaskError.self) { try await shop.send(.put, body: body) }
+    #expect(error?.code == .bodyLengthMismatch && error?.reason.contains("\(stated) bytes") == true)
     #expect(shop.mock.requestCount == 0)
+  }
+
+  @Test(arguments: [false, true]) func `the length that generated clients state is that of what is sent`(isPacked: Bool)
+    async throws
+  {
+    let shop = try await Shop { $0.gzipUploadThreshold = isPacked ? 1 : nil }
+    let text = String(repeating: "four ", count: 200)
+    _ = try await shop.send(.put, fields: [.contentLength: "1000"], body: Body(text))
+    let request = try await shop.mock.nextRequest()
+    #expect(request.headers[.contentEncoding] == (isPacked ? "gzip" : nil))
+    #expect(request.headers.values(for: .contentLength) == ["\(request.body.count)"])
+    #expect(isPacked ? request.body.count < 100 : request.body == Data(text.utf8))
+  }
+
+  @Test func `what is no part of a URL is escaped, and a fragment is not sent`() async throws {
+    let shop = try await Shop()
+    _ = try await shop.send(.get, "/caf\u{e9} a|b/%2F%7C?tag=\u{20ac}&a=[1]#X=1?y")
+    #expect(try await shop.mock.nextRequest().target == "/caf%C3%A9%20a%7Cb/%2F%7C?tag=%E2%82%AC&a=%5B1%5D")
+    _ = try await shop.send(.get, "/#X-Target=List")
+    #expect(try await shop.mock.nextRequest().target == "/")
   }
 
   @Test func `the body of a response comes as it is read, and a client that lets it go ends the transfer`() async throws
