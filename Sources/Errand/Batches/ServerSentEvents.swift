@@ -193,7 +193,8 @@ extension ServerTask {
   /// Where a connection ends or breaks, another is made, with `Last-Event-ID`, after the time that the server has stated, from 0.1
   /// seconds to ten minutes, three seconds unless it has. That is done where the request may be sent twice, or the server has numbered its events; and as long
   /// as not all attempts of the retry policy in a row bring nothing: with ``RetryPolicy/never`` there is one connection.
-  /// A connection that is silent for as long as ``Timeouts/idle`` counts as broken; comments are no silence.
+  /// A connection that is silent for as long as ``Timeouts/idle`` counts as broken, or where that is not set for as long as the task's
+  /// `timeout`, then ``ServerConfiguration/defaultTimeout``, 30 seconds; comments are no silence.
   /// A slow reader makes the server wait; leaving the loop early ends the transfer.
   ///
   /// - Parameters:

@@ -99,7 +99,7 @@ extension ServerConfiguration {
   private static let largestTokenAnswer = 1 << 20
 
   /// The settings for requests for tokens: the limits, and what is seen; no hooks, no steps, no header fields of the server's.
-  fileprivate var forTokens: ServerConfiguration {
+  var forTokens: ServerConfiguration {
     var settings = ServerConfiguration()
     settings.standardHeaders = [:]
     settings.insecureHosts = insecureHosts

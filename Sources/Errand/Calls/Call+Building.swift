@@ -46,7 +46,10 @@ extension Call {
     let options = options(for: method, headers, body)
     var request = HTTPRequest(method, url, headers: headers, body: body, options: options)
     if !hooks.own.contains(.preflight) { try await plan.task.preflight(&request) }
-    if let preflight = snapshot.configuration.preflight { try await preflight(plan.task, &request) }
+    if let preflight = snapshot.configuration.preflight {
+      try await preflight(plan.task, &request)
+      if plan.isAway { request.headers = withoutSecrets(request.headers, besides: headers) }
+    }
     if surroundings?.authentication != nil { request.options.account = account(for: request.url) }
     if surroundings != nil || snapshot.configuration.cookiePolicy.statesCookies || !plan.cookiePolicy.isInherited {
       try addCookies(to: &request)
@@ -97,7 +100,10 @@ extension Call {
       headers = try await snapshot.headers(for: plan.task, at: url)
       state.withLock { [headers] in $0.note(serverHeaders: headers) }
     }
-    if let provider = snapshot.configuration.userAgentProvider { headers[.userAgent] = await provider() }
+    if let provider = snapshot.configuration.userAgentProvider {
+      let agent = await provider()
+      headers[.userAgent] = agent.isEmpty ? nil : agent
+    }
     // A call that waited for its turn, or is held from outside, may have been planned long ago.
     let isStale = isAgain || plan.serialQueue.name != nil || plan.control != nil
     let own = isStale ? try plan.presentHeaders : plan.headers
@@ -123,6 +129,12 @@ extension Call {
     }
     if !delivery.isInMemory { options.isLongLived = true }
     return options
+  }
+
+  /// Fields without the secrets that a preflight has added to others.
+  private func withoutSecrets(_ headers: HTTPHeaders, besides others: HTTPHeaders) -> HTTPHeaders {
+    let redaction = snapshot.configuration.redaction
+    return HTTPHeaders(headers.filter { others.fields.contains($0) || !redaction.keepsHome($0.name) })
   }
 
   /// Gives a request the limits of streams, where a preflight, a step or a redirect has put a file or a stream in the place of its body.

@@ -230,6 +230,14 @@ final class Call: Sendable {
 
   private func completed(_ error: TaskError) -> TaskError {
     var error = error
+    if let other = error.call, other != number {
+      error.isOfAnotherCall = true
+      // Method and URL become those of this call.
+      if let method = error.method, let url = error.url {
+        error.reason = "\(method) \(url), sent for it: \(error.reason)"
+      }
+    }
+    error.call = number
     if error.isUnattributed, let timer = error.timer, let limit = error.limit,
       let setting = Timeouts.setting(of: timer, limit, plan.timeout, plan.timeouts, snapshot.configuration)
     {

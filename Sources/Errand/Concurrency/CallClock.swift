@@ -45,7 +45,7 @@ public struct CallClock: Sendable {
     try await clock.wait(duration)
   }
 
-  /// Runs `body` under a time limit.
+  /// Runs `body` under a time limit, which begins now.
   ///
   /// - Parameters:
   ///   - limit: The time that it may take.
@@ -55,10 +55,11 @@ public struct CallClock: Sendable {
   func within<Value: Sendable>(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value? {
-    try await withThrowingTaskGroup(of: Value?.self) { group in
+    let start = now
+    return try await withThrowingTaskGroup(of: Value?.self) { group in
       group.addTask { try await body() }
       group.addTask {
-        try await sleep(for: limit)
+        try await sleep(for: limit - (now - start))
         return nil
       }
       defer { group.cancelAll() }

@@ -26,6 +26,8 @@ public struct TaskError: Error, Sendable {
     var attemptCount: Int?
     var timings: TransferTimings?
     var payload: (any Sendable)?
+    var call: Int?
+    var isOfAnotherCall = false
   }
 
   private final class Box: Sendable {
@@ -84,6 +86,16 @@ public struct TaskError: Error, Sendable {
   func relimited(_ timer: Timeouts.Timer, _ limit: Duration) -> TaskError {
     var error = TaskError.timeout(timer, after: limit, phase: phase, isSurelyNotSent: isSurelyNotSent)
     error.details.timings = timings
+    return error
+  }
+
+  /// The same error of a call that had what was left of a longer time.
+  func outOfTime(_ limit: Duration) -> TaskError {
+    var error = self
+    if let left = error.limit, let place = reason.firstRange(of: left.formattedSeconds) {
+      error.reason.replaceSubrange(place, with: limit.formattedSeconds)
+    }
+    error.details.limit = limit
     return error
   }
 
@@ -186,6 +198,18 @@ public struct TaskError: Error, Sendable {
   package var timings: TransferTimings? {
     get { box.details.timings }
     set { details.timings = newValue }
+  }
+
+  /// The number of the call that has failed with it; nil before one has.
+  var call: Int? {
+    get { box.details.call }
+    set { details.call = newValue }
+  }
+
+  /// True where it is the failure of a call that a hook or a step of this call has made.
+  var isOfAnotherCall: Bool {
+    get { box.details.isOfAnotherCall }
+    set { details.isOfAnotherCall = newValue }
   }
 
   /// The payload of the refused response, where the task or its server states its type and the body was one.

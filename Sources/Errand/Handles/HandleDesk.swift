@@ -182,7 +182,8 @@ final class HandleDesk<Value: Sendable>: Sendable {
     state.withLock { state in
       guard state.progress.round == round else { return }
       state.progress.note(event.moment)
-      if state.events.count < Self.unreadEvents { state.events.append(event) }
+      if state.events.count == Self.unreadEvents { state.events.removeLast() }  // the last is kept, so that the end is
+      state.events.append(event)
       for reader in state.readers { reader.yield(event) }
       guard state.progress.state.isOver else { return }
       state.finishReaders()

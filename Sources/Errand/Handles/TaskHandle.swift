@@ -42,8 +42,8 @@ public final class TaskHandle<Value: Sendable>: Sendable {
 
   /// The events of the call, from its start, whenever this is read; ends with the call.
   ///
-  /// Each use is a sequence of its own. It keeps the newest thousand events that were not read, and it does not keep the
-  /// handle: hold that as long as a ``scoped`` call is to live.
+  /// Each use is a sequence of its own. It keeps the newest thousand events that were not read; what had happened before is its
+  /// first 999 events and the last. It does not keep the handle: hold that as long as a ``scoped`` call is to live.
   public var events: AsyncStream<TaskEvent> { desk.events() }
 
   /// The progress of the bodies that go up and come down, from the last that is known; ends with the call.

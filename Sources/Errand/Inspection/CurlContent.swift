@@ -79,9 +79,16 @@ struct CurlContent {
     }
     let name = String(decoding: value[..<sign], as: UTF8.self)
     let text = String(decoding: value[(sign + 1)...], as: UTF8.self)
-    guard !isPlain, let mark = text.firstRange(of: ";type=") else { return .text(name, text) }
-    let type = MediaType(String(text[mark.upperBound...]))
-    return .body(name, .bytes(Data(text[..<mark.lowerBound].utf8), type: type))
+    if isPlain || !text.contains(where: { $0 == "\"" || $0 == ";" }) { return .text(name, text) }
+    let content = text.prefix { $0 != ";" }
+    let options = text[content.endIndex...]
+    let others = [";filename=", ";headers=", ";encoder=", ";type="].contains { options.dropFirst().contains($0) }
+    guard !content.hasPrefix("\""), options.isEmpty || options.hasPrefix(";type=") && !others else {
+      throw Refusal(reason: "curl reads '\"' and ';' in '-F name=text' as marks: use --form-string, or one ';type='")
+    }
+    guard !options.isEmpty else { return .text(name, text) }
+    let type = MediaType(String(options.dropFirst(";type=".count)))
+    return .body(name, .bytes(Data(content.utf8), type: type))
   }
 
   // MARK: Data

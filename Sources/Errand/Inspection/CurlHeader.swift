@@ -56,8 +56,14 @@ struct CurlHeader {
     implied[.cookie] = [implied[.cookie], cookies].compactMap { $0 }.joined(separator: "; ")
   }
 
-  /// Signs in by a user and a password (RFC 7617).
+  /// Signs in by a user and a password (RFC 7617), in the place of others that were stated, and not in that of a token.
   mutating func set(user: [UInt8]) {
+    if implied[.authorization]?.hasPrefix("Basic ") == true { implied.remove(.authorization) }
+    signIn(user)
+  }
+
+  /// Signs in, unless something is stated by which.
+  private mutating func signIn(_ user: [UInt8]) {
     let credential = user.contains(UInt8(ascii: ":")) ? user : user + [UInt8(ascii: ":")]
     implied.setDefault("Basic \(Data(credential).base64EncodedString())", for: .authorization)
   }
@@ -77,7 +83,7 @@ struct CurlHeader {
       throw Refusal(reason: "'\(scheme)' is not supported: use https")
     }
     if let user = parts.user {
-      set(user: Array("\(user):\(parts.password ?? "")".utf8))
+      signIn(Array("\(user):\(parts.password ?? "")".utf8))
       (parts.user, parts.password) = (nil, nil)
     } else {
       guard let url = URL(string: address) else { throw Refusal(reason: "'\(text)' is not a URL") }

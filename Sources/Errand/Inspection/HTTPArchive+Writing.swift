@@ -74,7 +74,8 @@ extension HTTPArchive.Response {
     let body = response?.body
     // RFC 9110 §6.4.1: these have no body, whatever length they announce.
     let isBodiless = exchange.method == .head || [204, 304].contains(response?.status.code ?? 0)
-    let length = isBodiless ? 0 : value(.contentLength).flatMap { Int($0) }
+    // What is announced is what came only where all of it came.
+    let length = isBodiless ? 0 : exchange.failure == nil ? value(.contentLength).flatMap { Int($0) } : nil
     self.init(
       status: response?.status.code ?? 0, statusText: response?.status.phrase ?? "",
       httpVersion: response?.httpVersion ?? "unknown",

@@ -26,7 +26,7 @@ public struct CachePolicy: Sendable, Hashable {
   /// As HTTP has it (RFC 9111): a stored response is used while it is fresh, and validated at its server once it is not.
   public static let standard = CachePolicy(.standard)
 
-  /// Validates the stored response at the remote, be it fresh or not.
+  /// Validates the stored response at the remote, be it fresh or not, unless it is fresh and `immutable` (RFC 8246).
   public static let validated = CachePolicy(.validated)
 
   /// Sends the request as though nothing was stored, and stores the response.

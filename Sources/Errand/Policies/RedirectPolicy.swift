@@ -3,8 +3,8 @@
 ///     await shop.update { $0.redirectPolicy = .sameOrigin }
 ///     let response = try await GetWidget(id: 7).redirects(.refuse).accepting(.all).run()
 ///
-/// A redirect that is not followed is the response, which fails the call unless its status is accepted. One that cannot be
-/// followed safely fails the call whatever the policy: from https to http, in a loop, or with a body that comes once.
+/// A redirect that is not followed is the response, which fails the call unless its status is accepted. One that the policy would
+/// follow, and that cannot be followed safely, fails the call: from https to http, in a loop, or with a body that comes once.
 public struct RedirectPolicy: Sendable {
   /// Decides on one redirect.
   ///

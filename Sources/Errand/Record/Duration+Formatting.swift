@@ -8,7 +8,8 @@ extension Duration {
     }
     let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
     let fraction = String(abs(milliseconds % 1000))
-    return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction) s"
+    let sign = milliseconds < 0 ? "-" : ""
+    return "\(sign)\(abs(milliseconds / 1000)).\(String(repeating: "0", count: 3 - fraction.count))\(fraction) s"
   }
 
   /// The duration as a number of seconds.

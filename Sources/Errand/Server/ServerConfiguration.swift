@@ -109,7 +109,7 @@ public struct ServerConfiguration: Sendable {
   /// Sees every request after the task's own preflight, for every attempt; may change it or throw.
   public var preflight: (@Sendable (_ task: any ServerTask, _ request: inout HTTPRequest) async throws -> Void)?
   /// Sees the head of a response whose status was accepted, after the task's own verification; what it throws fails
-  /// the call before anything is stored.
+  /// the call before anything but its cookies is stored.
   public var verify: (@Sendable (_ task: any ServerTask, _ response: HTTPResponse) throws -> Void)?
   /// Sees the response of a result, after the task's own postflight and before the end; what it throws fails the call.
   public var postflight: (@Sendable (_ task: any ServerTask, _ response: HTTPResponse) async throws -> Void)?

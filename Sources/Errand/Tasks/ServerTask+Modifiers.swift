@@ -61,7 +61,8 @@ extension ServerTask {
     retry(.fixed(retries: count, delay: delay))
   }
 
-  /// The task sent again, beside the first attempt, when there is no answer after `delay`; up to `maximum` times.
+  /// The task sent again, beside the first attempt, when there is no answer after `delay`; up to `maximum` times, which are no retries.
+  /// Does nothing for files and streams: no two attempts can write one.
   public func hedged(after delay: Duration, maximum: Int = 1) -> Modified<Unmodified> {
     modified { $0.hedging = .after(delay, maximum: maximum) }
   }

@@ -142,7 +142,7 @@ public protocol ServerTask: Sendable {
   /// Sees the request before the server's preflight does, for every attempt; may change it or throw.
   func preflight(_ request: inout HTTPRequest) async throws
   /// Sees the head of a response whose status was accepted, before the server's ``ServerConfiguration/verify`` does;
-  /// what it throws fails the call before anything is stored. The body is not to be read here.
+  /// what it throws fails the call before anything but its cookies is stored. The body is not to be read here.
   func verify(_ response: HTTPResponse) throws
   /// Sees the response once its status was accepted and its body is there; what it throws fails the call.
   func postProcess(response: HTTPResponse) async throws

@@ -8,7 +8,9 @@ public struct TaskPlan: Sendable {
   /// The task as it was declared.
   public internal(set) var task: any ServerTask
   /// The server to talk to.
-  public var server: Server
+  public var server: Server { didSet { if let standIn { server = standIn(server) } } }
+  /// Makes the server that stands in for any other, as one that plays a recording; nil for most.
+  private var standIn: (@Sendable (Server) -> Server)?
   /// The method, or `.automatic`.
   public var httpMethod: HTTPMethod
   /// Header fields that override those of the server.
@@ -89,6 +91,8 @@ public struct TaskPlan: Sendable {
   var isRepetition = false
   /// True for a piece in memory of something larger: it has the time limits of what comes from a file.
   var isPiece = false
+  /// True where the server has named the place, at an origin that the task does not name: credentials stay at home.
+  var isAway = false
   /// The control that holds the call from outside.
   var control: CallControl?
   /// True for a call that another call makes for itself: the hooks that tell of progress are not told of it.
@@ -144,6 +148,13 @@ public struct TaskPlan: Sendable {
   mutating func change(_ change: @escaping @Sendable (inout TaskPlan) -> Void) {
     changes.append(change)
     change(&self)
+  }
+
+  /// Replaces this server, and any that is set later.
+  mutating func replaceServers(by standIn: @escaping @Sendable (Server) -> Server) {
+    let present = server
+    self.standIn = standIn
+    server = present
   }
 
   /// The policy for failed attempts: the task's, or the one of its server.

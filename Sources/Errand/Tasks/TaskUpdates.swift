@@ -16,6 +16,7 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let plan: TaskPlan
     private var calls: [CachePolicy]
+    private var hasGiven = false
 
     init(_ plan: TaskPlan) {
       self.plan = plan
@@ -29,7 +30,11 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
       while !calls.isEmpty {
         let policy = calls.removeFirst()
         do {
-          return try await response(policy)
+          let response = try await response(policy)
+          // One that never changes is not asked for again (RFC 8246 §2.1), and is not given twice.
+          if hasGiven, response.headers[.cacheStatus].map({ $0.hasPrefix("errand; hit") }) ?? false { continue }
+          hasGiven = true
+          return response
         } catch let error as TaskError where !calls.isEmpty && Self.isPassedOver(error) {
           continue
         }
@@ -59,6 +64,6 @@ extension PayloadDownloadingTask {
   ///     for try await widget in GetWidget(id: 7).updates() { show(widget.payload) }
   ///
   /// Where nothing is stored only the remote's comes. Where the remote fails, the stored one has come before the error is
-  /// thrown. The second is also given where the remote says that the first is still good.
+  /// thrown. The second is also given where the remote says that the first is still good; one that is fresh and `immutable` is all there is.
   public func updates() -> TaskUpdates<Self> { TaskUpdates(plan) }
 }

@@ -15,6 +15,9 @@ final class TransferDesk: Sendable {
     var isCancelled = false
     var lastID = 0
     var readers: [Int: States.Continuation] = [:]
+
+    /// Tells the present state to those who watch, under the lock: told later, it might take the place of a newer one.
+    func tell() { for reader in readers.values { reader.yield(life.state) } }
   }
 
   /// An attempt that a pause has ended.
@@ -42,10 +45,10 @@ final class TransferDesk: Sendable {
     let isFirst = state.withLock { state in
       guard state.life.begin() else { return false }
       state.isCancelled = false
+      state.tell()
       return true
     }
     guard isFirst else { throw Self.inUse(name) }
-    tell()
     let calls = plan.server.manager.calls
     let number = calls.enter(CallDesk.Work(plan: plan) { [weak self] in self?.cancel() ?? false })
     state.withLock { $0.number = number }
@@ -77,13 +80,11 @@ final class TransferDesk: Sendable {
       (state.run, state.attempt, state.number) = (nil, nil, nil)
       state.life.end(final)
       gate.open()  // under the lock, as it is closed: a pause that comes between would be none
+      state.tell()
       defer { state.readers = [:] }
       return Array(state.readers.values)
     }
-    for reader in readers {
-      reader.yield(final)
-      reader.finish()
-    }
+    for reader in readers { reader.finish() }  // not under the lock, which its end takes
   }
 
   /// Runs an attempt, which a pause cancels.
@@ -118,8 +119,10 @@ final class TransferDesk: Sendable {
 
   /// Notes what the run does.
   func note(_ next: TransferState) {
-    state.withLock { $0.life.note(next) }
-    tell()
+    state.withLock { state in
+      state.life.note(next)
+      state.tell()
+    }
   }
 
   // MARK: From outside
@@ -129,23 +132,20 @@ final class TransferDesk: Sendable {
       guard state.life.pause() else { return (false, nil) }
       state.isHeld = true
       gate.close()
+      state.tell()
       return (true, state.attempt)
     }
-    guard isPaused else { return false }
     attempt?.cancel()
-    tell()
-    return true
+    return isPaused
   }
 
   func resume() -> Bool {
-    let isResumed = state.withLock { state in
+    state.withLock { state in
       guard state.life.resume() else { return false }
       gate.open()
+      state.tell()
       return true
     }
-    guard isResumed else { return false }
-    tell()
-    return true
   }
 
   /// Cancels the run; false where there is none.
@@ -164,27 +164,21 @@ final class TransferDesk: Sendable {
   /// The states from the present one on; ends with the run that is under way, or the next one.
   func states() -> States {
     let (stream, reader) = States.makeStream(bufferingPolicy: .bufferingNewest(1))
-    let present = state.withLock { state in
+    let isOver = state.withLock { state in
+      reader.yield(state.life.state)
       state.lastID += 1
       let id = state.lastID
       if !state.life.state.isOver {
         state.readers[id] = reader
         reader.onTermination = { [weak self] _ in self?.leave(id) }
       }
-      return state.life.state
+      return state.life.state.isOver
     }
-    reader.yield(present)
-    if present.isOver { reader.finish() }
+    if isOver { reader.finish() }
     return stream
   }
 
   private func leave(_ id: Int) { _ = state.withLock { $0.readers.removeValue(forKey: id) } }
-
-  /// Tells the present state to those who watch.
-  private func tell() {
-    let (present, readers) = state.withLock { ($0.life.state, Array($0.readers.values)) }
-    for reader in readers { reader.yield(present) }
-  }
 
   static func inUse(_ name: String) -> TaskError {
     TaskError(

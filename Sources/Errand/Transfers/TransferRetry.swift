@@ -27,6 +27,19 @@ struct TransferRetry: Sendable {
   /// The time until the deadline of the transfer; nil where there is none.
   var remaining: Duration? { limit.map { $0 - (manager.clock.now - start) } }
 
+  /// The time until the deadline, for a request; nil where there is none.
+  /// Throws ``TaskError`` with code `.timedOut` where it is over.
+  func time() throws -> Duration? {
+    guard let limit, let remaining, remaining <= .zero else { return remaining }
+    throw TaskError.timeout(.call, after: limit, phase: .preparing, isSurelyNotSent: true)
+  }
+
+  /// An error of a request: where it ran into what was left of the deadline, it names the deadline.
+  func attributed(_ error: TaskError) -> TaskError {
+    guard let limit, error.timer == .call, error.limit != limit else { return error }
+    return error.outOfTime(limit)
+  }
+
   /// Waits while the transfer is paused.
   /// Throws ``TaskError`` with code `.timedOut` at the deadline, which pauses count to, and `CancellationError`.
   func pass(_ desk: TransferDesk) async throws {
@@ -75,7 +88,7 @@ struct TransferRetry: Sendable {
       request: request, attempts: attempts, error: error,
       retryAfter: RetryAfter.delay(in: error.headers).map { max(.zero, $0 - waited) },
       random: manager.random.unit())
-    var refused = error
+    var refused = attributed(error)
     (refused.attemptCount, refused.elapsed) = (attempts.count, manager.clock.now - start)
     let verdict = try await policy.verdict(failure)
     if case .stand = verdict { throw refused }

@@ -65,6 +65,7 @@ import Testing
 
   @Test(arguments: [
     (Duration.milliseconds(250), "0.250 s"), (.seconds(61), "61.000 s"), (.milliseconds(-1500), "-1.500 s"),
+    (.milliseconds(-508), "-0.508 s"),
     (.seconds(Int64.max), "9223372036854775807 s"), (.inherited, "-9223372036854775808 s"),
   ])
   func `a duration of any length can be written`(duration: Duration, text: String) {

@@ -187,6 +187,16 @@ import Testing
     #expect(early.contains { $0.hasPrefix("waiting") })
   }
 
+  @Test func `a late reader of more events than are kept gets the end as well`() async throws {
+    let shop = VirtualShop(budget: .unlimited) { _, request, _ in .status(503, for: request) }
+    let handle = shop.manager.start(GetWidget().on(shop.server).retry(upTo: 400, after: .zero))
+    _ = try? await handle.value
+    var late: [String] = []
+    for await event in handle.events { late.append(event.moment.description) }
+    #expect(shop.sentCount == 401 && late.count == 1000)
+    #expect(late.first == "call started" && late.last?.hasPrefix("call failed") == true, "\(late.last ?? "")")
+  }
+
   /// A server that answers 100,000 bytes in pieces of 100, as time stands still or goes on a millisecond with each.
   private func slowServer(_ clock: ManualClock) -> Server {
     final class Pieces: HTTPBodySource {

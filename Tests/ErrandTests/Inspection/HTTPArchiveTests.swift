@@ -211,6 +211,9 @@ import Testing
     calls[0].exchanges[0].timings = timings
     entry = try #require(HTTPArchive(calls).entries.first)
     #expect(entry.serverIPAddress == nil)
+    calls[0].exchanges[0].failure = "the body broke off"
+    #expect(HTTPArchive(calls).entries.first?.response.bodySize == -1, "what came of it is not known")
+    calls[0].exchanges[0].failure = nil
     calls[0].exchanges[0].method = .head
     #expect(HTTPArchive(calls).entries.first?.response.bodySize == 0, "a length that is announced is none that came")
   }

@@ -1,4 +1,4 @@
-import Errand
+@testable import Errand
 import ErrandTesting
 import Foundation
 import Testing
@@ -12,6 +12,52 @@ import Testing
     }
     try await PlainTask().on(stub.server).retry(upTo: 1, after: .zero).run()
     #expect(stub.requests.map { $0.headers[.userAgent] } == ["dynamic/1", "dynamic/2"])
+  }
+
+  @Test func `a provider without a name for the user agent has none sent`() async throws {
+    let stub = StubServer(.status(.ok)) { $0.userAgentProvider = { "" } }
+    try await PlainTask().on(stub.server).run()
+    #expect(stub.requests.map { $0.headers.contains(.userAgent) } == [false])
+  }
+
+  @Test func `a request for a token has the limits of its server, and is seen as its calls are`() {
+    func described(_ settings: ServerConfiguration) -> [String: String] {
+      Mirror(reflecting: settings).children.reduce(into: [:]) { $0[$1.label ?? ""] = String(reflecting: $1.value) }
+    }
+    var settings = ServerConfiguration()
+    settings.insecureHosts = ["a.test"]
+    settings.pins = ["a.test": ["sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]]
+    settings.userAgent = "other"
+    settings.userAgentProvider = { "other" }
+    settings.defaultTimeout = .seconds(3)
+    settings.timeouts = Timeouts(connect: .seconds(4))
+    settings.retryPolicy = .never
+    settings.circuitBreaker = CircuitBreaker(minimumCalls: 7)
+    (settings.allowsExpensiveNetworkAccess, settings.allowsConstrainedNetworkAccess) = (false, false)
+    settings.waitsForConnectivity = true
+    settings.reachability = NoReachability()
+    settings.connectivityTimeout = .seconds(9)
+    settings.observers = [EventRecorder()]
+    settings.recorders = [RecordedCalls()]
+    settings.logStyle = .steps
+    settings.logOptions = .standard
+    settings.log = TextSink(isTerminal: !settings.log.isTerminal) { _ in }
+    settings.redaction = .none
+    settings.addressPolicy = .publicOnly
+    let (own, forTokens, usual) = (described(settings), described(settings.forTokens), described(ServerConfiguration()))
+    let names = own.keys.filter { own[$0] != usual[$0] }
+    #expect(names.count == 20, "\(names)")
+    for name in names { #expect(forTokens[name] == own[name], "\(name)") }
+    settings = ServerConfiguration()
+    settings.standardHeaders = ["X-Own": "1"]
+    settings.preflight = { _, _ in }
+    settings.computedHeaders = { _ in [:] }
+    #expect(settings.forTokens.standardHeaders.isEmpty && settings.forTokens.preflight == nil)
+    #expect(settings.forTokens.computedHeaders == nil && settings.forTokens.maximumBodySize == 1 << 20)
+  }
+
+  private struct NoReachability: Reachability {
+    func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws {}
   }
 
   @Test(arguments: [true, false], [true, false])

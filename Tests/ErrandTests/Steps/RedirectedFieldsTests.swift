@@ -44,6 +44,13 @@ import Testing
     #expect(sent.map { $0["X-Own"] } == ["1", "1"] && sent.map { $0["X-Shop"] } == ["1", "1"])
   }
 
+  @Test func `the condition of a part goes where the part is asked for, and other conditions stay`() async throws {
+    let own: HTTPHeaders = ["Range": "bytes=4-", "If-Range": "\"1\"", "If-None-Match": "\"1\""]
+    let sent = try await headers("https://other.test/", task: own)
+    #expect(sent.map { $0[.ifRange] } == ["\"1\"", "\"1\""] && sent.map { $0[.range] } == ["bytes=4-", "bytes=4-"])
+    #expect(sent.map { $0[.ifNoneMatch] } == ["\"1\"", nil])
+  }
+
   @Test func `a foreign host that points to the remote gets it none of the remote's fields`() async throws {
     let sent = try await headers("https://shop.test/b", from: "https://other.test/a", task: ["Cookie": "a=1"])
     #expect(sent == [["Accept": "*/*", "Cookie": "a=1"], ["Accept": "*/*"]])

@@ -24,8 +24,8 @@ extension Transport where Self == ReplayTransport {
 extension Server {
   /// A server like this one as it is now, with the same manager, whose requests that transport answers.
   ///
-  /// Its cookies and its cache are its own, and it signs in with nothing: what was recorded takes the place of nothing that is
-  /// kept for the network. To play a sign-in, give a server of its own credentials and this transport.
+  /// Its cookies and its cache are its own, it signs in with nothing, and its failures open no circuit: what was recorded takes the place
+  /// of nothing that is kept for the network. Retries spend the manager's budget. To play a sign-in, give a server of its own credentials and this transport.
   ///
   ///     let recorded = shop.replaying(try .replay(from: file))
   ///     try await Server.withDefault(recorded) { … }
@@ -33,6 +33,7 @@ extension Server {
     var settings = configuration
     settings.authentication = .none
     if settings.cookiePolicy.isShared { settings.cookiePolicy = .perServer }
+    settings.circuitBreaker = .off
     if settings.cache != nil { settings.cache = MemoryCache() }
     return ServerDefault.leavingDefault { [settings] in
       Server(
@@ -42,7 +43,7 @@ extension Server {
 }
 
 extension ServerTask {
-  /// The task answered from a recording, with all else as it is. Runs of the same modified task play it one after the other.
+  /// The task answered from a recording, with all else as it is, on whatever server it runs. Runs of the same modified task play it one after the other.
   ///
   ///     let widget = try await GetWidget(id: 7).replay(from: file).download()  // sends nothing
   ///
@@ -57,6 +58,6 @@ extension ServerTask {
 
   /// The task answered by this transport, from its recording or the network. Share the transport among tasks that play one recording.
   public func replay(from transport: ReplayTransport) -> Modified<Unmodified> {
-    modified { $0.server = $0.server.replaying(transport) }
+    modified { $0.replaceServers { $0.replaying(transport) } }
   }
 }

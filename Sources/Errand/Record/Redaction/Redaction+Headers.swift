@@ -46,6 +46,9 @@ extension Redaction {
     headers.contains(field) || credentials.contains(field) || hidesName(field)
   }
 
+  /// True for fields that never go to another origin by themselves, whatever is shown of them.
+  func keepsHome(_ field: HTTPHeaderName) -> Bool { hidesValue(of: field) || Redaction.standard.hidesValue(of: field) }
+
   /// True when the values are hidden for the name's sake.
   private func hidesName(_ field: HTTPHeaderName) -> Bool {
     let name = field.rawName

@@ -67,7 +67,7 @@ final class CacheCredentials: Sendable {
   private func isCredential(_ name: HTTPHeaderName, _ named: Set<HTTPHeaderName>) -> Bool {
     if name == .authorization || name == .cookie || named.contains(name) { return true }
     if let known = state.withLock({ $0.names[name] }) { return known }
-    let isSecret = redaction.hidesValue(of: name) || Redaction.standard.hidesValue(of: name)
+    let isSecret = redaction.keepsHome(name)
     state.withLock { state in
       if state.names.count >= 200 { state.names = [:] }  // names that an app makes up, without end
       state.names[name] = isSecret

@@ -26,7 +26,7 @@ public struct CookiePolicy: Sendable {
   public static let none = CookiePolicy(kind: .none)
 
   /// These and none of a jar; nothing is kept. A redirect that leaves the origin does not take them along, and those of a server
-  /// go to its remote's origin alone, as its header fields do.
+  /// go to its remote's origin and the `trustedOrigins` alone, as its header fields do.
   ///
   /// A name must be a token and a value have no blank, comma, semicolon or quotation mark (RFC 6265bis §4.1.1); the call fails
   /// otherwise, with code `.badRequest`.

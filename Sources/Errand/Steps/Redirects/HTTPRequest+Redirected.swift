@@ -37,9 +37,9 @@ extension HTTPRequest {
   ]
 
   // RFC 9110 §15.4, items 2.3 to 2.5: fields that are specific to the origin or the resource, and validators. Secret ones are no
-  // list.
+  // list. If-Range stays with the Range that it goes with (§14.2): without it a part of another version would come.
   static let ofOrigin: Set<HTTPHeaderName> = [
-    .host, "Origin", "Referer", "If-Match", "If-Modified-Since", "If-None-Match", "If-Range", "If-Unmodified-Since",
+    .host, "Origin", "Referer", "If-Match", "If-Modified-Since", "If-None-Match", "If-Unmodified-Since",
   ]
 }
 

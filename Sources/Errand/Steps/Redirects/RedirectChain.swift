@@ -103,8 +103,7 @@ struct RedirectChain {
 
   /// True for fields that stay at the origin, whatever the redaction shows.
   private func isSecret(_ name: HTTPHeaderName) -> Bool {
-    redaction.hidesValue(of: name) || Redaction.standard.hidesValue(of: name)
-      || request.options.credentialHeaders.contains(name)
+    redaction.keepsHome(name) || request.options.credentialHeaders.contains(name)
   }
 
   private func shown(_ url: URL) -> String { redaction(url).shortened }

@@ -139,7 +139,7 @@ actor DownloadRun {
         .badRequest, "a resumable download has the whole of what it names: leave the task's own range out",
         phase: .preparing, isSurelyNotSent: true)
     }
-    let (remaining, transfer) = (retry.remaining, desk.number)
+    let (remaining, transfer) = (try retry.time(), desk.number)
     plan.change { plan in
       plan.headers[.acceptEncoding] = "identity"
       plan.headers[.ifRange] = nil

@@ -282,7 +282,8 @@ public actor OfflineQueue {
       plan.server = server
       plan.headers[.idempotencyKey] = key
       (plan.cachePolicy, plan.hedging) = (.none, .none)
-      plan.idempotency = .key  // the body of a form is the same each time, too
+      // The body of a form is the same each time, too.
+      if plan.idempotency != .neverRepeat { plan.idempotency = .key }
       // What is returned and no success was not delivered.
       if plan.acceptedStatuses.areUsual { plan.acceptedStatuses = AcceptedStatuses { $0.isAccepted } }
     }

@@ -36,10 +36,10 @@ public final class ResumableUpload: Sendable {
     /// What tells it from others of the same bytes to the same URL, as its owner has stated; nil for nothing.
     var owner: String?
 
-    /// The identity of the upload at a URL.
+    /// The identity of the upload at a URL: of the same bytes as another thing, it is another upload.
     func identity(at url: URL) -> String {
-      let place = TransferIdentity.of(url)
-      return owner.map { TransferIdentity.of(name: "\(place) \($0)") } ?? place
+      let told = dialect.metadata.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
+      return TransferIdentity.of(name: "\([TransferIdentity.of(url), owner ?? "", type.rawValue] + told)")
     }
   }
 

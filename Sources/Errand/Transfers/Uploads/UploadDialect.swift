@@ -6,6 +6,8 @@ public import ErrandFoundation
 public protocol UploadDialect: Sendable {
   /// The name in journals; another dialect never has it.
   var name: String { get }
+  /// What the server is told of an upload when it begins: one of other metadata is another upload. Unless implemented none.
+  var metadata: [String: String] { get }
   /// True where an upload is finished with its last byte; else a piece that says so follows, with no bytes where none are left.
   var endsWithLastByte: Bool { get }
   /// The request that asks what a server offers before an upload begins, at the task's URL. Unless implemented nil: nothing is asked.
@@ -32,6 +34,8 @@ public protocol UploadDialect: Sendable {
 }
 
 extension UploadDialect {
+  /// None.
+  public var metadata: [String: String] { [:] }
   /// Nil: nothing is asked.
   public func inquiry() -> UploadRequest? { nil }
   /// Nil: pieces have no checksum.

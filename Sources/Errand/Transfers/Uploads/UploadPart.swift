@@ -1,7 +1,7 @@
 import ErrandFoundation
 
-/// One request of an upload: the task of the upload with another address, method, header and body. Its server, hooks and settings are
-/// those of the task.
+/// One request of an upload: the task of the upload with another address, method, header and body. Its server, name, preflight and
+/// settings are those of the task.
 struct UploadPart: ServerTask {
   enum Content: Sendable {
     /// What the task itself sends.
@@ -65,18 +65,18 @@ struct UploadPart: ServerTask {
   }
 
   func preflight(_ request: inout HTTPRequest) async throws {
-    try await base.task.preflight(&request)
+    if isHome { try await base.task.preflight(&request) }
   }
 
   /// The plan of the request: each attempt is one of the upload's own.
   func plan(_ method: HTTPMethod, deadline: Duration?) -> TaskPlan {
     var plan = base
-    plan.task = self
+    (plan.task, plan.name) = (self, base.taskName)
     plan.changes = []
     plan.httpMethod = method
     plan.headers = headers
     if !isHome {
-      plan.authentication = .inherited
+      (plan.authentication, plan.isAway) = (.inherited, true)
       if plan.cookiePolicy.statesCookies { plan.cookiePolicy = .none }
     }
     if case .own = content {

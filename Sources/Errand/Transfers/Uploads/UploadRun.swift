@@ -31,6 +31,8 @@ actor UploadRun {
   private var sent: Int64?
   /// True once a piece was sent that is the last.
   private var hasSentLast = false
+  /// The answer of a server that took it, and did not say that it has all.
+  private var taken: TaskResponse<Data>?
   private var attempts = 0
   private var hasGained = false
   /// True where something was gained since the last failure: the next one is then the first again, and costs no budget.
@@ -86,6 +88,8 @@ actor UploadRun {
     } catch let error as TaskError {
       if let rejection { throw rejection }
       offset = nil
+      // One that has no bytes is whole with the request that begins it.
+      if session == nil, length == 0, job.dialect.endsWithLastByte { try refuseSecond(error) }
       retry.failed(error, hasGained: hasGained || hasGainedSince)
       hasGainedSince = false
       let url = error.url.flatMap { URL(string: $0) } ?? session?.location ?? server.configuration.remote.url
@@ -94,6 +98,16 @@ actor UploadRun {
       desk.note(.delayed(delay, error))
       try await server.manager.clock.sleep(for: delay)
     }
+  }
+
+  /// Throws an error after which another upload might be a second one, unless the task allows that.
+  private func refuseSecond(_ error: TaskError) throws {
+    let plan = makePlan()
+    let isRepeatable = plan.idempotency.allowsRepetition(of: .post, plan.headers)
+    guard error.code != .badStatus, !error.isSurelyNotSent, !isRepeatable else { return }
+    var refused = retry.attributed(error)
+    refused.retryRefusal = Call.onceOnly(.post)
+    throw refused
   }
 
   /// Sends one request: the next piece, or what has to come before it.
@@ -127,7 +141,8 @@ actor UploadRun {
       throw UploadContent.unreadable(
         "the server takes pieces of \(slices.chunkSize) bytes at least, more than is held in memory: upload a file")
     }
-    let data = try await job.content.bytes(of: piece)
+    let given = SerialQueues.joined { [job, piece] in try await job.content.bytes(of: piece) }
+    let data = try await server.manager.clock.limiting(retry.remaining, .call, phase: .preparing, given)
     if let data {
       let count = Int64(data.count)
       if count < piece.count {
@@ -171,7 +186,7 @@ actor UploadRun {
     begun.checksum = checksum
     isDeferred = length == nil
     try keep.remember(begun, for: job.dialect, stamp, job.identity(at: url), isDeferred: isDeferred)
-    (session, isRestored, sent, hasSentLast) = (begun, false, 0, false)
+    (session, isRestored, sent, hasSentLast, taken) = (begun, false, 0, false, nil)
     try await reach(0, answer, after: nil)
   }
 
@@ -181,16 +196,22 @@ actor UploadRun {
     // What the task sends, its credentials included, is for the origin that it names.
     let isHome = Origin(url) == home.flatMap { Origin($0) } || server.snapshot.isHome(url)
     let part = UploadPart(makePlan(), request, to: url, content, isHome: isHome)
-    var plan = part.plan(request.method, deadline: retry.remaining)
+    var plan = part.plan(request.method, deadline: try retry.time())
     plan.transfer = desk.number
     plan.isRepetition = retry.hasFailed
     if content.isPiece {
-      let (desk, before) = (desk, progress(0, rate: nil))
+      let (desk, before, own) = (desk, progress(0, rate: nil), plan.progress)
       plan.progress = { told in
+        own?(told)
         if told.direction == .up { desk.note(.running(before.adding(told))) }
       }
     }
-    return try await Call.perform(plan, .memory) { TaskResponse($0.data, $0) }
+    do {
+      return try await Call.perform(plan, .memory) { TaskResponse($0.data, $0) }
+    } catch let error as TaskError where error.code == .bodyLengthMismatch {
+      try check()  // the file was cut meanwhile
+      throw error
+    }
   }
 
   private func progress(_ sent: Int64, rate: Double?, isFinished: Bool = false) -> TransferProgress {
@@ -207,11 +228,12 @@ extension UploadRun {
     let stated = answer.headers["Upload-Length"].flatMap { Int64($0) }
     // Of a file of another length: the server has given the place to somebody else.
     if piece == nil, let length, let stated, stated != length { return try await beginAgain(answer) }
-    if isDeferred, let stated, stated >= 0, answer.status.kind == .success {
+    if isDeferred, isRestored || hasSentLast, let stated, stated >= 0, answer.status.kind == .success {
       // It came with a last piece that was cut: it is told once.
       (isDeferred, length) = (false, stated)
       keep.noteLengthTold()
     }
+    if piece?.isLast == true, answer.status.kind == .success { taken = answer }
     switch job.dialect.position(UploadAnswer(answer), after: piece) {
     case .at(let position): try await reach(position, answer, after: piece)
     case .finished:
@@ -223,7 +245,9 @@ extension UploadRun {
     case .unknown:
       offset = nil
       try await detour(answer)
-    case .gone: try await beginAgain(answer)
+    case .gone:
+      // A server that has taken the last piece may have cleared up by now: sent again, there would be two.
+      if let taken { try finish(taken) } else { try await beginAgain(answer) }
     case .failed:
       if answer.status.isRefusal, retry.mayRenew() {
         offset = nil
@@ -254,6 +278,7 @@ extension UploadRun {
         "the server has \(position) bytes of \(job.name), of which \(most) were sent", answer, server)
     }
     isRestored = false
+    if position != length { taken = nil }
     // A length that was found is the server's only once a piece has told it.
     let isWhole = position == length && job.dialect.endsWithLastByte && (!isDeferred || piece?.isLast == true)
     if position > furthest {
@@ -309,7 +334,9 @@ extension UploadRun {
     try await restore(nil)
     if let session, let request = job.dialect.cancel(session) {
       let answer = try await send(request, to: session.location, .none)
-      guard UploadAnswer(answer).isFinal, !answer.status.isRefusal else { throw TaskError.refused(answer, server) }
+      guard answer.status.kind == .success || answer.status == .notFound || answer.status == 410 else {
+        throw TaskError.refused(answer, server)
+      }
     }
     keep.forget()
   }

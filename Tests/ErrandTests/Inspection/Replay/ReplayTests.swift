@@ -145,6 +145,29 @@ import Testing
     #expect(stub.requests.count == 1 && calls.calls.count == 3)
   }
 
+  @Test func `a task plays its recording whatever server it runs on`() async throws {
+    let calls = RecordedCalls()
+    let stub = StubServer(.widget) { $0.recorders = [calls] }
+    _ = try await GetWidget().on(stub.server).download()
+    let task = GetWidget().replay(from: ReplayTransport(calls.calls))
+    #expect(try await task.on(stub.server).download() == Widget())
+    let others = GetWidget().replay(from: ReplayTransport(calls.calls))
+    for await (_, result) in stub.server.results(of: [others], limit: 1) { #expect(try result.get() == Widget()) }
+    #expect(stub.requests.count == 1)
+  }
+
+  @Test func `failures that are played open no circuit`() async throws {
+    let calls = try await recordedCalls(.status(503), .status(503)) { server in
+      for _ in 0..<2 { _ = try? await PlainTask().on(server).retry(.never).run() }
+    }
+    let stub = StubServer(.widget) { $0.circuitBreaker = CircuitBreaker(minimumCalls: 1) }
+    let played = stub.server.replaying(ReplayTransport(calls))
+    for _ in 0..<2 {
+      #expect(await taskError { try await PlainTask().on(played).retry(.never).run() }?.status == 503)
+    }
+    #expect(try await GetWidget().on(stub.server).download() == Widget())
+  }
+
   @Test func `a recording takes the place of no token and of nothing in the cache`() async throws {
     let (calls, cache) = (RecordedCalls(), MemoryCache())
     let stub = StubServer(.widget) { configuration in

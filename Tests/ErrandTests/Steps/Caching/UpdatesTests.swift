@@ -19,6 +19,12 @@ import Testing
     #expect(shop.sentCount == 2)
   }
 
+  @Test func `one that is fresh and never changes comes once`() async throws {
+    let shop = CachedShop([.cacheControl: "max-age=60, immutable"])
+    for _ in 0..<2 { #expect(try await texts(shop.task()) == ["1"]) }
+    #expect(shop.sentCount == 1)
+  }
+
   @Test func `where the remote says that the first is still good, it comes again`() async throws {
     let shop = CachedShop { number, request in
       number == 1

@@ -53,6 +53,15 @@ import Testing
     let plain = try identity("https://a.test/x?version=1")
     #expect(try identity("https://u:p@a.test/x?version=1&X-Amz-Date=1&X-Amz-Signature=2#f") == plain)
     #expect(try identity("https://a.test/x?Expires=1&version=1&Signature=b&Key-Pair-Id=c") == plain)
+    let azure = try identity("https://a.test/x?version=1&sv=2024&st=3&se=4&sig=a")
+    #expect(try identity("https://a.test/x?version=1&sv=2024&st=1&se=2&sig=b") == azure)
+    for signature in ["sig", "Signature"] {
+      #expect(try identity("https://a.test/x?version=1&\(signature)=b") == plain)
+      for name in ["st", "policy", "expires"] {
+        let (one, two) = ("https://a.test/x?\(name)=1&\(signature)=a", "https://a.test/x?\(name)=2&\(signature)=b")
+        #expect(try identity(one) != identity(two), "an application's own \(name)")
+      }
+    }
     #expect(try identity("https://a.test/x?st=2025&version=1") != identity("https://a.test/x?st=2026&version=1"))
     for other in ["https://a.test/x?version=2", "https://a.test/y?version=1", "https://b.test/x?version=1"] {
       #expect(try identity(other) != plain)

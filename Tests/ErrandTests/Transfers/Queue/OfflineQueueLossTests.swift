@@ -13,6 +13,23 @@ import Testing
     var retryPolicy: RetryPolicy { .never }
   }
 
+  struct Payment: PersistentTask, ServerPOSTTask {
+    static let typeName = "payment"
+    var path: String { "payments" }
+    var idempotency: Idempotency { .neverRepeat }
+    var retryPolicy: RetryPolicy { .fixed(retries: 2, delay: .zero) }
+  }
+
+  @Test func `what may never be repeated is sent once a delivery`() async throws {
+    try await withFolder { folder in
+      let remote = Remote { _ in .serviceUnavailable }
+      let queue = try OfflineQueue(in: folder, on: remote.server, types: [Payment.self])
+      try await queue.add(Payment())
+      #expect(try await queue.deliver().map(\.hasLeft) == [false])
+      #expect(remote.bodies.count == 1)
+    }
+  }
+
   struct Ping: PersistentTask, ServerGETTask {
     static let typeName = "ping"
     var path: String { "ping" }
@@ -62,6 +79,38 @@ import Testing
 
   private func files(_ folder: URL) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".task") }.sorted()
+  }
+
+  @Test(arguments: [false, true]) func `the failure of a call that a hook makes is none of the task's`(signsIn: Bool)
+    async throws
+  {
+    try await withFolder { folder in
+      let (remote, other) = (Remote(), Remote { _ in .notFound })
+      let isBroken = Shared(true)
+      await remote.server.update { [server = other.server] settings in
+        let token = { @Sendable in
+          if isBroken.withLock({ $0 }) { try await Ping().on(server).run() }
+          return "t"
+        }
+        if signsIn {
+          settings.authentication = .bearer(token)
+        } else {
+          settings.preflight = { _, _ in _ = try await token() }
+        }
+      }
+      let queue = try remote.queue(folder)
+      try await queue.add(Note(uploadPayload: "kept"))
+      guard case .stays(let error as TaskError) = try await queue.deliver().first?.outcome else {
+        throw TaskError(.internal, "the task has left", phase: .finishing)
+      }
+      #expect(error.code == .badStatus && error.reason.hasPrefix("GET https://shop.test/ping, sent for it: 404"))
+      #expect(remote.bodies.isEmpty && error.url == (signsIn ? "https://shop.test/notes" : nil))
+      isBroken.withLock { $0 = false }
+      remote.clock.advance(by: .seconds(3600))  // a source of tokens that has failed is left alone for a while
+      #expect(try await queue.deliver().map(\.hasLeft) == [true])
+      let left = try files(folder)
+      #expect(remote.bodies.count == 1 && left.isEmpty)
+    }
   }
 
   @Test func `what is refused or expires is set aside, and brought back by its file`() async throws {
