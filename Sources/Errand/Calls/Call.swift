@@ -230,14 +230,11 @@ final class Call: Sendable {
 
   private func completed(_ error: TaskError) -> TaskError {
     var error = error
-    if let other = error.call, other != number {
+    if let other = error.call, other.number != number {
       error.isOfAnotherCall = true
       // Method and URL become those of this call.
-      if let method = error.method, let url = error.url {
-        error.reason = "\(method) \(url), sent for it: \(error.reason)"
-      }
+      if !other.request.isEmpty { error.reason = "\(other.request), sent for it: \(error.reason)" }
     }
-    error.call = number
     if error.isUnattributed, let timer = error.timer, let limit = error.limit,
       let setting = Timeouts.setting(of: timer, limit, plan.timeout, plan.timeouts, snapshot.configuration)
     {
@@ -250,6 +247,7 @@ final class Call: Sendable {
     if shown.url == nil { error.task = plan.describedTask(snapshot.configuration.redaction) }
     error.method = shown.method
     error.url = shown.url.map { snapshot.configuration.redaction($0) }
+    error.call = (number, trace.isHidden ? "" : title(of: shown))
     error.retryRefusal = refusal?.reason
     error.mostAttempts = refusal?.mostAttempts
     if error.attemptCount != nil { error.attemptCount = nil }  // those of a transfer that this call has run

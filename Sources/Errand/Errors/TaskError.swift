@@ -26,7 +26,7 @@ public struct TaskError: Error, Sendable {
     var attemptCount: Int?
     var timings: TransferTimings?
     var payload: (any Sendable)?
-    var call: Int?
+    var call: (number: Int, request: String)?
     var isOfAnotherCall = false
   }
 
@@ -200,8 +200,8 @@ public struct TaskError: Error, Sendable {
     set { details.timings = newValue }
   }
 
-  /// The number of the call that has failed with it; nil before one has.
-  var call: Int? {
+  /// The number of the call that has failed with it, and its request in words, empty where that is shown nowhere; nil before one has.
+  var call: (number: Int, request: String)? {
     get { box.details.call }
     set { details.call = newValue }
   }
