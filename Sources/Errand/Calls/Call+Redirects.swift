@@ -110,9 +110,7 @@ extension Call {
         case .firstByte: limits.firstByte
         default: nil
         }
-      if let timer = error.timer, let limit, error.isUnattributed, error.limit != limit {
-        error = error.relimited(timer, limit)
-      }
+      if let limit, error.isUnattributed, error.limit != limit { error = error.relimited(to: limit) }
       throw Self.afterFirst(error)
     }
   }

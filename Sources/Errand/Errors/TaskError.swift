@@ -82,15 +82,8 @@ public struct TaskError: Error, Sendable {
     code.isOwn ? redaction.hidingInURLs(of: reason) : redaction(text: reason)
   }
 
-  /// The same error where another limit was exceeded: the one that this was what was left of.
-  func relimited(_ timer: Timeouts.Timer, _ limit: Duration) -> TaskError {
-    var error = TaskError.timeout(timer, after: limit, phase: phase, isSurelyNotSent: isSurelyNotSent)
-    error.details.timings = timings
-    return error
-  }
-
-  /// The same error of a call that had what was left of a longer time.
-  func outOfTime(_ limit: Duration) -> TaskError {
+  /// The same error, where the limit that was exceeded was what was left of this one.
+  func relimited(to limit: Duration) -> TaskError {
     var error = self
     if let left = error.limit, let place = reason.firstRange(of: left.formattedSeconds) {
       error.reason.replaceSubrange(place, with: limit.formattedSeconds)

@@ -37,15 +37,15 @@ struct TransferRetry: Sendable {
   /// An error of a request: where it ran into what was left of the deadline, it names the deadline.
   func attributed(_ error: TaskError) -> TaskError {
     guard let limit, error.timer == .call, error.limit != limit else { return error }
-    return error.outOfTime(limit)
+    return error.relimited(to: limit)
   }
 
   /// Waits while the transfer is paused.
   /// Throws ``TaskError`` with code `.timedOut` at the deadline, which pauses count to, and `CancellationError`.
   func pass(_ desk: TransferDesk) async throws {
-    guard let limit, let remaining else { return try await desk.pass() }
+    guard let remaining else { return try await desk.pass() }
     _ = try await manager.clock.within(max(.zero, remaining)) { try await desk.pass() }
-    guard manager.clock.now - start < limit else { throw TaskError.timeout(.call, after: limit, phase: .preparing) }
+    _ = try time()
   }
 
   /// The reason not to wait for as long as a server asks for; nil where its policy allows it.

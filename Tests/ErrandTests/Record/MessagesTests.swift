@@ -27,6 +27,21 @@ import Testing
     #expect(try await refusal(404, ["Allow": "PUT", .contentRange: "bytes */2"]).reason == "404 Not Found")
   }
 
+  @Test(arguments: [false, true]) func `the error of a call for another names its request only where that is shown`(
+    isHidden: Bool
+  ) async throws {
+    struct Hidden: ServerGETTask, UnrecordedTask { let path = "tokens" }
+    let tokens = StubServer(.status(404)).server
+    let stub = StubServer(.status(200)) { settings in
+      settings.preflight = { _, _ in
+        if isHidden { try await Hidden().on(tokens).run() } else { try await GetWidget().on(tokens).run() }
+      }
+    }
+    let refused = try await error { try await PlainTask().on(stub.server).run() }
+    let url = "https://shop.test/widgets/7"
+    #expect(refused.reason == (isHidden ? "404 Not Found" : "GET \(url), sent for it: 404 Not Found"))
+  }
+
   @Test(arguments: [
     ("<!doctype html><html><head><TITLE>Out\n of order</Title></head><body>Sorry", "Out of order"),
     ("<html>No title at all</html>", "<html>No title at all</html>"),

@@ -20,22 +20,6 @@ import Testing
     var retryPolicy: RetryPolicy { .fixed(retries: 2, delay: .zero) }
   }
 
-  @Test func `the error of a call for another names its request only where that is shown`() async throws {
-    struct Hidden: ServerGETTask, UnrecordedTask {
-      var path: String { "hidden" }
-    }
-    let (remote, other) = (Remote(), Remote { _ in .notFound })
-    for isHidden in [false, true] {
-      await remote.server.update { [server = other.server] settings in
-        settings.preflight = { _, _ in
-          if isHidden { try await Hidden().on(server).run() } else { try await Ping().on(server).run() }
-        }
-      }
-      let error = await taskError { try await Note(uploadPayload: "a").on(remote.server).run() }
-      #expect(error?.reason == (isHidden ? "404 Not Found" : "GET https://shop.test/ping, sent for it: 404 Not Found"))
-    }
-  }
-
   @Test func `what may never be repeated is sent once a delivery`() async throws {
     try await withFolder { folder in
       let remote = Remote { _ in .serviceUnavailable }

@@ -1,0 +1,128 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// What an upload takes from the task that it is made with: its name, its preflight and parameters, its limits.
+@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct UploadTaskTests {
+  /// A task whose preflight says something about its file.
+  private struct AddSecret: ServerPOSTTask {
+    let server: Server
+    var path: String { "files" }
+    let preparing: @Sendable (inout HTTPRequest) throws -> Void
+    func preflight(_ request: inout HTTPRequest) async throws { try preparing(&request) }
+  }
+
+  @Test(arguments: [false, true]) func `what a preflight adds goes to a place elsewhere only where that is trusted`(
+    isTrusted: Bool
+  ) async throws {
+    try await withUpload(1000) { file, data in
+      let (store, other) = (try UploadShop(), try UploadShop())
+      other.upload.withLock { $0.isThere = true }
+      store.mock.route(.post, "/files") { [url = other.mock.url] _ in
+        .status(.created, headers: [.location: "\(url)/files/1"])
+      }
+      await store.server.update { [url = other.mock.url] settings in
+        if isTrusted { settings.trustedOrigins = ["\(url)"] }
+        settings.preflight = { _, request in
+          request.headers[.authorization] = "Bearer s3cret"
+          request.headers["X-App"] = "1"
+        }
+      }
+      let task = AddSecret(server: store.server) { $0.headers["X-Own"] = "1" }
+      try await ResumableUpload(of: file, with: task, by: .tus).run()
+      #expect(other.upload.withLock { $0.data } == data)
+      let begin = try #require(store.mock.requests.first)
+      #expect(begin.headers[.authorization] == "Bearer s3cret" && begin.headers["X-Own"] == "1")
+      #expect(other.mock.requestCount > 0)
+      for request in other.mock.requests {
+        #expect(request.headers[.authorization] == (isTrusted ? "Bearer s3cret" : nil))
+        #expect(request.headers["X-Own"] == (isTrusted ? "1" : nil) && request.headers["X-App"] == "1")
+        #expect(request.headers["Tus-Resumable"] == "1.0.0")
+      }
+    }
+  }
+
+  @Test func `a file that is cut while a piece is under way is one that was changed`() async throws {
+    try await withUpload(100_000) { file, _ in
+      let store = try UploadShop()
+      let task = AddSecret(server: store.server) { request in
+        if request.method == .patch { try Data("short".utf8).write(to: file) }
+      }
+      let error = await #expect(throws: TaskError.self) {
+        try await ResumableUpload(of: file, with: task, by: .tus).run()
+      }
+      #expect(
+        error?.code == .unreadableBody && error?.reason.contains("was changed") == true, "\(String(describing: error))")
+    }
+  }
+
+  @Test func `its requests have the task's name, and its progress`() async throws {
+    try await withUpload(100_000) { file, _ in
+      let (store, events, told) = (try UploadShop(), EventRecorder(), Shared([Int64]()))
+      await store.server.update { $0.observers = [events] }
+      let task = UploadShop.AddFile(server: store.server).progress { progress in
+        if progress.direction == .up { told.withLock { $0.append(progress.completed) } }
+      }
+      try await ResumableUpload(of: file, with: task, by: .tus).run()
+      #expect(Set(events.events.map(\.task)) == ["AddFile"])
+      #expect(told.withLock { $0.max() } == 100_000)
+    }
+  }
+
+  @Test func `what the task sends as parameters is sent where the upload begins, and there alone`() async throws {
+    struct Album: Codable, Sendable { var album: String }
+    struct AddPhoto: ServerPOSTTask {
+      let server: Server
+      var path: String { "files" }
+      var query: HTTPQuery { ["kind": "photo"] }
+      var parameters: Album { Album(album: "holidays") }
+    }
+    try await withUpload(100_000) { file, data in
+      let shop = try UploadShop()
+      try await ResumableUpload(of: file, with: AddPhoto(server: shop.server), by: .google, chunkSize: 75_000).run()
+      let requests = shop.mock.requests
+      #expect(requests.first.map { String(decoding: $0.body, as: UTF8.self) } == #"{"album":"holidays"}"#)
+      #expect(requests.first?.target == "/files?kind=photo")
+      #expect(shop.upload.withLock { $0.data } == data, "no piece has them")
+      #expect(requests.dropFirst().allSatisfy { $0.target == "/files/1" })
+    }
+  }
+
+  /// Runs an upload with a deadline of three seconds until `clock` has `sleepers` waits after `requests` requests, then
+  /// lets the rest of that time pass.
+  private func runOut(
+    _ store: UploadShop, _ clock: ManualClock, requests: Int, sleepers: Int, left: Duration,
+    bytes: @escaping @Sendable () async throws -> Data
+  ) async throws -> TaskError {
+    let task = UploadShop.AddFile(server: store.server).timeouts(Timeouts(call: .seconds(3)))
+    let upload = ResumableUpload(named: "log.txt", with: task, by: .tus) { _, _ in try await bytes() }
+    let run = Task { try await upload.run() }
+    #expect(await eventually { store.mock.requestCount == requests })
+    await clock.sleepers(count: sleepers)
+    clock.advance(by: left)
+    let error = try #require(await #expect(throws: TaskError.self) { try await run.value })
+    #expect(error.timer == .call && error.limit == .seconds(3), "\(error)")
+    return error
+  }
+
+  @Test func `a request that runs into the deadline names all of it`() async throws {
+    let clock = ManualClock()
+    let store = try UploadShop(clock: CallClock(clock))
+    store.upload.withLock { $0.script = [.hang] }
+    let error = try await runOut(store, clock, requests: 2, sleepers: 1, left: .seconds(2)) {
+      clock.advance(by: .seconds(1))
+      return Data("bytes".utf8)
+    }
+    #expect(error.reason.contains("of 3.000 s was exceeded"))
+  }
+
+  @Test func `bytes that do not come are waited for until the deadline`() async throws {
+    let clock = ManualClock()
+    let store = try UploadShop(clock: CallClock(clock))
+    _ = try await runOut(store, clock, requests: 1, sleepers: 2, left: .seconds(3)) {
+      try await CallClock(clock).sleep(for: .seconds(3600))
+      return Data()
+    }
+  }
+}
