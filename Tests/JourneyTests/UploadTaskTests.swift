@@ -26,6 +26,10 @@ import Testing
         if isTrusted { settings.trustedOrigins = ["\(url)"] }
         settings.preflight = { _, request in
           request.headers[.authorization] = "Bearer s3cret"
+          request.headers["Passport"] = "s3cret"
+          request.options.credentialHeaders = ["Passport"]
+          request.options.digest = Credential(user: "ann", password: "s3cret")
+          request.url.append(queryItems: [URLQueryItem(name: "access_token", value: "s3cret")])
           request.headers["X-App"] = "1"
         }
       }
@@ -38,6 +42,8 @@ import Testing
       for request in other.mock.requests {
         #expect(request.headers[.authorization] == (isTrusted ? "Bearer s3cret" : nil))
         #expect(request.headers["X-Own"] == (isTrusted ? "1" : nil) && request.headers["X-App"] == "1")
+        #expect(request.headers["Passport"] == (isTrusted ? "s3cret" : nil))
+        #expect(request.target.contains("s3cret") == isTrusted)
         #expect(request.headers["Tus-Resumable"] == "1.0.0")
       }
     }
@@ -59,14 +65,32 @@ import Testing
 
   @Test func `its requests have the task's name, and its progress`() async throws {
     try await withUpload(100_000) { file, _ in
-      let (store, events, told) = (try UploadShop(), EventRecorder(), Shared([Int64]()))
+      let (store, events, told) = (try UploadShop(), EventRecorder(), Shared([TransferProgress]()))
       await store.server.update { $0.observers = [events] }
-      let task = UploadShop.AddFile(server: store.server).progress { progress in
-        if progress.direction == .up { told.withLock { $0.append(progress.completed) } }
-      }
-      try await ResumableUpload(of: file, with: task, by: .tus).run()
+      let task = UploadShop.AddFile(server: store.server).progress { progress in told.withLock { $0.append(progress) } }
+      try await ResumableUpload(of: file, with: task, by: .tus, chunkSize: 40_000).run()
       #expect(Set(events.events.map(\.task)) == ["AddFile"])
-      #expect(told.withLock { $0.max() } == 100_000)
+      let all = told.withLock { $0 }
+      #expect(all.allSatisfy { $0.direction == .up && $0.total == 100_000 }, "\(all)")
+      #expect(all.map(\.completed) == all.map(\.completed).sorted() && all.last?.completed == 100_000)
+      #expect(all.filter(\.isFinished).count == 1 && all.last?.isFinished == true)
+    }
+  }
+
+  @Test func `the deadline of a call that its preflight makes is that call's`() async throws {
+    try await withUpload(1000) { file, _ in
+      let (store, tokens) = (try UploadShop(retry: .never), try UploadShop(retry: .never))
+      tokens.mock.route("/files") { _ in .hang }
+      let task = AddSecret(server: store.server) { _ in }
+      await store.server.update { [server = tokens.server] settings in
+        settings.preflight = { _, _ in
+          try await UploadShop.AddFile(server: server).timeouts(Timeouts(call: .milliseconds(50))).run()
+        }
+      }
+      let error = await #expect(throws: TaskError.self) {
+        try await ResumableUpload(of: file, with: task.timeouts(Timeouts(call: .seconds(60))), by: .tus).run()
+      }
+      #expect(error?.limit == .milliseconds(50) && error?.isOfAnotherCall == true, "\(String(describing: error))")
     }
   }
 

@@ -5,23 +5,77 @@ import Testing
 
 /// Whatever a server says or forgets, a file is there once, as what it was begun as.
 @Suite(.balancedEvents, .timeLimit(.minutes(10))) struct UploadsOnceTests {
-  @Test(arguments: [true, false]) func `a server that took the last piece and has cleared up gets no second upload`(
-    isTus: Bool
-  ) async throws {
+  /// Has the remote take what is sent to it, and know nothing of the upload once it has all of it, which is 100,000 bytes.
+  private func clearUp(_ store: UploadShop, answering answer: MockAnswer) {
+    store.mock.route(.patch, "/files/1") { [upload = store.upload] request in
+      upload.withLock { upload in
+        upload.data.append(request.body)
+        upload.isThere = upload.data.count < 100_000
+        return upload.isThere ? .status(.noContent, headers: ["Upload-Offset": "75000"]) : answer
+      }
+    }
+  }
+
+  @Test func `a server that took the last piece, says so and has cleared up gets no second upload`() async throws {
     try await withUpload(100_000) { file, _ in
       let store = try UploadShop()
-      store.mock.route(.patch, "/files/1") { [upload = store.upload] request in
-        upload.withLock { upload in
-          upload.data.append(request.body)
-          upload.isThere = upload.data.count < 100_000
-          return .status(
-            upload.isThere ? .noContent : .created, headers: upload.isThere ? ["Upload-Offset": "75000"] : [:])
-        }
-      }
-      let upload =
-        isTus ? store.upload(file, by: .tus) : store.upload(file, by: .ietf)
-      #expect(try await upload.run().status == .created)
+      clearUp(store, answering: .status(.created, headers: ["Tus-Resumable": "1.0.0"]))
+      #expect(try await store.upload(file, by: .tus).run().status == .created)
       #expect(store.mock.requests.map(\.method) == [.post, .patch, .patch, .head])
+    }
+  }
+
+  @Test(
+    arguments: [.drop, .text("<html>Please sign in</html>")] as [MockAnswer], [true, false])
+  func `what the server may have whole is not sent again until it is discarded`(answer: MockAnswer, isTus: Bool)
+    async throws
+  {
+    try await withUpload(100_000) { file, _ in
+      let store = try UploadShop()
+      clearUp(store, answering: answer)
+      func upload() -> ResumableUpload { isTus ? store.upload(file, by: .tus) : store.upload(file, by: .ietf) }
+      for _ in 0..<2 {
+        let error = await #expect(throws: TaskError.self) { try await upload().run() }
+        #expect(error?.status == .notFound && error?.retryRefusal?.contains("may have all") == true)
+      }
+      #expect(store.mock.requests.count { $0.method == .post } == 1)
+      try await upload().discard()
+      await #expect(throws: TaskError.self) { try await upload().run() }
+      #expect(store.mock.requests.count { $0.method == .post } == 2)
+    }
+  }
+
+  @Test func `a task that may be repeated has it begun again`() async throws {
+    try await withUpload(100_000) { file, data in
+      let (store, isFirst) = (try UploadShop(), Shared(true))
+      clearUp(store, answering: .drop)
+      store.mock.route(.post, "/files") { [upload = store.upload] _ in
+        upload.withLock { ($0.data, $0.isThere) = (Data(), true) }
+        return .status(.created, headers: [.location: isFirst.withLock { $0.take() } ? "/files/1" : "/files/2"])
+      }
+      store.mock.route(.patch, "/files/2") { request in
+        let offset = request.headers["Upload-Offset"].flatMap { Int($0) } ?? 0
+        return .status(.noContent, headers: ["Upload-Offset": "\(offset + request.body.count)"])
+      }
+      let task = UploadShop.AddFile(server: store.server).idempotency(.safeToRepeat)
+      try await ResumableUpload(of: file, with: task, by: .tus, chunkSize: 75_000).run()
+      #expect(store.mock.requests.count { $0.method == .post } == 2)
+    }
+  }
+
+  @Test func `a pause amid the last piece has nothing sent twice`() async throws {
+    try await withUpload(1000) { file, _ in
+      let store = try UploadShop()
+      let upload = store.upload(file, by: .tus)
+      store.mock.route(.patch, "/files/1") { [known = store.upload] _ in
+        known.withLock { $0.isThere = false }
+        upload.pause()
+        upload.resume()
+        return .hang
+      }
+      let error = await #expect(throws: TaskError.self) { try await upload.run() }
+      #expect(error?.retryRefusal?.contains("may have all") == true)
+      #expect(store.mock.requests.map(\.method) == [.post, .patch, .head])
     }
   }
 
@@ -62,7 +116,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [405, 409, 423] as [HTTPStatus]) func `what the server does not forget is not forgotten here`(
+  @Test(arguments: [405, 409, 423, 501] as [HTTPStatus]) func `what the server does not forget is not forgotten here`(
     status: HTTPStatus
   ) async throws {
     try await withUpload(1000) { file, _ in
@@ -72,16 +126,18 @@ import Testing
       await #expect(throws: TaskError.self) { try await upload.run() }
       let folder = file.deletingLastPathComponent()
       #expect(await #expect(throws: TaskError.self) { try await upload.discard() }?.status == status)
-      #expect(try files(in: folder).count == 2)
+      let neverWill = [405, 501].contains(status)
+      #expect(try files(in: folder).count == (neverWill ? 1 : 2))
       try await upload.discard()
       #expect(try files(in: folder) == ["file.txt"])
     }
   }
 
-  @Test func `an upload without bytes is whole when it begins, and not begun twice`() async throws {
+  @Test(arguments: [.drop, .status(.serviceUnavailable), .status(408)] as [MockAnswer])
+  func `an upload without bytes is whole when it begins, and not begun twice`(answer: MockAnswer) async throws {
     try await withUpload(0) { file, _ in
       let store = try UploadShop()
-      store.mock.route(.post, "/files") { _ in .drop }
+      store.mock.route(.post, "/files") { _ in answer }
       let error = await #expect(throws: TaskError.self) { try await store.upload(file, by: .tus).run() }
       #expect(store.mock.requestCount == 1 && error?.retryRefusal?.contains("may not be sent twice") == true)
     }
@@ -91,5 +147,44 @@ import Testing
       await #expect(throws: TaskError.self) { try await store.upload(file, by: .tus).run() }
       #expect(store.mock.requestCount == 3, "one of another length is nothing yet")
     }
+  }
+
+  @Test func `no pause ends the request that is all of an upload without bytes`() async throws {
+    try await withUpload(0) { file, _ in
+      let store = try UploadShop()
+      let upload = store.upload(file, by: .tus)
+      store.mock.route(.post, "/files") { _ in
+        upload.pause()
+        upload.resume()
+        return .status(.created, headers: [.location: "/files/1"])
+      }
+      #expect(try await upload.run().status == .created)
+      #expect(store.mock.requestCount == 1)
+    }
+  }
+
+  @Test func `what comes before it may be repeated, and so may one that has a key`() async throws {
+    try await withUpload(0) { file, _ in
+      let (store, isFirst) = (try UploadShop(), Shared(true))
+      store.mock.route("/files") { request in
+        if isFirst.withLock({ $0.take() }) { return .drop }
+        return request.method == .options ? .status(.noContent) : .status(.created, headers: [.location: "/files/1"])
+      }
+      let task = UploadShop.AddFile(server: store.server)
+      try await ResumableUpload(of: file, with: task, by: TusUpload(checksums: .whereOffered)).run()
+      #expect(store.mock.requests.map(\.method) == [.options, .options, .post])
+      isFirst.withLock { $0 = true }
+      try await ResumableUpload(of: file, with: task.idempotency(.key), by: .tus).run()
+      let keys = store.mock.requests.suffix(2).compactMap { $0.headers[.idempotencyKey] }
+      #expect(store.mock.requests.count == 5 && keys.count == 2 && Set(keys).count == 1, "\(keys)")
+    }
+  }
+}
+
+extension Bool {
+  /// Itself, and false from then on.
+  fileprivate mutating func take() -> Bool {
+    defer { self = false }
+    return self
   }
 }

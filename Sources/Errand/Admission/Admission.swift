@@ -1,6 +1,7 @@
 /// The bookkeeping of slots, running calls and waiters, pure. It starts nothing, waits for nothing, locks nothing.
 ///
-/// Waiters are ordered by priority, then by arrival; a waiter gains one priority in every ``ThrottleLimits/ageing``. A
+/// Waiters are ordered by priority, then by arrival; a waiter gains one priority in every ``ThrottleLimits/ageing``. Before all of them
+/// come those that others wait for, which have slots or gave theirs back for it: no other gets there first, and waits as well. A
 /// waiter whose host is full, or has begun as many as its rate allows, does not hold up those of other hosts.
 ///
 /// A waiter costs the same in a line of any length: a host stands in `ready` under the first of each of its lines while
@@ -34,14 +35,25 @@ struct Admission {
   private(set) var running = 0
   private(set) var waiting = 0
   private var hosts = HostTable()
-  private var ready = Array(repeating: MinHeap<Ready>(), count: CallPriority.allCases.count)
+  private var ready = Array(repeating: MinHeap<Ready>(), count: WaitingLine.levels)
   private var starved = MinHeap<Starved>()
   private var threshold = SweepThreshold()
 
   init(limits: ThrottleLimits) { self.limits = limits }
 
   /// Requests a slot. Tickets must grow.
-  mutating func enter(_ ticket: Ticket, host: Origin, priority: CallPriority, at now: Duration = .zero) -> Decision {
+  ///
+  /// - Parameters:
+  ///   - ticket: The place in line, where it comes to that.
+  ///   - host: The origin that the request goes to.
+  ///   - priority: The priority among the waiters.
+  ///   - isAwaited: Whether a call that has had a slot waits for it; looked at where it waits.
+  ///   - now: The time.
+  /// - Returns: What is to be done.
+  mutating func enter(
+    _ ticket: Ticket, host: Origin, priority: CallPriority, isAwaited: @autoclosure () -> Bool = false,
+    at now: Duration = .zero
+  ) -> Decision {
     // In place throughout: a copy of a host's lines would cost as much as they are long.
     let place = hosts.enter(host)
     if hasRoomOverall, hosts[place].waiting == 0, canStart(hosts[place], at: now) {
@@ -51,7 +63,7 @@ struct Admission {
     }
     defer { settle(host, place, at: now) }
     if limits.maximumWaiting > 0, waiting >= limits.maximumWaiting { return .refuse }
-    hosts[place].append(ticket, priority, since: now)
+    hosts[place].append(ticket, isAwaited() ? WaitingLine.awaited : priority.rawValue, since: now)
     waiting += 1
     return .wait
   }
@@ -185,7 +197,7 @@ extension Admission {
   }
 
   private func rank(_ level: Int, of waiter: WaitingLine.Waiter, at now: Duration) -> Int {
-    guard limits.ageing > .zero else { return level }
+    guard limits.ageing > .zero, level != WaitingLine.awaited else { return level }
     let highest = CallPriority.allCases.count - 1
     let gained = (now - waiter.since) / limits.ageing
     return gained >= Double(highest) ? highest : min(highest, level + Int(gained))

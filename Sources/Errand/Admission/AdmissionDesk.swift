@@ -39,14 +39,17 @@ final class AdmissionDesk: Sendable {
   /// - Parameters:
   ///   - host: The origin that the request goes to.
   ///   - priority: The priority among the waiters.
+  ///   - isAwaited: Whether a call that has had a slot waits for it.
   /// - Returns: The slot or the place.
   /// - Throws: ``TaskError`` with code `.queueFull` when as many wait as may.
-  func enter(_ host: Origin, priority: CallPriority) throws -> Entry {
+  func enter(_ host: Origin, priority: CallPriority, isAwaited: @autoclosure @Sendable () -> Bool = false) throws
+    -> Entry
+  {
     let now = clock.now
     let (ticket, decision) = state.withLock { state in
       state.nextTicket += 1
       let ticket = state.nextTicket
-      return (ticket, state.admission.enter(ticket, host: host, priority: priority, at: now))
+      return (ticket, state.admission.enter(ticket, host: host, priority: priority, isAwaited: isAwaited(), at: now))
     }
     switch decision {
     case .start: return .slot(AdmissionSlot(self, host))

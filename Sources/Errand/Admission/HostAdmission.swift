@@ -4,7 +4,7 @@ struct HostAdmission {
   var meter = RateMeter()
   /// The promised time of the next look at the host, for want of a token until then.
   var wakesAt: Duration?
-  /// A line for each priority; none until a call waits.
+  /// A line for each priority, and one before them; none until a call waits.
   private var lines: [WaitingLine] = []
   /// The ticket by which the host stands among those that could start a call, for each priority.
   private var announced: [Admission.Ticket?] = []
@@ -15,12 +15,12 @@ struct HostAdmission {
     meter.take(at: now, rate)
   }
 
-  mutating func append(_ ticket: Admission.Ticket, _ priority: CallPriority, since: Duration) {
+  mutating func append(_ ticket: Admission.Ticket, _ level: Int, since: Duration) {
     if lines.isEmpty {
-      lines = Array(repeating: WaitingLine(), count: CallPriority.allCases.count)
+      lines = Array(repeating: WaitingLine(), count: WaitingLine.levels)
       announced = Array(repeating: nil, count: lines.count)
     }
-    lines[priority.rawValue].append(ticket, since: since)
+    lines[level].append(ticket, since: since)
     waiting += 1
   }
 

@@ -157,6 +157,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         if isAgain, $0.idempotency == .automatic { $0.idempotency = .safeToRepeat }
       }
       if !id.isEmpty { plan.eventOrigins = numberedBy }
+      origin = EventOrigin()  // what happens from here on is not the last call's
       do {
         let (response, call) = try await Call.perform(plan, .stream) { outcome in
           outcome.call.handOver(outcome.response)

@@ -97,7 +97,7 @@ extension Attempt {
   /// True for an error of the call's deadline, from the call's own timer or from the transport's, which was cut to it.
   func isDeadline(_ error: any Error) -> Bool {
     if error is CancellationError { return call.hasExpired }
-    guard let error = error as? TaskError else { return false }
+    guard let error = error as? TaskError, error.call == nil else { return false }  // another call's is its own
     return error.timer == .call || (error.timer == .attempt && state.withLock { $0.isCut })
   }
 

@@ -11,15 +11,21 @@ extension Attempt {
   }
 
   /// Begins work that goes on without the surrounding Swift task: no attempt around that gives its slot back for it.
-  static func besideSurrounding(_ work: @escaping @Sendable () async -> Void) {
-    $current.withValue(nil) { _ = Task { await work() } }
+  @discardableResult
+  static func besideSurrounding(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    $current.withValue(nil) { Task { await work() } }
+  }
+
+  /// True where an attempt is around this one.
+  var isWithinAnother: Bool { around != nil }
+
+  private var around: Attempt? {
+    let current = Self.current
+    return current === self ? state.withLock { $0.outer } : current
   }
 
   /// Has the attempts around this one give their slots back: they wait for it, and it for a slot.
-  func releaseOuter() {
-    let current = Self.current
-    Self.release(current === self ? state.withLock { $0.outer } : current)
-  }
+  func releaseOuter() { Self.release(around) }
 
   /// Has the attempts that the surrounding Swift task is part of give their slots back, before a wait for another call, which
   /// may need one.

@@ -85,7 +85,7 @@ final class Attempt: Sendable {
   @inline(__always)
   private func place(at desk: AdmissionDesk, for host: Origin, _ queued: inout Duration?) async throws -> AdmissionSlot
   {
-    switch try desk.enter(host, priority: call.plan.priority) {
+    switch try desk.enter(host, priority: call.plan.priority, isAwaited: isWithinAnother) {
     case .slot(let free): return free
     case .line(let ticket):
       let start = call.trace.elapsed
@@ -197,8 +197,8 @@ final class Attempt: Sendable {
     // Not the response: its body would keep itself alive. The slot goes with what is called at the body's end.
     if call.delivery.isStream { state.withLock { $0.slot = slot } }
     if response.status.isRedirect { state.withLock { $0.slot = slot } }
-    // A step that sees it may wait for others, as for a new token that all of them need.
-    if call.showsResponsesToSteps, !call.plan.acceptedStatuses.contains(response.status) {
+    // A step that sees it may wait for others, as for a new token that all of them need, in ways that nobody here knows of.
+    if call.showsResponsesToSteps, call.hasStepsOfApp || !call.plan.acceptedStatuses.contains(response.status) {
       slot.giveBack(withPermit: false)  // it may still become the caller's stream
     }
     // Hours may pass until such a body ends, and all else would be refused meanwhile.

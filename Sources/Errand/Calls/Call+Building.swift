@@ -31,7 +31,8 @@ extension Call {
     let encoder = plan.encoder.isInherited ? snapshot.configuration.defaultEncoder : plan.encoder
     var body = HTTPBody.empty
     if !plan.omitsBody, !hooks.own.contains(.noBody) {
-      body = plan.idempotency == .key ? try await keyedBody(encoder) : try await plan.task.uploadBody(encoder: encoder)
+      let hasKey = plan.idempotency == .key || plan.headers.contains(.idempotencyKey)
+      body = hasKey ? try await keyedBody(encoder) : try await plan.task.uploadBody(encoder: encoder)
     }
     if let parameters = plan.task.plannedParameters { try await place(parameters, in: &url, or: &body, encoder) }
     var method = plan.httpMethod
@@ -48,7 +49,7 @@ extension Call {
     if !hooks.own.contains(.preflight) { try await plan.task.preflight(&request) }
     if let preflight = snapshot.configuration.preflight {
       try await preflight(plan.task, &request)
-      if plan.isAway { request.headers = withoutSecrets(request.headers, besides: headers) }
+      if plan.isAway { request = withoutSecrets(request, of: HTTPRequest(method, url, headers: headers)) }
     }
     if surroundings?.authentication != nil { request.options.account = account(for: request.url) }
     if surroundings != nil || snapshot.configuration.cookiePolicy.statesCookies || !plan.cookiePolicy.isInherited {
@@ -131,10 +132,17 @@ extension Call {
     return options
   }
 
-  /// Fields without the secrets that a preflight has added to others.
-  private func withoutSecrets(_ headers: HTTPHeaders, besides others: HTTPHeaders) -> HTTPHeaders {
+  /// A request without the credentials that a preflight has added to the one before it: among the fields, in the URL, for a challenge.
+  private func withoutSecrets(_ request: HTTPRequest, of before: HTTPRequest) -> HTTPRequest {
     let redaction = snapshot.configuration.redaction
-    return HTTPHeaders(headers.filter { others.fields.contains($0) || !redaction.keepsHome($0.name) })
+    var request = request
+    request.url = before.url
+    request.options.digest = nil
+    request.headers = HTTPHeaders(
+      request.headers.filter { [named = request.options.credentialHeaders] field in
+        before.headers.fields.contains(field) || !(redaction.keepsHome(field.name) || named.contains(field.name))
+      })
+    return request
   }
 
   /// Gives a request the limits of streams, where a preflight, a step or a redirect has put a file or a stream in the place of its body.

@@ -20,11 +20,16 @@ extension Call {
     if delivery.isStream { return try await conclude(stream: outcome, finish: finish) }
     if !outcome.isRead { outcome = try await read(outcome) }  // a step has answered
     keepFileValidators(outcome.response)
-    if asked.contains(.postProcess) { try await plan.task.postProcess(response: outcome.response) }
-    let value = try await finish(outcome)
-    if asked.contains(.postflight) { try await plan.task.postflight(response: outcome.response) }
-    if let postflight = snapshot.configuration.postflight { try await postflight(plan.task, outcome.response) }
-    return value
+    do {
+      if asked.contains(.postProcess) { try await plan.task.postProcess(response: outcome.response) }
+      let value = try await finish(outcome)
+      if asked.contains(.postflight) { try await plan.task.postflight(response: outcome.response) }
+      if let postflight = snapshot.configuration.postflight { try await postflight(plan.task, outcome.response) }
+      return value
+    } catch {
+      state.withLock { $0.hasFailedWithAnswer = true }
+      throw error
+    }
   }
 
   private func conclude<Value: Sendable>(

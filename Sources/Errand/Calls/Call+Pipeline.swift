@@ -3,8 +3,12 @@ extension Call {
   @concurrent static func perform<Value: Sendable>(
     _ plan: consuming TaskPlan, _ delivery: Delivery, finish: @escaping @Sendable (Outcome) async throws -> Value
   ) async throws -> Value {
-    let call = Call(plan, delivery)  // 1. snapshot the configuration
-    return try await call.run { call in  // … begun and ended once, cancellable, under its deadline (11)
+    try await Call(plan, delivery).perform(finish: finish)  // 1. snapshot the configuration
+  }
+
+  @inline(__always)
+  func perform<Value: Sendable>(finish: @escaping @Sendable (Outcome) async throws -> Value) async throws -> Value {
+    try await run { call in  // … begun and ended once, cancellable, under its deadline (11)
       // One that has no Swift task of its own begins in the one that builds its request: nothing comes in between.
       if call.surroundings != nil { try await call.begin() }
       return try await call.inTurn {  // 2. wait for the serial queue, and while the call is paused
@@ -153,6 +157,9 @@ extension Call {
   /// True when steps see the responses of its attempts, and may wait for other calls then.
   var showsResponsesToSteps: Bool {
     guard let surroundings else { return false }
-    return !snapshot.configuration.perAttemptSteps.isEmpty || surroundings.authentication != nil
+    return hasStepsOfApp || surroundings.authentication != nil
   }
+
+  /// True when there is a step of the app's that sees every attempt.
+  var hasStepsOfApp: Bool { !snapshot.configuration.perAttemptSteps.isEmpty }
 }

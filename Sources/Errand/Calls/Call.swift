@@ -228,13 +228,21 @@ final class Call: Sendable {
     ((error as? TaskError)?.explanation ?? snapshot.configuration.redaction(text: "\(error)")).onOneLine
   }
 
-  private func completed(_ error: TaskError) -> TaskError {
-    var error = error
+  /// Makes an error this call's; one of another call, which a hook or a step has made for it, names that request in its reason.
+  private func own(_ error: inout TaskError) {
     if let other = error.call, other.number != number {
       error.isOfAnotherCall = true
       // Method and URL become those of this call.
-      if !other.request.isEmpty { error.reason = "\(other.request), sent for it: \(error.reason)" }
+      if !other.request.isEmpty { error.reason = "\(other.request) sent for it: \(error.reason)" }
     }
+    let shown = state.withLock { $0.shown }
+    error.call = (number, trace.isHidden ? "" : title(of: shown))
+  }
+
+  private func completed(_ error: TaskError) -> TaskError {
+    var error = error
+    // A call that this library makes for others fails for each of them.
+    if !plan.isUnseen { own(&error) }
     if error.isUnattributed, let timer = error.timer, let limit = error.limit,
       let setting = Timeouts.setting(of: timer, limit, plan.timeout, plan.timeouts, snapshot.configuration)
     {
@@ -247,7 +255,6 @@ final class Call: Sendable {
     if shown.url == nil { error.task = plan.describedTask(snapshot.configuration.redaction) }
     error.method = shown.method
     error.url = shown.url.map { snapshot.configuration.redaction($0) }
-    error.call = (number, trace.isHidden ? "" : title(of: shown))
     error.retryRefusal = refusal?.reason
     error.mostAttempts = refusal?.mostAttempts
     if error.attemptCount != nil { error.attemptCount = nil }  // those of a transfer that this call has run

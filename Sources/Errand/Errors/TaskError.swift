@@ -199,8 +199,8 @@ public struct TaskError: Error, Sendable {
     set { details.call = newValue }
   }
 
-  /// True where it is the failure of a call that a hook or a step of this call has made.
-  var isOfAnotherCall: Bool {
+  /// True where it is the failure of another call, which a hook or a step has made for this one: code, status and body are that call's.
+  public internal(set) var isOfAnotherCall: Bool {
     get { box.details.isOfAnotherCall }
     set { details.isOfAnotherCall = newValue }
   }

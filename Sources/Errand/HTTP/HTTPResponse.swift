@@ -39,24 +39,30 @@ public struct HTTPResponse: Sendable {
   private final class Rare: Sendable {
     let redirects: [Redirect]
     let unaskedPart: String?
+    let storedAt: Date?
 
-    init?(_ redirects: [Redirect], _ unaskedPart: String?) {
-      if redirects.isEmpty, unaskedPart == nil { return nil }
-      self.redirects = redirects
-      self.unaskedPart = unaskedPart
+    init?(_ redirects: [Redirect], _ unaskedPart: String?, _ storedAt: Date?) {
+      if redirects.isEmpty, unaskedPart == nil, storedAt == nil { return nil }
+      (self.redirects, self.unaskedPart, self.storedAt) = (redirects, unaskedPart, storedAt)
     }
   }
 
   /// The redirects that were followed to it, the first one first; empty for most.
   public internal(set) var redirects: [Redirect] {
     get { rare?.redirects ?? [] }
-    set { rare = Rare(newValue, unaskedPart) }
+    set { rare = Rare(newValue, unaskedPart, storedAt) }
+  }
+
+  /// The moment at which the stored response came that it is; nil for one that came from the remote.
+  var storedAt: Date? {
+    get { rare?.storedAt }
+    set { rare = Rare(redirects, unaskedPart, newValue) }
   }
 
   /// The reason why a 206 is not the part that its request asks for; nil where it is, and for all others.
   var unaskedPart: String? {
     get { rare?.unaskedPart }
-    set { rare = Rare(redirects, newValue) }
+    set { rare = Rare(redirects, newValue, storedAt) }
   }
 
   /// The media type that the header names.

@@ -70,7 +70,7 @@ final class HandleDesk<Value: Sendable>: Sendable {
       state.gate = control.gate
       if state.progress.state == .paused { control.gate.close() }
     }
-    let job = Task { [self] in
+    let job = Attempt.besideSurrounding { [self] in
       defer { if let number { work?.calls.leave(number) } }
       do {
         finish(.success(try await operation(control)), round)
@@ -149,7 +149,10 @@ final class HandleDesk<Value: Sendable>: Sendable {
 
   /// The value of the present round. A cancelled waiter stops waiting; the round goes on.
   func value() async throws -> Value {
-    if state.withLock({ $0.result == nil }) { try mayWait() }
+    if state.withLock({ $0.result == nil }) {
+      try mayWait()
+      Attempt.releaseSurrounding()  // its call may wait for their slots
+    }
     let id = state.withLock { state in
       state.lastID += 1
       return state.lastID

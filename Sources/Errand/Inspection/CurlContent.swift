@@ -79,16 +79,26 @@ struct CurlContent {
     }
     let name = String(decoding: value[..<sign], as: UTF8.self)
     let text = String(decoding: value[(sign + 1)...], as: UTF8.self)
-    if isPlain || !text.contains(where: { $0 == "\"" || $0 == ";" }) { return .text(name, text) }
     let content = text.prefix { $0 != ";" }
+    let isPadded = content.first?.isWhitespace ?? false || content.last?.isWhitespace ?? false
+    if isPlain || !isPadded && !text.contains(where: { $0 == "\"" || $0 == ";" }) { return .text(name, text) }
+    let mark = ";type="
     let options = text[content.endIndex...]
-    let others = [";filename=", ";headers=", ";encoder=", ";type="].contains { options.dropFirst().contains($0) }
-    guard !content.hasPrefix("\""), options.isEmpty || options.hasPrefix(";type=") && !others else {
-      throw Refusal(reason: "curl reads '\"' and ';' in '-F name=text' as marks: use --form-string, or one ';type='")
+    let type = options.dropFirst(mark.count)
+    guard !isPadded, !text.contains("\""), options.hasPrefix(mark), isType(type) else {
+      throw Refusal(
+        reason:
+          "curl reads quotes, ';' and blanks around the text of '-F name=text': use --form-string, or one ';type='")
     }
-    guard !options.isEmpty else { return .text(name, text) }
-    let type = MediaType(String(options.dropFirst(";type=".count)))
-    return .body(name, .bytes(Data(content.utf8), type: type))
+    return .body(name, .bytes(Data(content.utf8), type: MediaType(String(type))))
+  }
+
+  /// True for a media type, perhaps with a charset: what else may follow is curl's.
+  private static func isType(_ text: Substring) -> Bool {
+    let words = text.split(separator: ";", omittingEmptySubsequences: false)
+    guard let type = words.first, words.dropFirst().allSatisfy({ $0.hasPrefix("charset=") }) else { return false }
+    return type.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { !$0.isEmpty }
+      && type.count { $0 == "/" } == 1 && !text.contains { $0.isWhitespace }
   }
 
   // MARK: Data

@@ -1,3 +1,5 @@
+import ErrandFoundation
+
 /// The stored response to a task, and then the remote's; what ``PayloadDownloadingTask/updates()`` gives.
 ///
 /// Each is the result of a call of its own. It gives one response where nothing is stored.
@@ -16,7 +18,21 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let plan: TaskPlan
     private var calls: [CachePolicy]
-    private var hasGiven = false
+    /// The stored response that was given; nil where there was none.
+    private var given: Stored?
+
+    /// The parts of a stored response by which another one differs.
+    private struct Stored: Equatable {
+      let date: Date
+      let headers: HTTPHeaders
+
+      /// Nil for a response of the remote.
+      init?(_ response: HTTPResponse) {
+        guard let date = response.storedAt else { return nil }
+        self.date = date
+        headers = HTTPHeaders(response.headers.filter { $0.name != .age && $0.name != .cacheStatus })
+      }
+    }
 
     init(_ plan: TaskPlan) {
       self.plan = plan
@@ -32,8 +48,9 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
         do {
           let response = try await response(policy)
           // One that never changes is not asked for again (RFC 8246 §2.1), and is not given twice.
-          if hasGiven, response.headers[.cacheStatus].map({ $0.hasPrefix("errand; hit") }) ?? false { continue }
-          hasGiven = true
+          let stored = Stored(response.response)
+          if stored != nil, stored == given { continue }
+          given = stored
           return response
         } catch let error as TaskError where !calls.isEmpty && Self.isPassedOver(error) {
           continue
@@ -53,7 +70,7 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
 
     /// True where the stored response is missing, or is one of before the payload's type was changed: the remote's follows.
     private static func isPassedOver(_ error: TaskError) -> Bool {
-      error.code == .notCached || error.code == .decodingFailed || error.code == .badStatus
+      [.notCached, .decodingFailed, .badStatus].contains(error.code) && !error.isOfAnotherCall
     }
   }
 }

@@ -21,12 +21,13 @@ enum TransferIdentity {
     }
   }
 
-  // Amazon's and Google's; CloudFront's and the older ones of both; Azure's; an application's own.
+  // Amazon's and Google's; CloudFront's, the older ones of both and all that expire; Azure's; an application's own.
   private static let kinds = [
     Kind(signature: "x-amz-signature", prefix: "x-amz-"), Kind(signature: "x-goog-signature", prefix: "x-goog-"),
     Kind(
-      signature: "signature", marks: ["key-pair-id", "awsaccesskeyid", "googleaccessid"], names: ["expires", "policy"]),
-    Kind(signature: "sig", marks: ["sv"], names: ["se", "st", "skt", "ske"]),
+      signature: "signature", marks: ["key-pair-id", "awsaccesskeyid", "googleaccessid", "ossaccesskeyid", "expires"],
+      names: ["policy"]),
+    Kind(signature: "sig", marks: ["se", "si"], names: ["sv", "st", "skt", "ske"]),
     Kind(signature: "signature"), Kind(signature: "sig"),
   ]
 

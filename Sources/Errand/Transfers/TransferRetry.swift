@@ -36,7 +36,7 @@ struct TransferRetry: Sendable {
 
   /// An error of a request: where it ran into what was left of the deadline, it names the deadline.
   func attributed(_ error: TaskError) -> TaskError {
-    guard let limit, error.timer == .call, error.limit != limit else { return error }
+    guard let limit, error.timer == .call, error.limit != limit, !error.isOfAnotherCall else { return error }
     return error.relimited(to: limit)
   }
 
@@ -82,8 +82,11 @@ struct TransferRetry: Sendable {
   /// - Parameters:
   ///   - error: Its failure.
   ///   - request: Its request, as far as it is known.
+  ///   - onceOnly: The method of what would be sent again, where that may not be; nil where it may.
   ///   - waited: The part of what the server asks for that is over.
-  func delay(after error: TaskError, _ request: HTTPRequest, waited: Duration = .zero) async throws -> Duration {
+  func delay(
+    after error: TaskError, _ request: HTTPRequest, onceOnly: HTTPMethod? = nil, waited: Duration = .zero
+  ) async throws -> Duration {
     let failure = RetryPolicy.Failure(
       request: request, attempts: attempts, error: error,
       retryAfter: RetryAfter.delay(in: error.headers).map { max(.zero, $0 - waited) },
@@ -97,7 +100,9 @@ struct TransferRetry: Sendable {
     case .stand: throw refused
     case .giveUp(let reason): refused.retryRefusal = reason
     case .retry(let delay):
-      if let remaining, delay >= remaining {
+      if let onceOnly {
+        refused.retryRefusal = Call.onceOnly(onceOnly)
+      } else if let remaining, delay >= remaining {
         refused.retryRefusal = "the call's deadline comes before the delay of \(delay.formattedSeconds) is over"
       } else if isRepetition, !error.isSurelyNotSent, let host = Origin(request.url), !manager.retries.spend(for: host)
       {

@@ -50,6 +50,13 @@ import Testing
     #expect(stub.requests.map(\.method) == [.post, .get])
   }
 
+  @Test func `the error of a later connection is its own`() async throws {
+    let stub = StubServer(stream("data: a\n\n"), .status(404))
+    let error = await #expect(throws: TaskError.self) { try await all(Prices().on(stub.server).events()) }
+    #expect(error?.reason == "404 Not Found" && error?.isOfAnotherCall == false)
+    #expect(error?.record.entries.count { "\($0.moment)" == "call started" } == 1)
+  }
+
   @Test func `a terminator ends them, and is not given`() async throws {
     let stub = StubServer(stream("data: a\n\ndata: [DONE]\n\ndata: b\n\n"))
     #expect(try await all(Prices().on(stub.server).events(until: "[DONE]")) == ["a"])

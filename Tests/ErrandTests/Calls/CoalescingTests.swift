@@ -44,6 +44,20 @@ import Testing
     #expect(shop.server.manager.runningCount == 0)
   }
 
+  @Test func `the error of a shared request is that of each call, and one of a step's call names that once`()
+    async throws
+  {
+    gate.open()
+    let failing = shop(status: .notFound)
+    let own = try #require(await taskError { _ = try await failing.task().download() })
+    #expect(own.reason == "404 Not Found: 1" && !own.isOfAnotherCall)
+    let other = shop()
+    await other.server.update { $0.authentication = .bearer { try await failing.task().download() } }
+    let nested = try #require(await taskError { _ = try await other.task().download() })
+    #expect(
+      nested.reason.components(separatedBy: "sent for it").count == 2 && nested.isOfAnotherCall, "\(nested.reason)")
+  }
+
   @Test func `the error of a shared request says what was tried, and so does the record of a response`() async throws {
     gate.open()
     let failing = shop(status: .serviceUnavailable)

@@ -152,7 +152,9 @@ import Testing
 
   @Test(arguments: [
     "a=b;c", #"a="b;c""#, "a=x;filename=f.txt;type=text/html", "a=x;type=text/html;filename=y", "a=x;headers=X: y",
-    "a=x;type=text/html;encoder=base64", "a=x;type=text/html;type=text/plain",
+    "a=x;type=text/html;encoder=base64", "a=x;type=text/html;type=text/plain", "a=x;type=text/plain; filename=y",
+    "a=x;type=text/plain;FILENAME=y", "a= x ", "a=x ;type=text/plain", "a=x;type=bad",
+    "a=x;type=text/plain ;headers=X: y",
   ]) func `a text with marks that curl reads for itself is refused`(part: String) throws {
     #expect(throws: TaskError.self) { try request("curl https://a.test/ -F '\(part)'") }
     _ = try request("curl https://a.test/ --form-string '\(part)'")

@@ -39,7 +39,7 @@ import Testing
     }
     let refused = try await error { try await PlainTask().on(stub.server).run() }
     let url = "https://shop.test/widgets/7"
-    #expect(refused.reason == (isHidden ? "404 Not Found" : "GET \(url), sent for it: 404 Not Found"))
+    #expect(refused.reason == (isHidden ? "404 Not Found" : "GET \(url) sent for it: 404 Not Found"))
   }
 
   @Test(arguments: [

@@ -4,67 +4,29 @@ import Testing
 
 @testable import Errand
 
-/// Steps whose calls wait for other calls, with one slot for all: what the step's own attempt holds is given back first.
+/// Calls that are made while a request is sent, and wait for other calls, with one slot for all: what the attempt around them holds is
+/// given back first.
 @Suite(.timeLimit(.minutes(10))) struct NestedWaitTests {
-  /// Makes a call of its own with a response in hand whose slot is held.
-  private struct Nesting: PerAttemptStep {
-    let hasResponse: Gate
-    let mayGoOn: Gate
-    let nested: @Sendable (Server) -> Modified<ShopTask>
-    let server: Shared<Server?>
-
-    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
-      let response = try await next(request)
-      guard request.url.path == "/outer", let server = server.withLock({ $0 }) else { return response }
-      hasResponse.open()
-      await mayGoOn.wait()
-      _ = try await nested(server).downloadData()
-      return .json("[1]", for: request)
-    }
-  }
-
-  /// A body that ends with its gate.
-  private final class Held: HTTPBodySource {
-    let end: Gate
-
-    init(end: Gate) { self.end = end }
-
-    func next() async throws -> Data? {
-      await end.wait()
-      return nil
-    }
-  }
-
-  private let hasResponse = Gate()
+  private let isSending = Gate()
   private let mayGoOn = Gate()
-  private let end = Gate()
   private let tokens = NumberedTokens(stored: nil)
 
-  private func shop(
-    _ nested: @escaping @Sendable (Server) -> Modified<ShopTask>,
-    _ configure: @escaping (inout ServerConfiguration) -> Void
-  ) -> VirtualShop {
-    let server = Shared<Server?>(nil)
-    let step = Nesting(hasResponse: hasResponse, mayGoOn: mayGoOn, nested: nested, server: server)
-    let shop = VirtualShop(
-      limits: ThrottleLimits(perHost: 1),
-      configure: {
-        $0.perAttemptSteps = [step]
-        configure(&$0)
-      },
-      answer: { [end] _, request, _ in
-        request.url.path == "/outer"
-          ? HTTPResponse(url: request.url, body: HTTPResponseBody(Held(end: end))) : .ok(request)
-      })
-    server.withLock { $0 = shop.server }
-    return shop
+  private func shop(_ configure: (inout ServerConfiguration) -> Void) -> VirtualShop {
+    VirtualShop(limits: ThrottleLimits(perHost: 1), configure: configure) { _, request, _ in
+      try await request.body.forEachChunk { _ in }
+      return .ok(request)
+    }
   }
 
-  /// Runs a call whose step makes another, while `other` waits for the slot that it has.
-  private func run(_ shop: VirtualShop, _ other: Modified<ShopTask>) async throws {
-    defer { end.open() }
-    let outer = Task { try await shop.task("outer", method: .post).authenticated(.none).run() }
-    await hasResponse.wait()
+  /// Runs a call whose body makes another, while `other` waits for the slot that it has.
+  private func run(_ shop: VirtualShop, _ nested: Modified<ShopTask>, _ other: Modified<ShopTask>) async throws {
+    let body = MadeBody(server: shop.server) { [isSending, mayGoOn] in
+      isSending.open()
+      await mayGoOn.wait()
+      return try await nested.downloadData()
+    }
+    let outer = Task { try await body.authenticated(.none).run() }
+    await isSending.wait()
     let waiting = Task { try await other.downloadData() }
     #expect(await eventually { shop.manager.throttle.waiting == 1 })
     mayGoOn.open()
@@ -74,14 +36,14 @@ import Testing
   }
 
   @Test func `a call that joins another one`() async throws {
-    let shop = shop({ ShopTask(path: "inner", httpMethod: .get).on($0) }) { $0.coalescesRequests = true }
-    try await run(shop, shop.task("inner"))
+    let shop = shop { $0.coalescesRequests = true }
+    try await run(shop, shop.task("inner"), shop.task("inner"))
     #expect(shop.sentCount == 2)
   }
 
   @Test func `a call in the serial queue of another one`() async throws {
-    let shop = shop({ ShopTask(path: "inner", httpMethod: .get).on($0).serialQueue(.named("q")) }) { _ in }
-    try await run(shop, shop.task("other").serialQueue(.named("q")))
+    let shop = shop { _ in }
+    try await run(shop, shop.task("inner").serialQueue(.named("q")), shop.task("other").serialQueue(.named("q")))
     #expect(shop.sentCount == 3)
   }
 
@@ -98,9 +60,10 @@ import Testing
     }
     let server = Shared<Server?>(nil)
     let authentication = Authentication.custom(Login(server: server))
-    let shop = shop({ ShopTask(path: "inner", httpMethod: .get).on($0).authenticated(authentication) }) { _ in }
+    let shop = shop { _ in }
     server.withLock { $0 = shop.server }
-    try await run(shop, shop.task("other").authenticated(authentication))
+    try await run(
+      shop, shop.task("inner").authenticated(authentication), shop.task("other").authenticated(authentication))
     #expect(shop.sentCount == 4)
   }
 
@@ -129,9 +92,9 @@ import Testing
           if request.url.path == "/inner", count == 3 { await validates.wait() }
         }
       },
-      answer: { [hasResponse, mayGoOn] _, request, _ in
+      answer: { [isSending, mayGoOn] _, request, _ in
         if request.url.path == "/outer" {
-          hasResponse.open()
+          isSending.open()
           await mayGoOn.wait()
         }
         return .text("1", [.cacheControl: "max-age=10, stale-while-revalidate=30"], for: request)
@@ -140,7 +103,7 @@ import Testing
     _ = try await CachedTask(path: "inner").on(shop.server).download()
     shop.clock.advance(by: .seconds(20))
     let outer = Task { try await shop.task("outer").run() }
-    await hasResponse.wait()
+    await isSending.wait()
     validates.open()
     // It waits in line: the slot that the outer call has is not given back for it.
     #expect(await eventually { shop.manager.throttle.waiting == 1 || shop.sentCount == 3 })
@@ -148,5 +111,23 @@ import Testing
     mayGoOn.open()
     _ = try await outer.value
     #expect(await eventually { shop.sentCount == 3 && shop.manager.callCount == 0 })
+  }
+}
+
+/// An upload whose body is made while it is sent.
+struct MadeBody: ServerPOSTTask {
+  var server: Server
+  let path = "outer"
+  let make: @Sendable () async throws -> Data
+
+  func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
+    .stream { [make] in
+      let isMade = Shared(false)
+      return AsyncThrowingStream<Data, any Error>(unfolding: {
+        if isMade.withLock({ $0 }) { return nil }
+        isMade.withLock { $0 = true }
+        return try await make()
+      })
+    }
   }
 }

@@ -113,7 +113,10 @@ final class CacheRun: Sendable {
       guard let body = try? entry.open(range) else { return nil }  // removed meanwhile: the remote has it
       response.body = body
     }
-    if carrier == nil { call.noteStored(request, status) }
+    if carrier == nil {
+      response.storedAt = entry.response.responseTime
+      call.noteStored(request, status)
+    }
     var outcome = Outcome(call, response, isRead: call.delivery.isInMemory || answer.range == nil)
     outcome.data = data
     outcome.size = data.count

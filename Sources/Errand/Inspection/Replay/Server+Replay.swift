@@ -43,7 +43,7 @@ extension Server {
 }
 
 extension ServerTask {
-  /// The task answered from a recording, with all else as it is, on whatever server it runs. Runs of the same modified task play it one after the other.
+  /// The task answered from a recording, with all else as it is, whatever server it runs on: nothing is sent, also where that has another origin, of which nothing is recorded. Runs of the same modified task play it one after the other.
   ///
   ///     let widget = try await GetWidget(id: 7).replay(from: file).download()  // sends nothing
   ///

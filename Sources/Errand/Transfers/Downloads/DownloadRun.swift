@@ -122,7 +122,7 @@ actor DownloadRun {
       asked.isOther = isOther(first)
       let step = DownloadStep.after(response.status, response.headers, asked: asked)
       return Reply(step: step, source: .success(response), url: first)
-    } catch let error as TaskError where error.code == .badStatus {
+    } catch let error as TaskError where error.code == .badStatus && !error.isOfAnotherCall {
       guard let status = error.status else { throw error }
       // The URL of an error is that of the last hop, and without secrets: what was asked for is the task's.
       let url = try await ServerSnapshot.url(of: makePlan())

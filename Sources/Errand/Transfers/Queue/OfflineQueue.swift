@@ -264,30 +264,36 @@ public actor OfflineQueue {
     case .success(let restored): task = restored
     case .failure(let reason): return .leaves(.setAside(reason: reason.words))
     }
+    let call = call(of: task, queued.idempotencyKey)
     do {
-      let response = try await send(task, queued.idempotencyKey)
+      let response = try await Self.perform(call)
       guard QueueRules.strays(response) else { return .leaves(.delivered(response.status)) }
       let error = TaskError(
         .badRedirect, "a redirect made a GET of the POST, as to a page where people sign in", phase: .finishing)
       return .stays(error.with(response, Data(), server.configuration), retryAfter: nil)
     } catch {
-      guard QueueRules.stays(after: error) else { return .leaves(.failed(error)) }
+      // What a hook throws then is no reason to send again what the server has accepted.
+      let isAnswered = call.state.withLock { $0.hasFailedWithAnswer }
+      guard !isAnswered, QueueRules.stays(after: error) else { return .leaves(.failed(error)) }
       return .stays(error, retryAfter: (error as? TaskError).flatMap { RetryAfter.delay(in: $0.headers) })
     }
   }
 
-  private func send(_ task: any PersistentTask, _ key: String) async throws -> HTTPResponse {
+  @concurrent private static func perform(_ call: Call) async throws -> HTTPResponse {
+    try await call.perform { $0.response }
+  }
+
+  private func call(of task: any PersistentTask, _ key: String) -> Call {
     var plan = task.plan
     plan.change { [server] plan in
       plan.server = server
       plan.headers[.idempotencyKey] = key
       (plan.cachePolicy, plan.hedging) = (.none, .none)
-      // The body of a form is the same each time, too.
       if plan.idempotency != .neverRepeat { plan.idempotency = .key }
       // What is returned and no success was not delivered.
       if plan.acceptedStatuses.areUsual { plan.acceptedStatuses = AcceptedStatuses { $0.isAccepted } }
     }
-    return try await Call.perform(plan, .discarded) { $0.response }
+    return Call(plan, .discarded)
   }
 
   // MARK: Restoring

@@ -20,7 +20,7 @@ public import ErrandFoundation
 public final class ResumableUpload: Sendable {
   /// Gives the bytes of an upload from a position on: as many as are requested, or fewer, and these are the last.
   ///
-  /// The same position may be asked for again, where the server has not taken what was sent.
+  /// The same position may be asked for again, where the server has not taken what was sent. At the deadline it is cancelled, and waited for.
   public typealias Bytes = @Sendable (_ offset: Int64, _ count: Int) async throws -> Data
 
   /// What is to be sent, and how.
@@ -124,7 +124,7 @@ public final class ResumableUpload: Sendable {
     try await desk.run(makePlan()) { [self] in try await withRun { try await $0.run() } }
   }
 
-  /// Pauses the upload: the request under way ends.
+  /// Pauses the upload: the request under way ends, but for one that may not be sent twice.
   ///
   /// - Returns: Whether it is paused because of this.
   @discardableResult
@@ -140,7 +140,8 @@ public final class ResumableUpload: Sendable {
   public func cancel() { desk.cancel() }
 
   /// Has the server forget an upload that does not run, and forgets it here; where the server cannot be asked, it is kept for another try.
-  /// Throws ``TaskError`` with code `.transferInUse` while it runs, or that of the request.
+  /// Throws ``TaskError`` with code `.transferInUse` while it runs, or that of the request; one of 405 or 501 says that the server never forgets
+  /// an upload, which is forgotten here then.
   public func discard() async throws { try await withRun { try await $0.discard() } }
 
   /// The place that the server has named for the upload; nil until a run, or ``discard()``, knows it.

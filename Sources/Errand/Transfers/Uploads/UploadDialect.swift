@@ -136,6 +136,8 @@ public enum UploadPosition: Sendable, Hashable {
   case at(Int64)
   /// The server has all.
   case finished
+  /// The server took the last piece. The answer does not say that it has all; a server that knows the upload no more afterwards has.
+  case taken
   /// The answer does not say, and a query will.
   case unknown
   /// The server does not know the upload any more: it is begun again.

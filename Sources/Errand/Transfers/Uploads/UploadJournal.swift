@@ -10,6 +10,8 @@ struct UploadJournal: Codable, Sendable, Equatable {
   let identity: String
   let stamp: FileStamp
   let session: UploadSession
+  /// True once the server may have all; nil in a journal of before that was kept.
+  var mayBeWhole: Bool?
 }
 
 /// The identity of a file's content: one that is changed has another.

@@ -5,23 +5,34 @@ enum UploadKeep: Sendable {
   case journal(TransferPlace)
   case memory(UploadMemory)
 
-  /// What an earlier run has begun, of the same bytes (of any where there is no stamp) and at the same place; and whether the server was
-  /// not told the length then.
-  func restored(for dialect: any UploadDialect, _ stamp: FileStamp?, _ identity: String) -> (
-    UploadSession?, isDeferred: Bool
-  ) {
+  /// What an earlier run has begun.
+  struct Restored {
+    let session: UploadSession
+    /// True where the server was not told the length then.
+    var isDeferred = false
+    /// True where the server may have all.
+    let mayBeWhole: Bool
+  }
+
+  /// What an earlier run has begun, of the same bytes (of any where there is no stamp) and at the same place; nil for nothing.
+  func restored(for dialect: any UploadDialect, _ stamp: FileStamp?, _ identity: String) -> Restored? {
     switch self {
     case .journal(let place):
-      guard let data = place.read("upload"),
-        let journal = try? JSONDecoder().decode(UploadJournal.self, from: data),
-        journal.format == UploadJournal.format, journal.dialect == dialect.name,
+      guard let journal = Self.journal(at: place), journal.dialect == dialect.name,
         stamp == nil || journal.stamp == stamp, journal.identity == identity
-      else { return (nil, false) }
-      return (journal.session, false)
+      else { return nil }
+      return Restored(session: journal.session, mayBeWhole: journal.mayBeWhole ?? false)
     case .memory(let memory):
       let known = memory.read()
-      return known.identity == identity ? (known.session, known.isDeferred) : (nil, false)
+      guard known.identity == identity, let session = known.session else { return nil }
+      return Restored(session: session, isDeferred: known.isDeferred, mayBeWhole: known.mayBeWhole)
     }
+  }
+
+  private static func journal(at place: TransferPlace) -> UploadJournal? {
+    guard let data = place.read("upload"), let journal = try? JSONDecoder().decode(UploadJournal.self, from: data)
+    else { return nil }
+    return journal.format == UploadJournal.format ? journal : nil
   }
 
   /// Keeps what the server has begun.
@@ -35,7 +46,20 @@ enum UploadKeep: Sendable {
       try place.write(try JSONEncoder().encode(journal), to: "upload")
       place.syncFolder()
     case .memory(let memory):
-      memory.change { ($0.session, $0.identity, $0.isDeferred) = (session, identity, isDeferred) }
+      memory.change { known in
+        (known.session, known.identity, known.isDeferred, known.mayBeWhole) = (session, identity, isDeferred, false)
+      }
+    }
+  }
+
+  /// Notes whether the server may have all.
+  func note(mayBeWhole: Bool) throws {
+    switch self {
+    case .journal(let place):
+      guard var journal = Self.journal(at: place), journal.mayBeWhole ?? false != mayBeWhole else { return }
+      journal.mayBeWhole = mayBeWhole
+      try place.write(try JSONEncoder().encode(journal), to: "upload")
+    case .memory(let memory): memory.change { $0.mayBeWhole = mayBeWhole }
     }
   }
 
@@ -69,6 +93,7 @@ final class UploadMemory: Sendable {
     /// The hash of where it goes.
     var identity = ""
     var isDeferred = false
+    var mayBeWhole = false
     var given: Int64 = 0
     fileprivate var isTaken = false
   }

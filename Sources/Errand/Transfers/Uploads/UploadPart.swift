@@ -89,8 +89,13 @@ struct UploadPart: ServerTask {
     plan.redirectPolicy = .refuse
     plan.cachePolicy = .none
     plan.gzipUploadThreshold = .max
-    // A piece of which some may have arrived is not sent once more before the server was asked, not even on a fresh connection.
-    plan.idempotency = content.isPiece ? .neverRepeat : .automatic
+    // A piece of which some may have arrived is not sent once more before the server was asked, not even on a fresh connection. A key
+    // is among the fields of the request that has one.
+    if content.isPiece {
+      plan.idempotency = .neverRepeat
+    } else if base.idempotency == .key {
+      plan.idempotency = .automatic
+    }
     plan.isPiece = content.isPiece
     if let deadline { plan.timeouts.call = deadline }
     return plan

@@ -29,16 +29,19 @@ actor UploadRun {
   private var furthest: Int64 = 0
   /// The position behind the last byte that was sent; nil where an earlier run has begun the upload, so that it is not known.
   private var sent: Int64?
-  /// True once a piece was sent that is the last.
-  private var hasSentLast = false
-  /// The answer of a server that took it, and did not say that it has all.
+  /// True where the server may have all: what ends the upload was sent, and the server has not said since that it has less. What is then
+  /// gone there may have been taken: it is not begun again, unless the task allows that.
+  private var mayBeWhole = false
+  /// The answer of a server that took the last piece, and did not say that it has all.
   private var taken: TaskResponse<Data>?
+  /// The `Idempotency-Key` of the request that begins the upload, the same until that is answered.
+  private var key: String?
   private var attempts = 0
   private var hasGained = false
   /// True where something was gained since the last failure: the next one is then the first again, and costs no budget.
   private var hasGainedSince = false
   private var result: TaskResponse<Data>?
-  /// The answer of a server that has all and refuses it.
+  /// The error after which nothing is tried again: a server has all and refuses it, or may have all.
   private var rejection: TaskError?
 
   init(
@@ -78,9 +81,10 @@ actor UploadRun {
     try await retry.pass(desk)
     attempts += 1
     hasGained = false
-    desk.note(.running(progress(0, rate: nil)))
+    desk.note(.running(progress()))
     do {
-      try await desk.attempt { try await self.step() }
+      // A pause does not cut what might then have to be sent twice.
+      if beginsWhole { try await step() } else { try await desk.attempt { try await self.step() } }
       if hasGained { retry.gained() }
       hasGainedSince = hasGainedSince || hasGained
     } catch is TransferDesk.Held {
@@ -88,26 +92,36 @@ actor UploadRun {
     } catch let error as TaskError {
       if let rejection { throw rejection }
       offset = nil
-      // One that has no bytes is whole with the request that begins it.
-      if session == nil, length == 0, job.dialect.endsWithLastByte { try refuseSecond(error) }
       retry.failed(error, hasGained: hasGained || hasGainedSince)
       hasGainedSince = false
       let url = error.url.flatMap { URL(string: $0) } ?? session?.location ?? server.configuration.remote.url
       let request = HTTPRequest(.put, url ?? URL(fileURLWithPath: job.name), body: .text("0"))
-      let delay = try await retry.delay(after: error, request)
+      let onceOnly = session == nil && mayBeWhole && !mayBeginTwice ? beginning.method : nil
+      let delay = try await retry.delay(after: error, request, onceOnly: onceOnly)
       desk.note(.delayed(delay, error))
       try await server.manager.clock.sleep(for: delay)
     }
   }
 
-  /// Throws an error after which another upload might be a second one, unless the task allows that.
-  private func refuseSecond(_ error: TaskError) throws {
-    let plan = makePlan()
-    let isRepeatable = plan.idempotency.allowsRepetition(of: .post, plan.headers)
-    guard error.code != .badStatus, !error.isSurelyNotSent, !isRepeatable else { return }
-    var refused = retry.attributed(error)
-    refused.retryRefusal = Call.onceOnly(.post)
-    throw refused
+  /// True where the next request begins the upload and, as there are no bytes, is the whole of it.
+  private var beginsWhole: Bool { session == nil && length == 0 && job.dialect.endsWithLastByte }
+
+  /// The request that begins the upload.
+  private var beginning: UploadRequest {
+    var request = job.dialect.begin(UploadSource(fileName: job.name, length: length, type: job.type))
+    if makePlan().idempotency == .key {
+      key = key ?? server.manager.random.key()
+      request.headers.setDefault(key ?? "", for: .idempotencyKey)
+    }
+    return request
+  }
+
+  /// True where that may reach the server twice.
+  private var mayBeginTwice: Bool {
+    let (plan, request) = (makePlan(), beginning)
+    var headers = plan.headers
+    headers.replace(with: request.headers)
+    return plan.idempotency.allowsRepetition(of: request.method, headers)
   }
 
   /// Sends one request: the next piece, or what has to come before it.
@@ -119,8 +133,32 @@ actor UploadRun {
       return try await follow(answer, after: nil)
     }
     let (piece, content) = try await piece(at: offset, of: session)
-    let answer = try await send(job.dialect.send(piece, of: session), to: session.location, content)
+    let request = job.dialect.send(piece, of: session)
+    let answer = try await ending(piece.isLast) { try await send(request, to: session.location, content) }
     try await follow(answer, after: piece)
+  }
+
+  /// Sends what may end the upload: the server may have all from then on, unless it saw nothing or refuses that.
+  private func ending(
+    _ isEnd: Bool, _ send: () async throws -> TaskResponse<Data>
+  ) async throws -> TaskResponse<Data> {
+    guard isEnd else { return try await send() }
+    try note(mayBeWhole: true)
+    do {
+      let answer = try await send()
+      // RFC 9110 §15.5.9: one that was waited for may have come after all.
+      if answer.status.kind == .clientError, answer.status.code != 408 { try note(mayBeWhole: false) }
+      return answer
+    } catch let error as TaskError where error.isSurelyNotSent {
+      try note(mayBeWhole: false)
+      throw error
+    }
+  }
+
+  private func note(mayBeWhole: Bool) throws {
+    guard self.mayBeWhole != mayBeWhole else { return }
+    self.mayBeWhole = mayBeWhole
+    try keep.note(mayBeWhole: mayBeWhole)
   }
 
   /// Throws where the file is another one than at the beginning.
@@ -155,7 +193,7 @@ actor UploadRun {
       }
       keep.note(given: offset + count)
     }
-    (sent, hasSentLast) = (sent.map { max($0, offset + piece.count) }, hasSentLast || piece.isLast)
+    sent = sent.map { max($0, offset + piece.count) }
     if isDeferred, piece.isLast { piece.foundLength = length }
     if let checksum = session.checksum { piece.digest = try await job.content.digest(of: piece, data, by: checksum) }
     if let data { return (piece, .bytes(data)) }
@@ -170,9 +208,10 @@ actor UploadRun {
       let answer = try await send(inquiry, to: url, .none)
       if answer.status.kind == .success { checksum = job.dialect.checksum(by: UploadAnswer(answer)) }
     }
-    let source = UploadSource(fileName: job.name, length: length, type: job.type)
-    let request = job.dialect.begin(source)
-    let answer = try await send(request, to: url, request.content == .ofTask ? .own : .none)
+    let request = beginning
+    let answer = try await ending(beginsWhole) {
+      try await send(request, to: url, request.content == .ofTask ? .own : .none)
+    }
     guard answer.status.kind == .success else {
       if answer.status.isRefusal, retry.mayRenew() { return }
       throw TaskError.refused(answer, server)
@@ -186,7 +225,7 @@ actor UploadRun {
     begun.checksum = checksum
     isDeferred = length == nil
     try keep.remember(begun, for: job.dialect, stamp, job.identity(at: url), isDeferred: isDeferred)
-    (session, isRestored, sent, hasSentLast, taken) = (begun, false, 0, false, nil)
+    (session, isRestored, sent, mayBeWhole, taken, key) = (begun, false, 0, false, nil, nil)
     try await reach(0, answer, after: nil)
   }
 
@@ -199,13 +238,7 @@ actor UploadRun {
     var plan = part.plan(request.method, deadline: try retry.time())
     plan.transfer = desk.number
     plan.isRepetition = retry.hasFailed
-    if content.isPiece {
-      let (desk, before, own) = (desk, progress(0, rate: nil), plan.progress)
-      plan.progress = { told in
-        own?(told)
-        if told.direction == .up { desk.note(.running(before.adding(told))) }
-      }
-    }
+    plan.progress = content.isPiece ? teller(plan.progress) : nil
     do {
       return try await Call.perform(plan, .memory) { TaskResponse($0.data, $0) }
     } catch let error as TaskError where error.code == .bodyLengthMismatch {
@@ -214,10 +247,21 @@ actor UploadRun {
     }
   }
 
-  private func progress(_ sent: Int64, rate: Double?, isFinished: Bool = false) -> TransferProgress {
+  /// Tells the desk and the task how far the whole is, while a piece goes up.
+  private func teller(_ own: (@Sendable (TransferProgress) -> Void)?) -> @Sendable (TransferProgress) -> Void {
+    let (desk, before) = (desk, progress())
+    return { told in
+      guard told.direction == .up else { return }
+      let progress = before.adding(told)
+      own?(progress)
+      desk.note(.running(progress))
+    }
+  }
+
+  private func progress(isFinished: Bool = false) -> TransferProgress {
     TransferProgress(
-      direction: .up, attempt: attempts, completed: min((offset ?? furthest) + sent, length ?? .max),
-      total: length, rate: rate, isFinished: isFinished)
+      direction: .up, attempt: attempts, completed: min(offset ?? furthest, length ?? .max), total: length, rate: nil,
+      isFinished: isFinished)
   }
 }
 
@@ -228,25 +272,26 @@ extension UploadRun {
     let stated = answer.headers["Upload-Length"].flatMap { Int64($0) }
     // Of a file of another length: the server has given the place to somebody else.
     if piece == nil, let length, let stated, stated != length { return try await beginAgain(answer) }
-    if isDeferred, isRestored || hasSentLast, let stated, stated >= 0, answer.status.kind == .success {
+    if isDeferred, isRestored || mayBeWhole, let stated, stated >= 0, answer.status.kind == .success {
       // It came with a last piece that was cut: it is told once.
       (isDeferred, length) = (false, stated)
       keep.noteLengthTold()
     }
-    if piece?.isLast == true, answer.status.kind == .success { taken = answer }
-    switch job.dialect.position(UploadAnswer(answer), after: piece) {
+    let position = job.dialect.position(UploadAnswer(answer), after: piece)
+    switch position {
     case .at(let position): try await reach(position, answer, after: piece)
     case .finished:
-      guard piece?.isLast ?? (isRestored || hasSentLast) else {
+      guard piece?.isLast ?? (isRestored || mayBeWhole) else {
         throw TaskError.contradicted(
           "the server says that it has all of \(job.name), and the end was not sent", answer, server)
       }
       try finish(answer)
-    case .unknown:
+    case .unknown, .taken:
+      if position == .taken { taken = answer }
       offset = nil
       try await detour(answer)
     case .gone:
-      // A server that has taken the last piece may have cleared up by now: sent again, there would be two.
+      // A server that has taken the last piece may have cleared up by now.
       if let taken { try finish(taken) } else { try await beginAgain(answer) }
     case .failed:
       if answer.status.isRefusal, retry.mayRenew() {
@@ -265,7 +310,14 @@ extension UploadRun {
   }
 
   /// What is kept stays until another upload was begun, lest a refusal on the way there loses it.
+  /// What the server may have whole is not sent again, for there would be two.
   private func beginAgain(_ answer: TaskResponse<Data>) async throws {
+    if mayBeWhole, !mayBeginTwice {
+      var error = TaskError.refused(answer, server)
+      error.retryRefusal = "the server may have all of \(job.name): discard() has it sent once more"
+      rejection = error
+      throw error
+    }
     (session, offset, isRestored) = (nil, nil, false)
     try await detour(answer)
   }
@@ -278,9 +330,12 @@ extension UploadRun {
         "the server has \(position) bytes of \(job.name), of which \(most) were sent", answer, server)
     }
     isRestored = false
-    if position != length { taken = nil }
     // A length that was found is the server's only once a piece has told it.
     let isWhole = position == length && job.dialect.endsWithLastByte && (!isDeferred || piece?.isLast == true)
+    if !isWhole {
+      taken = nil
+      try note(mayBeWhole: false)
+    }
     if position > furthest {
       (furthest, hasGained) = (position, true)
       standstill.end()
@@ -295,7 +350,9 @@ extension UploadRun {
     try check()
     result = answer
     offset = length
-    desk.note(.running(progress(0, rate: nil, isFinished: true)))
+    let progress = progress(isFinished: true)
+    makePlan().progress?(progress)
+    desk.note(.running(progress))
   }
 
   /// Waits before what does not bring the upload on, and fails it where that does not end.
@@ -324,9 +381,9 @@ extension UploadRun {
   private func restore(_ stamp: FileStamp?) async throws {
     let url = try await ServerSnapshot.url(of: makePlan())
     home = url
-    (session, isDeferred) = keep.restored(for: job.dialect, stamp, job.identity(at: url))
-    isRestored = session != nil
     sent = keep.given
+    guard let restored = keep.restored(for: job.dialect, stamp, job.identity(at: url)) else { return }
+    (session, isDeferred, mayBeWhole, isRestored) = (restored.session, restored.isDeferred, restored.mayBeWhole, true)
   }
 
   /// Has the server forget what was begun. Where it cannot be asked, it is kept, for another try.
@@ -335,6 +392,8 @@ extension UploadRun {
     if let session, let request = job.dialect.cancel(session) {
       let answer = try await send(request, to: session.location, .none)
       guard answer.status.kind == .success || answer.status == .notFound || answer.status == 410 else {
+        // RFC 9110 §15.5.6 and §15.6.2: it never will.
+        if answer.status.code == 405 || answer.status.code == 501 { keep.forget() }
         throw TaskError.refused(answer, server)
       }
     }

@@ -25,6 +25,26 @@ import Testing
     #expect(shop.sentCount == 1)
   }
 
+  @Test func `one that another call has stored meanwhile comes too`() async throws {
+    let shop = CachedShop([.cacheControl: "max-age=60, immutable"])
+    _ = try await shop.get()
+    var updates = shop.task().updates().makeAsyncIterator()
+    #expect(try await updates.next()?.payload == "1")
+    shop.clock.advance(by: .seconds(1))
+    _ = try await shop.task().caching(.reload).download()
+    #expect(try await updates.next()?.payload == "2")
+    #expect(try await updates.next() == nil)
+  }
+
+  @Test(arguments: [("errand; hit", "max-age=60", ["1", "2"]), ("cdn; hit", "max-age=60, immutable", ["1"])])
+  func `what a cache on the way says of itself is not this one's word`(
+    status: String, control: String, expected: [String]
+  ) async throws {
+    let shop = CachedShop([.cacheStatus: status, .cacheControl: control])
+    _ = try await shop.get()
+    #expect(try await texts(shop.task()) == expected)
+  }
+
   @Test func `where the remote says that the first is still good, it comes again`() async throws {
     let shop = CachedShop { number, request in
       number == 1

@@ -30,6 +30,26 @@ import Testing
     }
   }
 
+  private struct Unwritable: Error {}
+
+  @Test(arguments: [false, true]) func `what the server has accepted is not sent again, whatever a hook says then`(
+    isNested: Bool
+  ) async throws {
+    try await withFolder { folder in
+      let (remote, other) = (Remote(), Remote { _ in .notFound })
+      await remote.server.update { [server = other.server] settings in
+        settings.postflight = { _, _ in
+          if isNested { try await Ping().on(server).run() } else { throw Unwritable() }
+        }
+      }
+      let queue = try OfflineQueue(in: folder, on: remote.server, types: [Payment.self])
+      try await queue.add(Payment())
+      for hasLeft in [[true], []] { #expect(try await queue.deliver().map(\.hasLeft) == hasLeft) }
+      #expect(remote.bodies.count == 1)
+      #expect(try await queue.setAside.count == 1)
+    }
+  }
+
   struct Ping: PersistentTask, ServerGETTask {
     static let typeName = "ping"
     var path: String { "ping" }
@@ -38,7 +58,9 @@ import Testing
   struct Photo: PersistentTask, ServerPOSTTask {
     static let typeName = "photo"
     var name: String
+    var isOnce = false
     var path: String { "photos" }
+    var idempotency: Idempotency { isOnce ? .neverRepeat : .automatic }
     var retryPolicy: RetryPolicy { .never }
     func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
       try MultipartForm([.text("name", name)]).body()
@@ -103,7 +125,7 @@ import Testing
       guard case .stays(let error as TaskError) = try await queue.deliver().first?.outcome else {
         throw TaskError(.internal, "the task has left", phase: .finishing)
       }
-      #expect(error.code == .badStatus && error.reason.hasPrefix("GET https://shop.test/ping, sent for it: 404"))
+      #expect(error.code == .badStatus && error.reason.hasPrefix("GET https://shop.test/ping sent for it: 404"))
       #expect(remote.bodies.isEmpty && error.url == (signsIn ? "https://shop.test/notes" : nil))
       isBroken.withLock { $0 = false }
       remote.clock.advance(by: .seconds(3600))  // a source of tokens that has failed is left alone for a while
