@@ -120,7 +120,8 @@ extension Authentication {
 
   /// Forgets all tokens, those in a ``SecretStore`` too: the next request gets a new one, or is not signed in.
   ///
-  /// A refresh that is under way is cancelled first, and waited for.
+  /// A refresh that is under way is cancelled first, and waited for. A refresh may call this itself: that forgets the token that
+  /// there was, and the one that it then gives is a new one.
   /// Throws what keeps a token from being forgotten.
   public func forget() async throws {
     for rule in rules ?? [] { try await rule.source.forget() }

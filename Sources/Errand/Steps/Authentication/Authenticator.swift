@@ -29,7 +29,7 @@ public protocol Authenticator: Sendable {
   func freshness(of token: Token, at now: Date) -> TokenFreshness
 
   /// Sets the header fields that carry a token. Those that it sets are credentials from then on: they stay with the origin
-  /// of the request, and nothing shows them.
+  /// of the request, and nothing shows them. Called once more for a new token: one that cannot be sent is not kept.
   /// Throws where the token cannot be sent.
   func apply(_ token: Token, to request: inout HTTPRequest) throws
 

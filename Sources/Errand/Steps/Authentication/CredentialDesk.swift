@@ -9,6 +9,14 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
     let record: RefreshWait
   }
 
+  /// A refresh, and what the call that has begun it gives it.
+  private struct Flight: Sendable {
+    let number: Int
+    let context: RefreshContext
+    /// The request on which a new token is tried.
+    let request: HTTPRequest
+  }
+
   private struct State {
     var machine = Machine()
     var waiters: [Int: Waiting] = [:]
@@ -55,20 +63,20 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
 
   func sign(_ request: HTTPRequest, refused: Int?, for attempt: SigningAttempt) async throws -> SignedRequest? {
     if let refused {
-      guard let later = try await token(beyond: refused, for: attempt) else { return nil }
+      guard let later = try await token(beyond: refused, for: request, attempt) else { return nil }
       return try signed(request, later, attempt)
     }
-    return try signed(request, try await presentToken(for: attempt), attempt)
+    return try signed(request, try await presentToken(for: request, attempt), attempt)
   }
 
   /// The token to send, a new one where it is due.
-  private func presentToken(for attempt: SigningAttempt) async throws -> Machine.Versioned? {
+  private func presentToken(for request: HTTPRequest, _ attempt: SigningAttempt) async throws -> Machine.Versioned? {
     let (present, isRefused) = state.withLock { ($0.machine.current, $0.machine.isRefused) }
-    guard let present else { return try await token(beyond: 0, for: attempt) }
+    guard let present else { return try await token(beyond: 0, for: request, attempt) }
     let freshness = method.freshness(of: present.token, at: attempt.context.now)
     if freshness == .good, !isRefused { return present }
     do {
-      return try await token(beyond: present.version, for: attempt) ?? present
+      return try await token(beyond: present.version, for: request, attempt) ?? present
     } catch  where freshness == .ageing && !isRefused && !(error is CancellationError) {
       return present  // nearly at its end, and still good
     }
@@ -93,15 +101,20 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
   // MARK: Waiting
 
   /// A token later than `version`, waited for where it has to be got; nil where there is none for now.
-  private func token(beyond version: Int, for attempt: SigningAttempt) async throws -> Machine.Versioned? {
+  private func token(
+    beyond version: Int, for request: HTTPRequest, _ attempt: SigningAttempt
+  ) async throws -> Machine.Versioned? {
     let id = state.withLock { state in
       state.lastID += 1
       return state.lastID
     }
     let record = RefreshWait(attempt.note)
     defer { record.end() }
+    // What a refresh sends is not signed in by it, nor by one that waits for it.
+    guard let wait = RefreshWaits.begin(for: self) else { return nil }
+    defer { RefreshWaits.end(wait) }
     let answer: Answer = await answer { waiter in
-      demand(version, id, Waiting(waiter: waiter, record: record), attempt)
+      demand(version, id, Waiting(waiter: waiter, record: record), request, attempt)
     } onCancel: {
       leave(id)
     }
@@ -109,7 +122,9 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
   }
 
   /// The answer where there is one already; otherwise the waiter is kept, and a refresh is under way.
-  private func demand(_ version: Int, _ id: Int, _ waiting: Waiting, _ attempt: SigningAttempt) -> Answer? {
+  private func demand(
+    _ version: Int, _ id: Int, _ waiting: Waiting, _ request: HTTPRequest, _ attempt: SigningAttempt
+  ) -> Answer? {
     let now = attempt.context.clock.now
     let (answer, flight, hasLoaded) = state.withLock { state -> (Answer?, Int?, Bool) in
       if Task.isCancelled { return (.failure(CancellationError()), nil, true) }
@@ -130,7 +145,7 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
       if hasLoaded { waiting.record.begin() }
       attempt.release()
     }
-    if let flight { begin(flight, attempt.context) }
+    if let flight { begin(Flight(number: flight, context: attempt.context, request: request)) }
     return answer
   }
 
@@ -147,10 +162,10 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
   // MARK: The refresh
 
   /// Begins a refresh: in a Swift task of its own, for none of those who wait for it may end it for the others.
-  private func begin(_ number: Int, _ context: RefreshContext) {
-    let work = context.awaited { [self] in await refresh(context) }
+  private func begin(_ flight: Flight) {
+    let work = flight.context.awaited { [self] in await refresh(flight) }
     let cancelled = state.withLock { state -> Task<Void, Never>? in
-      guard state.flights == number else { return nil }  // another has begun
+      guard state.flights == flight.number else { return nil }  // another has begun
       // It waits for removals that began before it, or would find the token that is about to go; later ones wait for it.
       let flight = Task { [forgetting = state.forgetting] in
         _ = await forgetting?.result
@@ -162,67 +177,95 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
     cancelled?.cancel()
   }
 
-  private func refresh(_ context: RefreshContext) async {
+  private func refresh(_ flight: Flight) async {
     do {
-      let (token, isNew) = try await RefreshScope.adding(self) { try await nextToken(context) }
+      let (token, isNew) = try await RefreshScope.adding(self, .refresh) { try await nextToken(flight) }
       let (waiting, later) = state.withLock { state in
-        let ids = state.machine.succeeded(token, isNew: isNew, at: context.clock.now)
+        let ids = state.machine.succeeded(token, isNew: isNew, at: flight.context.clock.now)
         state.hasLoaded = true
         return (ids.compactMap { state.waiters.removeValue(forKey: $0) }, token == nil ? nil : state.machine.current)
       }
       for caller in waiting { caller.waiter.resume(returning: .success(later)) }
     } catch {
-      fail(error, context)
+      fail(error, flight)
     }
   }
 
-  private func fail(_ error: any Error, _ context: RefreshContext) {
+  private func fail(_ error: any Error, _ flight: Flight) {
     let (waiting, again) = state.withLock { state -> ([Waiting], Int?) in
-      switch state.machine.failed(Self.explained(error, state.machine.isCancelled), at: context.clock.now) {
+      switch state.machine.failed(Self.explained(error), at: flight.context.clock.now) {
       case .tell(let ids): return (ids.compactMap { state.waiters.removeValue(forKey: $0) }, nil)
       case .beginAgain:
         state.flights += 1
         return ([], state.flights)
       }
     }
-    for caller in waiting { caller.waiter.resume(returning: .failure(Self.explained(error, false))) }
-    if let again { begin(again, context) }
+    for caller in waiting { caller.waiter.resume(returning: .failure(Self.explained(error))) }
+    guard let again else { return }
+    begin(Flight(number: again, context: flight.context, request: flight.request))
   }
 
   /// The error for those who wait, who were not cancelled themselves.
-  private static func explained(_ error: any Error, _ isCancelled: Bool) -> any Error {
-    guard error is CancellationError, !isCancelled else { return error }
+  private static func explained(_ error: any Error) -> any Error {
+    guard error is CancellationError else { return error }
     return TaskError(
       .authenticationFailed, "the refresh of the token was cancelled, and not by a call that waits for it: try again",
       phase: .authenticating, underlying: error)
   }
 
   /// The stored token where it is still good, else a refreshed one; and whether it replaces another.
-  private func nextToken(_ context: RefreshContext) async throws -> (token: Method.Token?, isNew: Bool) {
+  private func nextToken(_ flight: Flight) async throws -> (token: Method.Token?, isNew: Bool) {
     let (present, hasLoaded) = state.withLock { ($0.machine.current?.token, $0.hasLoaded) }
-    if hasLoaded { return (try await refreshable(present, context), present != nil) }
+    if hasLoaded { return (try await refreshed(present, flight), present != nil) }
     let stored = try await method.storedToken()
-    if let stored, method.freshness(of: stored, at: context.now) == .good { return (stored, false) }
+    let usable = stored.flatMap { isUsable($0, flight) ? $0 : nil }
+    let freshness = usable.map { method.freshness(of: $0, at: flight.context.now) }
+    if let usable, freshness == .good { return (usable, false) }
     // Until now they waited for the store.
     let records = state.withLock { state in
       state.hasLoaded = true
       return state.waiters.values.map(\.record)
     }
     for record in records { record.begin() }
-    guard let stored else { return (try await refreshable(nil, context), false) }
-    let freshness = method.freshness(of: stored, at: context.now)
+    guard let stored else { return (try await refreshed(nil, flight), false) }
     do {
-      return (try await refreshable(stored, context) ?? stored, true)
+      return (try await refreshed(stored, flight) ?? usable, true)
     } catch  where freshness == .ageing && !(error is CancellationError) {
-      return (stored, false)
+      return (usable, false)
     }
   }
 
-  private func refreshable(_ token: Method.Token?, _ context: RefreshContext) async throws -> Method.Token? {
-    method.isRefreshable ? try await method.refresh(token, context) : nil
+  /// Another token, which a request can carry; nil where there is none.
+  private func refreshed(_ token: Method.Token?, _ flight: Flight) async throws -> Method.Token? {
+    guard method.isRefreshable, let next = try await method.refresh(token, flight.context) else { return nil }
+    // No server ever refuses one that is not sent: it would be kept for ever.
+    try tryOut(next, flight)
+    return next
   }
 
+  /// True for a stored token that a request can carry. Without another one, its error is the answer.
+  private func isUsable(_ token: Method.Token, _ flight: Flight) -> Bool {
+    guard method.isRefreshable else { return true }
+    do {
+      try tryOut(token, flight)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// Throws where a request cannot carry a token.
+  private func tryOut(_ token: Method.Token, _ flight: Flight) throws {
+    var request = flight.request
+    try method.apply(token, to: &request)
+  }
+
+  // MARK: Forgetting
+
   func forget() async throws {
+    if RefreshScope.isRemoval(of: self) { return }  // it is under way
+    guard let wait = RefreshWaits.begin(for: self) else { return try await forgetWithinRefresh() }
+    defer { RefreshWaits.end(wait) }
     let forgetting = state.withLock { state in
       state.forgetCount += 1
       state.machine.forget()
@@ -244,6 +287,19 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
       state.forgetCount += 1
       state.machine.forget()
     }
-    try await RefreshScope.adding(self) { try await method.forget() }
+    try await remove()
   }
+
+  /// Forgets for the refresh that is under way, or for one that waits for that, and would wait for itself: what the first gives after
+  /// that is a new token.
+  private func forgetWithinRefresh() async throws {
+    state.withLock { state in
+      state.forgetCount += 1
+      state.machine.forget()
+      state.hasLoaded = true
+    }
+    try await remove()
+  }
+
+  private func remove() async throws { try await RefreshScope.adding(self, .removal) { try await method.forget() } }
 }

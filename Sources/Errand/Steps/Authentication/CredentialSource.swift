@@ -87,11 +87,35 @@ final class RefreshWait: Sendable {
 
 /// The authenticators whose refresh, or removal, the surrounding Swift task is: what that sends is not signed in by them.
 enum RefreshScope {
-  @TaskLocal static var sources: Set<ObjectIdentifier> = []
+  enum Work { case refresh, removal }
 
-  static func adding<Value>(_ source: any CredentialSource, _ body: () async throws -> Value) async rethrows -> Value {
-    try await $sources.withValue(sources.union([ObjectIdentifier(source)]), operation: body)
+  /// A refresh, or a removal. Swift tasks that it has begun may outlive it.
+  private final class Stay: Sendable {
+    let work: Work
+    let hasEnded = Lock(false)
+
+    init(_ work: Work) { self.work = work }
   }
 
-  static func contains(_ source: any CredentialSource) -> Bool { sources.contains(ObjectIdentifier(source)) }
+  @TaskLocal private static var stays: [ObjectIdentifier: Stay] = [:]
+
+  static func adding<Value>(
+    _ source: any CredentialSource, _ work: Work, _ body: () async throws -> Value
+  ) async rethrows -> Value {
+    let stay = Stay(work)
+    defer { stay.hasEnded.withLock { $0 = true } }
+    return try await $stays.withValue(stays.merging([ObjectIdentifier(source): stay]) { $1 }, operation: body)
+  }
+
+  static func contains(_ source: any CredentialSource) -> Bool { stays[ObjectIdentifier(source)] != nil }
+
+  /// The sources of which the surrounding Swift task is part of a refresh or a removal that is under way.
+  static var underWay: Set<ObjectIdentifier> {
+    stays.isEmpty ? [] : Set(stays.filter { !$0.value.hasEnded.withLock { $0 } }.keys)
+  }
+
+  /// True where the surrounding Swift task is part of a removal that is under way.
+  static func isRemoval(of source: any CredentialSource) -> Bool {
+    stays[ObjectIdentifier(source)].map { $0.work == .removal && !$0.hasEnded.withLock { $0 } } ?? false
+  }
 }

@@ -100,9 +100,10 @@ struct RefreshMachine<Token: Sendable> {
     return waiters
   }
 
-  /// A refresh has failed.
+  /// A refresh has failed. Whatever one throws that was cancelled is of the cancellation: other HTTP clients have errors of their
+  /// own for that, and nobody who waits by now has asked for it.
   mutating func failed(_ error: any Error, at now: Duration) -> Ending {
-    if isCancelled, error is CancellationError {
+    if isCancelled {
       isCancelled = false
       guard waiters.isEmpty else { return .beginAgain }
       finish()

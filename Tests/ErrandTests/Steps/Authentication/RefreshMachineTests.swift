@@ -66,6 +66,23 @@ import Testing
     #expect(bench.succeeded("a", isNew: false, at: .zero) == [2])
   }
 
+  @Test func `whatever a cancelled refresh throws is of the cancellation: nobody is told, and nothing is held off`() {
+    _ = demand(beyond: 0, id: 1)
+    _ = bench.machine.leave(1)
+    guard case .tell(let none) = bench.machine.failed(Failure(), at: .zero) else {
+      Issue.record("nobody waits")
+      return
+    }
+    #expect(none == [] && bench.machine.failureCount == 0)
+    #expect(demand(beyond: 0, id: 2) == "begin", "without a pause")
+    _ = bench.machine.leave(2)
+    #expect(demand(beyond: 0, id: 3) == "wait")
+    guard case .beginAgain = bench.machine.failed(Failure(), at: .zero) else {
+      Issue.record("the third has asked for nothing that failed")
+      return
+    }
+  }
+
   @Test func `a refresh that was cancelled too late gives its token all the same`() {
     _ = demand(beyond: 0, id: 1)
     _ = bench.machine.leave(1)

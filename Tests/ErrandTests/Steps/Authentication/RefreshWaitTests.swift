@@ -61,7 +61,8 @@ import Testing
     let second = Shared<Task<Int?, any Error>?>(nil)
     method.lookedAt.withLock {
       $0 = {
-        let task = Task.immediate { try await desk.sign(request, refused: nil, for: attempt)?.version }
+        // Detached: as another call, and none of the refresh.
+        let task = Task.immediateDetached { try await desk.sign(request, refused: nil, for: attempt)?.version }
         second.withLock { $0 = task }
       }
     }
@@ -85,7 +86,7 @@ import Testing
 
     func apply(_ token: Int, to request: inout HTTPRequest) throws {
       applied.add()
-      if let failure, applied.count == 1 { throw failure }
+      if let failure, applied.count == 2 { throw failure }  // the first is the trial of a new token
     }
 
     func refresh(_ token: Int?, _ context: RefreshContext) async throws -> Int? {

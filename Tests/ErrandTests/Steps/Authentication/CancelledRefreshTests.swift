@@ -1,0 +1,41 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// Refreshes that end because somebody cancels.
+@Suite(.timeLimit(.minutes(10))) struct CancelledRefreshTests {
+  /// The error of another HTTP client for a cancellation.
+  private struct OwnCancellation: Error {}
+
+  @Test func `a refresh that throws an error of its own when it is cancelled fails nobody else`() async throws {
+    let (begun, cancelled, may) = (Counter(), Counter(), Gate())
+    let shop = VirtualShop(
+      configure: {
+        $0.authentication = .bearer {
+          begun.add()
+          guard begun.count <= 2 else { return "t" }
+          await withTaskCancellationHandler {
+            await may.wait()
+          } onCancel: {
+            cancelled.add()
+          }
+          throw OwnCancellation()
+        }
+      }, answer: { _, request, _ in .ok(request) })
+    let only = Task { try await shop.task().run() }
+    await begun.reached(1)
+    only.cancel()
+    await #expect(throws: CancellationError.self) { try await only.value }
+    await cancelled.reached(1)
+    // One that comes while the cancelled one ends waits for another, and so does one that comes later.
+    let meanwhile = Task { try await shop.task().run().status }
+    #expect(await eventually { shop.moments(containing: "waiting for a new token").count == 2 })
+    may.open()
+    await #expect(throws: OwnCancellation.self) { try await meanwhile.value }
+    #expect(begun.count == 2, "the second failed by itself")
+    shop.clock.advance(by: .seconds(1))
+    #expect(try await shop.task().run().status == .ok, "after the first pause, and not twice as long")
+  }
+}

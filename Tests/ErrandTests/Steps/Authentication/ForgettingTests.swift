@@ -1,0 +1,128 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// Tokens that are forgotten from within: by the refresh that gets them, or by the removal itself.
+@Suite(.timeLimit(.minutes(1))) struct ForgettingTests {
+  private struct Refused: Error {}
+
+  /// What a refresh, or a removal, is to do about the authentication that it is of.
+  private final class Desk: Authenticator {
+    let authentication = Shared<Authentication?>(nil)
+    let asked = Counter()
+    let removed = Counter()
+    private let isSigningOut: Bool
+    private let leaves: Bool
+
+    /// With `isSigningOut`, a refresh forgets the token, and fails; with `leaves`, a removal does so too.
+    init(isSigningOut: Bool = false, leaves: Bool = false) {
+      self.isSigningOut = isSigningOut
+      self.leaves = leaves
+    }
+
+    func storedToken() async throws -> String? { nil }
+    func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Token"] = token }
+
+    func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? {
+      asked.add()
+      guard isSigningOut, token != nil else { return "t\(asked.count)" }
+      try await authentication.withLock { $0 }?.forget()
+      throw Refused()
+    }
+
+    func forget() async throws {
+      removed.add()
+      if leaves { try await authentication.withLock { $0 }?.forget() }
+    }
+  }
+
+  /// A shop that takes any token but one, and what it was sent.
+  private func shop(_ authentication: Authentication, _ sent: Shared<[String?]>, refuses: String? = nil) -> VirtualShop
+  {
+    VirtualShop(
+      configure: { $0.authentication = authentication },
+      answer: { _, request, _ in
+        let token = request.headers["X-Token"] ?? request.headers[.authorization]
+        sent.withLock { $0.append(token) }
+        return token == refuses ? .status(.unauthorized, for: request) : .ok(request)
+      })
+  }
+
+  @Test func `a closure that forgets before it gives a token gives a new one`() async throws {
+    let (own, asked, sent) = (Shared<Authentication?>(nil), Counter(), Shared<[String?]>([]))
+    let authentication = Authentication.bearer {
+      asked.add()
+      try await own.withLock { $0 }?.forget()
+      return "fresh\(asked.count)"
+    }
+    own.withLock { $0 = authentication }
+    let shop = shop(authentication, sent)
+    for _ in 0..<2 { try await shop.task().run() }
+    #expect(sent.withLock { $0 } == ["Bearer fresh1", "Bearer fresh1"] && asked.count == 1)
+    try await authentication.forget()
+    try await shop.task().run()
+    #expect(sent.withLock { $0.last } == "Bearer fresh2")
+  }
+
+  @Test func `a refresh that signs out and fails fails its calls, and the next one is asked again`() async throws {
+    let (desk, sent) = (Desk(isSigningOut: true), Shared<[String?]>([]))
+    let authentication = Authentication.custom(desk)
+    desk.authentication.withLock { $0 = authentication }
+    let shop = shop(authentication, sent, refuses: "t1")
+    await #expect(throws: Refused.self) { try await shop.task().run() }
+    #expect(desk.removed.count == 1 && desk.asked.count == 2)
+    shop.clock.advance(by: .seconds(1))
+    #expect(try await shop.task().run().status == .ok)
+    #expect(sent.withLock { $0 } == ["t1", "t3"])
+    try await authentication.forget()
+    #expect(desk.removed.count == 2)
+  }
+
+  @Test func `a removal that forgets ends`() async throws {
+    let (desk, sent) = (Desk(leaves: true), Shared<[String?]>([]))
+    let authentication = Authentication.custom(desk)
+    desk.authentication.withLock { $0 = authentication }
+    let shop = shop(authentication, sent)
+    try await shop.task().run()
+    try await authentication.forget()
+    try await shop.task().run()
+    #expect(desk.removed.count == 1 && sent.withLock { $0 } == ["t1", "t2"])
+  }
+
+  @Test func `what a refresh has begun and left behind forgets as others do`() async throws {
+    let (own, signOut, may) = (Shared<Authentication?>(nil), Gate(), Gate())
+    let (asked, cancelled, left) = (Counter(), Counter(), Shared<Task<Void, any Error>?>(nil))
+    let authentication = Authentication.bearer {
+      asked.add()
+      if asked.count == 1 {
+        let task = Task {
+          await signOut.wait()
+          try await own.withLock { $0 }?.forget()
+        }
+        left.withLock { $0 = task }
+      }
+      if asked.count == 2 {
+        await withTaskCancellationHandler {
+          await may.wait()
+        } onCancel: {
+          cancelled.add()
+        }
+      }
+      return "t\(asked.count)"
+    }
+    own.withLock { $0 = authentication }
+    let sent = Shared<[String?]>([])
+    let shop = shop(authentication, sent, refuses: "Bearer t1")
+    let call = Task { try await shop.task().run() }
+    await asked.reached(2)
+    signOut.open()
+    await cancelled.reached(1)
+    may.open()
+    _ = try await call.value
+    try await left.withLock { $0 }?.value
+    try await shop.task().run()
+    #expect(sent.withLock { $0.last } == "Bearer t3", "the token that the second refresh gave was forgotten")
+  }
+}
