@@ -65,11 +65,13 @@ import Testing
 
   @Test(arguments: [#"a\r\nX: 1"#, "", "a b", "\u{E9}"])
   func `a token that no header may have is neither stored nor kept`(_ token: String) async throws {
-    let settings = settings(.clientCredentials)
+    let store = MemorySecretStore()
+    var settings = settings(.clientCredentials)
+    settings.store = store
     let shop = shop(settings) { number, _ in (.ok, #"{"access_token":"\#(number == 1 ? token : "t")"}"#) }
     let error = await taskError { try await shop.task().run() }
     #expect(error?.code == .authenticationFailed && error?.reason.contains("no header may have") == true)
-    #expect(try await settings.store.secret(named: settings.secretName) == nil)
+    #expect(try await store.secret(named: settings.secretName) == nil)
     shop.clock.advance(by: .seconds(1))
     try await shop.task().run()
   }
@@ -87,6 +89,39 @@ import Testing
       let error = try #require(await taskError { try await shop.task().run() })
       let all = "\(error) \(error.record) \(error.underlying as Any) \(shop.events.moments())"
       #expect(all.contains(Redaction.mark) && !all.contains("planted"), "\(all)")
+    }
+  }
+
+  @Test func `a secret is hidden in whatever form the server repeats it, and in whatever it calls the error`()
+    async throws
+  {
+    let basic = Data("app:planted-s%2B%20%2F".utf8).base64EncodedString()
+    let words = [
+      "planted-r+ /", "planted-r%2B%20%2F", "planted-r%2b+%2f", "Basic \(basic)", "basic \(basic)", basic,
+      "app:planted-s+ /", "planted-s%2b%20%2f",
+    ]
+    for word in words {
+      for body in [
+        #"{"error":"invalid refresh token \#(word) of app","error_description":"none"}"#,
+        #"{"error":"invalid_grant","error_description":"no \#(word) here"}"#,
+        #"{"error":"\#(word)"}"#, #"{"error":"kein gültiges Token: \#(word)"}"#,
+      ] {
+        let shop = shop(settings(.refreshToken("planted-r+ /"), secret: "planted-s+ /")) { _, _ in (.badRequest, body) }
+        let error = try #require(await taskError { try await shop.task().run() })
+        let all = "\(error) \(error.record) \(error.underlying as Any) \(shop.events.moments())"
+        #expect(!all.contains("planted") && !all.contains(basic), "\(body): \(all)")
+      }
+    }
+  }
+
+  @Test func `a word that servers have for an error stays, whatever the secrets are`() async throws {
+    for word in ["invalid_grant", "temporarily_unavailable"] {
+      let shop = shop(settings(.password(user: "ann", password: "grant"), secret: "in")) { _, _ in
+        (.badRequest, #"{"error":"\#(word)","error_description":"the grant is void"}"#)
+      }
+      let error = try #require(await taskError { try await shop.task().run() })
+      #expect(error.reason.contains("\(word): the \(Redaction.mark) is void"), "\(error)")
+      #expect((error.underlying as? OAuth2.Refusal)?.code == word)
     }
   }
 

@@ -16,9 +16,11 @@ struct TokenEndpoint: Sendable {
     for item in settings.parameters.items { parameters.add(item.name, item.value) }
     let exchange = OAuth2.Exchange(
       url: settings.tokenURL, client: settings.client, parameters: parameters, headers: settings.headers)
-    let response = try await context.send(try settings.tokenRequest?(exchange) ?? exchange.request())
+    let request = try settings.tokenRequest?(exchange) ?? exchange.request()
+    let secrets = SentSecrets(exchange, request, context.redaction)
+    let response = try await context.send(request)
     let body = try await response.body.collect()
-    let token = try token(in: body, of: response, for: exchange, now: context.now)
+    let token = try token(in: body, of: response, secrets, now: context.now)
     // It would be stored, and then fail every call.
     guard token.value.isBearerToken else {
       throw Self.failure("its access_token is empty, or has a character that no header may have", response)
@@ -27,17 +29,17 @@ struct TokenEndpoint: Sendable {
   }
 
   private func token(
-    in body: Data, of response: HTTPResponse, for exchange: OAuth2.Exchange, now: Date
+    in body: Data, of response: HTTPResponse, _ secrets: SentSecrets, now: Date
   ) throws -> AccessToken {
     if let parse = settings.tokenParser { return try parse(response, body, now) }
-    guard response.status.kind == .success else { throw failure(response, body, exchange) }
+    guard response.status.kind == .success else { throw failure(response, body, secrets) }
     do {
       return try JSONDecoder().decode(StatedToken.self, from: body).token(now)
     } catch let refusal as OtherType {
       throw Self.failure("its token is of the type '\(refusal.type.shortened)', and not a bearer token", response)
     } catch {
       // Some servers refuse with 200. The error of the decoder may quote what it read.
-      throw refusal(response, body, exchange)
+      throw refusal(response, body, secrets)
         ?? Self.failure("its answer has no access_token (RFC 6749 §5.1): give a tokenParser", response)
     }
   }
@@ -48,13 +50,15 @@ struct TokenEndpoint: Sendable {
     if !settings.scopes.isEmpty { parameters.add("scope", settings.scopes.joined(separator: " ")) }
     let exchange = OAuth2.Exchange(
       url: url, client: settings.client, parameters: parameters, headers: settings.headers)
-    let response = try await context.send(try exchange.request())
+    let request = try exchange.request()
+    let secrets = SentSecrets(exchange, request, context.redaction)
+    let response = try await context.send(request)
     let body = try await response.body.collect()
-    guard response.status.kind == .success else { throw failure(response, body, exchange) }
+    guard response.status.kind == .success else { throw failure(response, body, secrets) }
     do {
       return try JSONDecoder().decode(DeviceCode.self, from: body)
     } catch {
-      throw refusal(response, body, exchange)
+      throw refusal(response, body, secrets)
         ?? TaskError(
           .authenticationFailed, "the answer of \(Redaction.standard(url)) has no device code (RFC 8628 §3.2)",
           phase: .authenticating, underlying: error)
@@ -62,16 +66,17 @@ struct TokenEndpoint: Sendable {
   }
 
   /// The refusal that a response states; nil where it states none, as a page of text.
-  private func refusal(_ response: HTTPResponse, _ body: Data, _ exchange: OAuth2.Exchange) -> (any Error)? {
+  private func refusal(_ response: HTTPResponse, _ body: Data, _ secrets: SentSecrets) -> (any Error)? {
     guard let stated = try? JSONDecoder().decode(StatedRefusal.self, from: body) else { return nil }
     // Some servers repeat what they refuse.
-    let detail = exchange.secrets.reduce(stated.error_description) { $0?.replacing($1, with: Redaction.mark) }
-    return OAuth2.Refusal(code: stated.error, detail: detail, status: response.status, type: response.mediaType)
+    return OAuth2.Refusal(
+      code: secrets.hidden(inCode: stated.error), detail: stated.error_description.map { secrets.hidden(in: $0) },
+      status: response.status, type: response.mediaType)
   }
 
   /// The error for a status that is no success.
-  private func failure(_ response: HTTPResponse, _ body: Data, _ exchange: OAuth2.Exchange) -> any Error {
-    if let refusal = refusal(response, body, exchange) { return refusal }
+  private func failure(_ response: HTTPResponse, _ body: Data, _ secrets: SentSecrets) -> any Error {
+    if let refusal = refusal(response, body, secrets) { return refusal }
     var error = TaskError(
       .authenticationFailed, "the token endpoint \(Redaction.standard(response.url)) answered \(response.status)",
       phase: .authenticating)
@@ -103,12 +108,5 @@ extension OAuth2.Exchange {
     }
     fields.replace(with: headers)
     return HTTPRequest(.post, url, headers: fields, body: .form(form))
-  }
-
-  /// The secrets that are sent.
-  fileprivate var secrets: [String] {
-    let names: Set = ["refresh_token", "code", "code_verifier", "device_code", "password", "client_secret"]
-    return (parameters.items.filter { names.contains($0.name) }.compactMap(\.value) + [client.secret ?? ""])
-      .filter { !$0.isEmpty }
   }
 }

@@ -1,0 +1,53 @@
+import ErrandFoundation
+
+/// The secrets of a token request, some of which servers repeat where they refuse it.
+struct SentSecrets: Sendable {
+  /// The longest first: one may be part of another.
+  private let secrets: [String]
+
+  /// - Parameters:
+  ///   - exchange: What is sent.
+  ///   - request: The request as it is sent.
+  ///   - redaction: The names of what the app keeps secret besides.
+  init(_ exchange: OAuth2.Exchange, _ request: HTTPRequest, _ redaction: Redaction) {
+    let parameters = exchange.parameters.items
+      .filter { Redaction.standard.isSecret($0.name) || redaction.isSecret($0.name) }.compactMap(\.value)
+    let fields = request.headers.filter { redaction.keepsHome($0.name) }.map(\.value)
+    // Without the scheme, and without padding, which some leave out.
+    let credentials = fields.compactMap { field -> String? in
+      guard let credential = field.split(separator: " ", maxSplits: 1).last else { return nil }
+      return credential.lastIndex { $0 != "=" }.map { String(credential[...$0]) }
+    }
+    let plain = parameters + [exchange.client.secret ?? ""] + fields + credentials
+    let escaped = plain.map(HTTPQuery.escaped)
+    secrets = Set(plain + escaped + escaped.map { $0.replacing("%20", with: "+") }).filter { !$0.isEmpty }
+      .sorted { $0.utf8.count > $1.utf8.count }
+  }
+
+  /// A text with the secrets hidden; nothing of one that has them in another form, such as with small letters in their escapes.
+  func hidden(in text: String) -> String {
+    let shown = secrets.reduce(text) { $0.replacing($1, with: Redaction.mark) }
+    let plain = [shown, shown.replacing("+", with: " ")].map(\.percentDecodedAsFarAsPossible)
+    return secrets.contains { secret in plain.contains { $0.contains(secret) } } ? Redaction.mark : shown
+  }
+
+  /// The word for a refusal: one of those that servers have for it as it is, another one with the secrets hidden, and nothing of what
+  /// is no such word (RFC 6749 §5.2).
+  func hidden(inCode code: String) -> String {
+    if OAuth2.Refusal.words.contains(code) { return code }
+    let isWord = code.hasOnlyBytes {
+      (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+    }
+    return isWord ? hidden(in: code) : Redaction.mark
+  }
+}
+
+extension OAuth2.Refusal {
+  /// The words of RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5, RFC 8707 §2 and OpenID Connect.
+  static let words: Set = [
+    "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
+    "invalid_scope",
+    "access_denied", "server_error", "temporarily_unavailable", "authorization_pending", "slow_down", "expired_token",
+    "invalid_target", "interaction_required", "login_required", "consent_required", "account_selection_required",
+  ]
+}
