@@ -13,7 +13,7 @@ import Testing
     service.give("first")
     let settings = service.settings(.refreshToken("first")) { $0.store = store }
     try await service.shop(settings).task().run()
-    let stored = try #require(try await store.secret(named: "oauth2 app https://auth.test/token"))
+    let stored = try #require(try await store.secret(named: settings.secretName))
     let token = try JSONDecoder().decode(AccessToken.self, from: stored)
     #expect(token.value == "t1" && token.refreshToken == "r1")
     let next = service.shop(settings)
@@ -61,15 +61,16 @@ import Testing
 
   @Test func `where another process has used the refresh token up, its token is taken`() async throws {
     let (store, late) = (MemorySecretStore(), LateStore())
-    let name = "oauth2 app https://auth.test/token"
+    let grant = OAuth2.Grant.refreshToken("first")
+    let name = service.settings(grant).secretName
     service.give("first")
-    try await service.shop(service.settings(.refreshToken("first")) { $0.store = store }).task().run()
+    try await service.shop(service.settings(grant) { $0.store = store }).task().run()
     let before = try #require(try await store.secret(named: name))
     try await late.setSecret(before, named: name)
-    let mine = service.shop(service.settings(.authorizationCode("none")) { $0.store = late })
+    let mine = service.shop(service.settings(grant) { $0.store = late })
     try await mine.task().run()
     service.revoke()
-    let theirs = service.shop(service.settings(.authorizationCode("none")) { $0.store = store })
+    let theirs = service.shop(service.settings(grant) { $0.store = store })
     theirs.clock.advance(by: .seconds(1))
     try await theirs.task().run()
     try await late.setSecret(try await store.secret(named: name), named: name)
@@ -81,7 +82,7 @@ import Testing
 
   @Test func `a grant that another process has used is not sent again`() async throws {
     let (store, late) = (MemorySecretStore(), LateStore())
-    let name = "oauth2 app https://auth.test/token"
+    let name = service.settings(.authorizationCode("c0de")).secretName
     let mine = service.shop(service.settings(.authorizationCode("c0de")) { $0.store = store })
     try await mine.task().run()
     let before = try #require(try await store.secret(named: name))
@@ -103,8 +104,8 @@ import Testing
 
   @Test func `where its refresh token is refused too, the grant gives another token`() async throws {
     let (store, late) = (MemorySecretStore(), LateStore())
-    let name = "oauth2 app https://auth.test/token"
     let grant = OAuth2.Grant.password(user: "ann", password: "pw")
+    let name = service.settings(grant).secretName
     let mine = service.shop(service.settings(grant) { $0.store = late })
     try await mine.task().run()
     let before = try #require(try await late.secret(named: name))

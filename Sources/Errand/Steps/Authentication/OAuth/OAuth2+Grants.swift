@@ -21,10 +21,12 @@ extension OAuth2 {
       Grant(kind: .password(Credential(user: user, password: password)))
     }
 
-    /// A refresh token that the app has already (RFC 6749 §6). One that is in the store is later, and is used before it.
+    /// A refresh token that the app has already (RFC 6749 §6). One that came for it and is in the store is later, and is used before
+    /// it.
     public static func refreshToken(_ token: String) -> Grant { Grant(kind: .refreshToken(token)) }
 
-    /// A code that the app got from the user's sign-in in a browser (RFC 6749 §4.1). It is sent once.
+    /// A code that the app got from the user's sign-in in a browser (RFC 6749 §4.1). It is sent once, whatever token another sign-in
+    /// has stored; after a restart the token that came for it is used.
     ///
     /// - Parameters:
     ///   - code: The code of the redirect.

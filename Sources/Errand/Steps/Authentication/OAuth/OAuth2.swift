@@ -7,7 +7,7 @@ public import ErrandFoundation
 ///     signIn.scopes = ["widgets:read"]
 ///     await shop.update { $0.authentication = .oauth2(signIn) }
 ///
-/// The token is got at the first request, kept in ``store``, and replaced shortly before it ends and after a 401: once for
+/// The token is got at the first request, kept in memory or in ``store``, and replaced shortly before it ends and after a 401: once for
 /// all calls that wait. With a refresh token that is how; with rotation, each is sent once, and the new one is stored before
 /// the access token is used. Nothing of the server's hooks, steps and header fields goes with a token request.
 public struct OAuth2: Sendable {
@@ -25,9 +25,10 @@ public struct OAuth2: Sendable {
   public var headers: HTTPHeaders = [:]
   /// The time before its end at which a token is replaced, but never more than half of its life. A minute unless set.
   public var leeway: Duration = .seconds(60)
-  /// The place where the token is kept; this process's memory unless set.
-  public var store: any SecretStore = MemorySecretStore()
-  /// The name of the token in the store; made of client and token endpoint unless set. Give one for each user.
+  /// The place where the token is kept; nil unless set: the memory of the one ``Authentication`` that is made of this.
+  public var store: (any SecretStore)?
+  /// The name of the token in the store. Made of the client, the token endpoint, ``scopes``, ``parameters`` and the user of a
+  /// password unless set: another name finds no token, and a new one is got. Give one for each user.
   public var storeName: String?
   /// Makes the request for a token, where a server wants another than RFC 6749 has; nil is that one.
   public var tokenRequest: (@Sendable (_ exchange: Exchange) throws -> HTTPRequest)?
@@ -41,8 +42,26 @@ public struct OAuth2: Sendable {
     self.grant = grant
   }
 
-  /// The name under which the token is stored.
-  var secretName: String { storeName ?? "oauth2 \(client.id) \(tokenURL.absoluteString)" }
+  /// The name under which the token is stored. Parameters may be secret, and users are nobody's business: it has their hash.
+  var secretName: String {
+    if let storeName { return storeName }
+    let lists = [
+      [client.id, tokenURL.absoluteString, account], scopes.sorted(),
+      parameters.items.map { "\($0.name.utf8.count) \($0.name)=\($0.value ?? "")" }.sorted(),
+    ]
+    let text = lists.map { list in "\(list.count) " + list.map { "\($0.utf8.count) \($0)" }.joined() }.joined()
+    return "oauth2 \(client.id) \(SHA256.hexadecimal(of: text))"
+  }
+
+  /// The account that the grant gives a token for, as far as it says that.
+  private var account: String {
+    switch grant.kind {
+    case .password(let credential): "user \(credential.user)"
+    // RFC 6749 §4.4: one without a secret has none of its own. It is to be somebody's who signs in.
+    case .clientCredentials: client.secret == nil ? "" : "client"
+    case .refreshToken, .code, .device: ""
+    }
+  }
 }
 
 extension OAuth2 {
@@ -91,9 +110,9 @@ extension OAuth2 {
 
   /// A refusal by an authorization server (RFC 6749 §5.2); the ``TaskError/underlying`` error of a failed sign-in.
   public struct Refusal: Error, Sendable, Hashable {
-    /// The server's word for it, such as `invalid_grant`.
+    /// The server's word for it, such as `invalid_grant`. What it repeats of the secrets that were sent is hidden.
     public let code: String
-    /// The same for people; nil where the server gave none.
+    /// The same for people; nil where the server gave none. What it repeats of the secrets that were sent is hidden.
     public let detail: String?
     /// The status of the response.
     public let status: HTTPStatus

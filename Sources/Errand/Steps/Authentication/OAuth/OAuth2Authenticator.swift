@@ -7,31 +7,56 @@ final class OAuth2Authenticator: Authenticator {
     var hasUsedGrant = false
     /// The refresh token that was refused.
     var refused: String?
+    /// The mark of the sign-in that the token is of.
+    var origin: String
   }
 
   private let settings: OAuth2
+  private let store: any SecretStore
+  private let name: String
   private let endpoint: TokenEndpoint
-  private let state = Lock(State())
+  private let state: Lock<State>
 
   init(_ settings: OAuth2) {
     self.settings = settings
+    store = settings.store ?? MemorySecretStore()
+    name = settings.secretName
+    state = Lock(State(origin: settings.grant.origin ?? ""))
     endpoint = TokenEndpoint(settings: settings)
   }
 
   func storedToken() async throws -> AccessToken? {
-    guard let data = try await settings.store.secret(named: settings.secretName) else { return nil }
-    return try? JSONDecoder().decode(AccessToken.self, from: data)  // what others wrote there is no token
+    guard let data = try await store.secret(named: name),
+      let stored = try? JSONDecoder().decode(StoredToken.self, from: data)  // what others wrote there is no token
+    else { return nil }
+    return state.withLock { take(stored, &$0) ? stored.token : nil }
+  }
+
+  /// True for a token that is of this sign-in, and not of another one, perhaps by another user.
+  private func take(_ stored: StoredToken, _ state: inout State) -> Bool {
+    guard let origin = settings.grant.origin else {
+      state.origin = stored.origin ?? ""
+      return true
+    }
+    let isCode = if case .code = settings.grant.kind { true } else { false }
+    if stored.origin == origin {
+      // Whoever sends a code again may lose what came for it (RFC 6749 §4.1.2).
+      if isCode { state.hasUsedGrant = true }
+      return true
+    }
+    // The app has stored it itself: for this sign-in, unless a code says that there was another one.
+    return stored.origin == nil && (!isCode || state.hasUsedGrant)
   }
 
   func freshness(of token: AccessToken, at now: Date) -> TokenFreshness {
-    token.freshness(at: now, leeway: settings.leeway)
+    token.value.isBearerToken ? token.freshness(at: now, leeway: settings.leeway) : .ended
   }
 
   func apply(_ token: AccessToken, to request: inout HTTPRequest) throws { try request.setBearer(token.value) }
 
   func isAuthenticationFailure(_ response: HTTPResponse) -> Bool { response.refusesBearer }
 
-  func forget() async throws { try await settings.store.setSecret(nil, named: settings.secretName) }
+  func forget() async throws { try await store.setSecret(nil, named: name) }
 
   func refresh(_ token: AccessToken?, _ context: RefreshContext) async throws -> AccessToken? {
     let latest = try await latest(token)
@@ -111,7 +136,8 @@ final class OAuth2Authenticator: Authenticator {
   /// Stores a token before it is used. Where that fails it is used all the same: the one before is of no use any more.
   private func keep(_ token: AccessToken, _ context: RefreshContext) async {
     do {
-      try await settings.store.setSecret(try JSONEncoder().encode(token), named: settings.secretName)
+      let stored = StoredToken(token, origin: state.withLock { $0.origin })
+      try await store.setSecret(try JSONEncoder().encode(stored), named: name)
     } catch {
       context.complain("the token of \(settings) is not stored, and is lost when the process ends: \(error)")
     }
@@ -132,6 +158,7 @@ final class OAuth2Authenticator: Authenticator {
     case .device(let url, let show):
       token = try await DeviceSignIn(endpoint: endpoint, context: context).token(at: url, show)
     }
+    state.withLock { $0.origin = "" }
     await keep(token, context)
     return token
   }
@@ -160,6 +187,12 @@ final class OAuth2Authenticator: Authenticator {
       } catch let error as TaskError where error.isSurelyNotSent {
         state.withLock { $0.hasUsedGrant = false }
         throw error
+      } catch let refusal as OAuth2.Refusal where refusal.code == "invalid_grant" {
+        // Another process has redeemed it by now, or the app, which has stored what it got.
+        guard let stored = try await storedToken(), freshness(of: stored, at: context.now) == .good else {
+          throw refusal
+        }
+        return stored
       }
     }
   }
@@ -178,8 +211,10 @@ final class OAuth2Authenticator: Authenticator {
       redaction.hidesBody(of: .json) || redaction.hidesBody(of: refusal.type)
       || redaction.places.within("error_description").isReached
     let shown = isHidden ? nil : refusal.detail
-    let detail = shown.map { ": \(context.redaction(text: $0).shortened)" } ?? ""
-    let words = "\(refusal.code.shortened)\(detail) (\(refusal.status))"
+    let detail = shown.map { ": \(redaction(text: $0).shortened)" } ?? ""
+    let isWord = OAuth2.Refusal.words.contains(refusal.code)
+    let code = isWord ? refusal.code : isHidden ? Redaction.mark : redaction(text: refusal.code).shortened
+    let words = "\(code)\(detail) (\(refusal.status))"
     if refusal.code == "invalid_grant", !settings.grant.isRepeatable {
       return signInRequired("the \(settings.grant) was refused with \(words)", refusal)
     }

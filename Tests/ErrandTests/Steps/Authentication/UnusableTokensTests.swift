@@ -1,0 +1,88 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// Tokens that no request can carry, whoever gave them.
+@Suite(.timeLimit(.minutes(10))) struct UnusableTokensTests {
+  /// A shop that takes any token, and the tokens that it was sent.
+  private func shop(_ authentication: Authentication, _ sent: Shared<[String?]>) -> VirtualShop {
+    VirtualShop(
+      configure: {
+        $0.authentication = authentication
+        $0.retryPolicy = .never
+      },
+      answer: { _, request, _ in
+        if request.url == TokenService.url { return .json(#"{"access_token":"new"}"#, for: request) }
+        sent.withLock { $0.append(request.headers[.authorization] ?? request.headers["X-Token"]) }
+        return .ok(request)
+      })
+  }
+
+  @Test(arguments: ["", "a b", "a\r\nX: 1"])
+  func `a closure that has no token yet is asked again after the usual pause`(_ bad: String) async throws {
+    let (token, asked, sent) = (Shared(bad), Counter(), Shared<[String?]>([]))
+    let shop = shop(
+      .bearer {
+        asked.add()
+        return token.withLock { $0 }
+      }, sent)
+    #expect(await taskError { try await shop.task().run() }?.code == .badRequest)
+    token.withLock { $0 = "good" }
+    #expect(await taskError { try await shop.task().run() }?.code == .badRequest && asked.count == 1, "the pause")
+    shop.clock.advance(by: .seconds(1))
+    try await shop.task().run()
+    try await shop.task().run()
+    #expect(sent.withLock { $0 } == ["Bearer good", "Bearer good"] && asked.count == 2)
+  }
+
+  @Test func `a good token stays where the next one is of no use`() async throws {
+    struct Failing: Authenticator {
+      let end: Shared<Date?>
+      func storedToken() async throws -> String? { "good" }
+      func freshness(of token: String, at now: Date) -> TokenFreshness { end.withLock { $0 } == nil ? .good : .ageing }
+      func apply(_ token: String, to request: inout HTTPRequest) throws { try request.setBearer(token) }
+      func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? { "" }
+    }
+    let (end, sent) = (Shared<Date?>(nil), Shared<[String?]>([]))
+    let shop = shop(.custom(Failing(end: end)), sent)
+    try await shop.task().run()
+    end.withLock { $0 = Date() }
+    for _ in 0..<2 { try await shop.task().run() }
+    #expect(sent.withLock { $0 } == Array(repeating: "Bearer good", count: 3))
+  }
+
+  @Test func `a stored token that no header may have is replaced`() async throws {
+    for bad in ["", "a\nb"] {
+      let (store, sent) = (MemorySecretStore(), Shared<[String?]>([]))
+      let token = AccessToken(bad, issued: .distantPast, expiry: .distantFuture)
+      try await store.setSecret(try JSONEncoder().encode(token), named: "mine")
+      var settings = OAuth2(
+        tokenURL: TokenService.url, client: .init(id: "app", secret: "s"), grant: .clientCredentials)
+      (settings.store, settings.storeName) = (store, "mine")
+      try await shop(.oauth2(settings), sent).task().run()
+      #expect(sent.withLock { $0 } == ["Bearer new"])
+    }
+  }
+
+  @Test func `a stored token of an authenticator's own that it cannot send is refreshed`() async throws {
+    struct Empty: Error {}
+    struct Key: Authenticator {
+      let isRefreshable: Bool
+      func storedToken() async throws -> String? { "" }
+      func apply(_ token: String, to request: inout HTTPRequest) throws {
+        if token.isEmpty { throw Empty() }
+        request.headers["X-Token"] = token
+      }
+      func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? { "after '\(token ?? "none")'" }
+    }
+    let sent = Shared<[String?]>([])
+    try await shop(.custom(Key(isRefreshable: true)), sent).task().run()
+    #expect(sent.withLock { $0 } == ["after ''"])
+    // Without another one the request goes nowhere, and never without a token.
+    let fixed = shop(.custom(Key(isRefreshable: false)), sent)
+    for _ in 0..<2 { await #expect(throws: Empty.self) { try await fixed.task().run() } }
+    #expect(fixed.sentCount == 0)
+  }
+}
