@@ -68,6 +68,13 @@ struct PrivateFolder: ~Copyable {
 
   deinit { close(descriptor) }
 
+  /// Has no other user read it, as one that was there may let them. Throws where that cannot be done.
+  func closeToOthers() throws {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw Self.failure() }
+    if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o700) != 0 { throw Self.failure() }
+  }
+
   /// Makes a file with this content; one of that name that was left behind is removed, not written to.
   ///
   /// - Parameters:

@@ -80,6 +80,19 @@ import Testing
     }
   }
 
+  @Test func `a folder of this user's own that others can read is closed`() async throws {
+    try await withFolder { root in
+      let folder = root.appendingPathComponent("secrets")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      try FileManager.default.setAttributes([.posixPermissions: 0o775], ofItemAtPath: folder.path)
+      let store = FileSecretStore(folder: folder)
+      #expect(try await store.secret(named: "n") == nil)
+      try await store.setSecret(Data("s".utf8), named: "n")
+      #expect(try mode(folder) == 0o700)
+      #expect(try await store.secret(named: "n") == Data("s".utf8))
+    }
+  }
+
   @Test func `whoever reads while others write sees a whole secret`() async throws {
     try await withFolder { root in
       let folder = root.appendingPathComponent("secrets")

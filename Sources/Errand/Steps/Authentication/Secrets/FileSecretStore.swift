@@ -2,8 +2,8 @@ public import ErrandFoundation
 
 /// Keeps secrets in a folder, each in a file of its own that only its owner can read.
 ///
-/// Files are 0600 and the folder 0700; one that belongs to another user, or that everybody can write to, is refused. A
-/// secret is written aside and renamed, so that a crash leaves the old one or the new one. Several processes may share a
+/// Files are 0600 and the folder 0700, also one that was there; one that belongs to another user, or that everybody can write to, is
+/// refused. A secret is written aside and renamed, so that a crash leaves the old one or the new one. Several processes may share a
 /// folder.
 public struct FileSecretStore: SecretStore {
   private struct Locked: Error, CustomStringConvertible {
@@ -43,6 +43,7 @@ public struct FileSecretStore: SecretStore {
       }
       try PrivateFolder.make(folder)
       let folder = try PrivateFolder(folder)
+      try folder.closeToOthers()
       // One name, so that what a crash has left behind is removed with the next secret.
       let aside = ".\(Self.file(of: name)).new"
       let isStored: Void? = try folder.locked(".lock", patience: Self.patience) { folder in
