@@ -1,0 +1,83 @@
+import ErrandFoundation
+
+/// A nonce of a server, and how often it was used.
+struct DigestSession: Sendable, Equatable {
+  var challenge: DigestChallenge
+  /// The nonce of this side. It is the same for the whole session, which `-sess` wants (RFC 7616 §3.4.2).
+  let clientNonce: String
+  /// The nonce of the challenge, which `-sess` goes on with once there is another.
+  let firstNonce: String
+  /// The number of requests with the present nonce.
+  var count: UInt32 = 0
+
+  init(_ challenge: DigestChallenge, clientNonce: String) {
+    self.challenge = challenge
+    self.clientNonce = clientNonce
+    firstNonce = challenge.nonce
+  }
+}
+
+/// The credentials of one request (RFC 7616 §3.4).
+struct DigestAnswer {
+  let session: DigestSession
+  let credential: Credential
+  let method: HTTPMethod
+  /// The path and the query.
+  let target: String
+  /// The body, where that is in memory.
+  let body: Data
+
+  private var challenge: DigestChallenge { session.challenge }
+
+  /// The value of `Authorization`.
+  var authorization: String {
+    var parts: [String] = []
+    // A server of RFC 7616 reads the star; older ones take UTF-8 as it is (§3.4 and §3.9.2).
+    if challenge.hashesUser {
+      parts.append("username=\(quoted(hash("\(credential.user):\(challenge.realm)")))")
+    } else if challenge.isUTF8, !credential.user.hasOnlyBytes(where: { $0 < 0x80 }) {
+      let user = credential.user.percentEncodedBytes(except: "-._~")
+      parts.append("username*=UTF-8''\(String(decoding: user, as: UTF8.self))")
+    } else {
+      parts.append("username=\(quoted(credential.user))")
+    }
+    parts += ["realm=\(quoted(challenge.realm))", "nonce=\(quoted(challenge.nonce))", "uri=\(quoted(target))"]
+    parts.append("response=\(quoted(response))")
+    if challenge.statesAlgorithm { parts.append("algorithm=\(challenge.algorithm.rawValue)") }
+    if challenge.protection != .none { parts += ["qop=\(challenge.protection.rawValue)", "nc=\(count)"] }
+    if challenge.protection != .none || challenge.algorithm.isOfSession {
+      parts.append("cnonce=\(quoted(session.clientNonce))")
+    }
+    if let opaque = challenge.opaque { parts.append("opaque=\(quoted(opaque))") }
+    if challenge.hashesUser { parts.append("userhash=true") }
+    return "Digest " + parts.joined(separator: ", ")
+  }
+
+  private var count: String {
+    let digits = String(session.count, radix: 16)
+    return String(repeating: "0", count: max(0, 8 - digits.count)) + digits
+  }
+
+  // §3.4.1 to §3.4.3.
+  private var response: String {
+    var secret = hash("\(credential.user):\(challenge.realm):\(credential.password)")
+    if challenge.algorithm.isOfSession { secret = hash("\(secret):\(session.firstNonce):\(session.clientNonce)") }
+    var request = "\(method.rawValue):\(target)"
+    if challenge.protection == .body { request += ":" + challenge.algorithm.hash(Array(body)) }
+    let covered =
+      challenge.protection == .none
+      ? challenge.nonce
+      : "\(challenge.nonce):\(count):\(session.clientNonce):\(challenge.protection.rawValue)"
+    return hash("\(secret):\(covered):\(hash(request))")
+  }
+
+  private func hash(_ text: String) -> String { challenge.algorithm.hash(text) }
+
+  // RFC 9110 §5.6.4.
+  private func quoted(_ text: String) -> String {
+    let bytes = text.utf8.flatMap { byte in
+      byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? [UInt8(ascii: "\\"), byte] : [byte]
+    }
+    return "\"\(String(decoding: bytes, as: UTF8.self))\""
+  }
+}

@@ -1,0 +1,154 @@
+import ErrandFoundation
+
+/// A challenge of Digest that can be answered (RFC 7616 §3.3).
+struct DigestChallenge: Sendable, Equatable {
+  /// What the answer covers beside the password, the method and the target.
+  enum Protection: String, Sendable {
+    /// Nothing: as servers before RFC 2617 ask for it.
+    case none
+    /// The count of the nonce.
+    case count = "auth"
+    /// The count of the nonce, and the body.
+    case body = "auth-int"
+  }
+
+  /// A reason why a challenge is not answered.
+  struct Refusal: Error, Equatable {
+    let reason: String
+  }
+
+  let realm: String
+  var nonce: String
+  let opaque: String?
+  let algorithm: DigestAlgorithm
+  /// False where the challenge leaves it out: the answer then does, too.
+  let statesAlgorithm: Bool
+  let protection: Protection
+  /// The prefixes of the URLs that the credential is for, as they were written; empty for all of the origin.
+  let domain: [String]
+  /// The credential is as good as before, and the nonce has aged.
+  let isStale: Bool
+  /// The user is named in UTF-8.
+  let isUTF8: Bool
+  /// The user is named by a hash.
+  let hashesUser: Bool
+
+  /// The most bytes of realm, nonce and opaque together: all of them go back with every request.
+  static let largestSize = 8 << 10
+
+  /// The challenge of a response that is answered: of those that can be, the one with the strongest algorithm (RFC 7616 §3.7), then
+  /// the first.
+  ///
+  /// - Parameters:
+  ///   - headers: The header of the response.
+  ///   - hasBodyInMemory: Whether the body of the request can be hashed.
+  /// - Returns: The challenge, or why none of them is answered; nil where the response has none of Digest.
+  static func best(in headers: HTTPHeaders, hasBodyInMemory: Bool) -> Result<DigestChallenge, Refusal>? {
+    let readings = headers.challenges.filter { $0.isScheme("Digest") }.map { challenge in
+      Result<DigestChallenge, Refusal> { () throws(Refusal) -> DigestChallenge in
+        try DigestChallenge(challenge, hasBodyInMemory: hasBodyInMemory)
+      }
+    }
+    var best: DigestChallenge?
+    for case .success(let challenge) in readings {
+      if let best, best.algorithm.strength >= challenge.algorithm.strength { continue }
+      best = challenge
+    }
+    return best.map { .success($0) } ?? readings.first
+  }
+
+  private init(_ challenge: AuthenticationChallenge, hasBodyInMemory: Bool) throws(Refusal) {
+    guard let realm = challenge.realm, let nonce = challenge["nonce"], !nonce.isEmpty else {
+      throw Refusal(reason: "its Digest challenge has no realm or no nonce")
+    }
+    let name = challenge["algorithm"]
+    // RFC 7616 §3.3: MD5 where it is left out, and a challenge whose algorithm is not understood is ignored.
+    guard let algorithm = DigestAlgorithm(name ?? "MD5") else {
+      throw Refusal(
+        reason: "its Digest challenge has an algorithm that is not known: \((name ?? "").shortened.debugDescription)")
+    }
+    let opaque = challenge["opaque"]
+    guard realm.utf8.count + nonce.utf8.count + (opaque?.utf8.count ?? 0) <= Self.largestSize else {
+      throw Refusal(reason: "its Digest challenge is larger than \(Self.largestSize >> 10) KiB")
+    }
+    guard [realm, nonce, opaque ?? ""].allSatisfy({ $0.hasOnlyBytes { $0 >= 0x20 && $0 != 0x7F } }) else {
+      throw Refusal(reason: "its Digest challenge has a control character")
+    }
+    self.realm = realm
+    self.nonce = nonce
+    self.opaque = opaque
+    self.algorithm = algorithm
+    statesAlgorithm = name != nil
+    protection = try Self.protection(challenge["qop"], hasBodyInMemory)
+    domain = challenge["domain"]?.split(separator: " ").map(String.init) ?? []
+    isStale = challenge["stale"]?.lowercased() == "true"
+    isUTF8 = challenge["charset"]?.lowercased() == "utf-8"
+    hashesUser = challenge["userhash"]?.lowercased() == "true"
+  }
+
+  /// The protection that is chosen: `auth`, which needs no body, before `auth-int`.
+  private static func protection(_ offers: String?, _ hasBodyInMemory: Bool) throws(Refusal) -> Protection {
+    guard let offers else { return .none }
+    let names = offers.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
+    if names.contains("auth") { return .count }
+    guard names.contains("auth-int") else {
+      throw Refusal(reason: "its Digest challenge has a qop that is not known: \(offers.shortened.debugDescription)")
+    }
+    guard hasBodyInMemory else {
+      throw Refusal(
+        reason: "its Digest challenge takes auth-int alone, which wants the hash of a body that is not in memory")
+    }
+    return .body
+  }
+
+  /// True where a URL may be in its protection space: its prefixes are those of the origin's targets, and those of others are passed over
+  /// (RFC 7616 §3.3).
+  func covers(_ target: String, of origin: Origin) -> Bool {
+    domain.isEmpty
+      || domain.contains { prefix in
+        if prefix.hasPrefix("/") { return target.hasPrefix(prefix) }
+        guard let url = URL(string: prefix), Origin(url) == origin else { return false }
+        return target.hasPrefix(url.requestTarget)
+      }
+  }
+}
+
+/// The hash of a challenge, and how the password goes into it (RFC 7616 §3.3 and §3.4.2).
+enum DigestAlgorithm: String, Sendable {
+  case md5 = "MD5"
+  case md5Session = "MD5-sess"
+  case sha256 = "SHA-256"
+  case sha256Session = "SHA-256-sess"
+
+  /// The algorithm of a name in any case; nil for one that is not known.
+  init?(_ name: String) {
+    let known = [Self.md5, .md5Session, .sha256, .sha256Session]
+    guard let algorithm = known.first(where: { $0.rawValue.lowercased() == name.lowercased() }) else { return nil }
+    self = algorithm
+  }
+
+  /// True where the secret is made anew with each challenge.
+  var isOfSession: Bool { self == .md5Session || self == .sha256Session }
+
+  private var isSHA256: Bool { self == .sha256 || self == .sha256Session }
+
+  /// The rank among others.
+  var strength: Int { isSHA256 ? 1 : 0 }
+
+  /// A hash in hexadecimal digits.
+  func hash(_ bytes: [UInt8]) -> String { SHA256.hexadecimal(isSHA256 ? SHA256.hash(bytes) : MD5.hash(bytes)) }
+
+  /// The hash of a text in UTF-8.
+  func hash(_ text: String) -> String { hash(Array(text.utf8)) }
+}
+
+extension URL {
+  /// The path and the query as the request line has them (RFC 9112 §3.2.1).
+  var requestTarget: String {
+    let rest = absoluteString.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
+    let target = rest.drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+      .prefix { $0 != UInt8(ascii: "#") }
+    let text = String(decoding: target, as: UTF8.self)
+    return text.hasPrefix("/") ? text : "/" + text
+  }
+}

@@ -1,0 +1,102 @@
+import ErrandFoundation
+
+/// The sessions of a server's Digest credentials.
+final class DigestDesk: Sendable {
+  fileprivate let memory = Lock(DigestMemory())
+}
+
+/// One request with a Digest credential, and its answers to challenges (RFC 7616).
+///
+/// The request goes out whole, with a session that is known or without credentials. A 401 is answered once, and once more where the nonce
+/// has aged meanwhile.
+final class DigestExchange: Sendable {
+  enum Verdict: Equatable {
+    /// The response is the call's answer.
+    case stands
+    /// So it is, for its challenge is not answered.
+    case refused(String)
+    /// The request is to be sent again, with credentials.
+    case again
+  }
+
+  private struct State {
+    /// The challenge that the next request answers.
+    var challenge: DigestChallenge?
+    /// The session of the last request.
+    var session: DigestSession?
+    /// The number of challenges that were answered.
+    var answers = 0
+  }
+
+  private let desk: DigestDesk
+  private let owner: DigestMemory.Owner
+  private let hasBodyInMemory: Bool
+  private let state = Lock(State())
+
+  /// The exchange of a request; nil where nothing is to be answered: without a credential, and where the request has an
+  /// `Authorization` of its own.
+  init?(_ request: HTTPRequest, _ desk: DigestDesk) {
+    guard let credential = request.options.digest, !request.headers.contains(.authorization),
+      let origin = Origin(request.url)
+    else { return nil }
+    self.desk = desk
+    owner = DigestMemory.Owner(origin: origin, credential: credential)
+    hasBodyInMemory = request.body.isEmpty || request.body.data != nil
+  }
+
+  /// Adds credentials to the request that is about to be sent, where there is a challenge to answer; false where there is none.
+  func sign(_ request: inout HTTPRequest) -> Bool {
+    let (target, challenge) = (request.url.requestTarget, state.withLock { $0.challenge })
+    let session = desk.memory.withLock { memory in
+      challenge.map { memory.session(for: $0, owner, clientNonce: CallRandom.system.key()) }
+        ?? memory.known(for: target, owner, hasBodyInMemory: hasBodyInMemory)
+    }
+    state.withLock { $0.session = session }
+    guard let session else { return false }
+    let answer = DigestAnswer(
+      session: session, credential: owner.credential, method: request.method, target: target,
+      body: request.body.data ?? Data())
+    request.headers[.authorization] = answer.authorization
+    return true
+  }
+
+  /// The verdict on the response to the last request.
+  func verdict(on response: HTTPResponse) -> Verdict {
+    let (session, answers) = state.withLock { ($0.session, $0.answers) }
+    guard response.status == .unauthorized else {
+      if let session { desk.memory.withLock { $0.accepted(session, owner, next: response.headers.nextNonce) } }
+      return .stands
+    }
+    if let session { desk.memory.withLock { $0.refused(session, owner) } }
+    switch DigestChallenge.best(in: response.headers, hasBodyInMemory: hasBodyInMemory) {
+    case nil: return .stands
+    case .failure(let refusal): return .refused(refusal.reason)
+    case .success(let challenge):
+      guard answers == 0 || (answers == 1 && challenge.isStale) else { return .stands }
+      state.withLock { state in
+        state.challenge = challenge
+        state.answers += 1
+      }
+      return .again
+    }
+  }
+
+  /// Leaves the challenge to the next request, for this one is not sent again.
+  func leaveChallenge() {
+    guard let challenge = state.withLock({ $0.challenge }) else { return }
+    desk.memory.withLock { $0.keep(challenge, owner, clientNonce: CallRandom.system.key()) }
+  }
+}
+
+extension HTTPHeaders {
+  /// The nonce for the next request (RFC 7616 §3.5); nil without one.
+  fileprivate var nextNonce: String? {
+    guard let info = self["Authentication-Info"] else { return nil }
+    let read: HTTPHeaders = [.wwwAuthenticate: "Digest \(info)"]
+    let nonce = read.challenges.first?["nextnonce"] ?? ""
+    let isUsable =
+      !nonce.isEmpty && nonce.utf8.count <= DigestChallenge.largestSize
+      && nonce.hasOnlyBytes { $0 >= 0x20 && $0 != 0x7F }
+    return isUsable ? nonce : nil
+  }
+}

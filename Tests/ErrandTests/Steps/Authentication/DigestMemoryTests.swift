@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// What is known of the nonces of a server.
+@Suite struct DigestMemoryTests {
+  private func owner(_ user: String = "ann", _ url: String = "https://shop.test") throws -> DigestMemory.Owner {
+    DigestMemory.Owner(
+      origin: try #require(Origin(.known(url))), credential: Credential(user: user, password: "sesame"))
+  }
+
+  private func challenge(_ nonce: String, realm: String = "r", _ more: String = #"qop="auth""#) throws
+    -> DigestChallenge
+  {
+    let headers: HTTPHeaders = [.wwwAuthenticate: #"Digest realm="\#(realm)", nonce="\#(nonce)", \#(more)"#]
+    return try #require(DigestChallenge.best(in: headers, hasBodyInMemory: true)).get()
+  }
+
+  private func known(_ memory: inout DigestMemory, _ owner: DigestMemory.Owner, _ target: String = "/a")
+    -> DigestSession?
+  {
+    memory.known(for: target, owner, hasBodyInMemory: false)
+  }
+
+  @Test func `a session is known once it was accepted, to its owner alone`() throws {
+    var memory = DigestMemory()
+    let (ann, bob, elsewhere) = (try owner(), try owner("bob"), try owner("ann", "https://other.test"))
+    let session = memory.session(for: try challenge("n1"), ann, clientNonce: "c")
+    let isKnown = known(&memory, ann) != nil
+    #expect(session.count == 1 && !isKnown)
+    memory.accepted(session, ann, next: nil)
+    let strangers = [known(&memory, bob), known(&memory, elsewhere)]
+    #expect(strangers == [nil, nil])
+    let (second, third) = (known(&memory, ann), known(&memory, ann))
+    #expect(second?.count == 2 && third?.count == 3 && third?.clientNonce == "c")
+    memory.refused(session, ann)
+    #expect(known(&memory, ann) == nil)
+  }
+
+  @Test func `the same nonce in several challenges is counted on, also after it was refused`() throws {
+    var memory = DigestMemory()
+    let ann = try owner()
+    let challenge = try challenge("n1")
+    let first = memory.session(for: challenge, ann, clientNonce: "c")
+    let second = memory.session(for: challenge, ann, clientNonce: "d")
+    memory.refused(first, ann)
+    let third = memory.session(for: challenge, ann, clientNonce: "e")
+    #expect([first, second, third].map(\.count) == [1, 2, 3] && third.clientNonce == "c")
+  }
+
+  @Test func `the next nonce takes the place of the present one, and what comes late changes nothing`() throws {
+    var memory = DigestMemory()
+    let ann = try owner()
+    let session = memory.session(for: try challenge("n1"), ann, clientNonce: "c")
+    memory.accepted(session, ann, next: "n2")
+    memory.accepted(session, ann, next: nil)
+    memory.accepted(session, ann, next: "n2")
+    let (first, second) = (known(&memory, ann), known(&memory, ann))
+    #expect(first?.challenge.nonce == "n2" && first?.count == 1 && first?.firstNonce == "n1")
+    #expect(second?.challenge.nonce == "n2" && second?.count == 2)
+  }
+
+  // RFC 7616 §3.3.
+  @Test func `a domain bounds what is signed in without a challenge`() throws {
+    var memory = DigestMemory()
+    let ann = try owner()
+    let bounded = try challenge("n1", #"qop="auth", domain="/a https://shop.test/b https://other.test/c""#)
+    memory.accepted(memory.session(for: bounded, ann, clientNonce: "c"), ann, next: nil)
+    let found = ["/a", "/a/x?y", "/b/x", "/c", "/"].map { known(&memory, ann, $0) != nil }
+    #expect(found == [true, true, true, false, false])
+  }
+
+  @Test func `auth-int signs in no body that is not in memory`() throws {
+    var memory = DigestMemory()
+    let ann = try owner()
+    let challenge = try challenge("n1", "qop=auth-int")
+    memory.accepted(memory.session(for: challenge, ann, clientNonce: "c"), ann, next: nil)
+    #expect(known(&memory, ann) == nil)
+    let inMemory = memory.known(for: "/", ann, hasBodyInMemory: true)
+    #expect(inMemory?.count == 2)
+  }
+
+  @Test func `no more than 64 are kept, the last used`() throws {
+    var memory = DigestMemory()
+    let ann = try owner()
+    memory.keep(try challenge("n0"), ann, clientNonce: "c")
+    for number in 1..<DigestMemory.limit {
+      _ = memory.session(for: try challenge("n\(number)"), ann, clientNonce: "c")
+    }
+    #expect(known(&memory, ann)?.challenge.nonce == "n0")
+    for number in 100..<(100 + DigestMemory.limit - 1) {
+      _ = memory.session(for: try challenge("n\(number)"), ann, clientNonce: "c")
+    }
+    #expect(known(&memory, ann)?.challenge.nonce == "n0")
+    for number in 200..<(200 + DigestMemory.limit) {
+      _ = memory.session(for: try challenge("n\(number)"), ann, clientNonce: "c")
+    }
+    #expect(known(&memory, ann) == nil)
+  }
+}
