@@ -16,6 +16,12 @@ func signingIn(_ shop: Server, password: String, token: String, tokens: any Toke
   _ = sign
 }
 
+func digest(_ shop: Server, password: String) async {
+  await shop.update {
+    $0.preflight = { _, request in request.options.digest = Credential(user: "ann", password: password) }
+  }
+}
+
 func clientCredentials(_ shop: Server, _ tokenURL: URL, secret: String) async {
   var signIn = OAuth2(
     tokenURL: tokenURL, client: .init(id: "warehouse", secret: secret), grant: .clientCredentials)

@@ -218,30 +218,6 @@
       #expect(heads.withLock { $0 } == 1)
     }
 
-    @Test func `the answer to a Digest request is that to the whole of it`() async throws {
-      let seen = Shared<[String]>([])
-      let peer = try WirePeer { connection, _ in
-        while let head = connection.readHead() {
-          let isEmpty = head.contains("Content-Length: 0\r\n")
-          let body = isEmpty ? "" : connection.read(3) ?? ""
-          seen.withLock { $0.append(body) }
-          if isEmpty {
-            connection.answer("one")
-          } else {
-            usleep(50_000)  // the answer before it is there for any reader
-            connection.say("HTTP/1.1 500 Bad\r\nContent-Length: 3\r\n\r\ntwo")
-          }
-        }
-      }
-      var request = request(peer.url(), .bytes(Data("abc".utf8)))
-      request.method = .post
-      request.options.digest = Credential(user: "somebody", password: "open sesame")
-      let response = try await transport.send(request)
-      #expect(response.status == 500)
-      #expect(try await response.body.collect() == Data("two".utf8))
-      #expect(seen.withLock { $0 } == ["", "abc"])
-    }
-
     @Test(arguments: [0, 2]) func `an early answer with a length and chunks ends with its chunks`(length: Int)
       async throws
     {

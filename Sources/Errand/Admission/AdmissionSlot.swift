@@ -22,6 +22,9 @@ final class AdmissionSlot: Sendable {
     if state.withLock({ $0.isHeld }) { desk.leave(host) }
   }
 
+  /// True until it was given back.
+  var isHeld: Bool { state.withLock { $0.isHeld } }
+
   /// Holds the permit of a stream as well.
   func keep(_ permit: AdmissionSlot) { state.withLock { $0.permit = permit } }
 

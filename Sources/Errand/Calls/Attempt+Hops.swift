@@ -107,9 +107,15 @@ extension Attempt {
     return (call.trace.elapsed - start) * 2 >= limit ? .failure : .unknown
   }
 
-  /// The limits of a further hop: what is left of the attempt's.
+  /// Another request of the hop goes out, with the slot of the one before.
+  func goOn() { state.withLock { ($0.sent, $0.hasToldPhases, $0.hopStart) = ($0.sent + 1, false, nil) } }
+
+  /// The time that the hops before this one took.
+  var spent: Duration { state.withLock { $0.spent } }
+
+  /// The limits of a further hop: what is left of `limits`, which counted from `start` on.
   /// Throws ``TaskError`` with code `.timedOut` where nothing is left.
-  func limits(_ limits: Timeouts) throws -> Timeouts { try limits.left(after: state.withLock { $0.spent }) }
+  func limits(_ limits: Timeouts, since start: Duration) throws -> Timeouts { try limits.left(after: spent - start) }
 }
 
 extension Timeouts {

@@ -125,8 +125,10 @@ final class Attempt: Sendable {
   // MARK: 9. Transport
 
   /// Sends the request, where the host's circuit breaker lets it: that has the last word. The slot is held until the body of
-  /// the response has ended or is released.
-  func send(_ request: HTTPRequest, _ slot: AdmissionSlot) async throws -> HTTPResponse {
+  /// the response has ended or is released. `digest` signs it in, where it has such a credential.
+  func send(
+    _ request: HTTPRequest, _ slot: AdmissionSlot, _ digest: DigestExchange?
+  ) async throws -> HTTPResponse {
     let host = slot.host
     // Sending the request, or seeing its response, may wait for another call.
     let mayMakeCalls = request.body.isStream || call.transportMayCallApp
@@ -137,9 +139,9 @@ final class Attempt: Sendable {
       let breaker = call.snapshot.configuration.circuitBreaker
       if !breaker.isOff { permit = try call.manager.circuits.permit(for: host, breaker) }
       if mayMakeCalls {
-        response = try await sendEnclosing(request, to: host)
+        response = try await sendEnclosing(request, to: host, digest)
       } else {
-        response = try await call.transmit(prepared(request), to: host)
+        response = try await call.transmit(prepared(request, digest), to: host)
       }
     } catch {
       report(error, to: permit)
@@ -154,16 +156,19 @@ final class Attempt: Sendable {
 
   /// Sends a request whose body is made meanwhile, or whose transport asks the app for something, perhaps by other calls.
   @inline(never)
-  private func sendEnclosing(_ request: HTTPRequest, to host: Origin) async throws -> HTTPResponse {
-    try await enclosing { try await call.transmit(prepared(request), to: host) }
+  private func sendEnclosing(
+    _ request: HTTPRequest, to host: Origin, _ digest: DigestExchange?
+  ) async throws -> HTTPResponse {
+    try await enclosing { try await call.transmit(prepared(request, digest), to: host) }
   }
 
   // Not inlined, nor the next two: what they put on the stack would otherwise be part of every call's memory.
   @inline(never)
-  private func prepared(_ request: HTTPRequest) throws -> HTTPRequest {
+  private func prepared(_ request: HTTPRequest, _ digest: DigestExchange?) throws -> HTTPRequest {
     var request = request
     call.renewCookies(of: &request, number)  // after the wait for a slot: nothing stale is sent
     if call.keepsRequests { keep(request) }
+    if let digest, digest.sign(&request) { call.noteAmended(request, of: number) }
     if let span = call.trace.span { add(span, to: &request) }
     if call.trace.isObserved || call.delivery.isStream { observe(&request) }
     call.limitStreams(of: &request)

@@ -53,6 +53,51 @@ extension Call {
     return source.spend(version) { manager.retries.spend(for: host) } ? nil : Self.exhausted(host)
   }
 
+  /// One hop of a request with a Digest credential: sent again after a challenge that is answered, within the time of the attempt and
+  /// with the slot that it has.
+  func signedHop(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
+    guard let digest = DigestExchange(request, plan.server.digests) else {
+      return try await carry(request, of: attempt, nil)
+    }
+    noteRequest(request, of: attempt.number)
+    var slot = try await attempt.waitForSlot(for: request)
+    let start = attempt.spent
+    var response = try await attempt.send(request, slot, digest)
+    while true {
+      switch digest.verdict(on: response) {
+      case .stands: return response
+      case .refused(let reason):
+        noteRefusal(reason)
+        return response
+      case .again: break
+      }
+      if let obstacle = obstacle(toAnswering: request) {
+        digest.leaveChallenge()
+        noteRefusal(obstacle)
+        return response
+      }
+      attempt.endHop()
+      await drain(response, to: request.method, attempt)
+      try checkCancellation()
+      response = try await further(request, of: attempt, since: start) { next in
+        noteRequest(next, of: attempt.number)
+        if slot.isHeld {
+          attempt.goOn()
+        } else {
+          slot.giveBack()  // with the permit of a stream, which another is waited for
+          slot = try await attempt.waitForSlot(for: next)
+        }
+        return try await attempt.send(next, slot, digest)
+      }
+    }
+  }
+
+  /// The reason not to send a request again that was challenged, and so has done nothing; nil where there is none.
+  private func obstacle(toAnswering request: HTTPRequest) -> String? {
+    guard request.body.isReplayable else { return "its body comes once" }
+    return plan.idempotency == .neverRepeat ? Self.onceOnly(request.method) : nil
+  }
+
   private var refreshContext: RefreshContext {
     let log = snapshot.configuration.log
     return RefreshContext(

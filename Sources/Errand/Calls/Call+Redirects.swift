@@ -30,7 +30,9 @@ extension Call {
       await leave(response, to: chain.redirects.last?.method, attempt)
       try checkCancellation()
       trace.note(.redirected(to: snapshot.configuration.redaction(chain.request.url)))
-      response = try await furtherHop(chain.request, after: request, of: attempt)
+      var next = chain.request
+      next.options.firstURL = request.url  // by which cookies tell whether another site leads there
+      response = try await further(next, of: attempt) { try await self.hop($0, of: attempt) }
     }
     response.redirects = chain.redirects
     return response
@@ -76,6 +78,12 @@ extension Call {
 
   /// Ends the body of a redirect, and so its slot.
   private func leave(_ response: HTTPResponse, to method: HTTPMethod?, _ attempt: Attempt) async {
+    await drain(response, to: method, attempt)
+    attempt.giveSlotBack()
+  }
+
+  /// Ends the body of a response behind which another request goes out.
+  func drain(_ response: HTTPResponse, to method: HTTPMethod?, _ attempt: Attempt) async {
     let body = response.body
     // RFC 9110 §9.3.2: that to a HEAD announces what does not come.
     let announced = method == .head ? 0 : response.headers[.contentLength].flatMap { Int($0) } ?? 0
@@ -87,20 +95,27 @@ extension Call {
     }
     if trace.keepsNotes, let timings = body.timings { attempt.keepPhases(timings, at: trace.elapsed) }
     body.cancel()
-    attempt.giveSlotBack()
   }
 
-  /// Sends the next request, with what is left of the attempt's time.
-  private func furtherHop(
-    _ request: HTTPRequest, after first: HTTPRequest, of attempt: Attempt
+  /// Sends another request of an attempt, with what is left of its time.
+  ///
+  /// - Parameters:
+  ///   - request: The request, with the limits that counted from `start` on.
+  ///   - attempt: The attempt.
+  ///   - start: What the hops before had taken by then.
+  ///   - send: Sends it.
+  /// - Returns: The response.
+  /// - Throws: What `send` throws, and ``TaskError`` where no time is left.
+  func further(
+    _ request: HTTPRequest, of attempt: Attempt, since start: Duration = .zero,
+    _ send: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
     var request = request
     limitStreams(of: &request)
     let limits = request.options.timeouts
-    request.options.timeouts = try attempt.limits(limits)
-    request.options.firstURL = first.url  // by which cookies tell whether another site leads there
+    request.options.timeouts = try attempt.limits(limits, since: start)
     do {
-      return try await hop(request, of: attempt)
+      return try await send(request)
     } catch var error as TaskError {
       // The limit that was reached is the attempt's, not what was left of it.
       let limit: Duration? =

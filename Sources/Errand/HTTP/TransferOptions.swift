@@ -106,12 +106,17 @@ public struct TransferOptions: Sendable {
     set { values.continueTimeout = newValue }
   }
 
-  /// The credential for a Digest challenge of the server (RFC 7616); nil answers none. The exchange then takes two
-  /// requests, so its body must be replayable.
+  /// The credential for a Digest challenge of the server (RFC 7616); nil answers none.
+  ///
+  /// The call answers it: the request goes out again with its body, which must be replayable, and later ones are signed in before they
+  /// are challenged. A request with an `Authorization` of its own keeps that. A transport that is used by itself answers nothing.
   public var digest: Credential? {
     get { storage.values.digest }
     set { values.digest = newValue }
   }
+
+  /// True where there is a credential for a challenge.
+  var answersDigest: Bool { storage.values.digest != nil }
 
   /// The header fields that are credentials, beside `Authorization`, `Cookie` and `Proxy-Authorization`: what an
   /// ``Authenticator`` has set. They stay with the origin of the request, and their values are shown nowhere.

@@ -16,6 +16,8 @@ public actor Server {
   nonisolated let cancellableTransport: (any CancellableTransport)?
   /// The cookies of this server, where its policy is to have a jar for itself.
   nonisolated let ownCookies: CookieJar
+  /// What its origins have asked of Digest credentials.
+  nonisolated let digests = DigestDesk()
   private nonisolated let state: Lock<ServerSnapshot>
 
   /// A server at a remote. The first one made is ``default``.

@@ -56,22 +56,22 @@
       }
     }
 
-    @Test func `a challenge is passed over where it is answered, and is the head where nothing follows`() {
+    @Test func `a 417 is passed over where it is answered, and is the head where nothing follows`() {
       var answered = HeadLines()
-      let rules = HeadLines.Rules(answers401: true)
-      #expect(take(["HTTP/1.1 401 Unauthorized", ""], &answered, rules) == [.more, .answered(401)])
+      let rules = HeadLines.Rules(answers417: true)
+      #expect(take(["HTTP/1.1 417 Expectation Failed", ""], &answered, rules) == [.more, .answered])
       let (isTaken, isTakenAgain) = (answered.completeAsItIs(), answered.completeAsItIs())
       #expect(isTaken && answered.isComplete && !isTakenAgain)
       var final = HeadLines()
-      #expect(take(["HTTP/1.1 401 Unauthorized", ""], &final) == [.more, .complete])
+      #expect(take(["HTTP/1.1 417 Expectation Failed", ""], &final) == [.more, .complete])
       var none = HeadLines()
       let isNoneTaken = none.completeAsItIs()
       #expect(!isNoneTaken)
     }
 
-    @Test func `a challenge that is cut is no head`() {
+    @Test func `a 417 that is cut is no head`() {
       var lines = HeadLines()
-      _ = take(["HTTP/1.1 401 Unauthorized", "Server: a"], &lines, HeadLines.Rules(answers401: true))
+      _ = take(["HTTP/1.1 417 Expectation Failed", "Server: a"], &lines, HeadLines.Rules(answers417: true))
       let isTaken = lines.completeAsItIs()
       #expect(!isTaken)
     }

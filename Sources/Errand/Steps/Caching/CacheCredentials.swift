@@ -28,7 +28,7 @@ final class CacheCredentials: Sendable {
   ///   - headers: The header of the request.
   ///   - named: The fields that the request names as credentials.
   ///   - account: The account that it will be signed in to, where that is known.
-  ///   - digest: The credential with which the transport answers a challenge. No field of the request shows it.
+  ///   - digest: The credential that answers a challenge. No field of the request shows it yet.
   func hash(
     of headers: HTTPHeaders, named: Set<HTTPHeaderName> = [], account: String? = nil, digest: Credential? = nil
   ) -> String {

@@ -10,7 +10,7 @@
       try require(ccurl_easy_set_string(easy, CCOPT_CUSTOMREQUEST, request.method.rawValue), "use \(request.method)")
     }
 
-    func setMessage(_ easy: OpaquePointer, _ transfer: CurlTransfer) throws {
+    func setMessage(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
       if transfer.sendsBody {
         ccurl_easy_set_long(easy, CCOPT_UPLOAD, 1)
         ccurl_easy_set_off(easy, CCOPT_INFILESIZE_LARGE, transfer.statedLength ?? -1)
@@ -24,11 +24,6 @@
         // It has 16 bits there.
         let milliseconds = min(max(1, timeout.nanoseconds / 1_000_000), 65_535)
         ccurl_easy_set_long(easy, CCOPT_EXPECT_100_TIMEOUT_MS, Int(milliseconds))
-      }
-      if let digest = request.options.digest {
-        ccurl_easy_set_long(easy, CCOPT_HTTPAUTH, Int(CCAUTH_DIGEST))
-        try require(ccurl_easy_set_string(easy, CCOPT_USERNAME, digest.user), "sign in")
-        try require(ccurl_easy_set_string(easy, CCOPT_PASSWORD, digest.password), "sign in")
       }
       if transfer.mayMultiplex { ccurl_easy_set_long(easy, CCOPT_VERBOSE, 1) }
       if transfer.mayMultiplex || CurlLibrary.losesFirstField { listen(easy, transfer) }

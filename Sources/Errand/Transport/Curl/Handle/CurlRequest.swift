@@ -37,7 +37,7 @@
       setCallbacks(easy, transfer)
       let address = origin.address(of: request.url)
       if plain == nil || !transfer.handle.setParsed(address) { ccurl_easy_set_string(easy, CCOPT_URL, address) }
-      try setMessage(easy, transfer)
+      setMessage(easy, transfer)
     }
 
     private func plain(for transfer: CurlTransfer) -> CurlHandle.Plain {
@@ -50,7 +50,7 @@
     /// True for what most requests are: no body, no proxy, nothing special.
     private var isPlain: Bool {
       proxy == nil && request.body.isEmpty && configuration.addresses.isEmpty && request.options.addressPolicy.allowsAll
-        && request.options.digest == nil && request.options.continueTimeout == nil && !request.options.isLongLived
+        && request.options.continueTimeout == nil && !request.options.isLongLived
         && (request.method == .get || request.method == .delete)
     }
 

@@ -51,7 +51,7 @@
     func complete(_ code: Int32) {
       let facts = CurlFacts(handle, sendCount: sendCount, isSurelyNotSent: isSurelyNotSent)
       isMultiplexed = facts.version?.hasStreams ?? false
-      // A challenge that libcurl had no answer to is the response.
+      // A 417 behind which libcurl sent nothing more is the response.
       if code == CCE_OK, head.completeAsItIs() { publishHead() }
       if let failure {
         finish(.failure(failure))

@@ -6,14 +6,11 @@
   extension CurlTransfer {
     /// A line of the head, or of the trailers; false where it ends the transfer.
     func receive(line: UnsafeRawBufferPointer) -> Bool {
-      let rules = HeadLines.Rules(
-        answers401: answersDigest && sendsLeft > 0, answers417: mayDropExpectation, awaitsBody: awaitsChallenge,
-        isMultiplexed: stream != nil)
+      let rules = HeadLines.Rules(answers417: mayDropExpectation, isMultiplexed: stream != nil)
       switch head.take(line, rules) {
       case .more: break
       case .complete: publishHead()
-      case .answered(let status):
-        if status == 417 { dropExpectation() } else { isChallenged = true }  // which has its go already
+      case .answered: dropExpectation()
       case .trailer: incoming.withLock { $0.inbox.receive(trailer: line) }
       case .refused(let reason):
         let reason = beginsFolded ? "its head begins with a folded line" : reason
@@ -76,13 +73,6 @@
     /// A 417 to an expectation: libcurl sends the request once more without it, where none of the body went out.
     private var mayDropExpectation: Bool {
       guard expectsContinue, let outgoing else { return false }
-      return outgoing.state.withLock { $0.outbox.isUntouched }
-    }
-
-    /// The request went out without its body, to be challenged: libcurl sends all of it once there is any answer but a
-    /// refusal.
-    private var awaitsChallenge: Bool {
-      guard answersDigest, !isChallenged, sendsLeft > 0, statedLength != 0, let outgoing else { return false }
       return outgoing.state.withLock { $0.outbox.isUntouched }
     }
 

@@ -12,7 +12,6 @@
     let origin: Origin
     let isLongLived: Bool
     let mayRepeat: Bool
-    let answersDigest: Bool
     let expectsContinue: Bool
     let rules: CurlRules
     /// The rule for the address that it is carried to.
@@ -66,8 +65,6 @@
     var hasStartedAfresh = false
     /// It went out once more without its expectation.
     var hasDroppedExpectation = false
-    /// Its Digest challenge has come, or an answer that asks for none.
-    var isChallenged = false
     /// Its connection is not used again.
     var forbidsReuse = false
     /// Its body ends with its connection, and no alert has closed that.
@@ -100,9 +97,8 @@
       self.mayMultiplex = mayMultiplex
       isLongLived = request.options.isLongLived
       mayRepeat = request.options.mayRepeat
-      answersDigest = request.options.digest != nil
       expectsContinue = outbox != nil && !request.body.isEmpty && request.expectsContinue
-      sendsLeft = (mayRepeat ? 2 : 1) + (answersDigest ? 1 : 0)
+      sendsLeft = mayRepeat ? 2 : 1
       self.rules = rules
       self.addresses = addresses
       sendsBody = outbox != nil

@@ -1,6 +1,6 @@
 #if os(Linux)
-  /// The head of a response as its lines come, checked and pure. Interim responses come before it, and a challenge that
-  /// is answered.
+  /// The head of a response as its lines come, checked and pure. Interim responses come before it, and a 417 that is
+  /// answered.
   ///
   /// libcurl hands over lines that RFC 9112 forbids: folded ones as fields of their own, names with blanks, bare CR. One
   /// value read in two ways is how a peer smuggles a field, so such a head is refused. Folded lines are joined (§5.2).
@@ -18,19 +18,15 @@
       /// The line comes after the body.
       case trailer
       /// A head has ended after which the request goes out anew.
-      case answered(HTTPStatus)
+      case answered
       /// The head cannot be read, for this reason.
       case refused(String)
     }
 
     /// The context of a line.
     struct Rules {
-      /// A 401 is not the last response, for its challenge will be answered.
-      var answers401 = false
       /// A 417 is not the last response, for the request will go out without its expectation.
       var answers417 = false
-      /// One without a refusal is not the last response, for the request will go out with its body.
-      var awaitsBody = false
       /// The response came on a stream of HTTP/2 or later, and libcurl wrote its lines.
       var isMultiplexed = false
     }
@@ -70,7 +66,7 @@
       return .more
     }
 
-    /// Lets a challenge that was passed over be the response, for nothing came after it; false where there was none.
+    /// Lets a 417 that was passed over be the response, for nothing came after it; false where there was none.
     mutating func completeAsItIs() -> Bool {
       guard !isComplete, isBetween, mayStand else { return false }
       isComplete = true
@@ -98,16 +94,13 @@
       appendLineEnd()
       if status == 101 { return .refused("it switches protocols, which it was not asked to") }
       if framing.isChunked, isVersion1_0 { return .refused("it is HTTP/1.0 and has a Transfer-Encoding") }
-      let isAnswered =
-        (status == 401 && rules.answers401) || (status == 417 && rules.answers417)
-        || (status < 300 && rules.awaitsBody)
-      guard status < 200 || isAnswered else {
+      guard status < 200 || (status == 417 && rules.answers417) else {
         isComplete = true
         return .complete
       }
       isBetween = true
       mayStand = status >= 200
-      return mayStand ? .answered(HTTPStatus(status)) : .more
+      return mayStand ? .answered : .more
     }
 
     private mutating func takeField(_ line: Bytes) -> String? {

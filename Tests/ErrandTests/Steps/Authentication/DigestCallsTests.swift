@@ -1,0 +1,211 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// Calls that answer a Digest challenge.
+@Suite(.timeLimit(.minutes(10))) struct DigestCallsTests {
+  private static let credential = Credential(user: "ann", password: "sesame")
+
+  private static func challenge(_ nonce: String, _ more: String = #"qop="auth""#) -> HTTPHeaders {
+    [.wwwAuthenticate: #"Digest realm="r", nonce="\#(nonce)", \#(more)"#]
+  }
+
+  /// Has every request of a server signed in.
+  private static func signIn(_ configuration: inout ServerConfiguration) {
+    configuration.preflight = { _, request in request.options.digest = credential }
+  }
+
+  /// The parameters of the credentials of each request; nil where it has none.
+  private func answers(_ requests: [HTTPRequest]) -> [AuthenticationChallenge?] {
+    requests.map { request in
+      request.headers[.authorization].flatMap { ([.wwwAuthenticate: $0] as HTTPHeaders).challenges.first }
+    }
+  }
+
+  private func nonces(_ stub: StubServer) -> [String?] { answers(stub.requests).map { $0?["nonce"] } }
+
+  @Test func `a challenge is answered once, and later requests are signed in before it`() async throws {
+    let stub = StubServer(.status(401, Self.challenge("n1")), .status(.ok), configure: Self.signIn)
+    try await PlainTask().on(stub.server).run()
+    try await PlainTask(path: "other", query: ["a": "b"]).on(stub.server).run()
+    let answers = answers(stub.requests)
+    #expect(answers.map { $0?["nc"] } == [nil, "00000001", "00000002"])
+    #expect(answers.map { $0?["uri"] } == [nil, "/plain", "/other?a=b"])
+  }
+
+  @Test func `a 401 to the answer stands, and the next call begins anew`() async throws {
+    let stub = StubServer(
+      .status(401, Self.challenge("n1")), .status(401, Self.challenge("n2")), .status(.ok), configure: Self.signIn)
+    let error = await taskError { try await PlainTask().on(stub.server).run() }
+    #expect(error?.status == 401 && nonces(stub) == [nil, "n1"])
+    try await PlainTask().on(stub.server).run()
+    #expect(nonces(stub) == [nil, "n1", nil])
+  }
+
+  @Test func `a stale nonce is replaced once more, and no more than that`() async throws {
+    let stale = #"qop="auth", stale=TRUE"#
+    let stub = StubServer(
+      .status(401, Self.challenge("n1")), .status(401, Self.challenge("n2", stale)), .status(.ok),
+      .status(401, Self.challenge("n3", stale)), .status(401, Self.challenge("n4", stale)),
+      .status(401, Self.challenge("n5", stale)), configure: Self.signIn)
+    try await PlainTask().on(stub.server).run()
+    #expect(nonces(stub) == [nil, "n1", "n2"])
+    #expect(await taskError { try await PlainTask().on(stub.server).run() }?.status == 401)
+    #expect(nonces(stub) == [nil, "n1", "n2", "n2", "n3", "n4"])
+  }
+
+  @Test func `a known nonce that the server has forgotten without a word is replaced`() async throws {
+    let stub = StubServer(
+      .status(401, Self.challenge("n1")), .status(.ok), .status(401, Self.challenge("n2")), .status(.ok),
+      configure: Self.signIn)
+    for _ in 0..<2 { try await PlainTask().on(stub.server).run() }
+    #expect(nonces(stub) == [nil, "n1", "n1", "n2"])
+  }
+
+  // RFC 7616 §3.5.
+  @Test func `the next nonce is used`() async throws {
+    let stub = StubServer(
+      .status(401, Self.challenge("n1")), .status(.ok, ["Authentication-Info": #"qop=auth, nextnonce="n2""#]),
+      .status(.ok), configure: Self.signIn)
+    for _ in 0..<3 { try await PlainTask().on(stub.server).run() }
+    #expect(nonces(stub) == [nil, "n1", "n2", "n2"])
+    #expect(answers(stub.requests).map { $0?["nc"] } == [nil, "00000001", "00000001", "00000002"])
+  }
+
+  @Test func `what cannot be answered is the answer, and the error says why`() async throws {
+    let stub = StubServer(.status(401, Self.challenge("n1", "algorithm=SHA-512-256")), configure: Self.signIn)
+    let error = await taskError { try await PlainTask().on(stub.server).run() }
+    #expect(error?.status == 401 && error?.retryRefusal?.contains("SHA-512-256") == true && stub.requests.count == 1)
+  }
+
+  @Test func `a body in a file cannot be hashed, and the error says so`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      try Data("body".utf8).write(to: file)
+      let stub = StubServer(.status(401, Self.challenge("n1", "qop=auth-int")), configure: Self.signIn)
+      let task = BodyTask(body: .file(file)).on(stub.server)
+      let error = await taskError { try await task.run() }
+      #expect(error?.retryRefusal?.contains("auth-int") == true && stub.requests.count == 1)
+    }
+  }
+
+  private struct BodyTask: ServerPOSTTask {
+    let body: HTTPBody
+    var path: String { "body" }
+    func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { body }
+  }
+
+  @Test func `what may never be sent twice is not, and is signed in with the next call`() async throws {
+    let stub = StubServer(.status(401, Self.challenge("n1")), .status(.ok), configure: Self.signIn)
+    let task = PlainTask().on(stub.server).modified { $0.idempotency = .neverRepeat }
+    let error = await taskError { try await task.run() }
+    #expect(error?.status == 401 && error?.retryRefusal?.contains("may not be sent twice") == true)
+    try await task.run()
+    #expect(nonces(stub) == [nil, "n1"])
+  }
+
+  @Test func `a request with an Authorization of its own keeps that`() async throws {
+    let stub = StubServer(.status(401, Self.challenge("n1"))) {
+      Self.signIn(&$0)
+      $0.authentication = .bearer("t")
+    }
+    _ = await taskError { try await PlainTask().on(stub.server).run() }
+    #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer t"])
+  }
+
+  @Test func `the cookies of the challenge go with the answer to it`() async throws {
+    var headers = Self.challenge("n1")
+    headers[.setCookie] = "a=b"
+    let stub = StubServer(.status(401, headers), .status(.ok)) {
+      Self.signIn(&$0)
+      $0.cookiePolicy = .perServer
+    }
+    try await PlainTask().on(stub.server).run()
+    #expect(stub.requests.map { $0.headers[.cookie] } == [nil, "a=b"])
+  }
+
+  @Test func `a redirect within the origin is signed in for its own target, and none that leaves it`() async throws {
+    let log = Shared<[HTTPRequest]>([])
+    let shop = VirtualShop(
+      configure: Self.signIn,
+      answer: { _, request, _ in
+        log.withLock { $0.append(request) }
+        guard request.url.host == "shop.test" else {
+          return .status(401, headers: Self.challenge("evil"), for: request)
+        }
+        guard request.headers.contains(.authorization) else {
+          return .status(401, headers: Self.challenge("n1"), for: request)
+        }
+        let target = request.url.path == "/widgets" ? "/near" : "https://other.test/x"
+        return .status(307, headers: [.location: target], for: request)
+      })
+    let error = await taskError { try await shop.task(method: .post).run() }
+    #expect(error?.status == 401)
+    let requests = log.withLock { $0 }
+    #expect(requests.map(\.url.absoluteString).suffix(2) == ["https://shop.test/near", "https://other.test/x"])
+    #expect(answers(requests).map { $0?["uri"] } == [nil, "/widgets", "/near", nil])
+    #expect(answers(requests).map { $0?["nc"] } == [nil, "00000001", "00000002", nil])
+  }
+
+  @Test func `the answer to a challenge is a request of the same attempt, with what is left of its time`() async throws
+  {
+    let limits = Shared<[Duration?]>([])
+    let shop = VirtualShop(
+      configure: {
+        Self.signIn(&$0)
+        $0.defaultTimeout = .seconds(60)
+      },
+      answer: { number, request, clock in
+        limits.withLock { $0.append(request.options.timeouts.attempt) }
+        clock.advance(by: .seconds(10))
+        switch number {
+        case 1: return .status(307, headers: [.location: "/near"], for: request)
+        case 2: return .status(401, headers: Self.challenge("n1"), for: request)
+        case 3: return .status(401, headers: Self.challenge("n2", #"qop="auth", stale=true"#), for: request)
+        default: return .ok(request)
+        }
+      })
+    #expect(try await shop.task().run().status == .ok)
+    #expect(shop.moments(containing: "attempt 2").isEmpty)
+    #expect(limits.withLock { $0 } == [60, 50, 40, 30].map { .seconds($0) })
+    #expect(shop.moments(containing: "401").count == 2)
+    await shop.events.balanced()
+  }
+
+  @Test func `with one slot all are answered`() async throws {
+    let shop = VirtualShop(
+      limits: ThrottleLimits(perHost: 1),
+      configure: Self.signIn,
+      answer: { _, request, _ in
+        request.headers.contains(.authorization)
+          ? .ok(request) : .status(401, headers: Self.challenge("n1"), for: request)
+      })
+    let calls = (0..<10).map { _ in Task { try await shop.task(method: .post).run().status } }
+    for call in calls { #expect(try await call.value == .ok) }
+    #expect(shop.sentCount == 11, "those that wait for the slot know the challenge of the first")
+  }
+
+  @Test func `what is signed in is stored for its account, whatever its nonce, and for no other`() async throws {
+    let user = Shared("ann")
+    let headers: HTTPHeaders = [.cacheControl: "max-age=60", .vary: "Authorization"]
+    let shop = VirtualShop(
+      configure: {
+        $0.cache = MemoryCache()
+        $0.preflight = { _, request in
+          request.options.digest = Credential(user: user.withLock { $0 }, password: "sesame")
+        }
+      },
+      answer: { number, request, _ in
+        request.headers.contains(.authorization)
+          ? .status(.ok, headers: headers, for: request)
+          : .status(401, headers: Self.challenge("n\(number)"), for: request)
+      })
+    for _ in 0..<2 { try await shop.task().run() }
+    #expect(shop.sentCount == 2)
+    user.withLock { $0 = "bob" }
+    try await shop.task().run()
+    #expect(shop.sentCount == 4)
+  }
+}
