@@ -174,9 +174,9 @@ import Testing
     await shop.events.balanced()
   }
 
-  @Test func `with one slot all are answered`() async throws {
+  @Test func `with one slot, and no budget for retries, all are answered`() async throws {
     let shop = VirtualShop(
-      limits: ThrottleLimits(perHost: 1),
+      limits: ThrottleLimits(perHost: 1), budget: RetryBudget(ratio: 0, capacity: 0),
       configure: Self.signIn,
       answer: { _, request, _ in
         request.headers.contains(.authorization)
@@ -185,6 +185,50 @@ import Testing
     let calls = (0..<10).map { _ in Task { try await shop.task(method: .post).run().status } }
     for call in calls { #expect(try await call.value == .ok) }
     #expect(shop.sentCount == 11, "those that wait for the slot know the challenge of the first")
+  }
+
+  private struct Passing: PerAttemptStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
+  }
+
+  @Test(arguments: [false, true])
+  func `with one stream allowed a stream is answered, also where a step sees its responses`(hasStep: Bool) async throws
+  {
+    let shop = VirtualShop(
+      limits: ThrottleLimits(perHost: 1, streamsPerHost: 1),
+      configure: {
+        Self.signIn(&$0)
+        if hasStep { $0.perAttemptSteps = [Passing()] }
+      },
+      answer: { number, request, _ in
+        number % 2 == 1 ? .status(401, headers: Self.challenge("n\(number)"), for: request) : .json("{}", for: request)
+      })
+    for _ in 0..<2 {
+      let response = try await shop.task().stream()
+      #expect(try await response.body.collect() == Data("{}".utf8))
+    }
+    #expect(shop.sentCount == 4 && shop.manager.runningCount == 0)
+  }
+
+  @Test func `an answer that cannot be sent does not make the whole unsent`() async throws {
+    let stub = StubServer(.status(401, Self.challenge("n1")), .refused) {
+      Self.signIn(&$0)
+      $0.retryPolicy = .never
+    }
+    let error = await taskError { try await PlainTask().on(stub.server).run() }
+    #expect(error?.code == .cannotConnect && error?.isSurelyNotSent == false && stub.requests.count == 2)
+  }
+
+  @Test func `observers and recordings show both requests, and no credential`() async throws {
+    let shop = VirtualShop(
+      configure: Self.signIn,
+      answer: { number, request, _ in
+        number == 1 ? .status(401, headers: Self.challenge("n1"), for: request) : .ok(request)
+      })
+    try await shop.task().run()
+    let moments = shop.events.moments()
+    #expect(moments.count { $0.contains("GET") && $0.contains("shop.test/widgets") } >= 2, "\(moments)")
+    #expect(moments.contains { $0.contains("401") } && !moments.contains { $0.contains("response=") })
   }
 
   @Test func `what is signed in is stored for its account, whatever its nonce, and for no other`() async throws {
