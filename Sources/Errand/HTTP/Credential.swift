@@ -11,6 +11,11 @@ public struct Credential: Sendable, Hashable, CustomStringConvertible {
     self.password = password
   }
 
+  /// Two credentials are the same when the bytes of user and password are.
+  public static func == (left: Credential, right: Credential) -> Bool {
+    left.user.hasSameBytes(as: right.user) && left.password.hasSameBytes(as: right.password)
+  }
+
   /// Nothing that is secret.
   public var description: String { "Credential(<redacted>)" }
 }

@@ -17,6 +17,11 @@ public struct HTTPHeaders: Sendable, Hashable {
       self.value = value
     }
 
+    /// Two fields are the same when their names are, in any case of letters, and the bytes of their values.
+    public static func == (left: Field, right: Field) -> Bool {
+      left.name == right.name && left.value.hasSameBytes(as: right.value)
+    }
+
     /// The most bytes it may take over the wire, as nghttp2 reckons: 12 are for its framing.
     package var size: Int { name.rawName.utf8.count + value.utf8.count + 12 }
   }

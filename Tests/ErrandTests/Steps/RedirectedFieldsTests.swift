@@ -44,6 +44,16 @@ import Testing
     #expect(sent.map { $0["X-Own"] } == ["1", "1"] && sent.map { $0["X-Shop"] } == ["1", "1"])
   }
 
+  // RFC 9110 §11.4.
+  @Test func `a value that is a credential by its scheme stays at the origin, whatever its field is called`()
+    async throws
+  {
+    let own: HTTPHeaders = ["X-Upstream": "Bearer alice", "X-Plan": "Basic"]
+    let sent = try await headers("/b", "https://other.test/", task: own)
+    #expect(sent.map { $0["X-Upstream"] } == ["Bearer alice", "Bearer alice", nil])
+    #expect(sent.map { $0["X-Plan"] } == ["Basic", "Basic", "Basic"])
+  }
+
   @Test func `the condition of a part goes where the part is asked for, and other conditions stay`() async throws {
     let own: HTTPHeaders = ["Range": "bytes=4-", "If-Range": "\"1\"", "If-None-Match": "\"1\""]
     let sent = try await headers("https://other.test/", task: own)

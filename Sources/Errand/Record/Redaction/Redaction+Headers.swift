@@ -46,8 +46,21 @@ extension Redaction {
     headers.contains(field) || credentials.contains(field) || hidesName(field)
   }
 
-  /// True for fields that never go to another origin by themselves, whatever is shown of them.
+  /// True for fields that never go to another origin by themselves, whatever is shown of them: by their names alone.
   func keepsHome(_ field: HTTPHeaderName) -> Bool { hidesValue(of: field) || Redaction.standard.hidesValue(of: field) }
+
+  /// True for a field of a request that is a credential, whatever is shown of it: it never goes to another origin by itself, and
+  /// what one user gets for it is no other's.
+  ///
+  /// - Parameters:
+  ///   - field: The field: its name may tell, or the scheme of its value.
+  ///   - named: The fields that the request names as credentials.
+  func keepsHome(_ field: HTTPHeaders.Field, named: Set<HTTPHeaderName> = []) -> Bool {
+    named.contains(field.name) || keepsHome(field.name) || Self.hasScheme(field)
+  }
+
+  /// True for a field whose value is a credential by its scheme, whatever its name.
+  static func hasScheme(_ field: HTTPHeaders.Field) -> Bool { scheme(ofCredential: field) != nil }
 
   /// True when the values are hidden for the name's sake.
   private func hidesName(_ field: HTTPHeaderName) -> Bool {

@@ -10,7 +10,7 @@ extension HTTPRequest {
   ///   - mayKeep: True for a secret field that may go to the target all the same.
   /// - Returns: The request. What was dropped on the way is not in it, and so does not come back with a later hop.
   func redirected(
-    to target: URL, _ status: HTTPStatus, isSecret: (HTTPHeaderName) -> Bool,
+    to target: URL, _ status: HTTPStatus, isSecret: (HTTPHeaders.Field) -> Bool,
     mayKeep: (HTTPHeaders.Field) -> Bool
   ) -> HTTPRequest {
     var next = self
@@ -24,7 +24,7 @@ extension HTTPRequest {
     // Without an origin on either side there is none that is the same.
     if let origin = Origin(url), origin == Origin(target) { return next }
     next.headers = HTTPHeaders(
-      next.headers.filter { !Self.ofOrigin.contains($0.name) && (!isSecret($0.name) || mayKeep($0)) })
+      next.headers.filter { !Self.ofOrigin.contains($0.name) && (!isSecret($0) || mayKeep($0)) })
     if next.options.digest != nil { next.options.digest = nil }
     return next
   }

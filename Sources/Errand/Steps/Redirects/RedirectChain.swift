@@ -64,7 +64,7 @@ struct RedirectChain {
     guard Origin(next.url) != Origin(proposal.url) else { return next }
     next.headers = HTTPHeaders(
       next.headers.filter { field in
-        !(isSecret(field.name) || HTTPRequest.ofOrigin.contains(field.name)) || !proposal.headers.fields.contains(field)
+        !(isSecret(field) || HTTPRequest.ofOrigin.contains(field.name)) || !proposal.headers.fields.contains(field)
       })
     if next.options.digest == proposal.options.digest { next.options.digest = nil }
     return next
@@ -102,8 +102,8 @@ struct RedirectChain {
   }
 
   /// True for fields that stay at the origin, whatever the redaction shows.
-  private func isSecret(_ name: HTTPHeaderName) -> Bool {
-    redaction.keepsHome(name) || request.options.credentialHeaders.contains(name)
+  private func isSecret(_ field: HTTPHeaders.Field) -> Bool {
+    redaction.keepsHome(field, named: request.options.credentialHeaders)
   }
 
   private func shown(_ url: URL) -> String { redaction(url).shortened }
