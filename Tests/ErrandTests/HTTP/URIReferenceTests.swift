@@ -56,6 +56,17 @@ import Testing
     #expect(resolved(reference, base) == target)
   }
 
+  // RFC 3986 §6.2.2.2: a dot is an unreserved character, and so the same with and without an escape.
+  @Test(arguments: [
+    ("%2e%2e/g", "http://a/b/g"), (".%2E/g", "http://a/b/g"), ("%2e./g", "http://a/b/g"), ("%2E/g", "http://a/b/c/g"),
+    ("/public/%2e%2e/admin", "http://a/admin"), ("/x/%2e%2e", "http://a/"), ("/x/%2e%2e%2fg", "http://a/x/%2e%2e%2fg"),
+    ("/x/%2e%2e%2e/g", "http://a/x/%2e%2e%2e/g"), ("/%2eg", "http://a/%2eg"),
+    ("/%252e%252e/g", "http://a/%252e%252e/g"),
+  ])
+  func `RFC 3986 §6.2.2.2: a dot that is escaped is a dot`(reference: String, target: String) {
+    #expect(resolved(reference, Self.base) == target)
+  }
+
   // RFC 3986 §2.1: a percent-encoding represents "a data octet in a component when that octet's corresponding character is outside
   // the allowed set".
   @Test(arguments: [

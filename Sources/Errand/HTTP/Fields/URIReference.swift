@@ -80,17 +80,36 @@ struct URIReference: Equatable {
     return base.path[...slash] + path
   }
 
-  // RFC 3986 §5.2.4, segment by segment. Only a path that begins with a slash has places to go up to.
+  // RFC 3986 §5.2.4, segment by segment. Only a path that begins with a slash has places to go up to. §6.2.2.2: an escaped dot is
+  // the same as a dot, and a server that decodes it would go up.
   static func withoutDots(_ path: String) -> String {
     guard path.hasPrefix("/") else { return path }
     let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
     var kept: [Substring] = []
     for (index, segment) in segments.enumerated() {
-      let isDots = segment == "." || segment == ".."
-      if segment == ".." { _ = kept.popLast() }
+      let dots = numberOfDots(segment)
+      let isDots = dots == 1 || dots == 2
+      if dots == 2 { _ = kept.popLast() }
       if !isDots { kept.append(segment) } else if index == segments.count - 1 { kept.append("") }
     }
     return "/" + kept.joined(separator: "/")
+  }
+
+  /// The number of dots, escaped or not, that are all of a segment; 0 where there is anything else.
+  private static func numberOfDots(_ segment: Substring) -> Int {
+    var (count, rest) = (0, segment.utf8[...])
+    while let first = rest.first {
+      let length = first == UInt8(ascii: ".") ? 1 : 3
+      guard
+        length == 1 || rest.prefix(3).elementsEqual("%2e".utf8)
+          || rest.prefix(3).elementsEqual("%2E".utf8)
+      else {
+        return 0
+      }
+      rest = rest.dropFirst(length)
+      count += 1
+    }
+    return count
   }
 }
 
