@@ -40,6 +40,9 @@ extension String {
     utf8.withContiguousStorageIfAvailable { $0.allSatisfy(allowed) } ?? utf8.allSatisfy(allowed)
   }
 
+  /// True with U+FFFD in it, the mark of bytes that are no text.
+  var hasReplacements: Bool { !hasOnlyBytes { $0 < 0x80 } && unicodeScalars.contains("\u{FFFD}") }
+
   /// True when its bytes as UTF-8 are those of `other`, compared with `areSame`.
   @inline(__always)
   func hasSameBytes(as other: String, by areSame: (UInt8, UInt8) -> Bool = { $0 == $1 }) -> Bool {

@@ -28,9 +28,10 @@ import Testing
   // §5.6: "If the set-cookie-string contains a %x00-08 / %x0A-1F / %x7F character (CTL characters excluding HTAB): Abort this
   // algorithm and ignore the set-cookie-string entirely." §5.7: "If cookie-name is empty and cookie-value is empty, abort".
   @Test(arguments: [
-    "a=b\0", "a=b\u{1}; Path=/", "a=b; Path=/\u{1F}", "a=b\u{7F}", "a\u{8}=b", "a=b\r", "", "=", " = ", ";a=b",
+    "a=b\0", "a=b\u{1}; Path=/", "a=b; Path=/\u{1F}", "a=b\u{7F}", "a\u{8}=b", "a=b\r", "a=caf\u{FFFD}",
+    "a=b; Path=/\u{FFFD}", "", "=", " = ", ";a=b",
   ])
-  func `a control character, or nothing at all, is no cookie`(line: String) {
+  func `a control character, bytes that are no text, or nothing at all, is no cookie`(line: String) {
     #expect(pair(line) == nil)
   }
 

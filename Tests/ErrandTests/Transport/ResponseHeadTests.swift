@@ -45,5 +45,15 @@
       #expect(head.headers["B"] == "café")
       #expect(head.headers["C"] == "é at the beginning of many")
     }
+
+    // It would be sent back as UTF-8, which is another value.
+    @Test func `a tag and a cookie that are no UTF-8 are marked, for they cannot be sent back`() throws {
+      let bytes =
+        Array("HTTP/1.1 200 OK\r\nETag: \"caf".utf8) + [0xE9] + Array("\"\r\nset-cookie: a=caf".utf8)
+        + [0xE9] + Array("; Path=/\r\nSet-Cookie: b=café\r\n\r\n".utf8)
+      let head = try #require(ResponseHead(bytes))
+      #expect(head.headers[.eTag] == "\"caf\u{FFFD}\"")
+      #expect(head.headers.values(for: .setCookie) == ["a=caf\u{FFFD}; Path=/", "b=café"])
+    }
   }
 #endif

@@ -5,9 +5,10 @@ struct EntityTag: Sendable, Hashable {
   /// True when two versions that differ in bytes may have the same tag.
   let isWeak: Bool
 
-  /// A tag as a field has it; nil where the text is none.
+  /// A tag as a field has it; nil where the text is none, or none that could be sent back as it came.
   init?(_ text: some StringProtocol) {
     let text = Substring(text).trimmingSpaces()
+    guard Self.mayBeSent(String(text)) else { return nil }
     isWeak = text.hasPrefix("W/")  // RFC 9110 §8.8.3: case-sensitive
     let opaque = isWeak ? text.dropFirst(2) : text
     guard opaque.utf8.count >= 2, opaque.hasPrefix("\""), opaque.hasSuffix("\""),
@@ -16,13 +17,21 @@ struct EntityTag: Sendable, Hashable {
     self.text = String(text)
   }
 
-  private var opaque: Substring { isWeak ? text.dropFirst(2) : text[...] }
+  /// True for a validator that may be part of a request: one of more than 4 KiB could make its head too large, and keep it from
+  /// being sent for ever.
+  static func mayBeSent(_ validator: String) -> Bool {
+    validator.utf8.count <= 4 << 10 && !validator.hasReplacements
+  }
+
+  private var opaque: Substring.UTF8View { isWeak ? text.dropFirst(2).utf8 : text[...].utf8 }
 
   /// True when both are strong and the same: the bytes are the same (RFC 9110 §8.8.3.2).
-  func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && opaque == other.opaque }
+  func matchesStrongly(_ other: EntityTag) -> Bool {
+    !isWeak && !other.isWeak && opaque.elementsEqual(other.opaque)
+  }
 
   /// True when both are the same, weak or strong: one will do for the other (RFC 9110 §8.8.3.2).
-  func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
+  func matchesWeakly(_ other: EntityTag) -> Bool { opaque.elementsEqual(other.opaque) }
 }
 
 /// A condition on tags: `*`, or a list of them (RFC 9110 §13.1.1 and §13.1.2).

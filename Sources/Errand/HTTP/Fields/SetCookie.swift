@@ -37,6 +37,8 @@ struct SetCookie: Sendable, Equatable {
     let bytes = Array(line.utf8)
     // §5.6, step 1: a control character other than a tab.
     guard !bytes.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }) else { return nil }
+    // Nor bytes that are no text: they would go back as others.
+    guard !line.hasReplacements else { return nil }
     let parts = bytes.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
     // Steps 3 to 5: without an equals sign all of it is the value.
     let pair = Self.pair(parts[0])

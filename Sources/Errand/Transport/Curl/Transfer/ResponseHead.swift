@@ -62,20 +62,23 @@
       headers.reserve(8)
       while let line = lines.next() {
         guard let colon = line.position(of: UInt8(ascii: ":")), colon > 0 else { continue }
-        headers.add(text(line.part((colon + 1)..<line.count)), for: HTTPHeaderName(text(line.part(0..<colon))))
+        let name = HTTPHeaderName(text(line.part(0..<colon)))
+        headers.add(text(line.part((colon + 1)..<line.count), of: name), for: name)
       }
       return headers
     }
 
-    /// The bytes as UTF-8, or as Latin-1 where they are none, without the white space around them.
-    private static func text(_ bytes: Bytes) -> String {
+    /// The bytes as UTF-8, or as Latin-1 where they are none, without the white space around them. Those of a tag or a cookie
+    /// are marked instead: they are sent back, as UTF-8, and would be others.
+    private static func text(_ bytes: Bytes, of name: HTTPHeaderName? = nil) -> String {
       var (start, end) = (0, bytes.count)
       while start < end, isSpace(bytes[start]) { start += 1 }
       while start < end, isSpace(bytes[end - 1]) { end -= 1 }
       let bytes = bytes.part(start..<end)
       if isASCII(bytes) { return String(decoding: bytes, as: UTF8.self) }
-      return String(validating: bytes, as: UTF8.self)
-        ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+      if let text = String(validating: bytes, as: UTF8.self) { return text }
+      if name == .eTag || name == .setCookie { return String(decoding: bytes, as: UTF8.self) }
+      return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 
     /// Looked at eight bytes at a time: every field of every response comes here.
