@@ -6,8 +6,8 @@ struct PublicSuffixes: Sendable {
   /// The rules of the list as they are written in it, names in the form in which they are looked up; nil without a list.
   private let rules: Set<String>?
 
-  /// The list of the system where it can be read, else a rule that takes more names for suffixes than there are. Read when
-  /// it is first needed: most servers set no cookie for a domain.
+  /// The list of the system where it can be read, else a short rule. Read when it is first needed: most servers set no cookie
+  /// for a domain.
   static let system: PublicSuffixes = {
     for path in ["/usr/share/publicsuffix/public_suffix_list.dat", "/usr/share/publicsuffix/effective_tld_names.dat"] {
       guard let list = try? Data(contentsOf: URL(fileURLWithPath: path)), !list.isEmpty else { continue }
@@ -30,6 +30,9 @@ struct PublicSuffixes: Sendable {
     }
     self.rules = rules
   }
+
+  /// True with a list: what is none of its suffixes has one owner. The short rule knows some suffixes, and by far not all.
+  var isComplete: Bool { rules != nil }
 
   /// True when a name is a suffix itself.
   func isSuffix(_ domain: String) -> Bool { suffixLength(of: Self.labels(of: domain)) >= Self.labels(of: domain).count }
@@ -69,7 +72,7 @@ struct PublicSuffixes: Sendable {
   }
 }
 
-/// The rule without a list. It errs on the safe side: a cookie for a name that is none of these suffixes stays with its host.
+/// The rule without a list. A cookie for a domain above its host stays with the host then, whatever the domain.
 extension PublicSuffixes {
   /// Second labels that are suffixes below the codes of many countries.
   private static let general: Set<Substring> = [

@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// The reason why a cookie is not kept.
 enum CookieRefusal: String, Error {
-  case malformed = "it has a control character, is empty, or is longer than 4,096 bytes"
+  case malformed = "it has a control character or bytes that are no UTF-8, is empty, or is longer than 4,096 bytes"
   case notASCII = "its domain has letters beyond ASCII: they are written as they are looked up, with xn--"
   case publicSuffix = "its domain is a public suffix, below which anybody may have a name"
   case foreignDomain = "its domain is not that of the host"
@@ -55,11 +55,13 @@ extension Cookie {
     guard target.matches(domain: domain) else { throw .foreignDomain }
     // An address has no names below it.
     if target.isAddress { return nil }
-    if suffixes().isSuffix(domain) {
+    let suffixes = suffixes()
+    if suffixes.isSuffix(domain) {
       guard domain == target.host else { throw .publicSuffix }
       return nil
     }
-    return domain
+    // Others may have names below it, as below `ngrok.io`.
+    return suffixes.isComplete || domain == target.host ? domain : nil
   }
 
   // Steps 20 to 22: "case-insensitive match".

@@ -31,6 +31,33 @@ import Testing
     #expect(world.only?.isHostOnly == true && world.line("https://shop.co.test/") == "")
   }
 
+  // Step 8: nobody says whether the domain is one of many owners.
+  @Test(arguments: [
+    ("ngrok.io", "evil.ngrok.io", "victim.ngrok.io"),
+    ("s3.amazonaws.com", "evil.s3.amazonaws.com", "v.s3.amazonaws.com"),
+    ("tokyo.jp", "evil.tokyo.jp", "v.tokyo.jp"), ("shop.test", "www.shop.test", "shop.test"),
+  ]) func `without a list, a cookie for a domain above its host stays with its host`(
+    domain: String, host: String, neighbour: String
+  ) throws {
+    let field = try #require(SetCookie("a=1; Domain=\(domain)"))
+    let cookie = try Cookie(field, from: CookieWorld.target("https://\(host)/"), now: Date(), PublicSuffixes())
+    #expect(cookie.isHostOnly && cookie.domain == host)
+    #expect(CookieWorld.target("https://\(neighbour)/").host != cookie.domain)
+  }
+
+  @Test func `without a list, a host may have its cookies sent to the names below it, unless it is a known suffix`()
+    throws
+  {
+    func cookie(_ domain: String, of host: String) throws -> Cookie {
+      let field = try #require(SetCookie("a=1; Domain=\(domain)"))
+      return try Cookie(field, from: CookieWorld.target("https://\(host)/"), now: Date(), PublicSuffixes())
+    }
+    #expect(try !cookie("shop.test", of: "shop.test").isHostOnly)
+    #expect(try cookie("github.io", of: "github.io").isHostOnly)
+    #expect(throws: CookieRefusal.publicSuffix) { try cookie("github.io", of: "me.github.io") }
+    #expect(throws: CookieRefusal.foreignDomain) { try cookie("other.test", of: "shop.test") }
+  }
+
   // Step 9: "If the domain-attribute contains a character that is not in the range of [USASCII] characters, abort".
   @Test func `a domain in another script is written as it is looked up`() {
     var world = CookieWorld()

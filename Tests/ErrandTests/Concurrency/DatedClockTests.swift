@@ -1,0 +1,39 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite struct DatedClockTests {
+  private let clock = ManualClock()
+  private let machine: Shared<Date>
+  private let dates: @Sendable (Date) -> DatedClock
+
+  init() {
+    let (clock, machine) = (clock, Shared(Date(timeIntervalSince1970: 0)))
+    self.machine = machine
+    dates = { start in
+      machine.withLock { $0 = start }
+      return DatedClock(CallClock(clock)) { machine.withLock { $0 } }
+    }
+  }
+
+  @Test func `dates go on with the clock, and not with a machine whose date is set meanwhile`() {
+    let start = Date(timeIntervalSince1970: 1_800_000_000)
+    let dates = dates(start)
+    machine.withLock { $0 += 86_400 * 365 }
+    clock.advance(by: .seconds(60))
+    #expect(dates.now == start + 60)
+  }
+
+  @Test func `a machine whose date was not set yet has its own as soon as it is`() {
+    let dates = dates(Date(timeIntervalSince1970: 5))
+    #expect(dates.now == Date(timeIntervalSince1970: 5))
+    clock.advance(by: .seconds(4))
+    let present = Date(timeIntervalSince1970: 1_800_000_000.25)
+    machine.withLock { $0 = present }
+    #expect(dates.now == present)
+    machine.withLock { $0 = present + 60 }
+    #expect(dates.now == present + 60)
+  }
+}
