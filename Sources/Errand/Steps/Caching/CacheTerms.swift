@@ -73,8 +73,21 @@ struct CacheTerms: Sendable, Hashable {
   // RFC 9111 §4.2.3: current_age. A clock that was set back makes nothing younger.
   func age(at now: Date) -> Duration { initialAge + max(.zero, .seconds(now.timeIntervalSince(responseTime))) }
 
+  /// The most by which the clocks of two processes, or of one before and after it was set, may differ.
+  static let slack = 300.0
+
+  /// True for a response that came later than the present: the clock by which it was stored was wrong, and nobody knows its age.
+  static func isFromFuture(_ responseTime: Date, now: Date) -> Bool {
+    responseTime.timeIntervalSince(now) > slack
+  }
+
   /// The time for which it is still fresh; below zero, that for which it has been stale.
-  func timeLeft(at now: Date) -> Duration { lifetime - age(at: now) }
+  func timeLeft(at now: Date) -> Duration {
+    if Self.isFromFuture(responseTime, now: now) {
+      return .seconds(now.timeIntervalSince(responseTime))
+    }
+    return lifetime - age(at: now)
+  }
 }
 
 extension HTTPHeaders {

@@ -42,6 +42,14 @@ import Testing
     }
   }
 
+  @Test(arguments: Kind.allCases) func `a response takes the place of one from the future`(kind: Kind) async throws {
+    try await withStore(kind) { store in
+      try await store.put("wrong", after: 86_400 * 365)
+      try await store.put("right")
+      #expect(try await store.texts() == ["right"])
+    }
+  }
+
   @Test(arguments: Kind.allCases) func `what was discarded, or never ended, is not there`(kind: Kind) async throws {
     try await withStore(kind) { store in
       let writer = try await store.store(.made(), for: .widget())

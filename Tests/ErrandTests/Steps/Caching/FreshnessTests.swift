@@ -94,6 +94,15 @@ import Testing
     #expect(stored.age(at: World.start - 1000) == .seconds(7))
   }
 
+  @Test func `a response from the future is stale: the clock by which it was stored was wrong`() {
+    let stored = World.stored("max-age=60, stale-if-error=60")
+    #expect(World.decide(stored, after: -200).isHit, "clocks differ a little")
+    #expect(World.decide(stored, after: -86_400) == .ask(.stale, validates: true))
+    let demand = World.demand()
+    #expect(!CacheDecision.mayServe(stored, demand, .standard, now: World.start - 86_400))
+    #expect(World.decide(stored, after: -86_400, policy: .cacheFirst).isHit)
+  }
+
   // §4.2: response_is_fresh = (freshness_lifetime > current_age).
   @Test func `a response is fresh while its lifetime is longer than its age`() {
     let stored = World.stored("max-age=60", [.age: "10"])

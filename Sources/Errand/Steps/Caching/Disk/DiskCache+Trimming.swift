@@ -24,10 +24,10 @@ extension DiskCache {
   // A count reads 4,096 folders: no call waits for it, and none of Swift's few threads is held by it.
   private static let queue = DispatchQueue(label: "errand.disk-cache", qos: .utility)
 
-  /// Counts bytes that were added, and all files where these may be beyond the limit.
+  /// Counts the bytes of a file that was added, and all files where these may be beyond the limit.
   func noteAdded(_ size: Int) {
     let begins = trimming.withLock { state in
-      state.added += size
+      state.added += DiskFolder.inBlocks(size)
       guard !state.isUnderWay, state.isDue(sizeLimit) else { return false }
       state.isUnderWay = true
       return true

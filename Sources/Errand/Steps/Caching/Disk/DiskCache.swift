@@ -9,7 +9,8 @@ public import ErrandFoundation
 /// is checked before it is used: what is torn, damaged or foreign is not there, and is removed. Opening the folder reads
 /// nothing of it. Neither credentials nor URLs are in it, only hashes of them; what servers answered is.
 public final class DiskCache: CacheStore {
-  /// The most bytes that its files take; beyond that, those that were not used for the longest time are removed.
+  /// The most bytes that its files take on the disk, which has them in blocks; beyond that, those that were not used for the
+  /// longest time are removed. Its folders, at most 4,096, are not counted.
   public let sizeLimit: Int
   /// The time for which a response is kept after it came, or was last validated.
   public let ageLimit: Duration
@@ -21,7 +22,7 @@ public final class DiskCache: CacheStore {
   ///
   /// - Parameters:
   ///   - folder: A folder of its own.
-  ///   - sizeLimit: The most bytes that its files take. A body of more than an eighth of that is not stored.
+  ///   - sizeLimit: The most bytes that its files take on the disk. A body of more than an eighth of that is not stored.
   ///   - ageLimit: The time for which a response is kept after it came, or was last validated.
   /// - Throws: ``TaskError`` with code `.fileNotWritable` where the folder cannot be made, or is another user's.
   public convenience init(
@@ -162,7 +163,8 @@ public final class DiskCache: CacheStore {
       guard let (file, size) = DiskFolder.openFile(name.text, in: shard) else { continue }
       defer { close(file) }
       guard let (_, old, _) = Self.head(of: file, size: size), old.key == head.key else { continue }
-      let isOlder = (old.response.responseTime, name.number) < (head.response.responseTime, own.number)
+      let (oldTime, time) = (old.response.responseTime, head.response.responseTime)
+      let isOlder = (oldTime, name.number) < (time, own.number) || CacheTerms.isFromFuture(oldTime, now: time)
       if isOlder, head.response.supersedes(old.response) {
         removeFiles(name, in: shard)
       } else {

@@ -7,6 +7,7 @@ import ErrandFoundation
 final class DiskFolder: Sendable {
   /// A file in a folder, as it was found.
   struct Status {
+    /// The bytes that it takes on the disk.
     let size: Int
     /// The time of its last use, in nanoseconds since 1970.
     let used: Int
@@ -135,7 +136,15 @@ final class DiskFolder: Sendable {
       return nil
     }
     let time = status.lastChange
-    return Status(size: Int(status.st_size), used: time.seconds &* 1_000_000_000 &+ time.nanoseconds)
+    return Status(size: taken(by: status), used: time.seconds &* 1_000_000_000 &+ time.nanoseconds)
+  }
+
+  /// The bytes that a file of this length takes where it is in blocks of 4 KiB, as on most disks.
+  static func inBlocks(_ length: Int) -> Int { (length + 4095) / 4096 * 4096 }
+
+  /// Some file systems give a file its blocks later, or keep a small one elsewhere.
+  private static func taken(by status: stat) -> Int {
+    status.st_blocks > 0 ? Int(status.st_blocks) * 512 : inBlocks(Int(status.st_size))
   }
 
   /// Notes when a file was used.
