@@ -11,6 +11,12 @@ extension Call {
   /// The account that a request will be signed in to; nil where there is none.
   func account(for url: URL) -> String? { signIn(for: url)?.account }
 
+  /// True where a response says that the token was refused, as the authenticator of its request judges it.
+  func refusesToken(_ response: HTTPResponse, to sent: HTTPRequest) -> Bool {
+    surroundings?.authentication != nil
+      && signIn(for: sent.url)?.source.isAuthenticationFailure(response) ?? false
+  }
+
   /// The request of a further hop, without the token of the one before where another place has another token or none.
   func keepingTokensInPlace(_ next: HTTPRequest, after request: HTTPRequest) -> HTTPRequest {
     guard !next.options.credentialHeaders.isEmpty, signIn(for: next.url)?.source !== signIn(for: request.url)?.source

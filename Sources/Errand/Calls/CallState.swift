@@ -39,6 +39,8 @@ struct CallState {
   var hasNoToken = false
   /// True when the request says which version the call's file has.
   var hasCurrentFile = false
+  /// The fields by which the call's file is chosen, where its version is kept.
+  var fileSelection: HTTPHeaders?
   /// The stamp of the file that was put in its place, where its version is kept.
   var fileStamp: String?
   /// The use of the cache; nil where there is none.

@@ -13,7 +13,7 @@ import Testing
         try file.write(Data(text.utf8))
         return (file, file.stamp)
       }
-      let known = FileValidators(["ETag": "\"two\""], of: "url")
+      let known = FileValidators(["ETag": "\"two\"", "Vary": "a, B"]) { "mark of \($0)" }
       let (one, two) = (try written("one"), try written("two"))
       try two.file.publish()
       FileValidators.keep(known, for: place, stamp: two.stamp)

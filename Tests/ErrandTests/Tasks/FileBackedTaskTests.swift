@@ -94,6 +94,74 @@ import Testing
     }
   }
 
+  // RFC 9111 §4.1.
+  @Test func `a file that was chosen by other fields is downloaded`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("catalogue")
+      let date = "Mon, 01 Jan 2024 00:00:00 GMT"
+      let shop = CachedShop(configure: { $0.cache = nil }) { _, request in
+        let headers: HTTPHeaders = [.lastModified: date, .vary: "accept-language, Cookie"]
+        if request.headers[.ifModifiedSince] == date { return .status(.notModified, headers: headers, for: request) }
+        return .text("in \(request.headers["Accept-Language"] ?? "none")", headers, for: request)
+      }
+      for (language, isUnchanged) in [
+        ("de", false), ("de", true), ("en", false), ("en", true), (nil, false), (nil, true), ("de", false),
+      ] as [(String?, Bool)] {
+        var task = Catalogue(file: file).on(shop.server)
+        if let language { task = task.header("Accept-Language", language) }
+        let answer = try await task.download(to: file, when: .changed)
+        #expect(answer.isUnchanged == isUnchanged)
+        #expect(try text(file) == "in \(language ?? "none")")
+      }
+      // The file is the same for all accounts, and nothing of a credential is beside it.
+      let task = Catalogue(file: file).on(shop.server).header("Accept-Language", "de").header(.cookie, "a=1")
+      #expect(try await task.download(to: file, when: .changed).isUnchanged)
+    }
+  }
+
+  @Test func `what is chosen by anything is downloaded each time`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("catalogue")
+      let shop = CachedShop(configure: { $0.cache = nil }) { _, request in
+        .text("a", [.eTag: "\"1\"", .vary: "*"], for: request)
+      }
+      let task = Catalogue(file: file).on(shop.server)
+      for _ in 1...2 {
+        let answer = try await task.download(to: file, when: .changed)
+        #expect(!answer.isUnchanged)
+      }
+      #expect(shop.requests.allSatisfy { !$0.headers.contains(.ifNoneMatch) })
+    }
+  }
+
+  @Test func `validators that would make the request too large are none`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("catalogue")
+      let long = String(repeating: "e", count: 30_000)
+      let shop = CachedShop(configure: { $0.cache = nil }) { _, request in
+        .text("a", [.eTag: "\"\(long)\"", .lastModified: long], for: request)
+      }
+      let task = Catalogue(file: file).on(shop.server)
+      for _ in 1...2 {
+        let answer = try await task.download(to: file, when: .changed)
+        #expect(!answer.isUnchanged)
+      }
+      #expect(shop.requests.allSatisfy { !$0.headers.contains(.ifNoneMatch) && !$0.headers.contains(.ifModifiedSince) })
+    }
+  }
+
+  @Test func `the password of a URL is beside the file in no form that can be looked up`() async throws {
+    try await withFolder { folder in
+      let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))
+      let address = "https://ann:hunter2@shop.test/catalogue"
+      let task = URLTask(.known(address)).on(shop(version).server)
+      try await task.download(to: file, when: .changed)
+      let hidden = try #require(try files(in: folder).first { $0.hasPrefix(".") })
+      #expect(try !text(folder.appendingPathComponent(hidden)).contains(SHA256.hexadecimal(of: address)))
+      #expect(try await task.download(to: file, when: .changed).isUnchanged)
+    }
+  }
+
   @Test func `a 304 from where a redirect leads says nothing of the file`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("catalogue")

@@ -2,21 +2,32 @@ import ErrandFoundation
 
 /// The validators of the version in a downloaded file; kept in a hidden file beside it, for this user alone.
 struct FileValidators: Equatable {
-  /// A mark of the URL that it came from.
-  let url: String
+  /// A mark of the request that it answers: the URL, and the fields by which it was chosen.
+  let mark: String
+  /// The names of these fields.
+  let varying: [HTTPHeaderName]
   let eTag: String
   let lastModified: String
 
-  /// Nil where the header has neither a tag nor a date: the server could not be asked.
-  init?(_ headers: HTTPHeaders, of url: String) {
+  /// Nil where the header has neither a tag nor a date, so that the server could not be asked, and where the response fits no
+  /// other request.
+  ///
+  /// - Parameters:
+  ///   - headers: The header of the response.
+  ///   - mark: A mark of its request by the fields that the header names.
+  init?(_ headers: HTTPHeaders, mark: (_ varying: [HTTPHeaderName]) -> String) {
     let eTag = headers.values(for: .eTag).first.flatMap { EntityTag($0) }?.text ?? ""
-    let lastModified = headers.values(for: .lastModified).first ?? ""
-    guard !eTag.isEmpty || !lastModified.isEmpty else { return nil }
-    self.init(url: url, eTag: eTag, lastModified: lastModified)
+    let lastModified =
+      headers.values(for: .lastModified).first.flatMap { EntityTag.mayBeSent($0) ? $0 : nil } ?? ""
+    guard !eTag.isEmpty || !lastModified.isEmpty, case .fields(let varying) = Vary(headers) else {
+      return nil
+    }
+    self.init(mark: mark(varying), varying: varying, eTag: eTag, lastModified: lastModified)
   }
 
-  private init(url: String, eTag: String, lastModified: String) {
-    self.url = url
+  private init(mark: String, varying: [HTTPHeaderName], eTag: String, lastModified: String) {
+    self.mark = mark
+    self.varying = varying
     self.eTag = eTag
     self.lastModified = lastModified
   }
@@ -35,8 +46,9 @@ struct FileValidators: Equatable {
       let text = String(data: note, encoding: .utf8)
     else { return nil }
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
-    guard lines.count == 5, lines[0] == stamp, lines[4].isEmpty else { return nil }
-    return FileValidators(url: lines[1], eTag: lines[2], lastModified: lines[3])
+    guard lines.count == 6, lines[0] == stamp, lines[5].isEmpty else { return nil }
+    let varying = lines[2].split(separator: ",").map { HTTPHeaderName(String($0)) }
+    return FileValidators(mark: lines[1], varying: varying, eTag: lines[3], lastModified: lines[4])
   }
 
   /// Notes what is known of a file that was just downloaded.
@@ -49,7 +61,8 @@ struct FileValidators: Equatable {
     let place = place(for: file).path
     unlink(place)  // what was known is about another version
     guard let validators, let stamp else { return }
-    let lines = [stamp, validators.url, validators.eTag, validators.lastModified, ""]
+    let varying = validators.varying.map(\.rawName).joined(separator: ",")
+    let lines = [stamp, validators.mark, varying, validators.eTag, validators.lastModified, ""]
     guard !lines.dropLast().contains(where: { $0.contains("\n") }) else { return }
     // Exclusively, so that no planted link is followed. Without it the file is downloaded once more: nothing fails.
     let descriptor = open(place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)

@@ -16,6 +16,10 @@ extension CacheRun {
     {
       return response
     }
+    // What its authenticator takes for a refusal is no answer to the request: it would be found after the next sign-in.
+    let isRefusal = call.refusesToken(response, to: sent)
+    noteUpdate(response, sent, requestTime, isRefusal: isRefusal)
+    if isRefusal { return response }
     guard caching.policy.stores, isOurs(response, sent), Storing.allows(demand, response, now: now) else {
       await removeReplaced(by: response)
       return response
@@ -43,12 +47,28 @@ extension CacheRun {
     return response
   }
 
+  /// Notes a response that may update what is stored.
+  private func noteUpdate(
+    _ response: HTTPResponse, _ sent: HTTPRequest, _ requestTime: Date, isRefusal: Bool
+  ) {
+    guard response.status == .notModified || (demand.method == .head && response.status == .ok)
+    else { return }
+    let isOurs = !isRefusal && isOurs(response, sent)
+    state.withLock { state in
+      let before = state.update
+      state.update = Update(
+        requestTime: min(requestTime, before?.requestTime ?? requestTime),
+        isOurs: isOurs && before?.isOurs ?? true)
+    }
+  }
+
   /// True where a response is one to the request as the cache knows it: not from another URL, not a redirect, which calls
   /// follow by their own policies, and not to a credential or another field it was chosen by that was changed on the way, which
   /// its key does not have.
   private func isOurs(_ response: HTTPResponse, _ sent: HTTPRequest) -> Bool {
     guard response.url == request.url, !response.status.isRedirect, sent.method == request.method,
-      sent.options.digest == request.options.digest
+      sent.options.digest == request.options.digest,
+      CacheKey.Target(sent) == CacheKey.Target(request)
     else { return false }
     var headers = sent.headers
     var named = request.options.credentialHeaders
@@ -62,8 +82,11 @@ extension CacheRun {
     guard credentials.hash(of: headers, named: named) == credentials.hash(of: request.headers, named: named) else {
       return false
     }
-    func chosen(by headers: HTTPHeaders) -> HTTPHeaders {
-      StoredResponse.selecting(response.headers, credentials.withoutSecrets(headers, named: named))
+    // A 304 need not say again by which fields the stored response was chosen.
+    let stored = state.withLock { $0.entry?.response.headers } ?? [:]
+    func chosen(by headers: HTTPHeaders) -> [HTTPHeaders] {
+      let headers = credentials.withoutSecrets(headers, named: named)
+      return [response.headers, stored].map { StoredResponse.selecting($0, headers) }
     }
     return chosen(by: headers) == chosen(by: request.headers)
   }
@@ -89,14 +112,14 @@ extension CacheRun {
     let (entry, isConditional) = state.withLock { ($0.entry, $0.isConditional) }
     if response.status == .notModified, let entry {
       if isConditional {
-        guard response.url == request.url, Validation.isAbout(entry.response, response.headers) else {
+        guard mayUpdate(response), Validation.isAbout(entry.response, response.headers) else {
           response.body.cancel()
           return try await askAgain(attempts)
         }
         return try await validated(entry, by: outcome, attempts)
       }
       // The caller's own condition: the 304 is for the caller, and says the same of what is stored.
-      if response.url == request.url, Validation.isAbout(entry.response, response.headers),
+      if mayUpdate(response), Validation.isAbout(entry.response, response.headers),
         response.headers.contains(.eTag)
       {
         _ = await update(entry, by: response)
@@ -106,8 +129,16 @@ extension CacheRun {
       response.body.cancel()
       return instead
     }
-    if demand.method == .head, response.status == .ok { await updateAll(by: response) }
+    if demand.method == .head, response.status == .ok, mayUpdate(response) {
+      await updateAll(by: response)
+    }
     return noted(outcome)
+  }
+
+  /// True where a 304, or the response to HEAD, is one to the request as the cache knows it; that of a step, which has sent
+  /// nothing, counts as such.
+  private func mayUpdate(_ response: HTTPResponse) -> Bool {
+    response.url == request.url && state.withLock { $0.update?.isOurs ?? true }
   }
 
   /// The stored response that a 304 is about, with the header of both.
@@ -127,8 +158,11 @@ extension CacheRun {
   /// Updates a stored response by the header of a 304 or of a response to HEAD.
   private func update(_ entry: CacheEntry, by response: HTTPResponse) async -> CacheEntry {
     let now = call.manager.dates.now
-    let updated = Validation.updated(entry.response, by: response.headers, requestTime: now, responseTime: now)
-    if CacheControl(response.headers).contains("no-store") {
+    let updated = Validation.updated(
+      entry.response, by: response.headers, for: selecting,
+      requestTime: state.withLock { $0.update?.requestTime } ?? now, responseTime: now)
+    // One that is chosen by anything fits no request any more (RFC 9111 §4.1).
+    if CacheControl(response.headers).contains("no-store") || updated.varying == nil {
       await caching.store.remove(entry, for: key)
     } else if caching.policy.stores, demand.mayStore {
       let kept = Validation.reusable(updated)
@@ -139,7 +173,7 @@ extension CacheRun {
 
   // RFC 9111 §4.3.5: all stored responses that could have been chosen are updated, or removed.
   private func updateAll(by response: HTTPResponse) async {
-    guard response.url == request.url, caching.policy.stores else { return }
+    guard caching.policy.stores else { return }
     for entry in await caching.store.entries(for: key) where fits(entry) {
       if Validation.isAboutSame(entry.response, response.headers) {
         _ = await update(entry, by: response)

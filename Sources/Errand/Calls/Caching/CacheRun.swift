@@ -14,6 +14,16 @@ final class CacheRun: Sendable {
     var hasStored = false
     /// The number of changes when the request was sent.
     var changes = 0
+    /// The responses without a body of their own that came; nil where none did.
+    var update: Update?
+  }
+
+  /// A 304, or a response to HEAD, which may update what is stored. Where attempts run beside one another these are of all of them.
+  struct Update {
+    /// The moment at which the first of their requests was sent.
+    var requestTime: Date
+    /// True where all of them are responses to the request as the cache knows it.
+    var isOurs: Bool
   }
 
   let call: Call
@@ -32,7 +42,7 @@ final class CacheRun: Sendable {
       url: CacheKey.text(of: request.url.absoluteString),
       credential: caching.credentials.hash(
         of: request.headers, named: request.options.credentialHeaders, account: request.options.account,
-        digest: request.options.digest))
+        digest: request.options.digest, target: CacheKey.Target(request)))
   }
 
   /// The header by which responses are chosen.

@@ -45,6 +45,7 @@ struct FlightKey: Hashable, Sendable {
   private let server: ObjectIdentifier
   private let method: String
   let url: String
+  private let target: CacheKey.Target
   private let headers: HTTPHeaders
   private let unpacks: Bool
   private let account: String?
@@ -62,6 +63,7 @@ struct FlightKey: Hashable, Sendable {
     server = ObjectIdentifier(plan.server)
     method = request.method.rawValue
     url = CacheKey.text(of: request.url.absoluteString)
+    target = CacheKey.Target(request)
     headers = request.headers
     unpacks = request.options.decodesBody
     account = request.options.account

@@ -20,6 +20,12 @@ enum Vary: Sendable, Equatable {
     guard headers.contains(name) else { return nil }
     return FieldScanner.members(of: headers.values(for: name)).joined(separator: ",")
   }
+
+  /// True when two such values are the same: both missing, or byte by byte.
+  static func isSame(_ value: String?, _ other: String?) -> Bool {
+    guard let value, let other else { return value == nil && other == nil }
+    return value.hasSameBytes(as: other)
+  }
 }
 
 /// The `Age` of a response (RFC 9111 §5.1).

@@ -13,6 +13,7 @@ final class CacheCredentials: Sendable {
     let named: Set<HTTPHeaderName>
     let account: String?
     let digest: Credential?
+    let target: CacheKey.Target
   }
 
   private let redaction: Redaction
@@ -22,17 +23,21 @@ final class CacheCredentials: Sendable {
 
   init(_ redaction: Redaction) { self.redaction = redaction }
 
-  /// A hash of the credential of a request; empty where there is none. The secret cannot be read from it.
+  /// A hash of the credential of a request, and of what else keeps its responses apart; empty where there is none. The secret cannot
+  /// be read from it.
   ///
   /// - Parameters:
   ///   - headers: The header of the request.
   ///   - named: The fields that the request names as credentials.
   ///   - account: The account that it will be signed in to, where that is known.
   ///   - digest: The credential that answers a challenge. No field of the request shows it yet.
+  ///   - target: The parts of the target that the key's URL does not have.
   func hash(
-    of headers: HTTPHeaders, named: Set<HTTPHeaderName> = [], account: String? = nil, digest: Credential? = nil
+    of headers: HTTPHeaders, named: Set<HTTPHeaderName> = [], account: String? = nil, digest: Credential? = nil,
+    target: CacheKey.Target = CacheKey.Target()
   ) -> String {
-    let subject = Subject(headers: headers, named: named, account: account, digest: digest)
+    let subject = Subject(
+      headers: headers, named: named, account: account, digest: digest, target: target)
     if let last = state.withLock({ $0.last }), last.subject == subject { return last.hash }
     let secret = secret(of: subject)
     let hash = secret.isEmpty ? "" : SHA256.hexadecimal(of: secret)
@@ -46,8 +51,10 @@ final class CacheCredentials: Sendable {
     if let digest = subject.digest {
       secret += "digest \(Self.salt) \(digest.user.utf8.count):\(digest.user)\(digest.password)\n"
     }
-    for field in subject.headers where isCredential(field.name, subject.named) {
-      let salt = field.name == .authorization && Self.holdsPassword(field.value) ? Self.salt : ""
+    if let user = subject.target.user { secret += "user \(Self.salt) \(user)\n" }
+    if let host = subject.target.host { secret += "host \(host)\n" }
+    for field in subject.headers where isCredential(field, subject.named) {
+      let salt = Self.holdsPassword(field.value) ? Self.salt : ""
       secret += "\(field.name.rawName.lowercased()): \(salt)\(field.value)\n"
     }
     return secret
@@ -55,17 +62,22 @@ final class CacheCredentials: Sendable {
 
   /// A header as a response may be chosen by it: without the values of credentials, which the key keeps apart.
   func withoutSecrets(_ headers: HTTPHeaders, named: Set<HTTPHeaderName> = []) -> HTTPHeaders {
-    guard headers.contains(where: { isCredential($0.name, named) }) else { return headers }
-    return HTTPHeaders(headers.map { isCredential($0.name, named) ? .init($0.name, "") : $0 })
+    guard headers.contains(where: { isCredential($0, named) }) else { return headers }
+    return HTTPHeaders(headers.map { isCredential($0, named) ? .init($0.name, "") : $0 })
   }
 
   // RFC 7617 §2: the scheme in any case, then the user and the password.
   private static func holdsPassword(_ value: String) -> Bool { value.prefix(6).lowercased() == "basic " }
 
-  /// True for `Authorization`, `Cookie`, every field that the request names as a credential, and every field whose value is
-  /// hidden from people, be it shown by the redaction of this server or not.
-  private func isCredential(_ name: HTTPHeaderName, _ named: Set<HTTPHeaderName>) -> Bool {
+  /// The rule of ``Redaction/keepsHome(_:named:)``: `Authorization`, `Cookie`, every field that the request names as a
+  /// credential, and every field whose value is hidden from people, be it shown by the redaction of this server or not.
+  private func isCredential(_ field: HTTPHeaders.Field, _ named: Set<HTTPHeaderName>) -> Bool {
+    let name = field.name
     if name == .authorization || name == .cookie || named.contains(name) { return true }
+    return hasSecretName(name) || Redaction.hasScheme(field)
+  }
+
+  private func hasSecretName(_ name: HTTPHeaderName) -> Bool {
     if let known = state.withLock({ $0.names[name] }) { return known }
     let isSecret = redaction.keepsHome(name)
     state.withLock { state in

@@ -54,7 +54,7 @@ public struct StoredResponse: Sendable, Hashable {
   func fits(_ request: HTTPHeaders, unpacks: Bool) -> Bool {
     guard let varying else { return false }
     guard isUnpacked == unpacks || !headers.contains(.contentEncoding) else { return false }
-    return varying.allSatisfy { selecting[$0] == Vary.value(of: $0, in: request) }
+    return varying.allSatisfy { Vary.isSame(selecting[$0], Vary.value(of: $0, in: request)) }
   }
 
   /// The fields of a request by which a response with this header was chosen.
@@ -68,7 +68,7 @@ public struct StoredResponse: Sendable, Hashable {
   /// True when it takes the place of a response that was chosen by the same values of the same fields.
   public func supersedes(_ other: StoredResponse) -> Bool {
     selecting.count == other.selecting.count && isUnpacked == other.isUnpacked
-      && selecting.allSatisfy { other.selecting[$0.name] == $0.value }
+      && selecting.allSatisfy { Vary.isSame(other.selecting[$0.name], $0.value) }
       && Set(varying ?? []) == Set(other.varying ?? [])
   }
 }

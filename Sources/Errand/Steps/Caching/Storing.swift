@@ -15,6 +15,7 @@ enum Storing {
     guard status != .partialContent, status != .notModified, !headers.contains(.contentRange) else { return false }
     // RFC 9110 §13.1 and §14.2: an answer to a condition or a range says nothing to a request without one.
     guard !demand.isForServer, demand.range == nil || status == .ok, status != 412, status != 416 else { return false }
+    guard !status.isAboutExchange else { return false }
     guard Vary(headers) != .anything else { return false }  // it would fit no request (RFC 9111 §4.1)
     let control = CacheControl(headers)
     // RFC 9111 §5.2.2.3: with must-understand, no-store counts only for a status that is not known.
@@ -43,5 +44,18 @@ enum Storing {
       status: response.status, headers: StoredHeader.stored(response.headers, responseTime: responseTime),
       requestTime: requestTime, responseTime: responseTime,
       selecting: StoredResponse.selecting(response.headers, request), isUnpacked: unpacks)
+  }
+}
+
+extension HTTPStatus {
+  // RFC 6585 §3 to §6: responses with 428, 429, 431 and 511 must not be stored. RFC 9110 §15.5.2, §15.5.8, §15.5.9 and §15.5.20, and
+  // RFC 8470 §5.2: the others say something of the credentials, or of the connection, of one request. What is another status of
+  // failure, 503 as well, is stored where its server says for how long (RFC 9111 §3).
+  /// True for a status that says nothing of the thing itself, and so nothing to the next request.
+  fileprivate var isAboutExchange: Bool {
+    switch code {
+    case 401, 407, 408, 421, 425, 428, 429, 431, 511: true
+    default: false
+    }
   }
 }

@@ -8,7 +8,7 @@ enum Validation {
     var headers = headers
     if let tag = stored.eTag { headers[.ifNoneMatch] = tag.text }
     if stored.headers.firstDate(.lastModified, now: stored.responseTime) != nil,
-      let modified = stored.headers.values(for: .lastModified).first
+      let modified = stored.headers.values(for: .lastModified).first, EntityTag.mayBeSent(modified)
     {
       headers[.ifModifiedSince] = modified
     }
@@ -18,8 +18,10 @@ enum Validation {
   // RFC 9111 §4.3.4: the validators of the 304 choose which stored response it is about.
   /// True where a 304 is about a stored response.
   static func isAbout(_ stored: StoredResponse, _ headers: HTTPHeaders) -> Bool {
-    if headers.contains(.eTag) {
-      guard let tag = headers.values(for: .eTag).first.flatMap({ EntityTag($0) }), let own = stored.eTag else {
+    if let line = headers.values(for: .eTag).first {
+      // Also where the tag is none that is sent: the date was.
+      if let own = stored.headers.values(for: .eTag).first, own.hasSameBytes(as: line) { return true }
+      guard let tag = EntityTag(line), let own = stored.eTag else {
         return false
       }
       return tag.isWeak ? tag.matchesWeakly(own) : tag.matchesStrongly(own) || (own.isWeak && tag.matchesWeakly(own))
@@ -39,13 +41,21 @@ enum Validation {
   }
 
   /// A stored response after a 304, or a response to HEAD, that is about it.
+  ///
+  /// - Parameters:
+  ///   - stored: The stored response.
+  ///   - headers: The header that updates it.
+  ///   - request: The fields of the request that was validated: the header may name others by which the response was chosen.
+  ///   - requestTime: The moment at which the request was sent.
+  ///   - responseTime: The moment at which the header came.
   static func updated(
-    _ stored: StoredResponse, by headers: HTTPHeaders, requestTime: Date, responseTime: Date
+    _ stored: StoredResponse, by headers: HTTPHeaders, for request: HTTPHeaders, requestTime: Date,
+    responseTime: Date
   ) -> StoredResponse {
-    StoredResponse(
-      status: stored.status,
-      headers: StoredHeader.updated(stored.headers, by: headers, responseTime: responseTime), requestTime: requestTime,
-      responseTime: responseTime, selecting: stored.selecting, isUnpacked: stored.isUnpacked)
+    let updated = StoredHeader.updated(stored.headers, by: headers, responseTime: responseTime)
+    return StoredResponse(
+      status: stored.status, headers: updated, requestTime: requestTime, responseTime: responseTime,
+      selecting: StoredResponse.selecting(updated, request), isUnpacked: stored.isUnpacked)
   }
 
   /// The part of an updated response that is stored: the caller of the 304 sees all of it, later ones what may be used again.

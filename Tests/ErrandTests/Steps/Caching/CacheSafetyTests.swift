@@ -91,6 +91,17 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
+  // RFC 9110 §11.4: the scheme says what it is, whatever the field is called.
+  @Test func `users are apart where only the scheme of a value tells that it is a credential`() async throws {
+    let shop = CachedShop(Self.fresh)
+    for _ in 1...2 {
+      for (text, value) in [("1", "Bearer alice"), ("2", "Bearer bob"), ("3", "Basic bWU6cHc="), ("4", "plain")] {
+        #expect(try await get(shop) { $0.headers["X-Upstream"] = value } == text)
+      }
+    }
+    #expect(shop.sentCount == 4)
+  }
+
   @Test func `a call with a rule for addresses of its own neither finds what is stored nor is stored`() async throws {
     let shop = CachedShop { number, request in
       // As a transport does whose address the rule does not allow.

@@ -25,6 +25,40 @@ import Testing
     #expect(await shop.cache.entries(for: .widget()).isEmpty, "nothing is there without an account")
   }
 
+  @Test func `a refusal is not stored, whatever it says of its age`() async throws {
+    let shop = CachedShop { number, request in
+      .text("\(number)", [.cacheControl: "max-age=3600"], status: number == 1 ? .unauthorized : .ok, for: request)
+    }
+    #expect(try await shop.get(shop.task().accepting(.all)) == ("1", "errand; fwd=uri-miss"))
+    #expect(try await shop.get() == ("2", "errand; fwd=uri-miss; stored"))
+  }
+
+  /// A service that says with 403, or in a field, that it does not take a token.
+  private struct Particular: Authenticator {
+    func storedToken() async throws -> String? { "token" }
+    func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Session"] = token }
+    func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? { nil }
+    func isAuthenticationFailure(_ response: HTTPResponse) -> Bool {
+      response.status == .forbidden || response.headers.contains("X-Signed-Out")
+    }
+  }
+
+  @Test func `what its authenticator takes for a refusal is not stored either, and replaces nothing`() async throws {
+    let shop = CachedShop(configure: { $0.authentication = .custom(Particular()) }) { number, request in
+      let signedOut: HTTPHeaders = number == 4 ? ["X-Signed-Out": "1"] : [:]
+      var headers: HTTPHeaders = [.cacheControl: "max-age=60, stale-if-error=600"]
+      headers.replace(with: signedOut)
+      return .text("\(number)", headers, status: number == 1 ? .forbidden : .ok, for: request)
+    }
+    #expect(try await shop.get(shop.task().accepting(.all)).status == "errand; fwd=uri-miss")
+    #expect(try await shop.get() == ("2", "errand; fwd=uri-miss; stored"))
+    shop.clock.advance(by: .seconds(61))
+    #expect(try await shop.get() == ("3", "errand; fwd=stale; stored"))
+    shop.clock.advance(by: .seconds(61))
+    #expect(try await shop.get() == ("4", "errand; fwd=stale"))
+    #expect(try await shop.get("widgets/7", .cacheOnly).text == "3")
+  }
+
   @Test func `accounts are kept apart, and from calls that are not signed in`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60"])
     func get(_ authentication: Authentication) async throws -> String {

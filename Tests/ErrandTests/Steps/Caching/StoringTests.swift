@@ -27,7 +27,7 @@ import Testing
   // §3: at least one of: a public directive; private, if the cache is not shared; Expires; max-age; a status code that is
   // defined as heuristically cacheable.
   @Test func `a status is stored by its kind, or by the server's word`() {
-    for code in 200...599 where ![206, 304, 412, 416].contains(code) {
+    for code in 200...599 where ![206, 304, 412, 416].contains(code) && !Self.aboutExchange.contains(code) {
       let isKind = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(code)
       #expect(World.allows(HTTPStatus(code)) == isKind, "\(code)")
       for control in ["public", "private", "max-age=1", "Max-Age=\"0\""] {
@@ -36,6 +36,17 @@ import Testing
       #expect(World.allows(HTTPStatus(code), [.expires: World.date(60)]), "\(code)")
       #expect(World.allows(HTTPStatus(code), [.cacheControl: "s-maxage=60"]) == isKind, "\(code)")
     }
+  }
+
+  private static let aboutExchange = [401, 407, 408, 421, 425, 428, 429, 431, 511]
+
+  // RFC 6585 §3 to §6: "Responses with the 428 status code MUST NOT be stored by a cache", and those with 429, 431 and 511. The
+  // others are about the credentials or the connection of one request.
+  @Test(arguments: aboutExchange) func `a status that is about one exchange is never stored`(code: Int) {
+    for control in ["max-age=3600", "public", "private, max-age=1", "must-understand, max-age=60"] {
+      #expect(!World.allows(HTTPStatus(code), [.cacheControl: control]), "\(control)")
+    }
+    #expect(!World.allows(HTTPStatus(code), [.expires: World.date(60)]))
   }
 
   // §3: "the no-store cache directive is not present in the response", and §5.2.2.5.
@@ -72,7 +83,9 @@ import Testing
     }
     for (url, text) in [
       ("http://shop.test:80", "http://shop.test/"), ("https://shop.test:80/W", "https://shop.test:80/W"),
-      ("https://shop.test?A=1", "https://shop.test/?A=1"), ("https://Me:PW@Shop.test/", "https://Me:PW@shop.test/"),
+      ("https://shop.test?A=1", "https://shop.test/?A=1"), ("https://Me:PW@Shop.test/", "https://shop.test/"),
+      ("https://me:p@w@shop.test/w/7", "https://shop.test/w/7"), ("https://shop.test/@7", "https://shop.test/@7"),
+      ("https://me@shop.test?a=@", "https://shop.test/?a=@"),
       ("http://[::80]:80/a", "http://[::80]/a"), ("http://a:80/b", "http://a/b"),
       ("https://shop.test:8443/W", "https://shop.test:8443/W"), ("https://shop.test/w#A", "https://shop.test/w"),
       ("https://shop.test?a=/b/c", "https://shop.test/?a=/b/c"),

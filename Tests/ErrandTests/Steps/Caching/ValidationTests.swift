@@ -18,6 +18,22 @@ import Testing
     #expect(Validation.conditions([:], for: broken).isEmpty && !broken.hasValidator)
   }
 
+  @Test func `a tag that would make the request too large is none`() {
+    let tag = "\"\(String(repeating: "e", count: 61_500))\""
+    #expect(!World.stored(nil, [.eTag: tag]).hasValidator)
+    let both = World.stored(nil, [.eTag: tag, .lastModified: World.date(-100)])
+    #expect(Validation.conditions([:], for: both) == ["If-Modified-Since": World.date(-100)])
+    #expect(Validation.isAbout(both, [.eTag: tag, .lastModified: World.date(-100)]))
+    #expect(!Validation.isAbout(both, [.eTag: "\"1\"", .lastModified: World.date(-100)]))
+  }
+
+  @Test func `a tag whose bytes are no text is none: it would be sent as others`() {
+    #expect(!World.stored(nil, [.eTag: "\"caf\u{FFFD}\""]).hasValidator)
+    #expect(World.stored(nil, [.eTag: "\"café\""]).hasValidator)
+    let accents = ["\"caf\u{E9}\"", "\"cafe\u{301}\""].compactMap { EntityTag($0) }
+    #expect(accents.count == 2 && !accents[0].matchesStrongly(accents[1]) && !accents[0].matchesWeakly(accents[1]))
+  }
+
   // §4.3.4: "If the new response contains one or more strong validators, then each of those strong validators identifies a
   // selected representation for update. (...) If none (...) match, then the cache MUST NOT use the new response to update".
   @Test func `a 304 is about the response whose tag it has`() {
@@ -55,11 +71,11 @@ import Testing
   @Test func `a validated response is as fresh as the 304 says, from when that came`() {
     let stored = World.stored("max-age=60", [.eTag: "\"1\"", .age: "30"])
     let updated = Validation.updated(
-      stored, by: [.eTag: "\"1\"", .cacheControl: "max-age=10"], requestTime: World.start + 99,
+      stored, by: [.eTag: "\"1\"", .cacheControl: "max-age=10"], for: [:], requestTime: World.start + 99,
       responseTime: World.start + 100)
     #expect(World.decide(updated, after: 108).isHit && !World.decide(updated, after: 110).isHit)
     let aged = Validation.updated(
-      stored, by: [.age: "20"], requestTime: World.start + 100, responseTime: World.start + 100)
+      stored, by: [.age: "20"], for: [:], requestTime: World.start + 100, responseTime: World.start + 100)
     #expect(aged.age(at: World.start + 100) == .seconds(20))
   }
 

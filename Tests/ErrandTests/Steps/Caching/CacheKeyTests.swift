@@ -1,0 +1,110 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// The parts of a request by which its responses are found again.
+@Suite(.timeLimit(.minutes(10))) struct CacheKeyTests {
+  private static let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
+
+  /// A task that has its request changed by a closure.
+  private struct Prepared: PayloadDownloadingTask {
+    typealias DownloadPayload = String
+    let path = "widgets/7"
+    let prepare: @Sendable (inout HTTPRequest) -> Void
+
+    func preflight(_ request: inout HTTPRequest) async throws { prepare(&request) }
+  }
+
+  private func get(_ shop: CachedShop, _ prepare: @escaping @Sendable (inout HTTPRequest) -> Void) async throws
+    -> String
+  {
+    try await Prepared(prepare: prepare).on(shop.server).download()
+  }
+
+  // RFC 9110 §7.1: the target has the host that is stated, and RFC 9111 §2: it is the key.
+  @Test func `a Host that is not the URL's has responses of its own`() async throws {
+    let shop = CachedShop(Self.fresh)
+    for _ in 1...2 {
+      for (text, host) in [
+        ("1", nil), ("2", "a.test"), ("3", "b.test"), ("1", "shop.test"), ("1", "Shop.test:443"),
+        ("4", "shop.test:8443"),
+        ("2", "A.TEST"),
+      ] as [(String, String?)] {
+        #expect(try await get(shop) { $0.headers[.host] = host } == text, "\(host ?? "none")")
+      }
+    }
+    _ = try await CachedTask(path: "widgets/7", httpMethod: .put).on(shop.server).run()
+    #expect(try await get(shop) { $0.headers[.host] = "a.test" } == "6", "a change may be of every host's")
+  }
+
+  @Test func `a response to a Host that a step has stated on the way is not stored`() async throws {
+    struct Hosting: PerAttemptStep {
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        var request = request
+        request.headers[.host] = "a.test"
+        return try await next(request)
+      }
+    }
+    let shop = CachedShop(configure: { $0.perAttemptSteps = [Hosting()] }) { number, request in
+      .text("\(number)", Self.fresh, for: request)
+    }
+    #expect(try await shop.get() == ("1", "errand; fwd=uri-miss"))
+  }
+
+  @Test func `users of a URL are apart, and its password is on disk in no form that can be looked up`() async throws {
+    try await withFolder { folder in
+      let shop = CachedShop(try DiskCache(at: folder)) { number, request in
+        .text("\(number)", Self.fresh, for: request)
+      }
+      for _ in 1...2 {
+        for (text, user) in [("1", "ann:hunter2@"), ("2", "bob:hunter2@"), ("3", "")] {
+          #expect(try await get(shop) { $0.url = .known("https://\(user)shop.test/widgets/7") } == text)
+        }
+      }
+      var stored = Data()
+      for case let name as String in try #require(FileManager.default.enumerator(atPath: folder.path)) {
+        stored += (try? Data(contentsOf: folder.appendingPathComponent(name))) ?? Data()
+      }
+      for text in ["https://ann:hunter2@shop.test/widgets/7", "ann:hunter2", "user ann:hunter2\n", "hunter2"] {
+        #expect(stored.firstRange(of: Data(SHA256.hexadecimal(of: text).utf8)) == nil, "\(text)")
+      }
+      #expect(stored.firstRange(of: Data(SHA256.hexadecimal(of: "https://shop.test/widgets/7").utf8)) != nil)
+      _ = try await CachedTask(path: "widgets/7", httpMethod: .put).on(shop.server).run()
+      #expect(try await get(shop) { $0.url = .known("https://ann:hunter2@shop.test/widgets/7") } == "5")
+    }
+  }
+
+  @Test func `calls of different users in their URLs share no request`() async throws {
+    let gate = Gate()
+    let shop = CachedShop(configure: { $0.coalescesRequests = true }) { _, request in
+      await gate.wait()
+      return .text(request.url.user ?? "none", Self.fresh, for: request)
+    }
+    let calls = ["ann@", "bob@", ""].map { user in
+      Task { try await get(shop) { $0.url = .known("https://\(user)shop.test/widgets/7") } }
+    }
+    #expect(await eventually { shop.events.moments().count { $0.hasPrefix("joined") } == 3 })
+    gate.open()
+    for (text, call) in zip(["ann", "bob", "none"], calls) { #expect(try await call.value == text) }
+  }
+
+  // The bytes are what is sent; to Swift both texts are the same.
+  @Test func `values whose bytes differ are different, whatever they look like`() async throws {
+    let (one, two) = ("caf\u{E9}", "cafe\u{301}")
+    let credentials = CacheCredentials(.standard)
+    #expect(credentials.hash(of: ["Cookie": one]) != credentials.hash(of: ["Cookie": two]))
+    #expect(HTTPHeaders.Field("X-City", one) != HTTPHeaders.Field("x-city", two))
+    #expect(HTTPHeaders.Field("X-City", one) == HTTPHeaders.Field("x-city", one))
+    #expect(Credential(user: "ann", password: one) != Credential(user: "ann", password: two))
+    let shop = CachedShop { number, request in
+      .text("\(number)", [.cacheControl: "max-age=60", .vary: "X-City"], for: request)
+    }
+    for _ in 1...2 {
+      for (text, city) in [("1", one), ("2", two)] {
+        #expect(try await get(shop) { $0.headers["X-City"] = city } == text)
+      }
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// What a 304, and the answer to HEAD, makes of a stored response.
+@Suite(.timeLimit(.minutes(10))) struct ValidatedCallTests {
+  /// Signs the second request in as another user.
+  private struct Meddling: PerAttemptStep {
+    let count = Shared(0)
+
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      var request = request
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      if number == 2 { request.headers[.authorization] = "Bearer bob" }
+      return try await next(request)
+    }
+  }
+
+  // RFC 9111 §4.2.3: response_delay = response_time - request_time.
+  @Test func `the age of a 304 has the time that it took`() async throws {
+    let gate = Gate()
+    let shop = CachedShop { number, request in
+      guard request.headers[.ifNoneMatch] != nil else {
+        return .text("\(number)", [.eTag: "\"1\"", .cacheControl: "max-age=0"], for: request)
+      }
+      if number == 2 { await gate.wait() }
+      return .status(
+        .notModified, headers: [.eTag: "\"1\"", .age: "58", .cacheControl: "max-age=60"], for: request)
+    }
+    _ = try await shop.get()
+    let call = Task { try await shop.get() }
+    #expect(await eventually { shop.sentCount == 2 })
+    shop.clock.advance(by: .seconds(4))
+    gate.open()
+    #expect(try await call.value == ("1", "errand; fwd=stale; fwd-status=304; ttl=-2"))
+    #expect(try await shop.get() == ("1", "errand; fwd=stale; fwd-status=304; ttl=2"))
+    #expect(try await shop.get() == ("1", "errand; hit; ttl=2"))
+  }
+
+  // RFC 9111 §4.1: the fields of the request that was validated.
+  @Test func `fields that only a 304 says the response was chosen by count from then on`() async throws {
+    let shop = CachedShop { number, request in
+      let language = request.headers["Accept-Language"] ?? "none"
+      guard request.headers[.ifNoneMatch] == "\"de\"", language == "de" else {
+        var headers: HTTPHeaders = [.eTag: "\"\(language)\"", .cacheControl: "max-age=0"]
+        if language != "de" { headers[.vary] = "Accept-Language" }
+        return .text("in \(language)", headers, for: request)
+      }
+      return .status(
+        .notModified, headers: [.eTag: "\"de\"", .vary: "Accept-Language", .cacheControl: "max-age=60"], for: request)
+    }
+    let german = shop.task().header("Accept-Language", "de")
+    #expect(try await shop.get(german).text == "in de")
+    #expect(try await shop.get(german) == ("in de", "errand; fwd=stale; fwd-status=304; ttl=60"))
+    #expect(try await shop.get() == ("in none", "errand; fwd=vary-miss; stored"))
+    #expect(try await shop.get(german) == ("in de", "errand; hit; ttl=60"))
+  }
+
+  @Test func `a response that a 304 says is chosen by anything is no longer stored`() async throws {
+    let shop = CachedShop { number, request in
+      guard request.headers[.ifNoneMatch] != nil else {
+        return .text("\(number)", [.eTag: "\"1\"", .cacheControl: "max-age=0"], for: request)
+      }
+      return .status(.notModified, headers: [.eTag: "\"1\"", .vary: "*", .cacheControl: "max-age=60"], for: request)
+    }
+    _ = try await shop.get()
+    #expect(try await shop.get().text == "1")
+    #expect(await shop.cache.entries(for: .widget()).isEmpty)
+    #expect(try await shop.get() == ("3", "errand; fwd=uri-miss; stored"))
+  }
+
+  @Test func `a tag that no request could carry keeps no call from being made`() async throws {
+    let shop = CachedShop([.eTag: "\"\(String(repeating: "e", count: 61_500))\"", .cacheControl: "max-age=0"])
+    for number in 1...3 { #expect(try await shop.get().text == "\(number)") }
+    #expect(shop.requests.allSatisfy { !$0.headers.contains(.ifNoneMatch) })
+  }
+
+  @Test func `a 304 to another's request says nothing of what is stored`() async throws {
+    let shop = CachedShop(configure: { $0.perAttemptSteps = [Meddling()] }) { number, request in
+      number == 2
+        ? .status(.notModified, headers: [.eTag: "\"1\"", .cacheControl: "max-age=600", "X-Of": "bob"], for: request)
+        : .text("\(number)", [.eTag: "\"1\"", .cacheControl: "max-age=1"], for: request)
+    }
+    _ = try await shop.get()
+    shop.clock.advance(by: .seconds(10))
+    #expect(try await shop.get() == ("3", "errand; fwd=stale; stored"))
+    let entries = await shop.cache.entries(for: .widget())
+    #expect(entries.count == 1 && entries.allSatisfy { !$0.response.headers.contains("X-Of") })
+  }
+
+  @Test func `an answer of HEAD to another's request says nothing of what is stored either`() async throws {
+    let shop = CachedShop(configure: { $0.perAttemptSteps = [Meddling()] }) { number, request in
+      number == 2
+        ? .status(.ok, headers: [.cacheControl: "max-age=600", "X-Of": "bob"], for: request)
+        : .text("\(number)", [.eTag: "\"1\"", .cacheControl: "max-age=1"], for: request)
+    }
+    _ = try await shop.get()
+    shop.clock.advance(by: .seconds(10))
+    _ = try await CachedTask(path: "widgets/7", httpMethod: .head).on(shop.server).run()
+    let stored = try await shop.task("widgets/7", .cacheOnly).response()
+    #expect(stored.text == "1" && !stored.headers.contains("X-Of") && shop.sentCount == 2)
+  }
+}
