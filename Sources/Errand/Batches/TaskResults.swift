@@ -18,7 +18,7 @@ public struct TaskResults<Described: PayloadDownloadingTask, Failure: Error>: As
       limit: limit, order: order, expected: tasks.expected)
     let desk = TaskWindowDesk(window, on: server)
     self.desk = desk
-    driver = TaskResultsDriver(Task { await desk.run(tasks) })
+    driver = TaskResultsDriver(Task { await desk.run(tasks) }) { desk.close() }
   }
 
   /// The progress at this moment.
@@ -57,10 +57,18 @@ public enum ResultOrder: Sendable {
 /// Runs tasks for the readers of their results; stops with the last reference.
 final class TaskResultsDriver: Sendable {
   private let work: Task<Void, Never>
+  private let onRelease: @Sendable () -> Void
 
-  init(_ work: Task<Void, Never>) { self.work = work }
+  /// A driver of `work`; `onRelease` is called where nobody can read its results any more.
+  init(_ work: Task<Void, Never>, onRelease: @escaping @Sendable () -> Void) {
+    self.work = work
+    self.onRelease = onRelease
+  }
 
-  deinit { work.cancel() }
+  deinit {
+    onRelease()
+    work.cancel()
+  }
 
   func cancel() { work.cancel() }
 
@@ -80,7 +88,10 @@ final class TaskResultsDriver: Sendable {
     } catch {
       result = .failure(error)
     }
-    if Task.isCancelled { await work.value }  // it knows whether something was kept from the reader
+    if Task.isCancelled {
+      work.cancel()  // the cancellation may have come after the body, and with it the handler, had gone
+      await work.value  // it knows whether something was kept from the reader
+    }
     let isCut = desk.isCut
     desk.close()
     work.cancel()

@@ -267,6 +267,43 @@ import Testing
     #expect(try await work.value == 10)
   }
 
+  @Test func `a cancellation that comes as the reader returns keeps nobody waiting`() async throws {
+    let stub = StubServer(.widget)
+    let tasks = (1...100).map { GetWidget(id: $0).on(stub.server) }
+    let rounds = Counter()
+    let all = Task {
+      for round in 0..<2000 {
+        let hasRead = Shared(false)
+        let work = Task {
+          try await stub.server.manager.withResults(of: tasks, limit: 1) { results in
+            var reader = results.makeAsyncIterator()
+            _ = await reader.next()
+            for _ in 0...round % 97 { hasRead.withLock { $0 = true } }
+          }
+        }
+        Thread.detachNewThread {
+          while !hasRead.withLock({ $0 }) {}
+          work.cancel()
+        }
+        _ = await work.result
+        rounds.add()
+      }
+    }
+    #expect(await eventually { rounds.count == 2000 }, "\(rounds.count)")
+    all.cancel()
+  }
+
+  @Test func `nothing more is taken for results that nobody reads any more`() async throws {
+    let shop = GatedShop()
+    let server = shop.server()
+    shop.open(1...1000)
+    var results: TaskResults? = server.manager.results(of: shop.tasks(1...1000, on: server), limit: 4)
+    #expect(await eventually { results?.progress.finished == 8 })
+    results = nil
+    await shop.settle()
+    #expect(shop.taken.count == 8)
+  }
+
   @Test func `results that nobody reads any more are cancelled`() async throws {
     let shop = GatedShop()
     let server = shop.server()
