@@ -88,9 +88,13 @@ struct Admission {
 
   /// Replaces the limits; returns the waiters that may start because of it.
   mutating func setLimits(_ limits: ThrottleLimits, at now: Duration = .zero) -> [Ticket] {
+    let old = self.limits.rate
     self.limits = limits
     starved = MinHeap()
-    for host in hosts.origins { rouse(host, at: now) }
+    for host in hosts.origins {
+      if let place = hosts.place(of: host) { hosts[place].meter.change(from: old, to: limits.rate, at: now) }
+      rouse(host, at: now)
+    }
     return admit(at: now)
   }
 

@@ -113,6 +113,18 @@ struct RateMeter {
     if !limit.isNone { fullAt = max(fullAt, now) + limit.interval }
   }
 
+  /// Goes on with another limit: the tokens that are wanting are as many as before, and a whole burst at most. Without a limit
+  /// none is.
+  mutating func change(from old: RateLimit, to new: RateLimit, at now: Duration) {
+    guard old != new else { return }
+    guard !old.isNone, !new.isNone, fullAt > now else {
+      fullAt = .zero
+      return
+    }
+    let wanting = (fullAt - now) / old.interval
+    fullAt = now + new.interval * min(wanting, Double(new.mostAtOnce))
+  }
+
   /// True when nothing would be lost by forgetting it.
   func isFull(at now: Duration) -> Bool { fullAt <= now }
 }

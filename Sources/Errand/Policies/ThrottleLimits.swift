@@ -4,7 +4,8 @@ public struct ThrottleLimits: Sendable, Hashable {
   public var perHost: Int { didSet { perHost = max(0, perHost) } }
   /// For all of them together.
   public var total: Int { didSet { total = max(0, total) } }
-  /// The most that may wait; any more fail at once with code `.queueFull`.
+  /// The most that may wait for a slot, and as many streams for theirs (``streamsPerHost``); any more fail at once with code
+  /// `.queueFull`.
   public var maximumWaiting: Int { didSet { maximumWaiting = max(0, maximumWaiting) } }
   /// The wait after which a waiter counts as one priority higher, so that none waits for ever; 0 is never.
   public var ageing: Duration
@@ -68,8 +69,11 @@ public struct RateLimit: Sendable, Hashable {
   /// The time after which one more may begin; a century at most, for sums of more would overflow.
   var interval: Duration { min(period, .seconds(3_200_000_000)) / max(1, count) }
 
+  /// The burst; a billion at most, for sums of more would overflow.
+  var mostAtOnce: Int { min(burst, 1_000_000_000) }
+
   /// The time that a whole burst takes away, but for its first.
-  var reserve: Duration { interval * (min(burst, 1_000_000_000) - 1) }
+  var reserve: Duration { interval * (mostAtOnce - 1) }
 }
 
 /// The running and waiting attempts of a manager, at one moment.

@@ -76,6 +76,50 @@ import Testing
     #expect(admission.setLimits(.unlimited) == [4])
   }
 
+  private func rated(_ rate: RateLimit) -> ThrottleLimits { ThrottleLimits(perHost: 0, rate: rate) }
+
+  @Test func `a raised rate starts those who wait at once`() {
+    var admission = Admission(limits: rated(RateLimit(1, per: .seconds(30))))
+    let decisions = (1...3).map { admission.enter($0, host: a, priority: .normal) }
+    #expect(decisions == [.start, .wait, .wait])
+    #expect(admission.setLimits(rated(RateLimit(1000, per: .seconds(1)))) == [2, 3])
+    #expect(admission.nextWake == nil)
+  }
+
+  @Test func `what has begun under one rate counts as as many under another, and no more than it lets begin at once`() {
+    // A hundred in the first second of a minute, half of them made up for after thirty.
+    for (seconds, rate, next) in [
+      (0, RateLimit(10, per: .seconds(1)), Duration.milliseconds(100)),
+      (30, RateLimit(40, per: .seconds(60)), .milliseconds(1500)), (30, RateLimit(60, per: .seconds(60)), .zero),
+      (30, RateLimit(200, per: .seconds(60)), .zero), (0, RateLimit(100, per: .seconds(600)), .seconds(6)),
+      (0, .none, .zero),
+    ] {
+      let now = Duration.seconds(seconds)
+      var admission = Admission(limits: rated(RateLimit(100, per: .seconds(60))))
+      for ticket in 1...100 { #expect(admission.enter(ticket, host: a, priority: .normal) == .start) }
+      #expect(admission.setLimits(rated(rate), at: now) == [])
+      #expect(admission.enter(101, host: a, priority: .normal, at: now) == (next == .zero ? .start : .wait), "\(rate)")
+      #expect(admission.nextWake == (next == .zero ? nil : now + next), "\(rate)")
+    }
+  }
+
+  @Test func `after a time without a rate the next one begins anew`() {
+    let rate = RateLimit(1, per: .seconds(30))
+    var admission = Admission(limits: rated(rate))
+    #expect(admission.enter(1, host: a, priority: .normal) == .start)
+    #expect(admission.setLimits(rated(.none)) == [] && admission.setLimits(rated(rate)) == [])
+    #expect(admission.enter(2, host: a, priority: .normal) == .start)
+    #expect(admission.enter(3, host: a, priority: .normal) == .wait)
+  }
+
+  @Test func `limits with the same rate leave what it has begun as it is`() {
+    let rate = RateLimit(1, per: .seconds(30))
+    var admission = Admission(limits: rated(rate))
+    for ticket in 1...2 { _ = admission.enter(ticket, host: a, priority: .normal) }
+    #expect(admission.setLimits(ThrottleLimits(perHost: 5, rate: rate), at: .seconds(10)) == [])
+    #expect(admission.nextWake == .seconds(30) && admission.wake(at: .seconds(30)) == [2])
+  }
+
   @Test func `a lowered limit lets the running finish and strands nobody`() {
     var admission = make(perHost: 3)
     for ticket in 1...5 { _ = admission.enter(ticket, host: a, priority: .normal) }
