@@ -97,6 +97,11 @@ final class SerialQueues: Sendable {
   /// The turns that the surrounding Swift task holds.
   static var heldByTask: Held { Held(holdings: heldHere) }
 
+  /// The names of the queues that the surrounding call holds, and those that it is part of.
+  static var heldNames: Set<String> {
+    held.isEmpty ? [] : Set(held.lazy.filter { !$0.turn.hasEnded }.map(\.name))
+  }
+
   private static var heldHere: [Holding] {
     guard !held.isEmpty else { return [] }
     let task = currentTask

@@ -197,6 +197,41 @@ import Testing
     #expect(try await calls[1].value == "b")
   }
 
+  /// Runs another task once it has seen a response.
+  private struct Following: PerAttemptStep {
+    let server: Shared<Server?>
+
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      let response = try await next(request)
+      guard request.url.path == "/outer", let server = server.withLock({ $0 }) else { return response }
+      // A call that holds the queue itself would wait for itself, and is told so.
+      _ = try? await CachedTask(path: "inner").on(server).serialQueue(.named("q")).download()
+      return response
+    }
+  }
+
+  @Test func `calls that hold other queues share no request, whose steps may wait for these`() async throws {
+    let server = Shared<Server?>(nil)
+    let shop = CachedShop(
+      configure: {
+        $0.coalescesRequests = true
+        $0.cache = nil
+        $0.perAttemptSteps = [Following(server: server)]
+      },
+      answer: { [gate] number, request in
+        if request.url.path == "/outer" { await gate.wait() }
+        return .text("\(number)", for: request)
+      })
+    server.withLock { $0 = shop.server }
+    let task = shop.task("outer")
+    let calls = [task, task.serialQueue(.named("q"))].map { task in Task { try await task.download() } }
+    #expect(await eventually { shop.events.moments().count { $0.hasPrefix("joined") } == 2 })
+    #expect(await eventually { shop.sentCount == 2 })
+    if shop.sentCount < 2 { for call in calls { call.cancel() } }
+    gate.open()
+    for call in calls { #expect(await (try? call.value) != nil) }
+  }
+
   @Test func `what one call has for want of an answer is not given to others`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("bundled")

@@ -58,6 +58,7 @@ struct FlightKey: Hashable, Sendable {
   private let policy: CachePolicy
   private let hedging: Hedging
   private let idempotency: Idempotency
+  private let queues: Set<String>
 
   init(_ request: HTTPRequest, of plan: TaskPlan) {
     server = ObjectIdentifier(plan.server)
@@ -78,5 +79,6 @@ struct FlightKey: Hashable, Sendable {
     policy = plan.cachePolicy
     hedging = plan.hedging
     idempotency = plan.idempotency
+    queues = SerialQueues.heldNames  // a step of the shared call may wait for one that a call which joined it holds
   }
 }
