@@ -1,7 +1,7 @@
 /// An attempt that is redirected has several hops, each with a slot of its own.
 extension Attempt {
   /// The first hop of a chain, of several where a step sends the request again: each has its own time.
-  func beginChain() { state.withLock { ($0.spent, $0.hopStart) = (.zero, nil) } }
+  func beginChain() { state.withLock { ($0.spent, $0.hopStart, $0.isHurried) = (.zero, nil, false) } }
 
   /// A redirect has come: the time of its hop is spent.
   func endHop() {
@@ -101,8 +101,33 @@ extension Attempt {
     return error.timer == .call || (error.timer == .attempt && state.withLock { $0.isCut })
   }
 
-  /// The deadline's verdict on the host: a failure where most of the time was its own and not spent in line.
-  func ofDeadline() -> Circuit.Result {
+  /// The limits of a further hop: what is left of the attempt's.
+  /// Throws ``TaskError`` with code `.timedOut` where nothing is left.
+  func limits(_ limits: Timeouts) throws -> Timeouts {
+    let left = try limits.left(after: state.withLock { $0.spent })
+    state.withLock { $0.isHurried = left.isLessThanHalf(of: limits) }
+    return left
+  }
+
+  // MARK: The verdict on the host
+
+  /// What an error says of the host: nothing where this side took the time, or where the call goes on to wait for a network, for
+  /// there may be none here.
+  func verdict(_ error: any Error) -> Circuit.Result {
+    if isOfThisSide(error) { return .unknown }
+    if isDeadline(error) { return ofDeadline() }
+    if let wait = call.surroundings?.connectivity, wait.waitsOut(error), wait.hasTime { return .unknown }
+    return Circuit.Result(error)
+  }
+
+  /// What a response says of it, once the body came to an end.
+  func verdict(_ status: HTTPStatus, _ ending: HTTPResponseBody.Ending) -> Circuit.Result {
+    if let error = ending.error, isOfThisSide(error) { return .unknown }
+    return Circuit.Result(status, ending)
+  }
+
+  /// The deadline's verdict: a failure where most of the time was the host's own and not spent in line.
+  private func ofDeadline() -> Circuit.Result {
     let (start, limit) = (state.withLock { $0.start }, call.timeouts.call ?? .zero)
     return (call.trace.elapsed - start) * 2 >= limit ? .failure : .unknown
   }
@@ -116,6 +141,15 @@ extension Attempt {
   /// The limits of a further hop: what is left of `limits`, which counted from `start` on.
   /// Throws ``TaskError`` with code `.timedOut` where nothing is left.
   func limits(_ limits: Timeouts, since start: Duration) throws -> Timeouts { try limits.left(after: spent - start) }
+
+  /// True for an error that says nothing of the host: the call was paused meanwhile, the source of its body gave nothing, or the
+  /// hosts before it in a chain of redirects had used up most of the limit.
+  private func isOfThisSide(_ error: any Error) -> Bool {
+    let (gateChanges, isHurried) = state.withLock { ($0.gateChanges, $0.isHurried) }
+    if call.surroundings?.control?.gate.wasClosed(since: gateChanges) == true { return true }
+    guard let error = error as? TaskError else { return false }
+    return error.awaitedSource || (isHurried && error.isTimeout && error.timer != .idle)
+  }
 }
 
 extension Timeouts {
@@ -131,6 +165,13 @@ extension Timeouts {
       (left.connect, left.firstByte) = (min(connect, rest), min(firstByte, rest))
     }
     return left
+  }
+
+  /// True where less than half is left of the limit for an attempt, for its connection or its first byte.
+  func isLessThanHalf(of whole: Timeouts) -> Bool {
+    let limits = [(attempt, whole.attempt), (connect, whole.connect), (firstByte, whole.firstByte)]
+    for case (let left?, let whole?) in limits where left * 2 < whole { return true }
+    return false
   }
 
   private static func rest(

@@ -38,6 +38,10 @@ final class Attempt: Sendable {
     var looksUp = true
     /// True when its time limit was cut to what the call has left.
     var isCut = false
+    /// True when the hops before the last one have left it less than half of a limit.
+    var isHurried = false
+    /// The number of times that the gate of the call had changed when the last hop got its slot.
+    var gateChanges = 0
     var hasEnded = false
 
     /// Brings the record up to a time.
@@ -103,8 +107,10 @@ final class Attempt: Sendable {
   }
 
   private func begin(at host: Origin, after queued: Duration?) {
+    let gateChanges = call.surroundings?.control?.gate.changes ?? 0
     let (isFirstHop, starter) = state.withLock { state in
       defer { (state.isUnderWay, state.starter) = (true, nil) }
+      state.gateChanges = gateChanges
       state.sent += 1
       // Where nothing came in between it has just begun, and the clock need not be read again.
       if state.isUnderWay || queued != nil || call.surroundings != nil || call.trace.isObserved {
@@ -190,13 +196,6 @@ final class Attempt: Sendable {
     permit?.end(verdict(error))
   }
 
-  /// What an error says of the host: nothing where the call goes on to wait for a network, for there may be none here.
-  private func verdict(_ error: any Error) -> Circuit.Result {
-    if isDeadline(error) { return ofDeadline() }
-    if let wait = call.surroundings?.connectivity, wait.waitsOut(error), wait.hasTime { return .unknown }
-    return Circuit.Result(error)
-  }
-
   @inline(never)
   private func hold(_ slot: AdmissionSlot, _ permit: CircuitPermit?, until response: HTTPResponse) {
     // Not the response: its body would keep itself alive. The slot goes with what is called at the body's end.
@@ -208,9 +207,10 @@ final class Attempt: Sendable {
     }
     // Hours may pass until such a body ends, and all else would be refused meanwhile.
     if !call.delivery.isInMemory { permit?.endProbe(response.status) }
-    response.body.onEnd { [status = response.status, slot] ending, _ in
-      withExtendedLifetime(slot) { permit?.end(Circuit.Result(status, ending)) }
+    if let permit {
+      response.body.onEnd { [self, status = response.status] ending, _ in permit.end(verdict(status, ending)) }
     }
+    response.body.onEnd { [slot] _, _ in withExtendedLifetime(slot) {} }
     call.trace.note(.responded(response.status, isConnectionReused: response.isConnectionReused))
     if call.isShown { call.noteResponse(response, of: number) }
   }

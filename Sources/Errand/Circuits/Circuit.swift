@@ -21,24 +21,27 @@ struct Circuit {
   }
 
   private enum Phase {
-    case closed(CircuitWindow)
+    case closed
     case open(until: Duration)
-    case halfOpen(probes: Int)
+    /// With so many probes under way; the last began or ended at `since`.
+    case halfOpen(probes: Int, since: Duration)
   }
 
-  private var phase = Phase.closed(CircuitWindow())
+  private var phase = Phase.closed
+  /// The attempts while it is closed.
+  private var windows = CircuitWindows()
   /// Grows with every change of phase: what was sent before says nothing of the present one.
   private var generation = 0
 
   /// Decides whether an attempt may be sent.
   mutating func enter(at now: Duration, _ settings: CircuitBreaker) -> Decision {
-    if case .open(let until) = phase, now >= until { change(to: .halfOpen(probes: 0)) }
+    if case .open(let until) = phase, now >= until { change(to: .halfOpen(probes: 0, since: now)) }
     switch phase {
     case .closed: return .permit(Permit(generation: generation, isProbe: false))
     case .open(let until): return .refuse(until - now)
-    case .halfOpen(let probes):
+    case .halfOpen(let probes, _):
       guard probes < settings.probes else { return .refuse(.zero) }
-      phase = .halfOpen(probes: probes + 1)
+      phase = .halfOpen(probes: probes + 1, since: now)
       return .permit(Permit(generation: generation, isProbe: true))
     }
   }
@@ -48,16 +51,16 @@ struct Circuit {
     guard permit.generation == generation else { return false }
     switch (phase, result) {
     case (.open, _), (.closed, .unknown): return false
-    case (.closed(var window), _):
-      window.count(isFailure: result == .failure, at: now, settings.window)
-      let isBad = window.calls >= settings.minimumCalls && window.failureRatio >= settings.failureRatio
-      if isBad { change(to: .open(until: now + settings.openDuration)) } else { phase = .closed(window) }
-      return isBad
-    case (.halfOpen(let probes), .unknown):
-      phase = .halfOpen(probes: probes - 1)
+    case (.closed, _):
+      windows.count(isFailure: result == .failure, at: now, settings.window)
+      guard windows.isBad(settings) else { return false }
+      change(to: .open(until: now + settings.openDuration))
+      return true
+    case (.halfOpen(let probes, _), .unknown):
+      phase = .halfOpen(probes: probes - 1, since: now)
       return false
     case (.halfOpen, .success):
-      change(to: .closed(CircuitWindow()))
+      change(to: .closed)
       return false
     case (.halfOpen, .failure):
       change(to: .open(until: now + settings.openDuration))
@@ -80,16 +83,52 @@ struct Circuit {
   /// True when nothing would be lost by forgetting it.
   func isIdle(at now: Duration) -> Bool {
     switch phase {
-    case .closed(let window): window.isOver(at: now)
+    case .closed: windows.areOver(at: now)
     case .open(let until): now >= until + Self.memory
-    case .halfOpen: false
+    case .halfOpen(let probes, let since): probes == 0 && now >= since + Self.memory
     }
   }
 
+  /// Changes the phase; what was before is forgotten.
   private mutating func change(to phase: Phase) {
     self.phase = phase
+    windows = CircuitWindows()
     generation += 1
   }
+}
+
+/// The attempts at a host, in a window for each length that is set: servers that share a manager may have windows of their
+/// own. All attempts count in all of them.
+struct CircuitWindows {
+  /// The most windows that are kept. Beyond that the one that was added first is dropped.
+  static let most = 8
+
+  private var windows: [(length: Duration, window: CircuitWindow)] = []
+
+  /// The number of windows.
+  var windowCount: Int { windows.count }
+
+  mutating func count(isFailure: Bool, at now: Duration, _ length: Duration) {
+    if !windows.contains(where: { $0.length == length }) { add(length) }
+    for index in windows.indices { windows[index].window.count(isFailure: isFailure, at: now) }
+  }
+
+  /// A new window begins with what the longest one knows.
+  private mutating func add(_ length: Duration) {
+    let longest = windows.max { $0.length < $1.length }?.window
+    if windows.count == Self.most { windows.removeFirst() }
+    windows.append((length, CircuitWindow(length, after: longest)))
+  }
+
+  /// True where so many failed as make a breaker open.
+  func isBad(_ settings: CircuitBreaker) -> Bool {
+    guard let window = windows.first(where: { $0.length == settings.window })?.window else { return false }
+    let (calls, failures) = window.counts
+    return failures > 0 && calls >= settings.minimumCalls && Double(failures) / Double(calls) >= settings.failureRatio
+  }
+
+  /// True when nothing in them counts any more.
+  func areOver(at now: Duration) -> Bool { windows.allSatisfy { $0.window.isOver(at: now) } }
 }
 
 /// The attempts in the time that counts: calls and failures in ten slices, of which the oldest is dropped as time goes
@@ -107,20 +146,25 @@ struct CircuitWindow {
   private var slices: [Slice] = []
   /// The number of the newest slice, counted from the clock's zero.
   private var newest = 0
-  private var sliceLength: Duration = .zero
+  private let sliceLength: Duration
 
-  var calls: Int { slices.reduce(0) { $0 + $1.calls } }
-
-  /// Failures in proportion to calls.
-  var failureRatio: Double {
-    let calls = calls
-    return calls == 0 ? 0 : Double(slices.reduce(0) { $0 + $1.failures }) / Double(calls)
+  /// A window of a length that begins with what another one knows.
+  init(_ length: Duration, after other: CircuitWindow?) {
+    sliceLength = max(length / Self.slices, Self.shortestSlice)
+    guard let other else { return }
+    let first = other.newest - other.slices.count + 1
+    for (offset, slice) in other.slices.enumerated() where slice.calls > 0 {
+      add(slice, at: Int(other.sliceLength * (first + offset) / sliceLength))
+    }
   }
 
-  mutating func count(isFailure: Bool, at now: Duration, _ window: Duration) {
-    let length = max(window / Self.slices, Self.shortestSlice)
-    if length != sliceLength { measure(in: length) }
-    add(Slice(calls: 1, failures: isFailure ? 1 : 0), at: Int(now / length))
+  /// The attempts in it, and those of them that failed.
+  var counts: (calls: Int, failures: Int) {
+    slices.reduce((0, 0)) { ($0.0 + $1.calls, $0.1 + $1.failures) }
+  }
+
+  mutating func count(isFailure: Bool, at now: Duration) {
+    add(Slice(calls: 1, failures: isFailure ? 1 : 0), at: Int(now / sliceLength))
   }
 
   /// Adds to a slice by its number; what is older than the newest counts to that.
@@ -135,17 +179,6 @@ struct CircuitWindow {
     }
     slices[slices.count - 1].calls += slice.calls
     slices[slices.count - 1].failures += slice.failures
-  }
-
-  /// Goes on with slices of another length: servers that share a manager may have windows of their own.
-  private mutating func measure(in length: Duration) {
-    let (old, oldLength, first) = (slices, sliceLength, newest - slices.count + 1)
-    slices = []
-    newest = 0
-    sliceLength = length
-    for (offset, slice) in old.enumerated() where slice.calls > 0 {
-      add(slice, at: Int(oldLength * (first + offset) / length))
-    }
   }
 
   /// True when nothing in it counts any more.

@@ -2,6 +2,7 @@
 package final class PauseGate: Sendable {
   private struct State {
     var isClosed = false
+    var changes = 0
     var lastID = 0
     var waiters: [Int: Waiter<Bool>] = [:]
   }
@@ -14,13 +15,25 @@ package final class PauseGate: Sendable {
   /// True while it is closed.
   package var isClosed: Bool { state.withLock { $0.isClosed } }
 
+  /// The number of times that it was closed or opened.
+  package var changes: Int { state.withLock { $0.changes } }
+
+  /// True when it is closed, or was since it had changed so many times.
+  package func wasClosed(since changes: Int) -> Bool { state.withLock { $0.isClosed || $0.changes != changes } }
+
   /// Closes the gate: callers of ``pass()`` wait from now on.
-  package func close() { state.withLock { $0.isClosed = true } }
+  package func close() {
+    state.withLock { state in
+      state.isClosed = true
+      state.changes += 1
+    }
+  }
 
   /// Opens the gate: all waiters pass, and so do later callers.
   package func open() {
     let waiters = state.withLock { state in
       state.isClosed = false
+      state.changes += 1
       defer { state.waiters = [:] }
       return Array(state.waiters.values)
     }

@@ -28,6 +28,7 @@ public struct TaskError: Error, Sendable {
     var payload: (any Sendable)?
     var call: (number: Int, request: String)?
     var isOfAnotherCall = false
+    var awaitedSource = false
   }
 
   private final class Box: Sendable {
@@ -203,6 +204,12 @@ public struct TaskError: Error, Sendable {
   public internal(set) var isOfAnotherCall: Bool {
     get { box.details.isOfAnotherCall }
     set { details.isOfAnotherCall = newValue }
+  }
+
+  /// True where its time limit passed while the source of the request's body gave nothing.
+  package var awaitedSource: Bool {
+    get { box.details.awaitedSource }
+    set { details.awaitedSource = newValue }
   }
 
   /// The payload of the refused response, where the task or its server states its type and the body was one.

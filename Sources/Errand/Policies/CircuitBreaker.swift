@@ -9,14 +9,15 @@
 ///
 /// Failures are the statuses from 500 on, and those of the network or the peer: no connection, a broken one, a time
 /// limit of the transport. Those of this side are none: a cancellation, a full queue, a missing network, a refused
-/// certificate, a body that was too large. A status below 500 is an answer.
+/// certificate, a body that was too large, an upload whose source gave nothing, what fails after a handle was paused
+/// amid the exchange, and a limit of which the hosts that redirected here had used up most. A status below 500 is an answer.
 public struct CircuitBreaker: Sendable, Hashable {
   /// The time for which an attempt counts; zero is no breaker.
   public var window: Duration
   /// The fewest attempts in the window at which it may open.
   public var minimumCalls: Int { didSet { minimumCalls = max(1, minimumCalls) } }
-  /// The part of them that must have failed, from 0 to 1.
-  public var failureRatio: Double
+  /// The part of them that must have failed, from 0 to 1; one of them at least.
+  public var failureRatio: Double { didSet { failureRatio = Self.bounded(failureRatio) } }
   /// The time for which it stays open.
   public var openDuration: Duration
   /// The most attempts at a time once that is over.
@@ -29,10 +30,13 @@ public struct CircuitBreaker: Sendable, Hashable {
   ) {
     self.window = window
     self.minimumCalls = max(1, minimumCalls)
-    self.failureRatio = failureRatio
+    self.failureRatio = Self.bounded(failureRatio)
     self.openDuration = openDuration
     self.probes = max(1, probes)
   }
+
+  /// A ratio from 0 to 1; 1 for what is no number.
+  private static func bounded(_ ratio: Double) -> Double { max(0, min(1, ratio)) }
 
   /// No breaker.
   public static let off = CircuitBreaker(window: .zero)

@@ -118,6 +118,102 @@ import Testing
     #expect(crowded.manager.circuit(of: host) == .closed)
   }
 
+  /// A body that gives one chunk, and after its gate was opened fails with the limit of its attempt.
+  private final class Stuck: HTTPBodySource {
+    let (reached, gate) = (Gate(), Gate())
+    private let hasBegun = Shared(false)
+
+    func next() async throws -> Data? {
+      let isFirst = hasBegun.withLock { hasBegun in
+        defer { hasBegun = true }
+        return !hasBegun
+      }
+      if isFirst { return Data("x".utf8) }
+      reached.open()
+      await gate.wait()
+      throw TaskError.timeout(.attempt, after: .seconds(30), phase: .receiving)
+    }
+  }
+
+  @Test(arguments: [true, false]) func `a limit that passes while a call is paused is not the host's`(
+    isPaused: Bool
+  ) async throws {
+    let body = Stuck()
+    let shop = make(CircuitBreaker(minimumCalls: 1)) { _, request, _ in
+      HTTPResponse(url: request.url, body: HTTPResponseBody(body))
+    }
+    let handle = shop.manager.start(shop.task())
+    await body.reached.wait()
+    if isPaused {
+      handle.pause()
+      handle.resume()
+    }
+    body.gate.open()
+    await #expect(throws: TaskError.self) { try await handle.value }
+    #expect(shop.manager.circuit(of: host) == (isPaused ? .closed : .open(for: .seconds(30))))
+  }
+
+  @Test(arguments: [true, false])
+  func `a limit that passes while the source of an upload gives nothing is not the host's`(
+    isOfSource: Bool
+  ) async throws {
+    let shop = make(CircuitBreaker(minimumCalls: 1)) { _, _, _ in
+      var error = TaskError.timeout(.idle, after: .seconds(30), phase: .sending)
+      error.awaitedSource = isOfSource
+      throw error
+    }
+    #expect(await taskError { try await shop.task(method: .put).run() }?.timer == .idle)
+    #expect(shop.manager.circuit(of: host) == (isOfSource ? .closed : .open(for: .seconds(30))))
+  }
+
+  @Test(arguments: [(10, true), (29, false)], [true, false])
+  func `a host that a redirect leads to is to blame where most of the limit was its own`(
+    _ first: (spent: Int, isToBlame: Bool), isAmidBody: Bool
+  ) async throws {
+    let shop = make(CircuitBreaker(minimumCalls: 1)) { number, request, clock in
+      if number == 1 {
+        clock.advance(by: .seconds(first.spent))
+        return .status(302, headers: ["Location": "https://other.test/"], for: request)
+      }
+      let error = TaskError.timeout(
+        .attempt, after: request.options.timeouts.attempt ?? .zero, phase: .awaitingResponse)
+      guard isAmidBody else { throw error }
+      return HTTPResponse(url: request.url, body: HTTPResponseBody(Failing(error)))
+    }
+    let error = await taskError { try await shop.task().timeout(.seconds(30)).run() }
+    #expect(error?.timer == .attempt && shop.sentCount == 2)
+    let other = try #require(Origin(.known("https://other.test")))
+    #expect(shop.manager.circuit(of: other) == (first.isToBlame ? .open(for: .seconds(30)) : .closed))
+    #expect(shop.manager.circuit(of: host) == .closed)
+  }
+
+  /// A body that fails at once.
+  private final class Failing: HTTPBodySource {
+    private let error: TaskError
+
+    init(_ error: TaskError) { self.error = error }
+
+    func next() async throws -> Data? { throw error }
+  }
+
+  @Test func `hosts that were given up are forgotten`() throws {
+    let (clock, settings) = (ManualClock(), CircuitBreaker(minimumCalls: 1))
+    let desk = CircuitDesk(clock: CallClock(clock))
+    for number in 0..<2000 {
+      let host = try #require(Origin(.known("https://h\(number).test")))
+      try desk.permit(for: host, settings).end(.failure)
+      clock.advance(by: .seconds(31))
+      try desk.permit(for: host, settings).end(.unknown)  // the probe was cancelled
+    }
+    clock.advance(by: .seconds(24 * 3600))
+    for number in 0..<2000 {
+      let host = try #require(Origin(.known("https://g\(number).test")))
+      try desk.permit(for: host, settings).end(.success)
+      clock.advance(by: .seconds(31))
+    }
+    #expect(desk.hostCount < 2000)
+  }
+
   @Test(arguments: [HTTPStatus.serviceUnavailable, .ok])
   func `the answer to a probe counts with its head where the caller reads the body`(status: HTTPStatus) async throws {
     let shop = make { number, request, _ in number <= 10 ? .unavailable(request) : .status(status, for: request) }

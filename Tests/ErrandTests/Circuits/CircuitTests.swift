@@ -157,6 +157,50 @@ import Testing
     #expect(send(&circuit, .failure, at: 3) == true, "the fourth failure of four")
   }
 
+  @Test func `a longer window keeps its history beside a shorter one`() {
+    var circuit = Circuit()
+    let short = CircuitBreaker(window: .seconds(1), minimumCalls: 100)
+    for second in [0, 2, 4] { #expect(send(&circuit, .failure, at: second) == false) }
+    #expect(send(&circuit, .failure, at: 6, short) == false)
+    #expect(send(&circuit, .failure, at: 7) == true, "five failures in seven of thirty seconds")
+  }
+
+  @Test func `no number of lengths makes it keep more than a few windows`() {
+    var windows = CircuitWindows()
+    for second in 1...100 { windows.count(isFailure: true, at: .seconds(second), .seconds(1000 + second)) }
+    #expect(windows.windowCount == CircuitWindows.most)
+    #expect(
+      windows.isBad(CircuitBreaker(window: .seconds(1100), minimumCalls: 90)), "the new ones know what the old ones did"
+    )
+  }
+
+  @Test(arguments: [0, -1, Double.nan, 2, Double.infinity, -Double.infinity])
+  func `no ratio opens it without a failure, or keeps it closed for ever`(
+    ratio: Double
+  ) {
+    var changed = CircuitBreaker(window: .seconds(30), minimumCalls: 4)
+    changed.failureRatio = ratio
+    for settings in [CircuitBreaker(minimumCalls: 4, failureRatio: ratio), changed] {
+      var circuit = Circuit()
+      for second in 0..<9 { #expect(send(&circuit, .success, at: second, settings) == false) }
+      let opened = (60..<64).map { send(&circuit, .failure, at: $0, settings) }
+      #expect(opened.contains(true), "\(ratio)")
+      #expect((0...1).contains(settings.failureRatio))
+    }
+  }
+
+  @Test func `one whose probe said nothing can be forgotten, and none while a probe is under way`() {
+    var circuit = Circuit()
+    for _ in 0..<4 { send(&circuit, .failure, at: 0) }
+    guard case .permit(let probe) = circuit.enter(at: .seconds(20), settings) else {
+      Issue.record("no probe")
+      return
+    }
+    #expect(!circuit.isIdle(at: .seconds(20) + Circuit.memory))
+    _ = circuit.leave(probe, .unknown, at: .seconds(25), settings)
+    #expect(!circuit.isIdle(at: .seconds(24) + Circuit.memory) && circuit.isIdle(at: .seconds(25) + Circuit.memory))
+  }
+
   @Test func `another window forgets what is older than it`() {
     var circuit = Circuit()
     var shorter = settings

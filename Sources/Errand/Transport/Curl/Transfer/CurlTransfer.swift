@@ -147,8 +147,10 @@
       var error = TaskError.timeout(
         next.timer, after: .nanoseconds(Int64(clamping: next.limit)), phase: timers.phase,
         isSurelyNotSent: isSurelyNotSent)
-      let awaitsSource = timers.phase == .sending && pauses & CCPAUSE_SEND != 0
-      if awaitsSource { error.reason += ": the source of its body gave nothing" }
+      if timers.phase == .sending, pauses & CCPAUSE_SEND != 0 {
+        error.reason += ": the source of its body gave nothing"
+        error.awaitedSource = true
+      }
       return error
     }
 
