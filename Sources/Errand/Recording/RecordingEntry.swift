@@ -66,6 +66,10 @@ struct RecordingEntry: Codable, Sendable, Equatable {
     return name.dropFirst(digits.count).hasPrefix(". ") && name.hasSuffix(".txt") ? Int(digits) : nil
   }
 
+  /// True for a number that we count on from where only the name of a file says it. Others may have put it there, and so much
+  /// room is left that no number of ours has more digits than ``number(of:)`` takes.
+  static func isPlausible(_ number: Int) -> Bool { number < 1_000_000_000_000 }
+
   /// True for an entry that we may have written: its file has its number, and is in the folder itself.
   var isPlain: Bool {
     number > 0 && Self.number(of: file) == number && file.utf8.count <= 255 && (0..<1 << 40).contains(bytes)

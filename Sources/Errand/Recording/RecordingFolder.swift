@@ -127,7 +127,8 @@ struct RecordingFolder {
     }
     if !missing.isEmpty { index.remove { missing.contains($0.file) } }
     for name in names where Self.isPartial(name) { folder.remove(name) }
-    lastNumber = max(lastNumber, index.lastNumber, names.compactMap(RecordingEntry.number(of:)).max() ?? 0)
+    let numbers = names.compactMap(RecordingEntry.number(of:)).filter(RecordingEntry.isPlausible)
+    lastNumber = max(lastNumber, index.lastNumber, numbers.max() ?? 0)
   }
 
   private func publish(_ entry: RecordingEntry, in folder: borrowing PrivateFolder) throws {

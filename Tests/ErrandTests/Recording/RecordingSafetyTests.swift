@@ -320,6 +320,21 @@ import Testing
     }
   }
 
+  @Test(arguments: ["999999999999", "9999999999999", "999999999999999"])
+  func `whatever number others put there, no recording is lost to a later one`(number: String) async throws {
+    try await withFolder { folder in
+      try Data("x".utf8).write(to: folder.appendingPathComponent("\(number). x.txt"))
+      for _ in 0..<3 {
+        var recordings = RecordingFolder(folder)
+        try recordings.open()
+        _ = try recordings.write([recording(), recording()], .unlimited)
+      }
+      #expect(try recordings(in: folder).count == 7)
+      let numbers = try index(in: folder).map(\.number)
+      #expect(numbers.count == 6 && numbers == numbers.sorted())
+    }
+  }
+
   private func lock(in folder: URL) -> Int32 { open(folder.appendingPathComponent(".lock").path, O_RDWR | O_CLOEXEC) }
 
   @Test func `no other process waits for the folder while a recording is made`() async throws {
