@@ -15,14 +15,16 @@ extension Call {
   /// Runs an attempt and, where it takes long, others beside it.
   ///
   /// - Parameters:
-  ///   - number: The number of the first attempt; afterwards that of the last.
-  ///   - request: The request of the first.
+  ///   - first: The attempt.
+  ///   - number: Its number; afterwards that of the last.
+  ///   - request: Its request.
   ///   - again: Makes that of another.
   /// - Returns: The first result that will do, else that of the first attempt; everything else has ended.
   func hedged(
-    _ number: inout Int, _ request: HTTPRequest, again: @escaping @Sendable () async throws -> HTTPRequest
+    _ first: Attempt, _ number: inout Int, _ request: HTTPRequest,
+    again: @escaping @Sendable () async throws -> HTTPRequest
   ) async -> AttemptResult {
-    let (first, firstNumber) = (Attempt(number, of: self), number)
+    let firstNumber = number
     let delay = hedging.delay
     var race = HedgeRace(hedging)
     var best = (result: AttemptResult.failure(CancellationError()), weight: -1)
@@ -45,7 +47,7 @@ extension Call {
           group.addTask(
             operation: racing(number) { [number] in await self.hedge(number, of: Origin(request.url), again) })
         case .ended(let result, let number):
-          let action = race.ended(isAcceptable: isAcceptable(result))
+          let action = race.ended(isAcceptable: isAcceptable(result), asksToWait: asksToWait(result))
           let weight = weight(of: result, number, isFirst: number == firstNumber)
           best.result.replace(with: result, if: action == .win || (action != .discard && weight > best.weight))
           best.weight = max(best.weight, weight)
@@ -135,6 +137,13 @@ extension Call {
     guard case .success(let outcome) = result else { return false }
     let status = outcome.response.status
     return outcome.isSuccess || !(status.code >= 500 || RetryableStatuses.standard.contains(status))
+  }
+
+  /// True for an answer that asks for fewer requests (RFC 6585 §4, RFC 9110 §15.6.4), or for a wait (§10.2.3).
+  private func asksToWait(_ result: AttemptResult) -> Bool {
+    guard case .success(let outcome) = result else { return false }
+    let (status, headers) = (outcome.response.status, outcome.response.headers)
+    return status == .tooManyRequests || status == .serviceUnavailable || headers.contains(.retryAfter)
   }
 }
 

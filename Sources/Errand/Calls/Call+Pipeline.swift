@@ -43,13 +43,19 @@ extension Call {
   func attempts(_ first: HTTPRequest, built: HTTPRequest) async throws -> Outcome {
     var request = first
     var number = surroundings == nil ? 1 : state.withLock { $0.beginAttempts() }
+    var payment: RetryPayment?  // for the attempt to come; it goes back where nothing is sent
     while true {
+      let attempt = Attempt(number, of: self)
       let result =
         mayHedge(request)
-        ? await hedged(&number, request) { try await self.rebuild(first, built: built) }
-        : await make(Attempt(number, of: self), request)
+        ? await hedged(attempt, &number, request) { try await self.rebuild(first, built: built) }
+        : await make(attempt, request)
+      if let paid = payment, attempt.wasSent {
+        paid.use()
+        payment = nil
+      }
       if surroundings != nil { state.withLock { $0.noteAttempts(number, hasAnswer: result.isAnswer) } }
-      guard let error = mendable(result), let delay = try await retryDelay(after: error, result, of: request)
+      guard let error = mendable(result), let delay = try await retryDelay(after: error, result, of: request, &payment)
       else {
         let outcome = try result.get()
         // The steps around the attempts may make another response of a part.

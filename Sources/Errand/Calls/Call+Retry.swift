@@ -17,18 +17,18 @@ extension Call {
   }
 
   /// The delay before another attempt; nil where the failure stands: by the policy, then the request's repeatability, the deadline and
-  /// the host's budget.
+  /// the host's budget. What that paid is in `payment`.
   func retryDelay(
-    after error: TaskError, _ result: AttemptResult, of request: HTTPRequest
+    after error: TaskError, _ result: AttemptResult, of request: HTTPRequest, _ payment: inout RetryPayment?
   ) async throws -> Duration? {
     let failure = RetryPolicy.Failure(
       request: request, attempts: trace.flightRecord.attempts + unfinished(result), error: error,
-      retryAfter: RetryAfter.delay(in: error.headers), random: manager.random.unit())
+      retryAfter: RetryAfter.delay(in: error.headers, now: manager.dates.now), random: manager.random.unit())
     switch try await interruptible({ [retryPolicy] in try await retryPolicy.verdict(failure) }) {
     case .stand: return nil
     case .giveUp(let reason): noteRefusal(reason)
     case .retry(let delay):
-      guard let obstacle = obstacle(to: request, after: error, delay: delay) else { return max(.zero, delay) }
+      guard let obstacle = obstacle(to: request, after: error, delay: delay, &payment) else { return max(.zero, delay) }
       noteRefusal(obstacle)
     }
     return nil
@@ -42,16 +42,19 @@ extension Call {
   }
 
   /// The reason not to repeat a request that the policy would repeat; nil where there is none.
-  private func obstacle(to request: HTTPRequest, after error: TaskError, delay: Duration) -> String? {
+  private func obstacle(
+    to request: HTTPRequest, after error: TaskError, delay: Duration, _ payment: inout RetryPayment?
+  ) -> String? {
     guard request.body.isReplayable else { return "its body comes once" }
     guard error.isSurelyNotSent || request.isRepeatable(plan.idempotency) else { return Self.onceOnly(request.method) }
     if !error.isSurelyNotSent, let obstacle = obstacleOfSteps { return obstacle }
     if let remaining, delay >= remaining {
       return "the call's deadline comes before the delay of \(delay.formattedSeconds) is over"
     }
-    // A request that the server never saw is no load on it.
-    guard !error.isSurelyNotSent, let host = Origin(request.url) else { return nil }
-    return manager.retries.spend(for: host) ? nil : Self.exhausted(host)
+    // A request that the server never saw is no load on it; nor was a retry that was paid for and not sent.
+    guard !error.isSurelyNotSent, payment == nil, let host = Origin(request.url) else { return nil }
+    payment = manager.retries.pay(for: host)
+    return payment == nil ? Self.exhausted(host) : nil
   }
 
   /// The reason not to repeat what steps have made a once-only request; nil where there is none.

@@ -26,6 +26,8 @@ struct HedgeRace {
   private var launched = 0
   private var running = 1
   private var isOver = false
+  /// True once the server has asked for a wait: no more are launched.
+  private var isHeldBack = false
 
   init(_ hedging: Hedging) { maximum = hedging.maximum }
 
@@ -36,7 +38,7 @@ struct HedgeRace {
   ///     too.
   ///   - isAllowed: Whether another may be sent; asked last, for the answer may cost something.
   mutating func delayOver(isUnderWay: Bool, isAllowed: () -> Bool) -> DelayAction {
-    guard !isOver, launched < maximum else { return .stop }
+    guard !isOver, !isHeldBack, launched < maximum else { return .stop }
     guard isUnderWay else { return .wait }
     guard isAllowed() else { return .stop }
     launched += 1
@@ -45,8 +47,13 @@ struct HedgeRace {
   }
 
   /// Notes the result of an attempt; returns the action on it.
-  mutating func ended(isAcceptable: Bool) -> ResultAction {
+  ///
+  /// - Parameters:
+  ///   - isAcceptable: Whether it will do.
+  ///   - asksToWait: Whether it is an answer that asks for fewer requests.
+  mutating func ended(isAcceptable: Bool, asksToWait: Bool = false) -> ResultAction {
     running -= 1
+    if asksToWait { isHeldBack = true }
     if isOver { return .discard }
     isOver = isAcceptable || running == 0
     return isAcceptable ? .win : isOver ? .lose : .keep

@@ -71,6 +71,9 @@ final class RetryDesk: Sendable {
   /// Takes one repetition from the budget of `host`; false when it is used up.
   func spend(for host: Origin) -> Bool { accounts.withLock { $0.spend(for: host) } }
 
+  /// The same, for a repetition that may come to nothing; nil where the budget is used up.
+  func pay(for host: Origin) -> RetryPayment? { spend(for: host) ? RetryPayment(self, host) : nil }
+
   /// Gives one repetition back to `host` that was not made after all.
   func giveBack(for host: Origin) { accounts.withLock { $0.giveBack(for: host) } }
 

@@ -7,8 +7,12 @@
 /// answers short for a little more load: choose a delay that nineteen answers of twenty stay below.
 ///
 /// Only what may be sent twice is hedged (``Idempotency``, and a body that can be read again), only while the host's
-/// circuit is closed, and each hedge costs a repetition of the ``RetryBudget``. It counts as an attempt. Bodies that go
-/// to a file or are streamed are not hedged.
+/// circuit is closed, and each hedge costs a repetition of the ``RetryBudget``. Once a server has answered 429 or 503, or with
+/// `Retry-After`, no more are sent. Bodies that go to a file or are streamed are not hedged.
+///
+/// A ``RetryPolicy`` counts hedges among the attempts after which it does not retry, and does not limit them:
+/// `.never` with three hedges is four requests at most, and so is `.attempts(3)` with one, where the second attempt of the
+/// policy is the third request.
 public struct Hedging: Sendable, Hashable {
   /// The time that an attempt may take before another is made beside it.
   public let delay: Duration

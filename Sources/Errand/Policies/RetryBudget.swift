@@ -1,6 +1,6 @@
 /// A limit on the repetitions per host, in proportion to its first attempts.
 ///
-/// Every first attempt earns a part of a repetition; a retry, or a hedge, costs a whole one. A host that
+/// Every first attempt earns a part of a repetition; a retry, or a hedge, costs a whole one, unless nothing was sent. A host that
 /// fails every request gets 20 % extra load instead of three times the load. Once the budget is used up failures stand, and the
 /// flight record says why.
 public struct RetryBudget: Sendable, Hashable {

@@ -27,7 +27,8 @@ public struct RetryPolicy: Sendable {
     public let random: Double
   }
 
-  /// The most attempts there may be, the first included.
+  /// The number of attempts after which none is retried, the first and hedges included. The last retry may have hedges
+  /// of its own, which come on top: see ``Hedging``.
   public var maximumAttempts = 3
   /// The statuses that are worth a retry.
   public var statuses = RetryableStatuses.standard

@@ -89,7 +89,7 @@ struct TransferRetry: Sendable {
   ) async throws -> Duration {
     let failure = RetryPolicy.Failure(
       request: request, attempts: attempts, error: error,
-      retryAfter: RetryAfter.delay(in: error.headers).map { max(.zero, $0 - waited) },
+      retryAfter: RetryAfter.delay(in: error.headers, now: manager.dates.now).map { max(.zero, $0 - waited) },
       random: manager.random.unit())
     var refused = attributed(error)
     (refused.attemptCount, refused.elapsed) = (attempts.count, manager.clock.now - start)

@@ -20,6 +20,14 @@ import Testing
     #expect(race.delayOver(isUnderWay: true) { true } == .stop)
   }
 
+  @Test func `once an answer asks for a wait nothing is launched`() {
+    var race = HedgeRace(.after(.seconds(1), maximum: 5))
+    #expect(race.delayOver(isUnderWay: true) { true } == .launch)
+    #expect(race.ended(isAcceptable: false, asksToWait: true) == .keep)
+    #expect(race.delayOver(isUnderWay: true) { true } == .stop)
+    #expect(race.ended(isAcceptable: true) == .win)
+  }
+
   @Test func `what a hedge costs is not asked where there will be none`() {
     var race = HedgeRace(.after(.seconds(1)))
     #expect(race.delayOver(isUnderWay: true) { false } == .stop)

@@ -131,6 +131,29 @@ import Testing
     #expect(try await call.value.headers["X-Number"] == "1")
   }
 
+  @Test(arguments: [
+    (HTTPStatus.tooManyRequests, String?.none), (.serviceUnavailable, nil), (.internalServerError, "30"),
+  ])
+  func `once a server has asked for a wait no more are sent`(status: HTTPStatus, wait: String?) async throws {
+    let shop = VirtualShop(configure: { $0.retryPolicy = .never }) { number, request, clock in
+      if number == 1 {
+        try await CallClock(clock).sleep(for: .seconds(10))
+        return .ok(request)
+      }
+      return .status(status, headers: wait.map { ["Retry-After": $0] } ?? [:], for: request)
+    }
+    let call = Task { try await shop.task().hedged(after: .seconds(1), maximum: 5).run() }
+    await shop.clock.pass(.seconds(1), sleepers: 2)
+    #expect(await eventually { !shop.moments(containing: "attempt 2 ended").isEmpty })
+    await giveWay(50)
+    await shop.clock.pass(.seconds(1), sleepers: 2)
+    await giveWay(50)
+    #expect(shop.sentCount == 2)
+    shop.clock.advance(by: .seconds(8))
+    #expect(try await call.value.status == .ok)
+    #expect(shop.sentCount == 2 && shop.events.isBalanced)
+  }
+
   @Test func `where all fail the first failure counts, and retries go on from there`() async throws {
     let shop = make(slow: [.seconds(2)], status: { $0 < 3 ? .serviceUnavailable : .ok })
     let task = shop.task().hedged(after: .seconds(1)).retry(upTo: 5, after: .seconds(7))

@@ -83,6 +83,65 @@ import Testing
     #expect(error.record.description.contains("the retry budget for shop.test is used up"))
   }
 
+  /// A reason why a retry that was paid for is not sent.
+  enum Obstacle: CaseIterable, Sendable {
+    case cancelled, cancelledInLine, rebuilt, circuit, full
+  }
+
+  @Test(arguments: Obstacle.allCases) func `a retry that is not sent costs nothing`(obstacle: Obstacle) async throws {
+    let builds = Counter()
+    let breaker = CircuitBreaker(minimumCalls: 2)
+    let shop = VirtualShop(
+      budget: .standard,
+      configure: { configuration in
+        if obstacle == .circuit { configuration.circuitBreaker = breaker }
+        guard obstacle == .rebuilt else { return }
+        configuration.preflight = { _, _ in
+          builds.add()
+          if builds.count > 1 { throw TaskError(.badRequest, "no more", phase: .preparing) }
+        }
+      },
+      answer: { number, request, clock in
+        if number > 1 { try await CallClock(clock).sleep(for: .seconds(1000)) }
+        return .unavailable(request)
+      })
+    let call = Task { try await shop.task("first").retry(upTo: 2, after: .seconds(5)).run() }
+    await shop.clock.sleepers(count: 1)
+    #expect(shop.manager.retriesLeft(for: a) == 9)
+    var others: [Task<HTTPResponse, any Error>] = []
+    switch obstacle {
+    case .cancelled: call.cancel()
+    case .rebuilt: shop.clock.advance(by: .seconds(5))
+    case .circuit:
+      try shop.manager.circuits.permit(for: a, breaker).end(.failure)
+      shop.clock.advance(by: .seconds(5))
+    case .cancelledInLine, .full:
+      await shop.manager.setLimits(ThrottleLimits(perHost: 1, maximumWaiting: 1))
+      for count in 1...(obstacle == .full ? 2 : 1) {
+        others.append(Task { try await shop.task().run() })
+        #expect(await eventually { shop.manager.runningCount + shop.manager.waitingCount == count })
+      }
+      await shop.clock.pass(.seconds(5), sleepers: 2)
+      if obstacle == .cancelledInLine {
+        #expect(await eventually { shop.manager.waitingCount == 1 })
+        call.cancel()
+      }
+    }
+    await #expect(throws: (any Error).self) { try await call.value }
+    #expect(shop.manager.retriesLeft(for: a) == 10)
+    for other in others { other.cancel() }
+    for other in others { await #expect(throws: CancellationError.self) { try await other.value } }
+  }
+
+  @Test func `a retry that was surely not sent is paid for once, with the one after it that is`() async throws {
+    let shop = VirtualShop(.autoAdvancing, budget: .standard) { number, request, _ in
+      if number == 2 { throw TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true) }
+      return number < 4 ? .unavailable(request) : .ok(request)
+    }
+    try await shop.task().retry(upTo: 5, after: .seconds(1)).run()
+    #expect(shop.sentCount == 4 && shop.manager.retriesLeft(for: a) == 8, "three were sent, two of them again")
+  }
+
   @Test func `without a budget the policy alone decides`() async throws {
     let shop = VirtualShop(.autoAdvancing, budget: .unlimited) { _, request, _ in .unavailable(request) }
     for _ in 0..<50 { await #expect(throws: TaskError.self) { try await shop.task().run() } }

@@ -6,20 +6,22 @@ import Testing
 @testable import Errand
 
 @Suite struct RetryAfterTests {
+  /// Sun, 06 Nov 1994 08:49:37 GMT.
+  private let now = Date(timeIntervalSince1970: 784_111_777)
+
   @Test(arguments: [("0", 0), ("120", 120), (" 7 ", 7)])
   func `seconds are taken as they are`(value: String, seconds: Int) {
-    #expect(RetryAfter.delay(in: [.retryAfter: value]) == .seconds(seconds))
+    #expect(RetryAfter.delay(in: [.retryAfter: value], now: now) == .seconds(seconds))
   }
 
   @Test func `a date is counted from the response's own date`() {
     let headers: HTTPHeaders = [
       "Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Retry-After": "Sun, 06 Nov 1994 08:51:07 GMT",
     ]
-    #expect(RetryAfter.delay(in: headers) == .seconds(90))
+    #expect(RetryAfter.delay(in: headers, now: now) == .seconds(90))
   }
 
   @Test func `a date without the response's own is counted from now`() {
-    let now = Date(timeIntervalSince1970: 784_111_777)  // Sun, 06 Nov 1994 08:49:37 GMT
     #expect(RetryAfter.delay(in: [.retryAfter: "Sun, 06 Nov 1994 08:49:47 GMT"], now: now) == .seconds(10))
   }
 
@@ -27,20 +29,29 @@ import Testing
     let headers: HTTPHeaders = [
       "Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Retry-After": "Sun, 06 Nov 1994 08:49:36 GMT",
     ]
-    #expect(RetryAfter.delay(in: headers) == .zero)
+    #expect(RetryAfter.delay(in: headers, now: now) == .zero)
   }
 
   @Test(arguments: ["", "-1", "1.5", "soon", "1e3", "Sun, 06 Nov", "NaN"])
   func `nonsense asks for nothing`(value: String) {
-    #expect(RetryAfter.delay(in: [.retryAfter: value]) == nil)
+    #expect(RetryAfter.delay(in: [.retryAfter: value], now: now) == nil)
   }
 
   @Test(arguments: ["9223372036854775808", "99999999999999999999", String(repeating: "9", count: 400)])
   func `a number beyond all others asks for the longest wait`(value: String) {
-    #expect(RetryAfter.delay(in: [.retryAfter: value]) == .seconds(Int64.max))
+    #expect(RetryAfter.delay(in: [.retryAfter: value], now: now) == .seconds(Int64.max))
   }
 
-  @Test func `without the header nothing is asked for`() { #expect(RetryAfter.delay(in: [:]) == nil) }
+  @Test func `without the header nothing is asked for`() { #expect(RetryAfter.delay(in: [:], now: now) == nil) }
+
+  @Test func `a retry counts such a date from the manager's clock`() async throws {
+    let shop = VirtualShop(.autoAdvancing) { number, request, _ in
+      number == 1 ? .unavailable(request, [.retryAfter: HTTPDate.format(Date() + 3630)]) : .ok(request)
+    }
+    shop.clock.advance(by: .seconds(3600))
+    try await shop.task().run()
+    #expect((.seconds(3600)...Duration.seconds(3631)).contains(shop.clock.now.offset))
+  }
 
   @Test(arguments: ["9223372036854775807", "999999999999999"])
   func `a wait of any length is no trap, and can be cancelled`(value: String) async throws {

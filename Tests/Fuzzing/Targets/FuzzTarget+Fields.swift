@@ -1,3 +1,5 @@
+import Foundation
+
 @testable import Errand
 
 extension FuzzTarget {
@@ -18,7 +20,7 @@ extension FuzzTarget {
       _ = CacheControl(headers)
       _ = Vary(headers)
       _ = EntityTagCondition([text])
-      _ = (ByteRange(headers), ContentRange(headers), RetryAfter.delay(in: headers))
+      _ = (ByteRange(headers), ContentRange(headers), RetryAfter.delay(in: headers, now: Date()))
     },
     check: { bytes in
       let text = String(bytes)
@@ -91,7 +93,7 @@ extension FuzzTarget {
   }
 
   private static func checkWaits(_ text: String) throws {
-    let delay = RetryAfter.delay(in: [.retryAfter: text, .date: text])
+    let delay = RetryAfter.delay(in: [.retryAfter: text, .date: text], now: Date())
     try holds(delay.map { $0 >= .zero } ?? true, "a wait of \(String(describing: delay))")
     let age = Age.seconds(in: [.age: text])
     try holds(age.map { (0...DeltaSeconds.largest).contains($0) } ?? true, "an age of \(String(describing: age))")

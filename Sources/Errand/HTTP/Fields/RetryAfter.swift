@@ -5,7 +5,7 @@ enum RetryAfter {
   /// The wait that the header asks for; nil where it asks for none, or is malformed.
   ///
   /// A date is counted from the response's own `Date`, so that the clocks of both ends need not agree.
-  static func delay(in headers: HTTPHeaders, now: Date = Date()) -> Duration? {
+  static func delay(in headers: HTTPHeaders, now: Date) -> Duration? {
     guard let value = headers[.retryAfter]?[...].trimmingSpaces() else { return nil }
     if let seconds = Int64(value) { return seconds >= 0 ? .seconds(seconds) : nil }
     // A number that is too large to be one is still no leave to come back at once.

@@ -81,7 +81,8 @@ extension DownloadRun {
   /// Waits before a range that was refused while others came, as its answer and the policy say: that they came is a gain.
   private func wait(_ refusal: DownloadCrew.Refusal, _ retry: inout TransferRetry) async throws {
     let waited = server.manager.clock.now - refusal.moment
-    guard let asked = RetryAfter.delay(in: refusal.error.headers), asked > waited else { return }
+    let now = server.manager.dates.now
+    guard let asked = RetryAfter.delay(in: refusal.error.headers, now: now), asked > waited else { return }
     retry.failed(refusal.error, hasGained: true)
     try await rest(after: refusal.error, &retry, waited: waited)
   }

@@ -275,7 +275,8 @@ public actor OfflineQueue {
       // What a hook throws then is no reason to send again what the server has accepted.
       let isAnswered = call.state.withLock { $0.hasFailedWithAnswer }
       guard !isAnswered, QueueRules.stays(after: error) else { return .leaves(.failed(error)) }
-      return .stays(error, retryAfter: (error as? TaskError).flatMap { RetryAfter.delay(in: $0.headers) })
+      let now = server.manager.dates.now
+      return .stays(error, retryAfter: (error as? TaskError).flatMap { RetryAfter.delay(in: $0.headers, now: now) })
     }
   }
 

@@ -363,7 +363,7 @@ extension UploadRun {
       throw error
     }
     guard wait > .zero else { return }
-    let delay = max(wait, RetryAfter.delay(in: answer.headers) ?? .zero)
+    let delay = max(wait, RetryAfter.delay(in: answer.headers, now: server.manager.dates.now) ?? .zero)
     if let refusal = retry.refusal(of: delay) {
       error.retryRefusal = refusal
       throw error
