@@ -101,10 +101,16 @@ extension Attempt {
     return error.timer == .call || (error.timer == .attempt && state.withLock { $0.isCut })
   }
 
-  /// The limits of a further hop: what is left of the attempt's.
+  /// Another request of the hop goes out, with the slot of the one before.
+  func goOn() { state.withLock { ($0.sent, $0.hasToldPhases, $0.hopStart) = ($0.sent + 1, false, nil) } }
+
+  /// The time that the hops before this one took.
+  var spent: Duration { state.withLock { $0.spent } }
+
+  /// The limits of a further hop: what is left of `limits`, which counted from `start` on.
   /// Throws ``TaskError`` with code `.timedOut` where nothing is left.
-  func limits(_ limits: Timeouts) throws -> Timeouts {
-    let left = try limits.left(after: state.withLock { $0.spent })
+  func limits(_ limits: Timeouts, since start: Duration) throws -> Timeouts {
+    let left = try limits.left(after: spent - start)
     state.withLock { $0.isHurried = left.isLessThanHalf(of: limits) }
     return left
   }
@@ -131,16 +137,6 @@ extension Attempt {
     let (start, limit) = (state.withLock { $0.start }, call.timeouts.call ?? .zero)
     return (call.trace.elapsed - start) * 2 >= limit ? .failure : .unknown
   }
-
-  /// Another request of the hop goes out, with the slot of the one before.
-  func goOn() { state.withLock { ($0.sent, $0.hasToldPhases, $0.hopStart) = ($0.sent + 1, false, nil) } }
-
-  /// The time that the hops before this one took.
-  var spent: Duration { state.withLock { $0.spent } }
-
-  /// The limits of a further hop: what is left of `limits`, which counted from `start` on.
-  /// Throws ``TaskError`` with code `.timedOut` where nothing is left.
-  func limits(_ limits: Timeouts, since start: Duration) throws -> Timeouts { try limits.left(after: spent - start) }
 
   /// True for an error that says nothing of the host: the call was paused meanwhile, the source of its body gave nothing, or the
   /// hosts before it in a chain of redirects had used up most of the limit.

@@ -140,7 +140,7 @@ extension Call {
     request.options.digest = nil
     request.headers = HTTPHeaders(
       request.headers.filter { [named = request.options.credentialHeaders] field in
-        before.headers.fields.contains(field) || !(redaction.keepsHome(field.name) || named.contains(field.name))
+        before.headers.fields.contains(field) || !redaction.keepsHome(field, named: named)
       })
     return request
   }

@@ -3,7 +3,8 @@ extension Call {
   @concurrent static func perform<Value: Sendable>(
     _ plan: consuming TaskPlan, _ delivery: Delivery, finish: @escaping @Sendable (Outcome) async throws -> Value
   ) async throws -> Value {
-    try await Call(plan, delivery).perform(finish: finish)  // 1. snapshot the configuration
+    let call = Call(plan, delivery)  // 1. snapshot the configuration
+    return try await call.perform(finish: finish)
   }
 
   @inline(__always)
