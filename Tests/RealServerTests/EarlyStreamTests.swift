@@ -48,23 +48,29 @@
         do {
           let text = try await transport.send(request("\(reading)/open/reset", body)).body.collect()
           #expect(text == Data("ok".utf8))
+        } catch let error as TaskError where reading == "nothing" && error.timer == .attempt {
+          // Both were read at once, as on a busy machine, and nothing goes on after that: the limit ends it.
         } catch let error as TaskError {
           #expect(error.code == .truncatedBody && error.reason.contains("reset"), "\(error)")
         }
       }
     }
 
-    /// Go's servers send both in one record of TLS now and then. libcurl 7.88 drops what it has read of a stream with the reset.
-    @Test(arguments: ["window", "all"], ["length", "open"])
+    /// Go's servers send both in one record of TLS now and then. libcurl 7.88 drops what it has read of a stream with the reset; where the
+    /// peer reads nothing, a limit ends what nobody else does.
+    @Test(arguments: ["window", "nothing", "all"], ["length", "open"])
     func `an answer that comes in one record with a reset is whole, or fails`(reading: String, length: String)
       async throws
     {
+      let timeouts = Timeouts(attempt: reading == "nothing" ? .seconds(2) : .seconds(30))
       for body in Self.bodies {
         let transport = try peer.transport()
         do {
-          let response = try await transport.send(request("\(reading)/\(length)/reset-along", body))
+          let response = try await transport.send(request("\(reading)/\(length)/reset-along", body, timeouts))
           let text = try await response.body.collect()
           #expect(text == Data("ok".utf8))
+        } catch let error as TaskError where reading == "nothing" && error.timer == .attempt {
+          continue
         } catch let error as TaskError {
           #expect(error.code == .truncatedBody || error.code == .connectionLost, "\(error)")
         }

@@ -2,20 +2,20 @@ import ErrandFoundation
 
 /// One run of an upload, from where the server is to its end. The server's position counts, whatever was sent.
 actor UploadRun {
-  private let makePlan: @Sendable () -> TaskPlan
-  private let job: ResumableUpload.Job
-  private let keep: UploadKeep
-  private let desk: TransferDesk
-  private let server: Server
-  private var retry: TransferRetry
-  private var standstill = UploadStandstill()
+  let makePlan: @Sendable () -> TaskPlan
+  let job: ResumableUpload.Job
+  let keep: UploadKeep
+  let desk: TransferDesk
+  let server: Server
+  var retry: TransferRetry
+  var standstill = UploadStandstill()
   /// The stamp of the file; nil where the bytes are given.
   private let stamp: FileStamp?
   /// The length of the whole; nil until it is known.
-  private var length: Int64?
+  var length: Int64?
   /// True where the server was not told the length when the upload began.
-  private var isDeferred = false
-  private var session: UploadSession? {
+  var isDeferred = false
+  var session: UploadSession? {
     didSet { if let session { name(session.location) } }
   }
   /// Is told where the upload is.
@@ -23,26 +23,26 @@ actor UploadRun {
   /// The URL of the task, where the upload begins.
   private var home: URL?
   /// True where an earlier run has begun the upload, and nothing is known of it yet.
-  private var isRestored = false
+  var isRestored = false
   /// The position of the server; nil where it is to be asked.
-  private var offset: Int64?
-  private var furthest: Int64 = 0
+  var offset: Int64?
+  var furthest: Int64 = 0
   /// The position behind the last byte that was sent; nil where an earlier run has begun the upload, so that it is not known.
-  private var sent: Int64?
+  var sent: Int64?
   /// True where the server may have all: what ends the upload was sent, and the server has not said since that it has less. What is then
   /// gone there may have been taken: it is not begun again, unless the task allows that.
-  private var mayBeWhole = false
+  var mayBeWhole = false
   /// The answer of a server that took the last piece, and did not say that it has all.
-  private var taken: TaskResponse<Data>?
+  var taken: TaskResponse<Data>?
   /// The `Idempotency-Key` of the request that begins the upload, the same until that is answered.
   private var key: String?
   private var attempts = 0
-  private var hasGained = false
+  var hasGained = false
   /// True where something was gained since the last failure: the next one is then the first again, and costs no budget.
   private var hasGainedSince = false
-  private var result: TaskResponse<Data>?
+  var result: TaskResponse<Data>?
   /// The error after which nothing is tried again: a server has all and refuses it, or may have all.
-  private var rejection: TaskError?
+  var rejection: TaskError?
 
   init(
     _ makePlan: @escaping @Sendable () -> TaskPlan, _ job: ResumableUpload.Job, _ keep: UploadKeep,
@@ -117,7 +117,7 @@ actor UploadRun {
   }
 
   /// True where that may reach the server twice.
-  private var mayBeginTwice: Bool {
+  var mayBeginTwice: Bool {
     let (plan, request) = (makePlan(), beginning)
     var headers = plan.headers
     headers.replace(with: request.headers)
@@ -155,14 +155,14 @@ actor UploadRun {
     }
   }
 
-  private func note(mayBeWhole: Bool) throws {
+  func note(mayBeWhole: Bool) throws {
     guard self.mayBeWhole != mayBeWhole else { return }
     self.mayBeWhole = mayBeWhole
     try keep.note(mayBeWhole: mayBeWhole)
   }
 
   /// Throws where the file is another one than at the beginning.
-  private func check() throws {
+  func check() throws {
     // One that is gone is found out where it is read: what was read of it before is right.
     guard let stamp, case .file(let file) = job.content, let now = try? FileStamp(of: file), now != stamp else {
       return
@@ -258,119 +258,10 @@ actor UploadRun {
     }
   }
 
-  private func progress(isFinished: Bool = false) -> TransferProgress {
+  func progress(isFinished: Bool = false) -> TransferProgress {
     TransferProgress(
       direction: .up, attempt: attempts, completed: min(offset ?? furthest, length ?? .max), total: length, rate: nil,
       isFinished: isFinished)
-  }
-}
-
-// MARK: - What an answer says
-
-extension UploadRun {
-  private func follow(_ answer: TaskResponse<Data>, after piece: UploadPiece?) async throws {
-    let stated = answer.headers["Upload-Length"].flatMap { Int64($0) }
-    // Of a file of another length: the server has given the place to somebody else.
-    if piece == nil, let length, let stated, stated != length { return try await beginAgain(answer) }
-    if isDeferred, isRestored || mayBeWhole, let stated, stated >= 0, answer.status.kind == .success {
-      // It came with a last piece that was cut: it is told once.
-      (isDeferred, length) = (false, stated)
-      keep.noteLengthTold()
-    }
-    let position = job.dialect.position(UploadAnswer(answer), after: piece)
-    switch position {
-    case .at(let position): try await reach(position, answer, after: piece)
-    case .finished:
-      guard piece?.isLast ?? (isRestored || mayBeWhole) else {
-        throw TaskError.contradicted(
-          "the server says that it has all of \(job.name), and the end was not sent", answer, server)
-      }
-      try finish(answer)
-    case .unknown, .taken:
-      if position == .taken { taken = answer }
-      offset = nil
-      try await detour(answer)
-    case .gone:
-      // A server that has taken the last piece may have cleared up by now.
-      if let taken { try finish(taken) } else { try await beginAgain(answer) }
-    case .failed:
-      if answer.status.isRefusal, retry.mayRenew() {
-        offset = nil
-      } else if isRestored, answer.status != .unauthorized, UploadAnswer(answer).isFinal {
-        try await beginAgain(answer)  // what an earlier run has begun is over by now
-      } else {
-        throw TaskError.refused(answer, server)
-      }
-    case .rejected:
-      keep.forget()
-      let error = TaskError.refused(answer, server)
-      rejection = error
-      throw error
-    }
-  }
-
-  /// What is kept stays until another upload was begun, lest a refusal on the way there loses it.
-  /// What the server may have whole is not sent again, for there would be two.
-  private func beginAgain(_ answer: TaskResponse<Data>) async throws {
-    if mayBeWhole, !mayBeginTwice {
-      var error = TaskError.refused(answer, server)
-      error.retryRefusal = "the server may have all of \(job.name): discard() has it sent once more"
-      rejection = error
-      throw error
-    }
-    (session, offset, isRestored) = (nil, nil, false)
-    try await detour(answer)
-  }
-
-  private func reach(_ position: Int64, _ answer: TaskResponse<Data>, after piece: UploadPiece?) async throws {
-    let most = min(length ?? .max, piece.map { $0.offset + $0.count } ?? sent ?? .max)
-    guard position >= 0, position <= most else {
-      if isRestored { return try await beginAgain(answer) }
-      throw TaskError.contradicted(
-        "the server has \(position) bytes of \(job.name), of which \(most) were sent", answer, server)
-    }
-    isRestored = false
-    // A length that was found is the server's only once a piece has told it.
-    let isWhole = position == length && job.dialect.endsWithLastByte && (!isDeferred || piece?.isLast == true)
-    if !isWhole {
-      taken = nil
-      try note(mayBeWhole: false)
-    }
-    if position > furthest {
-      (furthest, hasGained) = (position, true)
-      standstill.end()
-    } else if let piece, position <= piece.offset, !isWhole {
-      try await detour(answer)  // the piece was taken, and nothing of it is there
-    }
-    offset = position
-    if isWhole { try finish(answer) }
-  }
-
-  private func finish(_ answer: TaskResponse<Data>) throws {
-    try check()
-    result = answer
-    offset = length
-    let progress = progress(isFinished: true)
-    makePlan().progress?(progress)
-    desk.note(.running(progress))
-  }
-
-  /// Waits before what does not bring the upload on, and fails it where that does not end.
-  private func detour(_ answer: TaskResponse<Data>) async throws {
-    var error = TaskError.refused(answer, server)
-    guard let wait = standstill.detour() else {
-      error.retryRefusal = "the server answers, and takes nothing"
-      throw error
-    }
-    guard wait > .zero else { return }
-    let delay = max(wait, RetryAfter.delay(in: answer.headers, now: server.manager.dates.now) ?? .zero)
-    if let refusal = retry.refusal(of: delay) {
-      error.retryRefusal = refusal
-      throw error
-    }
-    if let remaining = retry.remaining, delay >= remaining { throw error }
-    desk.note(.delayed(delay, error))
-    try await server.manager.clock.sleep(for: delay)
   }
 }
 

@@ -1,0 +1,109 @@
+import ErrandFoundation
+
+/// What an answer says, and what follows from it.
+extension UploadRun {
+  func follow(_ answer: TaskResponse<Data>, after piece: UploadPiece?) async throws {
+    let stated = answer.headers["Upload-Length"].flatMap { Int64($0) }
+    // Of a file of another length: the server has given the place to somebody else.
+    if piece == nil, let length, let stated, stated != length { return try await beginAgain(answer) }
+    if isDeferred, isRestored || mayBeWhole, let stated, stated >= 0, answer.status.kind == .success {
+      // It came with a last piece that was cut: it is told once.
+      (isDeferred, length) = (false, stated)
+      keep.noteLengthTold()
+    }
+    let position = job.dialect.position(UploadAnswer(answer), after: piece)
+    switch position {
+    case .at(let position): try await reach(position, answer, after: piece)
+    case .finished:
+      guard piece?.isLast ?? (isRestored || mayBeWhole) else {
+        throw TaskError.contradicted(
+          "the server says that it has all of \(job.name), and the end was not sent", answer, server)
+      }
+      try finish(answer)
+    case .unknown, .taken:
+      if position == .taken { taken = answer }
+      offset = nil
+      try await detour(answer)
+    case .gone:
+      // A server that has taken the last piece may have cleared up by now.
+      if let taken { try finish(taken) } else { try await beginAgain(answer) }
+    case .failed:
+      if answer.status.isRefusal, retry.mayRenew() {
+        offset = nil
+      } else if isRestored, answer.status != .unauthorized, UploadAnswer(answer).isFinal {
+        try await beginAgain(answer)  // what an earlier run has begun is over by now
+      } else {
+        throw TaskError.refused(answer, server)
+      }
+    case .rejected:
+      keep.forget()
+      let error = TaskError.refused(answer, server)
+      rejection = error
+      throw error
+    }
+  }
+
+  /// What is kept stays until another upload was begun, lest a refusal on the way there loses it.
+  /// What the server may have whole is not sent again, for there would be two.
+  private func beginAgain(_ answer: TaskResponse<Data>) async throws {
+    if mayBeWhole, !mayBeginTwice {
+      var error = TaskError.refused(answer, server)
+      error.retryRefusal = "the server may have all of \(job.name): discard() has it sent once more"
+      rejection = error
+      throw error
+    }
+    (session, offset, isRestored) = (nil, nil, false)
+    try await detour(answer)
+  }
+
+  func reach(_ position: Int64, _ answer: TaskResponse<Data>, after piece: UploadPiece?) async throws {
+    let most = min(length ?? .max, piece.map { $0.offset + $0.count } ?? sent ?? .max)
+    guard position >= 0, position <= most else {
+      if isRestored { return try await beginAgain(answer) }
+      throw TaskError.contradicted(
+        "the server has \(position) bytes of \(job.name), of which \(most) were sent", answer, server)
+    }
+    isRestored = false
+    // A length that was found is the server's only once a piece has told it.
+    let isWhole = position == length && job.dialect.endsWithLastByte && (!isDeferred || piece?.isLast == true)
+    if !isWhole {
+      taken = nil
+      try note(mayBeWhole: false)
+    }
+    if position > furthest {
+      (furthest, hasGained) = (position, true)
+      standstill.end()
+    } else if let piece, position <= piece.offset, !isWhole {
+      try await detour(answer)  // the piece was taken, and nothing of it is there
+    }
+    offset = position
+    if isWhole { try finish(answer) }
+  }
+
+  private func finish(_ answer: TaskResponse<Data>) throws {
+    try check()
+    result = answer
+    offset = length
+    let progress = progress(isFinished: true)
+    makePlan().progress?(progress)
+    desk.note(.running(progress))
+  }
+
+  /// Waits before what does not bring the upload on, and fails it where that does not end.
+  private func detour(_ answer: TaskResponse<Data>) async throws {
+    var error = TaskError.refused(answer, server)
+    guard let wait = standstill.detour() else {
+      error.retryRefusal = "the server answers, and takes nothing"
+      throw error
+    }
+    guard wait > .zero else { return }
+    let delay = max(wait, RetryAfter.delay(in: answer.headers, now: server.manager.dates.now) ?? .zero)
+    if let refusal = retry.refusal(of: delay) {
+      error.retryRefusal = refusal
+      throw error
+    }
+    if let remaining = retry.remaining, delay >= remaining { throw error }
+    desk.note(.delayed(delay, error))
+    try await server.manager.clock.sleep(for: delay)
+  }
+}
