@@ -57,9 +57,82 @@ import Testing
         let offset = request.headers["Upload-Offset"].flatMap { Int($0) } ?? 0
         return .status(.noContent, headers: ["Upload-Offset": "\(offset + request.body.count)"])
       }
-      let task = UploadShop.AddFile(server: store.server).idempotency(.safeToRepeat)
-      try await ResumableUpload(of: file, with: task, by: .tus, chunkSize: 75_000).run()
+      func upload(_ idempotency: Idempotency) -> ResumableUpload {
+        let task = UploadShop.AddFile(server: store.server).idempotency(idempotency)
+        return ResumableUpload(of: file, with: task, by: .tus, chunkSize: 75_000)
+      }
+      await #expect(throws: TaskError.self) { try await upload(.key).run() }
+      #expect(store.mock.requests.count { $0.method == .post } == 1, "another key begins another upload")
+      try await upload(.safeToRepeat).run()
       #expect(store.mock.requests.count { $0.method == .post } == 2)
+    }
+  }
+
+  @Test func `a last piece that is refused for an earlier one may be there all the same`() async throws {
+    try await withUpload(1000) { file, _ in
+      let (store, isFirst) = (try UploadShop(), Shared(true))
+      store.mock.route(.patch, "/files/1") { [upload = store.upload] _ in
+        if isFirst.withLock({ $0.take() }) { return .drop }
+        upload.withLock { $0.isThere = false }  // what was dropped has landed, and is moved away
+        return .status(423)
+      }
+      let error = await #expect(throws: TaskError.self) { try await store.upload(file, by: .tus).run() }
+      #expect(error?.retryRefusal?.contains("may have all") == true)
+      #expect(store.mock.requests.map(\.method) == [.post, .patch, .head, .patch, .head])
+    }
+  }
+
+  @Test func `what is complete after another answer to its end is complete`() async throws {
+    try await withUpload(1000) { file, data in
+      let store = try UploadShop()
+      store.mock.route(.patch, "/files/1") { [upload = store.upload] request in
+        upload.withLock { ($0.data, $0.isFinal) = (request.body, true) }
+        return .status(.conflict)
+      }
+      try await store.upload(file, by: .ietf).run()
+      #expect(store.mock.requests.map(\.method) == [.post, .patch, .head])
+    }
+  }
+
+  @Test func `a length that was found is told once, also where its piece arrived damaged`() async throws {
+    let store = try UploadShop()
+    let told = Shared(0)
+    store.mock.route("/files/1") { request in
+      let hasLength = request.headers.contains("Upload-Length")
+      let count = told.withLock { told in
+        if hasLength { told += 1 }
+        return told
+      }
+      if request.method == .head { return .status(.ok, headers: ["Upload-Offset": "0", "Upload-Length": "5"]) }
+      if hasLength { return .status(count == 1 ? 460 : .badRequest) }
+      return .status(.noContent, headers: ["Upload-Offset": "5"])
+    }
+    try await store.upload(Data("bytes".utf8), by: .tus).run()
+    #expect(store.mock.requests.map(\.method) == [.post, .patch, .head, .patch])
+  }
+
+  @Test func `what may be whole is forgotten where the server refuses to forget it for good`() async throws {
+    try await withUpload(1000) { file, _ in
+      let store = try UploadShop(retry: .never)
+      let upload = store.upload(file, by: .tus)
+      store.mock.route(.patch, "/files/1") { _ in .drop }
+      store.mock.route(.delete, "/files/1") { _ in .status(.forbidden) }
+      await #expect(throws: TaskError.self) { try await upload.run() }
+      #expect(await #expect(throws: TaskError.self) { try await upload.discard() }?.status == .forbidden)
+      let left = try files(in: file.deletingLastPathComponent())
+      #expect(left == ["file.txt"])
+    }
+  }
+
+  @Test func `a key of the app's own is that of the request that begins it`() async throws {
+    try await withUpload(1000) { file, _ in
+      let store = try UploadShop()
+      let task = UploadShop.AddFile(server: store.server, headers: [.idempotencyKey: "mine"])
+      for idempotency in [Idempotency.automatic, .key] {
+        try await ResumableUpload(of: file, with: task.idempotency(idempotency), by: .tus).run()
+      }
+      let keys = store.mock.requests.map { "\($0.method) \($0.headers[.idempotencyKey] ?? "-")" }
+      #expect(keys == ["POST mine", "PATCH -", "POST mine", "PATCH -"])
     }
   }
 

@@ -19,9 +19,16 @@ extension Attempt {
   /// True where an attempt is around this one.
   var isWithinAnother: Bool { around != nil }
 
+  /// The innermost attempt around this one that is under way: what one has begun and left behind is awaited by nobody.
   private var around: Attempt? {
     let current = Self.current
-    return current === self ? state.withLock { $0.outer } : current
+    var next = current === self ? state.withLock { $0.outer } : current
+    while let attempt = next {
+      let (hasEnded, outer) = attempt.state.withLock { ($0.hasEnded, $0.outer) }
+      if !hasEnded { return attempt }
+      next = outer
+    }
+    return nil
   }
 
   /// Has the attempts around this one give their slots back: they wait for it, and it for a slot.

@@ -202,7 +202,7 @@ final class Attempt: Sendable {
     if call.delivery.isStream { state.withLock { $0.slot = slot } }
     if response.status.isRedirect { state.withLock { $0.slot = slot } }
     // A step that sees it may wait for others, as for a new token that all of them need, in ways that nobody here knows of.
-    if call.showsResponsesToSteps, call.hasStepsOfApp || !call.plan.acceptedStatuses.contains(response.status) {
+    if call.showsResponsesToSteps, call.stepsMayMakeCalls || !call.plan.acceptedStatuses.contains(response.status) {
       slot.giveBack(withPermit: false)  // it may still become the caller's stream
     }
     // Hours may pass until such a body ends, and all else would be refused meanwhile.

@@ -27,7 +27,9 @@ extension Call {
       if let postflight = snapshot.configuration.postflight { try await postflight(plan.task, outcome.response) }
       return value
     } catch {
-      state.withLock { $0.hasFailedWithAnswer = true }
+      var head = outcome.response
+      (head.body, head.maker) = (HTTPResponseBody(), nil)  // which would hold the call
+      state.withLock { [head] in $0.failedAnswer = head }
       throw error
     }
   }

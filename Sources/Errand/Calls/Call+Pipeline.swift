@@ -171,9 +171,9 @@ extension Call {
   /// True when steps see the responses of its attempts, and may wait for other calls then.
   var showsResponsesToSteps: Bool {
     guard let surroundings else { return false }
-    return hasStepsOfApp || surroundings.authentication != nil
+    return !snapshot.configuration.perAttemptSteps.isEmpty || surroundings.authentication != nil
   }
 
-  /// True when there is a step of the app's that sees every attempt.
-  var hasStepsOfApp: Bool { !snapshot.configuration.perAttemptSteps.isEmpty }
+  /// True when a step of the app's may wait for other calls with a response in hand.
+  var stepsMayMakeCalls: Bool { snapshot.configuration.perAttemptSteps.contains { $0.mayMakeCalls } }
 }

@@ -172,6 +172,7 @@ final class HandleDesk<Value: Sendable>: Sendable {
 
   /// The events of the present round, past and to come.
   func events() -> Events {
+    Attempt.releaseSurrounding()  // whoever reads them waits for the call
     let (stream, reader) = Events.makeStream(bufferingPolicy: .bufferingNewest(Self.unreadEvents))
     // Under the lock, so that old and new come in order: a continuation takes an element and calls nothing.
     state.withLock { state in
@@ -195,6 +196,7 @@ final class HandleDesk<Value: Sendable>: Sendable {
 
   /// The progress of the present round, from the last that is known.
   func transfers() -> Transfers {
+    Attempt.releaseSurrounding()
     // A slow reader gets the newest: the others are past.
     let (stream, watcher) = Transfers.makeStream(bufferingPolicy: .bufferingNewest(1))
     state.withLock { state in

@@ -20,7 +20,16 @@ extension Step {
 public protocol PerCallStep: Step {}
 
 /// A step that sees every attempt.
-public protocol PerAttemptStep: Step {}
+public protocol PerAttemptStep: Step {
+  /// True for a step that may wait for another call while it has a response in hand, as for a new token. The slot of its attempt is free
+  /// then as soon as the head has come, so that no limit counts the body. Unless implemented true: what says false must not wait.
+  var mayMakeCalls: Bool { get }
+}
+
+extension PerAttemptStep {
+  /// True.
+  public var mayMakeCalls: Bool { true }
+}
 
 /// The rest of the way, as a step sees it.
 ///

@@ -76,14 +76,16 @@ import Testing
     for upload in uploads { #expect(try await upload.value.status == .ok) }
   }
 
-  @Test func `a body waits for what was started elsewhere`() async throws {
+  @Test(arguments: [false, true]) func `a body waits for what was started elsewhere`(byEvents: Bool) async throws {
     let shop = shop(perHost: 1)
     let (isSending, handles) = (Gate(), Shared<TaskHandle<String>?>(nil))
     let isStarted = Gate()
     let body = MadeBody(server: shop.server) {
       isSending.open()
       await isStarted.wait()
-      return Data(try await handles.withLock { $0 }?.value.utf8 ?? "none".utf8)
+      guard let handle = handles.withLock({ $0 }) else { return Data() }
+      if byEvents { for await _ in handle.events {} }
+      return Data(try await handle.value.utf8)
     }
     let upload = Task { try await body.run() }
     await isSending.wait()
@@ -92,5 +94,79 @@ import Testing
     #expect(await eventually { shop.manager.throttle.waiting == 1 })
     isStarted.open()
     #expect(try await upload.value.status == .ok)
+  }
+
+  /// A body that says that it is read, and ends with its gate.
+  private final class Held: HTTPBodySource {
+    let isRead = Gate()
+    let end = Gate()
+
+    func next() async throws -> Data? {
+      isRead.open()
+      await end.wait()
+      return nil
+    }
+  }
+
+  private struct Passing: PerAttemptStep {
+    let mayMakeCalls: Bool
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
+  }
+
+  @Test(arguments: [false, true]) func `a step that makes no calls keeps the slot to the end of the body`(
+    mayMakeCalls: Bool
+  ) async throws {
+    let body = Held()
+    let shop = VirtualShop(
+      limits: ThrottleLimits(perHost: 1), configure: { $0.perAttemptSteps = [Passing(mayMakeCalls: mayMakeCalls)] },
+      answer: { _, request, _ in HTTPResponse(url: request.url, body: HTTPResponseBody(body)) })
+    let call = Task { try await shop.task().downloadData() }
+    await body.isRead.wait()
+    #expect(shop.manager.throttle.running == (mayMakeCalls ? 0 : 1))
+    body.end.open()
+    _ = try await call.value
+  }
+
+  /// Begins a call that goes on without it.
+  private struct Beginning: PerAttemptStep {
+    let begin: Gate
+    let server: Shared<Server?>
+
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      if request.url.path == "/outer", let server = server.withLock({ $0 }) {
+        Task {
+          await begin.wait()
+          try await ShopTask(path: "left-behind", httpMethod: .get).on(server).run()
+        }
+      }
+      return try await next(request)
+    }
+  }
+
+  @Test func `what an attempt has left behind is awaited by nobody, and waits in line`() async throws {
+    let (server, begin, isHeld, mayEnd) = (Shared<Server?>(nil), Gate(), Gate(), Gate())
+    let order = Shared([String]())
+    let shop = VirtualShop(
+      limits: ThrottleLimits(perHost: 1), configure: { $0.perAttemptSteps = [Beginning(begin: begin, server: server)] },
+      answer: { _, request, _ in
+        order.withLock { $0.append(request.url.lastPathComponent) }
+        if request.url.path == "/held" {
+          isHeld.open()
+          await mayEnd.wait()
+        }
+        return .ok(request)
+      })
+    server.withLock { $0 = shop.server }
+    try await shop.task("outer").run()
+    let held = Task { try await shop.task("held").run() }
+    await isHeld.wait()
+    begin.open()
+    #expect(await eventually { shop.manager.throttle.waiting == 1 })
+    let urgent = Task { try await shop.task("urgent").priority(.urgent).run() }
+    #expect(await eventually { shop.manager.throttle.waiting == 2 })
+    mayEnd.open()
+    _ = try await (held.value, urgent.value)
+    #expect(await eventually { shop.manager.callCount == 0 })
+    #expect(order.withLock { $0 } == ["outer", "held", "urgent", "left-behind"])
   }
 }

@@ -267,17 +267,24 @@ public actor OfflineQueue {
     let call = call(of: task, queued.idempotencyKey)
     do {
       let response = try await Self.perform(call)
-      guard QueueRules.strays(response) else { return .leaves(.delivered(response.status)) }
-      let error = TaskError(
-        .badRedirect, "a redirect made a GET of the POST, as to a page where people sign in", phase: .finishing)
-      return .stays(error.with(response, Data(), server.configuration), retryAfter: nil)
+      return fate(by: response) { .delivered(response.status) }
     } catch {
       // What a hook throws then is no reason to send again what the server has accepted.
-      let isAnswered = call.state.withLock { $0.hasFailedWithAnswer }
-      guard !isAnswered, QueueRules.stays(after: error) else { return .leaves(.failed(error)) }
+      if let answer = call.state.withLock({ $0.failedAnswer }) {
+        return fate(by: answer) { error is CancellationError ? .delivered(answer.status) : .failed(error) }
+      }
+      guard QueueRules.stays(after: error) else { return .leaves(.failed(error)) }
       let now = server.manager.dates.now
       return .stays(error, retryAfter: (error as? TaskError).flatMap { RetryAfter.delay(in: $0.headers, now: now) })
     }
+  }
+
+  /// What an accepted answer makes of the task: `outcome`, unless it is not the server's word on it.
+  private func fate(by answer: HTTPResponse, _ outcome: () -> QueueReport.Outcome) -> Fate {
+    guard QueueRules.strays(answer) else { return .leaves(outcome()) }
+    let error = TaskError(
+      .badRedirect, "a redirect made a GET of the POST, as to a page where people sign in", phase: .finishing)
+    return .stays(error.with(answer, Data(), server.configuration), retryAfter: nil)
   }
 
   @concurrent private static func perform(_ call: Call) async throws -> HTTPResponse {

@@ -59,6 +59,7 @@ enum UploadKeep: Sendable {
       guard var journal = Self.journal(at: place), journal.mayBeWhole ?? false != mayBeWhole else { return }
       journal.mayBeWhole = mayBeWhole
       try place.write(try JSONEncoder().encode(journal), to: "upload")
+      place.syncFolder()
     case .memory(let memory): memory.change { $0.mayBeWhole = mayBeWhole }
     }
   }

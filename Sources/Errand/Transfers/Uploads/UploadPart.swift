@@ -41,6 +41,7 @@ struct UploadPart: ServerTask {
     self.isHome = isHome
     var headers = isHome ? base.headers : [:]
     if case .own = content {} else { headers.removeFraming() }
+    headers.remove(.idempotencyKey)  // which is that of the request that begins the upload
     headers.replace(with: request.headers)
     self.headers = headers
   }
@@ -88,6 +89,7 @@ struct UploadPart: ServerTask {
     plan.retryPolicy = .never
     plan.redirectPolicy = .refuse
     plan.cachePolicy = .none
+    plan.hedging = .none
     plan.gzipUploadThreshold = .max
     // A piece of which some may have arrived is not sent once more before the server was asked, not even on a fresh connection. A key
     // is among the fields of the request that has one.

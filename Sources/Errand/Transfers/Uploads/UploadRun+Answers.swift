@@ -6,7 +6,7 @@ extension UploadRun {
     let stated = answer.headers["Upload-Length"].flatMap { Int64($0) }
     // Of a file of another length: the server has given the place to somebody else.
     if piece == nil, let length, let stated, stated != length { return try await beginAgain(answer) }
-    if isDeferred, isRestored || mayBeWhole, let stated, stated >= 0, answer.status.kind == .success {
+    if isDeferred, isRestored || hasSentLast, let stated, stated >= 0, answer.status.kind == .success {
       // It came with a last piece that was cut: it is told once.
       (isDeferred, length) = (false, stated)
       keep.noteLengthTold()
@@ -15,7 +15,7 @@ extension UploadRun {
     switch position {
     case .at(let position): try await reach(position, answer, after: piece)
     case .finished:
-      guard piece?.isLast ?? (isRestored || mayBeWhole) else {
+      guard piece?.isLast ?? (isRestored || hasSentLast) else {
         throw TaskError.contradicted(
           "the server says that it has all of \(job.name), and the end was not sent", answer, server)
       }
@@ -46,7 +46,7 @@ extension UploadRun {
   /// What is kept stays until another upload was begun, lest a refusal on the way there loses it.
   /// What the server may have whole is not sent again, for there would be two.
   private func beginAgain(_ answer: TaskResponse<Data>) async throws {
-    if mayBeWhole, !mayBeginTwice {
+    if mayBeWhole, makePlan().idempotency != .safeToRepeat {
       var error = TaskError.refused(answer, server)
       error.retryRefusal = "the server may have all of \(job.name): discard() has it sent once more"
       rejection = error
@@ -68,7 +68,7 @@ extension UploadRun {
     let isWhole = position == length && job.dialect.endsWithLastByte && (!isDeferred || piece?.isLast == true)
     if !isWhole {
       taken = nil
-      try note(mayBeWhole: false)
+      noteIncomplete()
     }
     if position > furthest {
       (furthest, hasGained) = (position, true)

@@ -29,6 +29,8 @@ actor UploadRun {
   var furthest: Int64 = 0
   /// The position behind the last byte that was sent; nil where an earlier run has begun the upload, so that it is not known.
   var sent: Int64?
+  /// True once a piece was sent that is the last.
+  var hasSentLast = false
   /// True where the server may have all: what ends the upload was sent, and the server has not said since that it has less. What is then
   /// gone there may have been taken: it is not begun again, unless the task allows that.
   var mayBeWhole = false
@@ -96,7 +98,6 @@ actor UploadRun {
       hasGainedSince = false
       let url = error.url.flatMap { URL(string: $0) } ?? session?.location ?? server.configuration.remote.url
       let request = HTTPRequest(.put, url ?? URL(fileURLWithPath: job.name), body: .text("0"))
-      let onceOnly = session == nil && mayBeWhole && !mayBeginTwice ? beginning.method : nil
       let delay = try await retry.delay(after: error, request, onceOnly: onceOnly)
       desk.note(.delayed(delay, error))
       try await server.manager.clock.sleep(for: delay)
@@ -106,22 +107,22 @@ actor UploadRun {
   /// True where the next request begins the upload and, as there are no bytes, is the whole of it.
   private var beginsWhole: Bool { session == nil && length == 0 && job.dialect.endsWithLastByte }
 
-  /// The request that begins the upload.
-  private var beginning: UploadRequest {
+  /// The request that begins the upload, with its key where the task has one.
+  private func beginning() -> UploadRequest {
+    let plan = makePlan()
     var request = job.dialect.begin(UploadSource(fileName: job.name, length: length, type: job.type))
-    if makePlan().idempotency == .key {
-      key = key ?? server.manager.random.key()
-      request.headers.setDefault(key ?? "", for: .idempotencyKey)
+    if plan.idempotency == .key || plan.headers.contains(.idempotencyKey) {
+      key = key ?? plan.headers[.idempotencyKey] ?? server.manager.random.key()
+      request.headers[.idempotencyKey] = key
     }
     return request
   }
 
-  /// True where that may reach the server twice.
-  var mayBeginTwice: Bool {
-    let (plan, request) = (makePlan(), beginning)
-    var headers = plan.headers
-    headers.replace(with: request.headers)
-    return plan.idempotency.allowsRepetition(of: request.method, headers)
+  /// The method of the request that begins the upload, where it was perhaps read and may not be sent twice; nil where it may.
+  private var onceOnly: HTTPMethod? {
+    guard session == nil, mayBeWhole else { return nil }
+    let request = beginning()
+    return makePlan().idempotency.allowsRepetition(of: request.method, request.headers) ? nil : request.method
   }
 
   /// Sends one request: the next piece, or what has to come before it.
@@ -134,31 +135,41 @@ actor UploadRun {
     }
     let (piece, content) = try await piece(at: offset, of: session)
     let request = job.dialect.send(piece, of: session)
-    let answer = try await ending(piece.isLast) { try await send(request, to: session.location, content) }
+    let answer = try await ending(piece.isLast) {
+      try await send(request, to: session.location, content)
+    } isRefused: { [dialect = job.dialect] answer in
+      // One that asks for a query, as where an earlier request still has the upload, tells nothing.
+      [.failed, .gone].contains(dialect.position(UploadAnswer(answer), after: piece))
+    }
     try await follow(answer, after: piece)
   }
 
-  /// Sends what may end the upload: the server may have all from then on, unless it saw nothing or refuses that.
+  /// Sends what may end the upload: the server may have all from then on, unless it saw nothing of that or refuses it.
   private func ending(
-    _ isEnd: Bool, _ send: () async throws -> TaskResponse<Data>
+    _ isEnd: Bool, _ send: () async throws -> TaskResponse<Data>,
+    isRefused: (TaskResponse<Data>) -> Bool = { _ in true }
   ) async throws -> TaskResponse<Data> {
     guard isEnd else { return try await send() }
-    try note(mayBeWhole: true)
+    let before = mayBeWhole
+    try keep.note(mayBeWhole: true)
+    mayBeWhole = true
     do {
       let answer = try await send()
       // RFC 9110 §15.5.9: one that was waited for may have come after all.
-      if answer.status.kind == .clientError, answer.status.code != 408 { try note(mayBeWhole: false) }
+      let isFinal = answer.status.kind == .clientError && answer.status.code != 408
+      if !before, isFinal, isRefused(answer) { noteIncomplete() }
       return answer
     } catch let error as TaskError where error.isSurelyNotSent {
-      try note(mayBeWhole: false)
+      if !before { noteIncomplete() }
       throw error
     }
   }
 
-  func note(mayBeWhole: Bool) throws {
-    guard self.mayBeWhole != mayBeWhole else { return }
-    self.mayBeWhole = mayBeWhole
-    try keep.note(mayBeWhole: mayBeWhole)
+  /// Notes that the server does not have all. Where the note cannot be kept a later run is more careful.
+  func noteIncomplete() {
+    guard mayBeWhole else { return }
+    mayBeWhole = false
+    try? keep.note(mayBeWhole: false)
   }
 
   /// Throws where the file is another one than at the beginning.
@@ -193,7 +204,7 @@ actor UploadRun {
       }
       keep.note(given: offset + count)
     }
-    sent = sent.map { max($0, offset + piece.count) }
+    (sent, hasSentLast) = (sent.map { max($0, offset + piece.count) }, hasSentLast || piece.isLast)
     if isDeferred, piece.isLast { piece.foundLength = length }
     if let checksum = session.checksum { piece.digest = try await job.content.digest(of: piece, data, by: checksum) }
     if let data { return (piece, .bytes(data)) }
@@ -208,7 +219,7 @@ actor UploadRun {
       let answer = try await send(inquiry, to: url, .none)
       if answer.status.kind == .success { checksum = job.dialect.checksum(by: UploadAnswer(answer)) }
     }
-    let request = beginning
+    let request = beginning()
     let answer = try await ending(beginsWhole) {
       try await send(request, to: url, request.content == .ofTask ? .own : .none)
     }
@@ -225,7 +236,7 @@ actor UploadRun {
     begun.checksum = checksum
     isDeferred = length == nil
     try keep.remember(begun, for: job.dialect, stamp, job.identity(at: url), isDeferred: isDeferred)
-    (session, isRestored, sent, mayBeWhole, taken, key) = (begun, false, 0, false, nil, nil)
+    (session, isRestored, sent, hasSentLast, mayBeWhole, taken, key) = (begun, false, 0, false, false, nil, nil)
     try await reach(0, answer, after: nil)
   }
 
@@ -283,8 +294,9 @@ extension UploadRun {
     if let session, let request = job.dialect.cancel(session) {
       let answer = try await send(request, to: session.location, .none)
       guard answer.status.kind == .success || answer.status == .notFound || answer.status == 410 else {
-        // RFC 9110 §15.5.6 and §15.6.2: it never will.
-        if answer.status.code == 405 || answer.status.code == 501 { keep.forget() }
+        // RFC 9110 §15.5.6 and §15.6.2: it never will. Nor will one that refuses it for good, of what it may have whole.
+        let isFinal = mayBeWhole && UploadAnswer(answer).isFinal && ![401, 409, 423].contains(answer.status.code)
+        if [405, 501].contains(answer.status.code) || isFinal { keep.forget() }
         throw TaskError.refused(answer, server)
       }
     }

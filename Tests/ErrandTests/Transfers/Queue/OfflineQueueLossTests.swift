@@ -50,6 +50,29 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `a hook that a page for signing in fails keeps the task, a cancelled one does not`(
+    strays: Bool
+  ) async throws {
+    try await withFolder { folder in
+      let remote = Remote { request, _ in
+        guard strays, request.url.path == "/payments" else { return HTTPResponse(.created, url: request.url) }
+        return HTTPResponse(.found, url: request.url, headers: [.location: "/sign-in"])
+      }
+      await remote.server.update { settings in
+        settings.postflight = { _, _ in if strays { throw Unwritable() } else { throw CancellationError() } }
+      }
+      let queue = try OfflineQueue(in: folder, on: remote.server, types: [Payment.self])
+      try await queue.add(Payment())
+      let outcome = try await queue.deliver().first?.outcome
+      if strays {
+        guard case .stays = outcome else { throw TaskError(.internal, "the task has left", phase: .finishing) }
+      } else {
+        guard case .delivered(.created) = outcome else { throw TaskError(.internal, "it stays", phase: .finishing) }
+      }
+    }
+  }
+
   struct Ping: PersistentTask, ServerGETTask {
     static let typeName = "ping"
     var path: String { "ping" }
