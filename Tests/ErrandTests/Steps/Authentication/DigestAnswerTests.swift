@@ -8,14 +8,19 @@ import Testing
   private static let nonce = "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v"
   private static let clientNonce = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
 
+  private let origin = Origin(.known("https://shop.test"))
+
   private func challenge(_ value: String, inMemory: Bool = true) throws -> DigestChallenge {
     let headers: HTTPHeaders = [.wwwAuthenticate: value]
-    return try #require(DigestChallenge.best(in: headers, hasBodyInMemory: inMemory)).get()
+    let best = DigestChallenge.best(in: headers, of: try #require(origin), hasBodyInMemory: inMemory)
+    return try #require(best).get()
   }
 
   private func refusal(_ value: String, inMemory: Bool = true) -> String? {
     let headers: HTTPHeaders = [.wwwAuthenticate: value]
-    guard case .failure(let refusal) = DigestChallenge.best(in: headers, hasBodyInMemory: inMemory) else { return nil }
+    guard let origin,
+      case .failure(let refusal) = DigestChallenge.best(in: headers, of: origin, hasBodyInMemory: inMemory)
+    else { return nil }
     return refusal.reason
   }
 
@@ -109,7 +114,8 @@ import Testing
       #"Basic realm="b", Digest realm="a", nonce="1", algorithm=MD5, Digest realm="a", nonce="2", algorithm=SHA-512-256, Digest realm="a", nonce="3", algorithm=sha-256, Digest realm="a", nonce="4", algorithm=SHA-256"#
     )
     #expect(strongest.nonce == "3" && strongest.algorithm == .sha256)
-    #expect(DigestChallenge.best(in: [.wwwAuthenticate: #"Basic realm="b""#], hasBodyInMemory: true) == nil)
+    let basic: HTTPHeaders = [.wwwAuthenticate: #"Basic realm="b""#]
+    #expect(DigestChallenge.best(in: basic, of: try #require(origin), hasBodyInMemory: true) == nil)
   }
 
   @Test(arguments: [

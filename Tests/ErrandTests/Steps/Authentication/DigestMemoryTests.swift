@@ -14,7 +14,7 @@ import Testing
     -> DigestChallenge
   {
     let headers: HTTPHeaders = [.wwwAuthenticate: #"Digest realm="\#(realm)", nonce="\#(nonce)", \#(more)"#]
-    return try #require(DigestChallenge.best(in: headers, hasBodyInMemory: true)).get()
+    return try #require(DigestChallenge.best(in: headers, of: try owner().origin, hasBodyInMemory: true)).get()
   }
 
   private func known(_ memory: inout DigestMemory, _ owner: DigestMemory.Owner, _ target: String = "/a")
@@ -71,6 +71,19 @@ import Testing
     #expect(found == [true, true, true, false, false])
   }
 
+  @Test func `a domain is kept as the prefixes of its origin, and a long one covers nothing`() throws {
+    func domain(_ text: String) throws -> [String]? { try challenge("n1", #"qop="auth", domain="\#(text)""#).domain }
+    #expect(try domain("/a https://SHOP.test:443/b?c https://other.test/d e") == ["/a", "/b?c"])
+    #expect(try domain("https://other.test/") == [])
+    #expect(try domain(" ") == nil)
+    let long = String(repeating: "/ ", count: DigestChallenge.largestSize / 2)
+    #expect(try domain(String(long.dropLast(4))) != [] && domain(long) == [])
+    var memory = DigestMemory()
+    let ann = try owner()
+    memory.keep(try challenge("n1", #"qop="auth", domain="\#(long)""#), ann, clientNonce: "c")
+    #expect(known(&memory, ann) == nil)
+  }
+
   @Test func `auth-int signs in no body that is not in memory`() throws {
     var memory = DigestMemory()
     let ann = try owner()
@@ -97,5 +110,17 @@ import Testing
       _ = memory.session(for: try challenge("n\(number)"), ann, clientNonce: "c")
     }
     #expect(known(&memory, ann) == nil)
+  }
+
+  @Test func `what is over goes before what is known`() throws {
+    var memory = DigestMemory()
+    let (ann, bob) = (try owner(), try owner("bob"))
+    memory.keep(try challenge("b"), bob, clientNonce: "c")
+    var session = memory.session(for: try challenge("n0"), ann, clientNonce: "c")
+    for number in 1...DigestMemory.limit {
+      memory.accepted(session, ann, next: "n\(number)")
+      session = try #require(known(&memory, ann))
+    }
+    #expect(known(&memory, bob)?.challenge.nonce == "b")
   }
 }

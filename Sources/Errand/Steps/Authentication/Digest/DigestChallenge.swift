@@ -24,8 +24,8 @@ struct DigestChallenge: Sendable, Equatable {
   /// False where the challenge leaves it out: the answer then does, too.
   let statesAlgorithm: Bool
   let protection: Protection
-  /// The prefixes of the URLs that the credential is for, as they were written; empty for all of the origin.
-  let domain: [String]
+  /// The prefixes of the targets that the credential is for, those of the challenged origin alone; nil for all of them.
+  let domain: [String]?
   /// The credential is as good as before, and the nonce has aged.
   let isStale: Bool
   /// The user is named in UTF-8.
@@ -33,7 +33,8 @@ struct DigestChallenge: Sendable, Equatable {
   /// The user is named by a hash.
   let hashesUser: Bool
 
-  /// The most bytes of realm, nonce and opaque together: all of them go back with every request.
+  /// The most bytes of realm, nonce and opaque together: all of them go back with every request. A domain that is longer with them covers
+  /// nothing: it would be kept, and looked through for each request.
   static let largestSize = 8 << 10
 
   /// The challenge of a response that is answered: of those that can be, the one with the strongest algorithm (RFC 7616 §3.7), then
@@ -41,12 +42,15 @@ struct DigestChallenge: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - headers: The header of the response.
+  ///   - origin: The origin of the response.
   ///   - hasBodyInMemory: Whether the body of the request can be hashed.
   /// - Returns: The challenge, or why none of them is answered; nil where the response has none of Digest.
-  static func best(in headers: HTTPHeaders, hasBodyInMemory: Bool) -> Result<DigestChallenge, Refusal>? {
+  static func best(in headers: HTTPHeaders, of origin: Origin, hasBodyInMemory: Bool) -> Result<
+    DigestChallenge, Refusal
+  >? {
     let readings = headers.challenges.filter { $0.isScheme("Digest") }.map { challenge in
       Result<DigestChallenge, Refusal> { () throws(Refusal) -> DigestChallenge in
-        try DigestChallenge(challenge, hasBodyInMemory: hasBodyInMemory)
+        try DigestChallenge(challenge, origin, hasBodyInMemory: hasBodyInMemory)
       }
     }
     var best: DigestChallenge?
@@ -57,7 +61,7 @@ struct DigestChallenge: Sendable, Equatable {
     return best.map { .success($0) } ?? readings.first
   }
 
-  private init(_ challenge: AuthenticationChallenge, hasBodyInMemory: Bool) throws(Refusal) {
+  private init(_ challenge: AuthenticationChallenge, _ origin: Origin, hasBodyInMemory: Bool) throws(Refusal) {
     guard let realm = challenge.realm, let nonce = challenge["nonce"], !nonce.isEmpty else {
       throw Refusal(reason: "its Digest challenge has no realm or no nonce")
     }
@@ -68,7 +72,8 @@ struct DigestChallenge: Sendable, Equatable {
         reason: "its Digest challenge has an algorithm that is not known: \((name ?? "").shortened.debugDescription)")
     }
     let opaque = challenge["opaque"]
-    guard realm.utf8.count + nonce.utf8.count + (opaque?.utf8.count ?? 0) <= Self.largestSize else {
+    let size = realm.utf8.count + nonce.utf8.count + (opaque?.utf8.count ?? 0)
+    guard size <= Self.largestSize else {
       throw Refusal(reason: "its Digest challenge is larger than \(Self.largestSize >> 10) KiB")
     }
     guard [realm, nonce, opaque ?? ""].allSatisfy({ $0.hasOnlyBytes { $0 >= 0x20 && $0 != 0x7F } }) else {
@@ -80,7 +85,7 @@ struct DigestChallenge: Sendable, Equatable {
     self.algorithm = algorithm
     statesAlgorithm = name != nil
     protection = try Self.protection(challenge["qop"], hasBodyInMemory)
-    domain = challenge["domain"]?.split(separator: " ").map(String.init) ?? []
+    domain = Self.prefixes(challenge["domain"] ?? "", of: origin, atMost: Self.largestSize - size)
     isStale = challenge["stale"]?.lowercased() == "true"
     isUTF8 = challenge["charset"]?.lowercased() == "utf-8"
     hashesUser = challenge["userhash"]?.lowercased() == "true"
@@ -101,16 +106,21 @@ struct DigestChallenge: Sendable, Equatable {
     return .body
   }
 
-  /// True where a URL may be in its protection space: its prefixes are those of the origin's targets, and those of others are passed over
-  /// (RFC 7616 §3.3).
-  func covers(_ target: String, of origin: Origin) -> Bool {
-    domain.isEmpty
-      || domain.contains { prefix in
-        if prefix.hasPrefix("/") { return target.hasPrefix(prefix) }
-        guard let url = URL(string: prefix), Origin(url) == origin else { return false }
-        return target.hasPrefix(url.requestTarget)
-      }
+  /// The prefixes of an origin's targets in a domain, those of others passed over; nil where it is empty, which is all of the origin
+  /// (RFC 7616 §3.3). One of more than `limit` bytes has none.
+  private static func prefixes(_ domain: String, of origin: Origin, atMost limit: Int) -> [String]? {
+    guard domain.utf8.count <= limit else { return [] }
+    let written = domain.split(separator: " ").map(String.init)
+    if written.isEmpty { return nil }
+    return written.compactMap { prefix in
+      if prefix.hasPrefix("/") { return prefix }
+      guard let url = URL(string: prefix), Origin(url) == origin else { return nil }
+      return url.requestTarget
+    }
   }
+
+  /// True where a target of the challenged origin is in its protection space.
+  func covers(_ target: String) -> Bool { domain?.contains { target.hasPrefix($0) } ?? true }
 }
 
 /// The hash of a challenge, and how the password goes into it (RFC 7616 §3.3 and §3.4.2).

@@ -68,7 +68,7 @@ final class DigestExchange: Sendable {
       return .stands
     }
     if let session { desk.memory.withLock { $0.refused(session, owner) } }
-    switch DigestChallenge.best(in: response.headers, hasBodyInMemory: hasBodyInMemory) {
+    switch DigestChallenge.best(in: response.headers, of: owner.origin, hasBodyInMemory: hasBodyInMemory) {
     case nil: return .stands
     case .failure(let refusal): return .refused(refusal.reason)
     case .success(let challenge):

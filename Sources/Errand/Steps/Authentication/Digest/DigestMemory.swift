@@ -23,7 +23,7 @@ struct DigestMemory {
     var standing: Standing
   }
 
-  /// The most sessions that are kept.
+  /// The most sessions that are kept. Those that are over go first.
   static let limit = 64
 
   /// The last used is the last.
@@ -34,7 +34,7 @@ struct DigestMemory {
     let index = entries.lastIndex { entry in
       guard entry.standing == .known, entry.owner == owner else { return false }
       let challenge = entry.session.challenge
-      return (hasBodyInMemory || challenge.protection != .body) && challenge.covers(target, of: owner.origin)
+      return (hasBodyInMemory || challenge.protection != .body) && challenge.covers(target)
     }
     return index.map { use($0) }
   }
@@ -96,7 +96,7 @@ struct DigestMemory {
 
   @discardableResult
   private mutating func add(_ session: DigestSession, _ owner: Owner, _ standing: Standing) -> Int {
-    if entries.count >= Self.limit { entries.removeFirst() }
+    if entries.count >= Self.limit { entries.remove(at: entries.firstIndex { $0.standing == .over } ?? 0) }
     entries.append(Entry(owner: owner, session: session, standing: standing))
     return entries.count - 1
   }
