@@ -71,13 +71,19 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
 
   /// The token to send, a new one where it is due.
   private func presentToken(for request: HTTPRequest, _ attempt: SigningAttempt) async throws -> Machine.Versioned? {
-    let (present, isRefused) = state.withLock { ($0.machine.current, $0.machine.isRefused) }
+    let (present, isRefused, forgetCount) = state.withLock {
+      ($0.machine.current, $0.machine.isRefused, $0.forgetCount)
+    }
     guard let present else { return try await token(beyond: 0, for: request, attempt) }
     let freshness = method.freshness(of: present.token, at: attempt.context.now)
     if freshness == .good, !isRefused { return present }
     do {
-      return try await token(beyond: present.version, for: request, attempt) ?? present
-    } catch  where freshness == .ageing && !isRefused && !(error is CancellationError) {
+      let later = try await token(beyond: present.version, for: request, attempt)
+      return later ?? (hasForgotten(since: forgetCount) ? nil : present)
+    } catch
+      where freshness == .ageing && !isRefused && !hasForgotten(since: forgetCount)
+      && !(error is CancellationError)
+    {
       return present  // nearly at its end, and still good
     }
   }
@@ -215,7 +221,9 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
 
   /// The stored token where it is still good, else a refreshed one; and whether it replaces another.
   private func nextToken(_ flight: Flight) async throws -> (token: Method.Token?, isNew: Bool) {
-    let (present, hasLoaded) = state.withLock { ($0.machine.current?.token, $0.hasLoaded) }
+    let (present, hasLoaded, forgetCount) = state.withLock {
+      ($0.machine.current?.token, $0.hasLoaded, $0.forgetCount)
+    }
     if hasLoaded { return (try await refreshed(present, flight), present != nil) }
     let stored = try await method.storedToken()
     let usable = stored.flatMap { isUsable($0, flight) ? $0 : nil }
@@ -229,8 +237,9 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
     for record in records { record.begin() }
     guard let stored else { return (try await refreshed(nil, flight), false) }
     do {
-      return (try await refreshed(stored, flight) ?? usable, true)
-    } catch  where freshness == .ageing && !(error is CancellationError) {
+      let next = try await refreshed(stored, flight)
+      return (next ?? (hasForgotten(since: forgetCount) ? nil : usable), true)
+    } catch  where freshness == .ageing && !hasForgotten(since: forgetCount) && !(error is CancellationError) {
       return (usable, false)
     }
   }
@@ -254,13 +263,20 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
     }
   }
 
-  /// Throws where a request cannot carry a token.
+  /// Throws where a request cannot carry a token: neither that of the call, which may be a special one, nor a plain one.
   private func tryOut(_ token: Method.Token, _ flight: Flight) throws {
-    var request = flight.request
-    try method.apply(token, to: &request)
+    var (request, plain) = (flight.request, HTTPRequest(.get, flight.request.url))
+    do {
+      try method.apply(token, to: &request)
+    } catch {
+      try method.apply(token, to: &plain)
+    }
   }
 
   // MARK: Forgetting
+
+  /// True where the token was forgotten meanwhile, perhaps by the refresh itself: the one before is not to be sent any more.
+  private func hasForgotten(since count: Int) -> Bool { forgetCount != count }
 
   func forget() async throws {
     if RefreshScope.isRemoval(of: self) { return }  // it is under way

@@ -92,9 +92,13 @@ enum RefreshScope {
   /// A refresh, or a removal. Swift tasks that it has begun may outlive it.
   private final class Stay: Sendable {
     let work: Work
-    let hasEnded = Lock(false)
+    private let isOver = Lock(false)
 
     init(_ work: Work) { self.work = work }
+
+    var hasEnded: Bool { isOver.withLock { $0 } }
+
+    func end() { isOver.withLock { $0 = true } }
   }
 
   @TaskLocal private static var stays: [ObjectIdentifier: Stay] = [:]
@@ -103,19 +107,22 @@ enum RefreshScope {
     _ source: any CredentialSource, _ work: Work, _ body: () async throws -> Value
   ) async rethrows -> Value {
     let stay = Stay(work)
-    defer { stay.hasEnded.withLock { $0 = true } }
+    defer { stay.end() }
     return try await $stays.withValue(stays.merging([ObjectIdentifier(source): stay]) { $1 }, operation: body)
   }
 
-  static func contains(_ source: any CredentialSource) -> Bool { stays[ObjectIdentifier(source)] != nil }
+  /// True where the surrounding Swift task is part of a refresh or a removal that is under way.
+  static func contains(_ source: any CredentialSource) -> Bool {
+    stays[ObjectIdentifier(source)].map { !$0.hasEnded } ?? false
+  }
 
   /// The sources of which the surrounding Swift task is part of a refresh or a removal that is under way.
   static var underWay: Set<ObjectIdentifier> {
-    stays.isEmpty ? [] : Set(stays.filter { !$0.value.hasEnded.withLock { $0 } }.keys)
+    stays.isEmpty ? [] : Set(stays.filter { !$0.value.hasEnded }.keys)
   }
 
   /// True where the surrounding Swift task is part of a removal that is under way.
   static func isRemoval(of source: any CredentialSource) -> Bool {
-    stays[ObjectIdentifier(source)].map { $0.work == .removal && !$0.hasEnded.withLock { $0 } } ?? false
+    stays[ObjectIdentifier(source)].map { $0.work == .removal && !$0.hasEnded } ?? false
   }
 }

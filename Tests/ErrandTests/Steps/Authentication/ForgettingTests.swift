@@ -13,23 +13,34 @@ import Testing
     let authentication = Shared<Authentication?>(nil)
     let asked = Counter()
     let removed = Counter()
+    let isAgeing = Shared(false)
     private let isSigningOut: Bool
+    private let fails: Bool
     private let leaves: Bool
+    private let stored: String?
 
-    /// With `isSigningOut`, a refresh forgets the token, and fails; with `leaves`, a removal does so too.
-    init(isSigningOut: Bool = false, leaves: Bool = false) {
+    /// With `isSigningOut`, a refresh forgets the token, and fails, or without `fails` gives none; with `leaves`, a removal does so too.
+    init(isSigningOut: Bool = false, fails: Bool = true, leaves: Bool = false, stored: String? = nil) {
       self.isSigningOut = isSigningOut
+      self.fails = fails
       self.leaves = leaves
+      self.stored = stored
     }
 
-    func storedToken() async throws -> String? { nil }
+    func storedToken() async throws -> String? { stored }
+
+    func freshness(of token: String, at now: Date) -> TokenFreshness {
+      token == stored && isAgeing.withLock { $0 } ? .ageing : .good
+    }
+
     func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Token"] = token }
 
     func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? {
       asked.add()
       guard isSigningOut, token != nil else { return "t\(asked.count)" }
       try await authentication.withLock { $0 }?.forget()
-      throw Refused()
+      if fails { throw Refused() }
+      return nil
     }
 
     func forget() async throws {
@@ -80,6 +91,27 @@ import Testing
     #expect(desk.removed.count == 2)
   }
 
+  @Test(arguments: [true, false], [true, false])
+  func `an ageing token that its refresh has forgotten is not sent any more`(isLoaded: Bool, fails: Bool) async throws {
+    let (desk, sent) = (Desk(isSigningOut: true, fails: fails, stored: "old"), Shared<[String?]>([]))
+    let authentication = Authentication.custom(desk)
+    desk.authentication.withLock { $0 = authentication }
+    let shop = shop(authentication, sent)
+    if isLoaded { try await shop.task().run() }
+    desk.isAgeing.withLock { $0 = true }
+    if fails {
+      await #expect(throws: Refused.self) { try await shop.task().run() }
+    } else {
+      try await shop.task().run()
+    }
+    shop.clock.advance(by: .seconds(1))
+    try await shop.task().run()
+    #expect(desk.removed.count == 1)
+    var expected: [String?] = isLoaded ? ["old"] : []
+    if !fails { expected.append(nil) }
+    #expect(sent.withLock { $0 } == expected + ["t2"])
+  }
+
   @Test func `a removal that forgets ends`() async throws {
     let (desk, sent) = (Desk(leaves: true), Shared<[String?]>([]))
     let authentication = Authentication.custom(desk)
@@ -124,5 +156,24 @@ import Testing
     try await left.withLock { $0 }?.value
     try await shop.task().run()
     #expect(sent.withLock { $0.last } == "Bearer t3", "the token that the second refresh gave was forgotten")
+  }
+
+  @Test func `what a refresh has left behind is signed in once that has ended`() async throws {
+    let (task, gate, left) = (Shared<Modified<ShopTask>?>(nil), Gate(), Shared<Task<Void, any Error>?>(nil))
+    let sent = Shared<[String?]>([])
+    let shop = shop(
+      .bearer {
+        let later = Task {
+          await gate.wait()
+          try await task.withLock { $0 }?.run()
+        }
+        left.withLock { $0 = later }
+        return "t"
+      }, sent)
+    task.withLock { $0 = shop.task() }
+    try await shop.task().run()
+    gate.open()
+    try await left.withLock { $0 }?.value
+    #expect(sent.withLock { $0 } == ["Bearer t", "Bearer t"])
   }
 }

@@ -85,4 +85,27 @@ import Testing
     for _ in 0..<2 { await #expect(throws: Empty.self) { try await fixed.task().run() } }
     #expect(fixed.sentCount == 0)
   }
+
+  @Test(arguments: [true, false])
+  func `a token that just the first request cannot carry is kept`(isStored: Bool) async throws {
+    struct Body: Error {}
+    struct Bodiless: Authenticator {
+      let stored: String?
+      let asked = Counter()
+      func storedToken() async throws -> String? { stored }
+      func apply(_ token: String, to request: inout HTTPRequest) throws {
+        if request.method == .post { throw Body() }
+        request.headers["X-Token"] = token
+      }
+      func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? {
+        asked.add()
+        return "new"
+      }
+    }
+    let (method, sent) = (Bodiless(stored: isStored ? "old" : nil), Shared<[String?]>([]))
+    let shop = shop(.custom(method), sent)
+    await #expect(throws: Body.self) { try await shop.task(method: .post).run() }
+    try await shop.task().run()
+    #expect(sent.withLock { $0 } == [isStored ? "old" : "new"] && method.asked.count == (isStored ? 0 : 1))
+  }
 }
