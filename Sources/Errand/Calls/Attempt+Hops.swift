@@ -3,7 +3,7 @@ extension Attempt {
   /// The first hop of a chain, of several where a step sends the request again: each has its own time.
   func beginChain() { state.withLock { ($0.spent, $0.hopStart, $0.isHurried) = (.zero, nil, false) } }
 
-  /// A redirect has come: the time of its hop is spent.
+  /// A response has come behind which another request goes out: the time of its hop is spent.
   func endHop() {
     let now = call.trace.elapsed
     state.withLock { state in
@@ -107,11 +107,12 @@ extension Attempt {
   /// The time that the hops before this one took.
   var spent: Duration { state.withLock { $0.spent } }
 
-  /// The limits of a further hop: what is left of `limits`, which counted from `start` on.
+  /// The limits of a further request: what is left of `limits`, which counted from `start` on. Without it, from the start of the attempt,
+  /// and the request is the first of a redirect's hop: what other hosts took is not this one's.
   /// Throws ``TaskError`` with code `.timedOut` where nothing is left.
-  func limits(_ limits: Timeouts, since start: Duration) throws -> Timeouts {
-    let left = try limits.left(after: spent - start)
-    state.withLock { $0.isHurried = left.isLessThanHalf(of: limits) }
+  func limits(_ limits: Timeouts, since start: Duration?) throws -> Timeouts {
+    let left = try limits.left(after: spent - (start ?? .zero))
+    if start == nil { state.withLock { $0.isHurried = left.isLessThanHalf(of: limits) } }
     return left
   }
 

@@ -63,7 +63,7 @@ extension Call {
   /// with the slot that it has.
   func signedHop(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
     guard let digest = DigestExchange(request, plan.server.digests) else {
-      return try await carry(request, of: attempt, nil)
+      return try await carry(request, of: attempt)
     }
     noteRequest(request, of: attempt.number)
     var slot = try await attempt.waitForSlot(for: request)
@@ -82,8 +82,8 @@ extension Call {
         noteRefusal(obstacle)
         return response
       }
-      attempt.endHop()
       await drain(response, to: request.method, attempt)
+      attempt.endHop()  // with what is left of the response, which the host took as well
       try checkCancellation()
       response = try await further(request, of: attempt, since: start) { next in
         noteRequest(next, of: attempt.number)

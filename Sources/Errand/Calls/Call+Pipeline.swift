@@ -96,15 +96,15 @@ extension Call {
   @inline(__always)
   func hop(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
     if request.options.answersDigest { return try await signedHop(request, of: attempt) }  // again after a challenge
-    return try await carry(request, of: attempt, nil)
+    return try await carry(request, of: attempt)
   }
 
   /// 8.–9. One request for one host, and its response.
   @inline(__always)
-  func carry(_ request: HTTPRequest, of attempt: Attempt, _ digest: DigestExchange?) async throws -> HTTPResponse {
+  func carry(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
     noteRequest(request, of: attempt.number)
     let slot = try await attempt.waitForSlot(for: request)  // 8. checks, circuit breaker, admission
-    return try await attempt.send(request, slot, digest)  // 9. cookies, transport; the slot is held to the body's end
+    return try await attempt.send(request, slot, nil)  // 9. cookies, transport; the slot is held to the body's end
   }
 }
 

@@ -102,12 +102,13 @@ extension Call {
   /// - Parameters:
   ///   - request: The request, with the limits that counted from `start` on.
   ///   - attempt: The attempt.
-  ///   - start: What the hops before had taken by then.
+  ///   - start: What the hops before had taken by then; nil for the first request of a redirect's hop, whose limits counted from the
+  ///     start of the attempt.
   ///   - send: Sends it.
   /// - Returns: The response.
   /// - Throws: What `send` throws, and ``TaskError`` where no time is left.
   func further(
-    _ request: HTTPRequest, of attempt: Attempt, since start: Duration = .zero,
+    _ request: HTTPRequest, of attempt: Attempt, since start: Duration? = nil,
     _ send: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
     var request = request

@@ -252,4 +252,67 @@ import Testing
     try await shop.task().run()
     #expect(shop.sentCount == 4)
   }
+
+  @Test func `a request with a user in its URL is not signed in`() throws {
+    var options = TransferOptions()
+    options.digest = Self.credential
+    let urls = ["https://shop.test/", "https://ann@shop.test/", "https://ann:x@shop.test/"].map { URL.known($0) }
+    let exchanges = urls.map { DigestExchange(HTTPRequest(.get, $0, options: options), DigestDesk()) }
+    #expect(exchanges.map { $0 == nil } == [false, true, true])
+  }
+
+  @Test func `a host that is slow behind its challenge is to blame for that`() async throws {
+    let shop = VirtualShop(
+      configure: {
+        Self.signIn(&$0)
+        $0.circuitBreaker = CircuitBreaker(minimumCalls: 1)
+        $0.retryPolicy = .never
+      },
+      answer: { number, request, clock in
+        guard number > 1 else {
+          clock.advance(by: .seconds(29))
+          return .status(401, headers: Self.challenge("n1"), for: request)
+        }
+        throw TaskError.timeout(.attempt, after: request.options.timeouts.attempt ?? .zero, phase: .awaitingResponse)
+      })
+    let error = await taskError { try await shop.task().timeout(.seconds(30)).run() }
+    #expect(error?.timer == .attempt && shop.sentCount == 2)
+    let host = try #require(Origin(.known("https://shop.test")))
+    #expect(shop.manager.circuit(of: host) == .open(for: .seconds(30)))
+  }
+
+  /// A body that takes half a second.
+  private final class Slow: HTTPBodySource {
+    private let clock: ManualClock
+    private let isOver = Shared(false)
+
+    init(_ clock: ManualClock) { self.clock = clock }
+
+    func next() async throws -> Data? {
+      let isFirst = isOver.withLock { isOver in
+        defer { isOver = true }
+        return !isOver
+      }
+      guard isFirst else { return nil }
+      clock.advance(by: .milliseconds(500))
+      return Data("no".utf8)
+    }
+  }
+
+  @Test func `the time for the body of the challenge is that of the attempt`() async throws {
+    let limits = Shared<[Duration?]>([])
+    let shop = VirtualShop(
+      configure: {
+        Self.signIn(&$0)
+        $0.defaultTimeout = .seconds(60)
+      },
+      answer: { number, request, clock in
+        limits.withLock { $0.append(request.options.timeouts.attempt) }
+        guard number == 1 else { return .ok(request) }
+        return HTTPResponse(
+          401, url: request.url, headers: Self.challenge("n1"), body: HTTPResponseBody(Slow(clock)))
+      })
+    #expect(try await shop.task().run().status == .ok)
+    #expect(limits.withLock { $0 } == [.seconds(60), .milliseconds(59_500)])
+  }
 }

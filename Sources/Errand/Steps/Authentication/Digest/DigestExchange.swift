@@ -34,10 +34,10 @@ final class DigestExchange: Sendable {
   private let state = Lock(State())
 
   /// The exchange of a request; nil where nothing is to be answered: without a credential, and where the request has an
-  /// `Authorization` of its own.
+  /// `Authorization` of its own, or a user in its URL.
   init?(_ request: HTTPRequest, _ desk: DigestDesk) {
     guard let credential = request.options.digest, !request.headers.contains(.authorization),
-      let origin = Origin(request.url)
+      request.url.user(percentEncoded: true) == nil, let origin = Origin(request.url)
     else { return nil }
     self.desk = desk
     owner = DigestMemory.Owner(origin: origin, credential: credential)
