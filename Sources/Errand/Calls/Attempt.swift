@@ -12,7 +12,7 @@ final class Attempt: Sendable {
     var record: AttemptRecord
     /// The time at which it got its slot, counted from the start of the call; that of its last hop.
     var start: Duration
-    /// The time at which the hop that a redirect ended had its slot, until the next one has its own.
+    /// The time at which the hop before had its slot, until the next one has its own.
     var hopStart: Duration?
     /// The time that the hops before that took.
     var spent = Duration.zero
@@ -38,7 +38,7 @@ final class Attempt: Sendable {
     var looksUp = true
     /// True when its time limit was cut to what the call has left.
     var isCut = false
-    /// True when the hops before the last one have left it less than half of a limit.
+    /// True when the hops of redirects before the last one have left it less than half of a limit.
     var isHurried = false
     /// The number of times that the gate of the call had changed when the last hop got its slot.
     var gateChanges = 0

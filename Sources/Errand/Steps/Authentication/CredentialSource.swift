@@ -92,11 +92,19 @@ enum RefreshScope {
   /// A refresh, or a removal. Swift tasks that it has begun may outlive it.
   private final class Stay: Sendable {
     let work: Work
+    /// The refresh that has begun this removal, and goes on after it.
+    private let outer: Stay?
     private let isOver = Lock(false)
 
-    init(_ work: Work) { self.work = work }
+    init(_ work: Work, within outer: Stay?) {
+      self.work = work
+      self.outer = outer
+    }
 
-    var hasEnded: Bool { isOver.withLock { $0 } }
+    /// True once that has ended too.
+    var hasEnded: Bool { hasEndedItself && outer?.hasEnded ?? true }
+
+    var hasEndedItself: Bool { isOver.withLock { $0 } }
 
     func end() { isOver.withLock { $0 = true } }
   }
@@ -106,7 +114,8 @@ enum RefreshScope {
   static func adding<Value>(
     _ source: any CredentialSource, _ work: Work, _ body: () async throws -> Value
   ) async rethrows -> Value {
-    let stay = Stay(work)
+    let outer = stays[ObjectIdentifier(source)].flatMap { $0.hasEnded ? nil : $0 }
+    let stay = Stay(work, within: outer)
     defer { stay.end() }
     return try await $stays.withValue(stays.merging([ObjectIdentifier(source): stay]) { $1 }, operation: body)
   }
@@ -123,6 +132,6 @@ enum RefreshScope {
 
   /// True where the surrounding Swift task is part of a removal that is under way.
   static func isRemoval(of source: any CredentialSource) -> Bool {
-    stays[ObjectIdentifier(source)].map { $0.work == .removal && !$0.hasEnded } ?? false
+    stays[ObjectIdentifier(source)].map { $0.work == .removal && !$0.hasEndedItself } ?? false
   }
 }

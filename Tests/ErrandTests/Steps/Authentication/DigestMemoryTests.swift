@@ -14,7 +14,8 @@ import Testing
     -> DigestChallenge
   {
     let headers: HTTPHeaders = [.wwwAuthenticate: #"Digest realm="\#(realm)", nonce="\#(nonce)", \#(more)"#]
-    return try #require(DigestChallenge.best(in: headers, of: try owner().origin, hasBodyInMemory: true)).get()
+    let best = DigestChallenge.best(in: headers, of: try owner().origin, hasBodyInMemory: true)
+    return try #require(best).get()
   }
 
   private func known(_ memory: inout DigestMemory, _ owner: DigestMemory.Owner, _ target: String = "/a")
