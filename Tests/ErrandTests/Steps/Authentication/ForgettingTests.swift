@@ -165,7 +165,7 @@ import Testing
       .bearer {
         let later = Task {
           await gate.wait()
-          try await task.withLock { $0 }?.run()
+          _ = try await task.withLock { $0 }?.run()
         }
         left.withLock { $0 = later }
         return "t"
