@@ -10,7 +10,7 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
   }
 
   /// A refresh, and what the call that has begun it gives it.
-  private struct Flight: Sendable {
+  private struct Underway: Sendable {
     let number: Int
     let context: RefreshContext
     /// The request on which a new token is tried.
@@ -151,7 +151,7 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
       if hasLoaded { waiting.record.begin() }
       attempt.release()
     }
-    if let flight { begin(Flight(number: flight, context: attempt.context, request: request)) }
+    if let flight { begin(Underway(number: flight, context: attempt.context, request: request)) }
     return answer
   }
 
@@ -168,7 +168,7 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
   // MARK: The refresh
 
   /// Begins a refresh: in a Swift task of its own, for none of those who wait for it may end it for the others.
-  private func begin(_ flight: Flight) {
+  private func begin(_ flight: Underway) {
     let work = flight.context.awaited { [self] in await refresh(flight) }
     let cancelled = state.withLock { state -> Task<Void, Never>? in
       guard state.flights == flight.number else { return nil }  // another has begun
@@ -183,7 +183,7 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
     cancelled?.cancel()
   }
 
-  private func refresh(_ flight: Flight) async {
+  private func refresh(_ flight: Underway) async {
     do {
       let (token, isNew) = try await RefreshScope.adding(self, .refresh) { try await nextToken(flight) }
       let (waiting, later) = state.withLock { state in
@@ -197,7 +197,7 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
     }
   }
 
-  private func fail(_ error: any Error, _ flight: Flight) {
+  private func fail(_ error: any Error, _ flight: Underway) {
     let (waiting, again) = state.withLock { state -> ([Waiting], Int?) in
       switch state.machine.failed(Self.explained(error), at: flight.context.clock.now) {
       case .tell(let ids): return (ids.compactMap { state.waiters.removeValue(forKey: $0) }, nil)
@@ -208,7 +208,7 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
     }
     for caller in waiting { caller.waiter.resume(returning: .failure(Self.explained(error))) }
     guard let again else { return }
-    begin(Flight(number: again, context: flight.context, request: flight.request))
+    begin(Underway(number: again, context: flight.context, request: flight.request))
   }
 
   /// The error for those who wait, who were not cancelled themselves.
@@ -220,7 +220,7 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
   }
 
   /// The stored token where it is still good, else a refreshed one; and whether it replaces another.
-  private func nextToken(_ flight: Flight) async throws -> (token: Method.Token?, isNew: Bool) {
+  private func nextToken(_ flight: Underway) async throws -> (token: Method.Token?, isNew: Bool) {
     let (present, hasLoaded, forgetCount) = state.withLock {
       ($0.machine.current?.token, $0.hasLoaded, $0.forgetCount)
     }
@@ -245,7 +245,7 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
   }
 
   /// Another token, which a request can carry; nil where there is none.
-  private func refreshed(_ token: Method.Token?, _ flight: Flight) async throws -> Method.Token? {
+  private func refreshed(_ token: Method.Token?, _ flight: Underway) async throws -> Method.Token? {
     guard method.isRefreshable, let next = try await method.refresh(token, flight.context) else { return nil }
     // No server ever refuses one that is not sent: it would be kept for ever.
     try tryOut(next, flight)
@@ -253,7 +253,7 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
   }
 
   /// True for a stored token that a request can carry. Without another one, its error is the answer.
-  private func isUsable(_ token: Method.Token, _ flight: Flight) -> Bool {
+  private func isUsable(_ token: Method.Token, _ flight: Underway) -> Bool {
     guard method.isRefreshable else { return true }
     do {
       try tryOut(token, flight)
@@ -264,7 +264,7 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
   }
 
   /// Throws where a request cannot carry a token: neither that of the call, which may be a special one, nor a plain one.
-  private func tryOut(_ token: Method.Token, _ flight: Flight) throws {
+  private func tryOut(_ token: Method.Token, _ flight: Underway) throws {
     var (request, plain) = (flight.request, HTTPRequest(.get, flight.request.url))
     do {
       try method.apply(token, to: &request)

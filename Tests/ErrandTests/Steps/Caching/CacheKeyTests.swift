@@ -8,21 +8,6 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CacheKeyTests {
   private static let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
 
-  /// A task that has its request changed by a closure.
-  private struct Prepared: PayloadDownloadingTask {
-    typealias DownloadPayload = String
-    let path = "widgets/7"
-    let prepare: @Sendable (inout HTTPRequest) -> Void
-
-    func preflight(_ request: inout HTTPRequest) async throws { prepare(&request) }
-  }
-
-  private func get(_ shop: CachedShop, _ prepare: @escaping @Sendable (inout HTTPRequest) -> Void) async throws
-    -> String
-  {
-    try await Prepared(prepare: prepare).on(shop.server).download()
-  }
-
   // RFC 9110 §7.1: the target has the host that is stated, and RFC 9111 §2: it is the key.
   @Test func `a Host that is not the URL's has responses of its own`() async throws {
     let shop = CachedShop(Self.fresh)
@@ -32,11 +17,11 @@ import Testing
         ("4", "shop.test:8443"),
         ("2", "A.TEST"),
       ] as [(String, String?)] {
-        #expect(try await get(shop) { $0.headers[.host] = host } == text, "\(host ?? "none")")
+        #expect(try await shop.text { $0.headers[.host] = host } == text, "\(host ?? "none")")
       }
     }
     _ = try await CachedTask(path: "widgets/7", httpMethod: .put).on(shop.server).run()
-    #expect(try await get(shop) { $0.headers[.host] = "a.test" } == "6", "a change may be of every host's")
+    #expect(try await shop.text { $0.headers[.host] = "a.test" } == "6", "a change may be of every host's")
   }
 
   @Test func `a response to a Host that a step has stated on the way is not stored`() async throws {
@@ -60,7 +45,7 @@ import Testing
       }
       for _ in 1...2 {
         for (text, user) in [("1", "ann:hunter2@"), ("2", "bob:hunter2@"), ("3", "")] {
-          #expect(try await get(shop) { $0.url = .known("https://\(user)shop.test/widgets/7") } == text)
+          #expect(try await shop.text { $0.url = .known("https://\(user)shop.test/widgets/7") } == text)
         }
       }
       var stored = Data()
@@ -72,7 +57,7 @@ import Testing
       }
       #expect(stored.firstRange(of: Data(SHA256.hexadecimal(of: "https://shop.test/widgets/7").utf8)) != nil)
       _ = try await CachedTask(path: "widgets/7", httpMethod: .put).on(shop.server).run()
-      #expect(try await get(shop) { $0.url = .known("https://ann:hunter2@shop.test/widgets/7") } == "5")
+      #expect(try await shop.text { $0.url = .known("https://ann:hunter2@shop.test/widgets/7") } == "5")
     }
   }
 
@@ -83,7 +68,7 @@ import Testing
       return .text(request.url.user ?? "none", Self.fresh, for: request)
     }
     let calls = ["ann@", "bob@", ""].map { user in
-      Task { try await get(shop) { $0.url = .known("https://\(user)shop.test/widgets/7") } }
+      Task { try await shop.text { $0.url = .known("https://\(user)shop.test/widgets/7") } }
     }
     #expect(await eventually { shop.events.moments().count { $0.hasPrefix("joined") } == 3 })
     gate.open()
@@ -103,7 +88,7 @@ import Testing
     }
     for _ in 1...2 {
       for (text, city) in [("1", one), ("2", two)] {
-        #expect(try await get(shop) { $0.headers["X-City"] = city } == text)
+        #expect(try await shop.text { $0.headers["X-City"] = city } == text)
       }
     }
   }

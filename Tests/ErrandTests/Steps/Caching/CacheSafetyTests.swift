@@ -8,21 +8,6 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CacheSafetyTests {
   private static let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
 
-  /// A task that has its request changed by a closure.
-  private struct Prepared: PayloadDownloadingTask {
-    typealias DownloadPayload = String
-    let path = "widgets/7"
-    let prepare: @Sendable (inout HTTPRequest) -> Void
-
-    func preflight(_ request: inout HTTPRequest) async throws { prepare(&request) }
-  }
-
-  private func get(_ shop: CachedShop, _ prepare: @escaping @Sendable (inout HTTPRequest) -> Void) async throws
-    -> String
-  {
-    try await Prepared(prepare: prepare).on(shop.server).download()
-  }
-
   /// The users of a credential that no header field shows.
   private static let users: [Credential?] = [
     Credential(user: "ann", password: "1"), Credential(user: "bob", password: "1"),
@@ -34,7 +19,7 @@ import Testing
     let shop = CachedShop(Self.fresh)
     for round in 1...2 {
       for (index, user) in Self.users.enumerated() {
-        #expect(try await get(shop) { $0.options.digest = user } == "\(index + 1)", "round \(round)")
+        #expect(try await shop.text { $0.options.digest = user } == "\(index + 1)", "round \(round)")
       }
     }
     #expect(shop.sentCount == 4)
@@ -46,7 +31,7 @@ import Testing
       await gate.wait()
       return .text(request.options.digest.map { $0.user + $0.password } ?? "none", Self.fresh, for: request)
     }
-    let calls = Self.users.map { user in Task { try await get(shop) { $0.options.digest = user } } }
+    let calls = Self.users.map { user in Task { try await shop.text { $0.options.digest = user } } }
     #expect(await eventually { shop.events.moments().count { $0.hasPrefix("joined") } == 4 })
     gate.open()
     for (text, call) in zip(["ann1", "bob1", "ann2", "none"], calls) { #expect(try await call.value == text) }
@@ -81,7 +66,7 @@ import Testing
       for (text, name, value) in [
         ("1", "X-Api-Key", "a"), ("2", "X-Api-Key", "b"), ("3", "X-Member", "a"), ("4", "X-Member", "b"),
       ] {
-        let got = try await get(shop) { request in
+        let got = try await shop.text { request in
           request.headers[HTTPHeaderName(name)] = value
           if name == "X-Member" { request.options.credentialHeaders = ["X-Member"] }
         }
@@ -96,7 +81,7 @@ import Testing
     let shop = CachedShop(Self.fresh)
     for _ in 1...2 {
       for (text, value) in [("1", "Bearer alice"), ("2", "Bearer bob"), ("3", "Basic bWU6cHc="), ("4", "plain")] {
-        #expect(try await get(shop) { $0.headers["X-Upstream"] = value } == text)
+        #expect(try await shop.text { $0.headers["X-Upstream"] = value } == text)
       }
     }
     #expect(shop.sentCount == 4)
@@ -114,7 +99,7 @@ import Testing
     #expect(try await shop.get(shop.task().addresses(.any)).text == "2")
     #expect(try await shop.get().text == "1", "it was not stored")
     #expect(await taskError { _ = try await shop.get(shop.task().addresses(.publicOnly)) } != nil)
-    #expect(await taskError { _ = try await get(shop) { $0.options.addressPolicy = .publicOnly } } != nil)
+    #expect(await taskError { _ = try await shop.text { $0.options.addressPolicy = .publicOnly } } != nil)
     let silent = shop.task("widgets/7", .cacheOnly).addresses(.publicOnly)
     #expect(await taskError { _ = try await shop.get(silent) }?.code == .notCached)
     #expect(shop.sentCount == 4)

@@ -64,6 +64,11 @@ struct CachedShop: Sendable {
     try await get(task(path, policy))
   }
 
+  /// The text that a task gets which has its request changed by a closure.
+  func text(_ prepare: @escaping @Sendable (inout HTTPRequest) -> Void) async throws -> String {
+    try await PreparedTask(prepare: prepare).on(server).download()
+  }
+
   /// A date so many seconds from now, as a field has it.
   func date(_ seconds: Double = 0) -> String { HTTPDate.format(server.manager.dates.now + seconds) }
 }
@@ -72,6 +77,15 @@ struct CachedTask: PayloadDownloadingTask {
   typealias DownloadPayload = String
   let path: String
   var httpMethod = HTTPMethod.automatic
+}
+
+/// A task that has its request changed by a closure.
+private struct PreparedTask: PayloadDownloadingTask {
+  typealias DownloadPayload = String
+  let path = "widgets/7"
+  let prepare: @Sendable (inout HTTPRequest) -> Void
+
+  func preflight(_ request: inout HTTPRequest) async throws { prepare(&request) }
 }
 
 extension HTTPResponse {

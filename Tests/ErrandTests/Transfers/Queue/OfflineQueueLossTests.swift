@@ -330,12 +330,14 @@ import Testing
     }
   }
 
-  @Test func `a form has the same bytes each time, as a server that knows its key expects`() async throws {
+  @Test(arguments: [false, true]) func `a form has the same bytes each time, as a server that knows its key expects`(
+    isOnce: Bool
+  ) async throws {
     try await withFolder { folder in
       let isBusy = Shared(true)
       let remote = Remote { _ in isBusy.withLock { $0 } ? 503 : .created }
       let queue = try remote.queue(folder)
-      try await queue.add(Photo(name: "a"))
+      try await queue.add(Photo(name: "a", isOnce: isOnce))
       try await queue.deliver()
       isBusy.withLock { $0 = false }
       #expect(try await queue.deliver().count == 1)
