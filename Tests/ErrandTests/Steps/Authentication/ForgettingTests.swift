@@ -96,7 +96,7 @@ import Testing
     let (desk, sent) = (Desk(isSigningOut: true, fails: fails, stored: "old"), Shared<[String?]>([]))
     let authentication = Authentication.custom(desk)
     desk.authentication.withLock { $0 = authentication }
-    let shop = shop(authentication, sent)
+    let shop = shop(authentication, sent, refuses: "none")
     if isLoaded { try await shop.task().run() }
     desk.isAgeing.withLock { $0 = true }
     if fails {
