@@ -48,9 +48,11 @@ import Testing
     async throws
   {
     gate.open()
-    let failing = shop(status: .notFound)
+    let failing = CachedShop(configure: { ($0.coalescesRequests, $0.cache) = (true, nil) }) { _, _ in
+      throw TaskError(.connectionLost, "it broke", phase: .receiving)
+    }
     let own = try #require(await taskError { _ = try await failing.task().download() })
-    #expect(own.reason == "404 Not Found: 1" && !own.isOfAnotherCall)
+    #expect(own.reason == "it broke" && !own.isOfAnotherCall)
     let other = shop()
     await other.server.update { $0.authentication = .bearer { try await failing.task().download() } }
     let nested = try #require(await taskError { _ = try await other.task().download() })
