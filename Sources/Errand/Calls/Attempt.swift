@@ -153,8 +153,8 @@ final class Attempt: Sendable {
       report(error, to: permit)
       throw error
     }
+    call.keepCookies(of: response, to: request)  // before its slot is free: the next request sends them
     hold(slot, permit, until: response)
-    call.keepCookies(of: response, to: request)
     if response.status == .partialContent { response.unaskedPart = response.refusedPart(of: request) }
     if call.showsResponsesToSteps { state.withLock { [part = response.unaskedPart] in $0.unaskedPart = part } }
     return response
