@@ -68,7 +68,9 @@ struct CacheWriteScenario: Scenario {
   func run(_ options: BenchOptions) async throws -> any BenchReport {
     guard let folder = options.file else { throw BenchError("cache-write needs --file") }
     let load = try CacheLoad(folder, seed: options.seed)
+    let parent = getppid()
     return try await BenchResult.measure("cache-write", options) {
+      guard getppid() == parent else { throw BenchError("the program that started this one has ended") }
       try await load.store(.random(in: 0..<CacheLoad.keys))
       _ = try await load.check(.random(in: 0..<CacheLoad.keys))
       return 1

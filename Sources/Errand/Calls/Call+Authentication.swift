@@ -43,65 +43,22 @@ extension Call {
 
   /// The reason not to send a refused request again; nil where there is none.
   private func obstacle(toReplaying request: HTTPRequest, after response: HTTPResponse) -> String? {
-    guard request.body.isReplayable else { return "its body comes once" }
-    guard plan.idempotency != .neverRepeat else { return Self.onceOnly(request.method) }
+    if let obstacle = obstacle(toAnswering: request) { return obstacle }
     // A refused request has done nothing (RFC 9110 §15.5.2), but one that was redirected on its way there may have.
     let isDirect = response.url == request.url && response.redirects.isEmpty
-    guard isDirect || request.isRepeatable(plan.idempotency) else {
-      return Self.onceOnly(request.method)
-    }
-    return nil
+    return isDirect || request.isRepeatable(plan.idempotency) ? nil : Self.onceOnly(request.method)
+  }
+
+  /// The reason not to send a request again that was challenged, and so has done nothing; nil where there is none.
+  func obstacle(toAnswering request: HTTPRequest) -> String? {
+    guard request.body.isReplayable else { return "its body comes once" }
+    return plan.idempotency == .neverRepeat ? Self.onceOnly(request.method) : nil
   }
 
   /// Spends what a replay costs from the host's retry budget: one repetition for all requests that a new token is for.
   private func spendReplay(of request: HTTPRequest, with source: any CredentialSource, version: Int) -> String? {
     guard let host = Origin(request.url) else { return nil }
     return source.spend(version) { manager.retries.spend(for: host) } ? nil : Self.exhausted(host)
-  }
-
-  /// One hop of a request with a Digest credential: sent again after a challenge that is answered, within the time of the attempt and
-  /// with the slot that it has.
-  func signedHop(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
-    guard let digest = DigestExchange(request, plan.server.digests) else {
-      return try await carry(request, of: attempt)
-    }
-    noteRequest(request, of: attempt.number)
-    var slot = try await attempt.waitForSlot(for: request)
-    let start = attempt.spent
-    var response = try await attempt.send(request, slot, digest)
-    while true {
-      switch digest.verdict(on: response) {
-      case .stands: return response
-      case .refused(let reason):
-        noteRefusal(reason)
-        return response
-      case .again: break
-      }
-      if let obstacle = obstacle(toAnswering: request) {
-        digest.leaveChallenge()
-        noteRefusal(obstacle)
-        return response
-      }
-      await drain(response, to: request.method, attempt)
-      attempt.endHop()  // with what is left of the response, which the host took as well
-      try checkCancellation()
-      response = try await further(request, of: attempt, since: start) { next in
-        noteRequest(next, of: attempt.number)
-        if slot.isHeld {
-          attempt.goOn()
-        } else {
-          slot.giveBack()  // with the permit of a stream, which another is waited for
-          slot = try await attempt.waitForSlot(for: next)
-        }
-        return try await attempt.send(next, slot, digest)
-      }
-    }
-  }
-
-  /// The reason not to send a request again that was challenged, and so has done nothing; nil where there is none.
-  private func obstacle(toAnswering request: HTTPRequest) -> String? {
-    guard request.body.isReplayable else { return "its body comes once" }
-    return plan.idempotency == .neverRepeat ? Self.onceOnly(request.method) : nil
   }
 
   private var refreshContext: RefreshContext {

@@ -38,14 +38,18 @@ extension Call {
         case .delayOver:
           // Once one was sent beside it, the first may have come to nothing.
           let isUnderWay = first.wasSent || (number > firstNumber && first.hasEnded)
-          let action = race.delayOver(isUnderWay: isUnderWay) { takeHedge(request) }
+          var payment: RetryPayment?
+          let action = race.delayOver(isUnderWay: isUnderWay) {
+            payment = hedgePayment(for: request)
+            return payment != nil
+          }
           if action == .stop { continue }
           // Without a delay there is nothing to look again after: the slot itself is waited for.
           group.addTask { action == .wait && delay == .zero ? await self.begun(first) : await self.delay() }
           if action == .wait { continue }
           number += 1
           group.addTask(
-            operation: racing(number) { [number] in await self.hedge(number, of: Origin(request.url), again) })
+            operation: racing(number) { [number, payment] in await self.hedge(number, payment, again) })
         case .ended(let result, let number):
           let action = race.ended(isAcceptable: isAcceptable(result), asksToWait: asksToWait(result))
           let weight = weight(of: result, number, isFirst: number == firstNumber)
@@ -66,19 +70,17 @@ extension Call {
     return state.withLock { $0.isSender(number) } ? 3 : isFirst ? 2 : 1
   }
 
-  /// Makes another attempt. One of which nothing was sent costs the budget of its host nothing.
+  /// Makes another attempt, which was paid for. One of which nothing was sent costs the budget of its host nothing.
   private func hedge(
-    _ number: Int, of host: Origin?, _ again: @Sendable () async throws -> HTTPRequest
+    _ number: Int, _ payment: RetryPayment?, _ again: @Sendable () async throws -> HTTPRequest
   ) async -> AttemptResult {
-    var wasSent = false
-    defer { if !wasSent, let host { manager.retries.giveBack(for: host) } }
     do {
       try await waitOutPauses()
       if !plan.isUnseen { await plan.task.willRetry(after: .zero, attempts: trace.flightRecord.attempts) }
       trace.note(.hedgeSent(number))
       let (request, attempt) = (try await again(), Attempt(number, of: self))
       let result = await make(attempt, request)
-      wasSent = attempt.wasSent
+      if attempt.wasSent { payment?.use() }
       return result
     } catch {
       return .failure(error)
@@ -124,12 +126,12 @@ extension Call {
     return Task.isCancelled || attempt.hasEnded ? nil : .delayOver
   }
 
-  /// Spends what a hedge costs; false where none may be sent.
-  private func takeHedge(_ request: HTTPRequest) -> Bool {
-    guard !Task.isCancelled, let host = Origin(request.url) else { return false }
+  /// The payment for a hedge; nil where none may be sent.
+  private func hedgePayment(for request: HTTPRequest) -> RetryPayment? {
+    guard !Task.isCancelled, let host = Origin(request.url) else { return nil }
     let breaker = snapshot.configuration.circuitBreaker
-    if !breaker.isOff, manager.circuits.circuit(of: host) != .closed { return false }
-    return spendHedge(for: host)
+    if !breaker.isOff, manager.circuits.circuit(of: host) != .closed { return nil }
+    return hedgePayment(of: host)
   }
 
   /// True for a result that will do: any answer but one that might be better a moment later.

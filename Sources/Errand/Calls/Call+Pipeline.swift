@@ -7,6 +7,7 @@ extension Call {
     return try await call.perform(finish: finish)
   }
 
+  /// The same, of a call that others can cancel from its first moment.
   @inline(__always)
   func perform<Value: Sendable>(finish: @escaping @Sendable (Outcome) async throws -> Value) async throws -> Value {
     try await run { call in  // … begun and ended once, cancellable, under its deadline (11)
@@ -97,6 +98,45 @@ extension Call {
   func hop(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
     if request.options.answersDigest { return try await signedHop(request, of: attempt) }  // again after a challenge
     return try await carry(request, of: attempt)
+  }
+
+  /// 8.–9. One hop of a request with a Digest credential: sent again after a challenge that is answered, within the time of the attempt and
+  /// with the slot that it has.
+  private func signedHop(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
+    guard let digest = DigestExchange(request, plan.server.digests) else {
+      return try await carry(request, of: attempt)
+    }
+    noteRequest(request, of: attempt.number)
+    var slot = try await attempt.waitForSlot(for: request)
+    let start = attempt.spent
+    var response = try await attempt.send(request, slot, digest)
+    while true {
+      switch digest.verdict(on: response) {
+      case .stands: return response
+      case .refused(let reason):
+        noteRefusal(reason)
+        return response
+      case .again: break
+      }
+      if let obstacle = obstacle(toAnswering: request) {
+        digest.leaveChallenge()
+        noteRefusal(obstacle)
+        return response
+      }
+      await drain(response, to: request.method, attempt)
+      attempt.endHop()  // with what is left of the response, which the host took as well
+      try checkCancellation()
+      response = try await further(request, of: attempt, since: start) { next in
+        noteRequest(next, of: attempt.number)
+        if slot.isHeld {
+          attempt.goOn()
+        } else {
+          slot.giveBack()  // with the permit of a stream, which another is waited for
+          slot = try await attempt.waitForSlot(for: next)
+        }
+        return try await attempt.send(next, slot, digest)
+      }
+    }
   }
 
   /// 8.–9. One request for one host, and its response.

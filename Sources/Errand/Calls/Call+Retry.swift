@@ -73,12 +73,13 @@ extension Call {
     state.withLock { $0.refusal = (reason, retryPolicy.mostAttempts) }
   }
 
-  /// Spends a hedge from the host's retry budget; false, and noted, where it is used up, or where steps have made the
-  /// first request one that may not be sent twice.
-  func spendHedge(for host: Origin) -> Bool {
-    let obstacle = obstacleOfSteps ?? (manager.retries.spend(for: host) ? nil : Self.exhausted(host))
-    if let obstacle { trace.note(.retryRefused(reason: obstacle)) }
-    return obstacle == nil
+  /// Pays for a hedge from the host's retry budget; nil, and noted, where it is used up, or where steps have made the first
+  /// request one that may not be sent twice.
+  func hedgePayment(of host: Origin) -> RetryPayment? {
+    let obstacle = obstacleOfSteps
+    let payment = obstacle == nil ? manager.retries.pay(for: host) : nil
+    if payment == nil { trace.note(.retryRefused(reason: obstacle ?? Self.exhausted(host))) }
+    return payment
   }
 
   static func exhausted(_ host: Origin) -> String { "the retry budget for \(host.host) is used up" }

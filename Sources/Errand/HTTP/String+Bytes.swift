@@ -40,6 +40,17 @@ extension String {
     utf8.withContiguousStorageIfAvailable { $0.allSatisfy(allowed) } ?? utf8.allSatisfy(allowed)
   }
 
+  /// True without a control character: none of its bytes begins a line or ends a field.
+  var hasNoControls: Bool { hasOnlyBytes { $0 >= 0x20 && $0 != 0x7F } }
+
+  /// The text as a quoted string (RFC 9110 §5.6.4): a backslash stands before a quotation mark and a backslash.
+  var quoted: String {
+    let bytes = utf8.flatMap { byte in
+      byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? [UInt8(ascii: "\\"), byte] : [byte]
+    }
+    return "\"\(String(decoding: bytes, as: UTF8.self))\""
+  }
+
   /// True with U+FFFD in it, the mark of bytes that are no text.
   var hasReplacements: Bool { !hasOnlyBytes { $0 < 0x80 } && unicodeScalars.contains("\u{FFFD}") }
 

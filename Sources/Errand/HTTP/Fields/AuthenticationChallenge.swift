@@ -32,13 +32,7 @@ public struct AuthenticationChallenge: Sendable, Hashable, CustomStringConvertib
 
   /// Scheme and parameters, as they stand in a header.
   public var description: String {
-    let list = parameters.map { parameter in
-      // RFC 9110 §5.6.4: only a quotation mark and a backslash need one before them.
-      let value = parameter.value.utf8.flatMap { byte in
-        byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? [UInt8(ascii: "\\"), byte] : [byte]
-      }
-      return "\(parameter.name)=\"\(String(decoding: value, as: UTF8.self))\""
-    }
+    let list = parameters.map { "\($0.name)=\($0.value.quoted)" }
     return ([scheme] + (token68.map { [$0] } ?? [list.joined(separator: ", ")])).filter { !$0.isEmpty }
       .joined(separator: " ")
   }

@@ -68,8 +68,7 @@ extension Credential {
   /// The value of `Authorization` (RFC 7617 §2), in UTF-8.
   /// Throws ``TaskError`` with code `.badRequest` where user or password cannot be said in it.
   func basicAuthorization() throws -> String {
-    func isText(_ text: String) -> Bool { text.hasOnlyBytes { $0 >= 0x20 && $0 != 0x7F } }
-    guard !user.utf8.contains(UInt8(ascii: ":")), isText(user), isText(password) else {
+    guard !user.utf8.contains(UInt8(ascii: ":")), user.hasNoControls, password.hasNoControls else {
       throw TaskError(
         .badRequest,
         "can't sign in with Basic: the user name has a colon, or user or password a control character; use another credential",

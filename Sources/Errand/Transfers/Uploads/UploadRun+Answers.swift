@@ -38,7 +38,7 @@ extension UploadRun {
     case .rejected:
       keep.forget()
       let error = TaskError.refused(answer, server)
-      rejection = error
+      lastWord = error
       throw error
     }
   }
@@ -49,7 +49,7 @@ extension UploadRun {
     if mayBeWhole, makePlan().idempotency != .safeToRepeat {
       var error = TaskError.refused(answer, server)
       error.retryRefusal = "the server may have all of \(job.name): discard() has it sent once more"
-      rejection = error
+      lastWord = error
       throw error
     }
     (session, offset, isRestored) = (nil, nil, false)

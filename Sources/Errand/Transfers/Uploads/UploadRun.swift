@@ -44,7 +44,7 @@ actor UploadRun {
   private var hasGainedSince = false
   var result: TaskResponse<Data>?
   /// The error after which nothing is tried again: a server has all and refuses it, or may have all.
-  var rejection: TaskError?
+  var lastWord: TaskError?
 
   init(
     _ makePlan: @escaping @Sendable () -> TaskPlan, _ job: ResumableUpload.Job, _ keep: UploadKeep,
@@ -92,7 +92,7 @@ actor UploadRun {
     } catch is TransferDesk.Held {
       offset = nil
     } catch let error as TaskError {
-      if let rejection { throw rejection }
+      if let lastWord { throw lastWord }
       offset = nil
       retry.failed(error, hasGained: hasGained || hasGainedSince)
       hasGainedSince = false
@@ -107,21 +107,24 @@ actor UploadRun {
   /// True where the next request begins the upload and, as there are no bytes, is the whole of it.
   private var beginsWhole: Bool { session == nil && length == 0 && job.dialect.endsWithLastByte }
 
-  /// The request that begins the upload, with its key where the task has one.
-  private func beginning() -> UploadRequest {
-    let plan = makePlan()
+  /// The request that begins the upload, with its key where that is drawn.
+  private var beginning: UploadRequest {
     var request = job.dialect.begin(UploadSource(fileName: job.name, length: length, type: job.type))
-    if plan.idempotency == .key || plan.headers.contains(.idempotencyKey) {
-      key = key ?? plan.headers[.idempotencyKey] ?? server.manager.random.key()
-      request.headers[.idempotencyKey] = key
-    }
+    if let key { request.headers[.idempotencyKey] = key }
     return request
+  }
+
+  /// A key for the request that begins the upload, where the task has one.
+  private func drawnKey() -> String? {
+    let plan = makePlan()
+    if let own = plan.headers[.idempotencyKey] { return own }
+    return plan.idempotency == .key ? server.manager.random.key() : nil
   }
 
   /// The method of the request that begins the upload, where it was perhaps read and may not be sent twice; nil where it may.
   private var onceOnly: HTTPMethod? {
     guard session == nil, mayBeWhole else { return nil }
-    let request = beginning()
+    let request = beginning
     return makePlan().idempotency.allowsRepetition(of: request.method, request.headers) ? nil : request.method
   }
 
@@ -219,7 +222,8 @@ actor UploadRun {
       let answer = try await send(inquiry, to: url, .none)
       if answer.status.kind == .success { checksum = job.dialect.checksum(by: UploadAnswer(answer)) }
     }
-    let request = beginning()
+    key = key ?? drawnKey()
+    let request = beginning
     let answer = try await ending(beginsWhole) {
       try await send(request, to: url, request.content == .ofTask ? .own : .none)
     }

@@ -34,21 +34,21 @@ struct DigestAnswer {
     var parts: [String] = []
     // A server of RFC 7616 reads the star; older ones take UTF-8 as it is (§3.4 and §3.9.2).
     if challenge.hashesUser {
-      parts.append("username=\(quoted(hash("\(credential.user):\(challenge.realm)")))")
+      parts.append("username=\(hash("\(credential.user):\(challenge.realm)").quoted)")
     } else if challenge.isUTF8, !credential.user.hasOnlyBytes(where: { $0 < 0x80 }) {
       let user = credential.user.percentEncodedBytes(except: "-._~")
       parts.append("username*=UTF-8''\(String(decoding: user, as: UTF8.self))")
     } else {
-      parts.append("username=\(quoted(credential.user))")
+      parts.append("username=\(credential.user.quoted)")
     }
-    parts += ["realm=\(quoted(challenge.realm))", "nonce=\(quoted(challenge.nonce))", "uri=\(quoted(target))"]
-    parts.append("response=\(quoted(response))")
+    parts += ["realm=\(challenge.realm.quoted)", "nonce=\(challenge.nonce.quoted)", "uri=\(target.quoted)"]
+    parts.append("response=\(response.quoted)")
     if challenge.statesAlgorithm { parts.append("algorithm=\(challenge.algorithm.rawValue)") }
     if challenge.protection != .none { parts += ["qop=\(challenge.protection.rawValue)", "nc=\(count)"] }
     if challenge.protection != .none || challenge.algorithm.isOfSession {
-      parts.append("cnonce=\(quoted(session.clientNonce))")
+      parts.append("cnonce=\(session.clientNonce.quoted)")
     }
-    if let opaque = challenge.opaque { parts.append("opaque=\(quoted(opaque))") }
+    if let opaque = challenge.opaque { parts.append("opaque=\(opaque.quoted)") }
     if challenge.hashesUser { parts.append("userhash=true") }
     return "Digest " + parts.joined(separator: ", ")
   }
@@ -72,12 +72,4 @@ struct DigestAnswer {
   }
 
   private func hash(_ text: String) -> String { challenge.algorithm.hash(text) }
-
-  // RFC 9110 §5.6.4.
-  private func quoted(_ text: String) -> String {
-    let bytes = text.utf8.flatMap { byte in
-      byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? [UInt8(ascii: "\\"), byte] : [byte]
-    }
-    return "\"\(String(decoding: bytes, as: UTF8.self))\""
-  }
 }

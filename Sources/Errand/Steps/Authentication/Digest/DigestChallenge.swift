@@ -76,7 +76,7 @@ struct DigestChallenge: Sendable, Equatable {
     guard size <= Self.largestSize else {
       throw Refusal(reason: "its Digest challenge is larger than \(Self.largestSize >> 10) KiB")
     }
-    guard [realm, nonce, opaque ?? ""].allSatisfy({ $0.hasOnlyBytes { $0 >= 0x20 && $0 != 0x7F } }) else {
+    guard [realm, nonce, opaque ?? ""].allSatisfy(\.hasNoControls) else {
       throw Refusal(reason: "its Digest challenge has a control character")
     }
     self.realm = realm

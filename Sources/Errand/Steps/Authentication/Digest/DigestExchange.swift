@@ -95,8 +95,7 @@ extension HTTPHeaders {
     let read: HTTPHeaders = [.wwwAuthenticate: "Digest \(info)"]
     let nonce = read.challenges.first?["nextnonce"] ?? ""
     let isUsable =
-      !nonce.isEmpty && nonce.utf8.count <= DigestChallenge.largestSize
-      && nonce.hasOnlyBytes { $0 >= 0x20 && $0 != 0x7F }
+      !nonce.isEmpty && nonce.utf8.count <= DigestChallenge.largestSize && nonce.hasNoControls
     return isUsable ? nonce : nil
   }
 }
