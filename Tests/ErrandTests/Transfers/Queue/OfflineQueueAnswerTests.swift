@@ -1,0 +1,133 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// What a server or a hook says of a task, and whether that has left the queue then.
+@Suite struct OfflineQueueAnswerTests {
+  @Test func `what may never be repeated is sent once a delivery`() async throws {
+    try await withFolder { folder in
+      let remote = QueueRemote { _ in .serviceUnavailable }
+      let queue = try OfflineQueue(in: folder, on: remote.server, types: [Queued.Payment.self])
+      try await queue.add(Queued.Payment())
+      #expect(try await queue.deliver().map(\.hasLeft) == [false])
+      #expect(remote.bodies.count == 1)
+    }
+  }
+
+  private struct Unwritable: Error {}
+
+  @Test(arguments: [false, true]) func `what the server has accepted is not sent again, whatever a hook says then`(
+    isNested: Bool
+  ) async throws {
+    try await withFolder { folder in
+      let (remote, other) = (QueueRemote(), QueueRemote { _ in .notFound })
+      await remote.server.update { [server = other.server] settings in
+        settings.postflight = { _, _ in
+          if isNested { try await Queued.Ping().on(server).run() } else { throw Unwritable() }
+        }
+      }
+      let queue = try OfflineQueue(in: folder, on: remote.server, types: [Queued.Payment.self])
+      try await queue.add(Queued.Payment())
+      for hasLeft in [[true], []] { #expect(try await queue.deliver().map(\.hasLeft) == hasLeft) }
+      #expect(remote.bodies.count == 1)
+      #expect(try await queue.setAside.count == 1)
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a hook that a page for signing in fails keeps the task, a cancelled one does not`(
+    strays: Bool
+  ) async throws {
+    try await withFolder { folder in
+      let remote = QueueRemote { request, _ in
+        guard strays, request.url.path == "/payments" else { return HTTPResponse(.created, url: request.url) }
+        return HTTPResponse(.found, url: request.url, headers: [.location: "/sign-in"])
+      }
+      await remote.server.update { settings in
+        settings.postflight = { _, _ in if strays { throw Unwritable() } else { throw CancellationError() } }
+      }
+      let queue = try OfflineQueue(in: folder, on: remote.server, types: [Queued.Payment.self])
+      try await queue.add(Queued.Payment())
+      let outcome = try await queue.deliver().first?.outcome
+      if strays {
+        guard case .stays = outcome else { throw TaskError(.internal, "the task has left", phase: .finishing) }
+      } else {
+        guard case .delivered(.created) = outcome else { throw TaskError(.internal, "it stays", phase: .finishing) }
+      }
+    }
+  }
+
+  @Test(arguments: [false, true]) func `the failure of a call that a hook makes is none of the task's`(signsIn: Bool)
+    async throws
+  {
+    try await withFolder { folder in
+      let (remote, other) = (QueueRemote(), QueueRemote { _ in .notFound })
+      let isBroken = Shared(true)
+      await remote.server.update { [server = other.server] settings in
+        let token = { @Sendable in
+          if isBroken.withLock({ $0 }) { try await Queued.Ping().on(server).run() }
+          return "t"
+        }
+        if signsIn {
+          settings.authentication = .bearer(token)
+        } else {
+          settings.preflight = { _, _ in _ = try await token() }
+        }
+      }
+      let queue = try remote.queue(folder)
+      try await queue.add(Queued.Note(uploadPayload: "kept"))
+      guard case .stays(let error as TaskError) = try await queue.deliver().first?.outcome else {
+        throw TaskError(.internal, "the task has left", phase: .finishing)
+      }
+      #expect(error.code == .badStatus && error.reason.hasPrefix("GET https://shop.test/ping sent for it: 404"))
+      #expect(remote.bodies.isEmpty && error.url == (signsIn ? "https://shop.test/notes" : nil))
+      isBroken.withLock { $0 = false }
+      remote.clock.advance(by: .seconds(3600))  // a source of tokens that has failed is left alone for a while
+      #expect(try await queue.deliver().map(\.hasLeft) == [true])
+      let left = try Queued.files(in: folder)
+      #expect(remote.bodies.count == 1 && left.isEmpty)
+    }
+  }
+
+  @Test(arguments: [(301, false), (302, false), (303, true), (307, true)])
+  func `a redirect to a page where people sign in delivers nothing`(status: Int, isDelivered: Bool) async throws {
+    try await withFolder { folder in
+      let remote = QueueRemote { request, _ in
+        guard request.url.path == "/notes" else { return HTTPResponse(.ok, url: request.url) }
+        return HTTPResponse(HTTPStatus(status), url: request.url, headers: ["Location": "/login"])
+      }
+      let queue = try remote.queue(folder)
+      try await queue.add(Queued.Note(uploadPayload: "a"))
+      #expect(try await queue.deliver().map(\.hasLeft) == [isDelivered])
+      #expect(try Queued.files(in: folder).isEmpty == isDelivered)
+    }
+  }
+
+  @Test func `a cache delivers nothing`() async throws {
+    try await withFolder { folder in
+      let remote = QueueRemote { request, _ in
+        HTTPResponse(.ok, url: request.url, headers: ["Cache-Control": "max-age=60"])
+      }
+      await remote.server.update { $0.cache = MemoryCache() }
+      let queue = try remote.queue(folder)
+      for _ in 0..<2 { try await queue.add(Queued.Ping()) }
+      #expect(try await queue.deliver().count == 2)
+      #expect(remote.bodies.count == 2)
+    }
+  }
+
+  @Test(arguments: [true, false]) func `a response that is returned and no success delivers nothing`(isOfTask: Bool)
+    async throws
+  {
+    try await withFolder { folder in
+      let remote = QueueRemote { _ in .serviceUnavailable }
+      if !isOfTask { await remote.server.update { $0.reportBadHTTPStatusAsError = false } }
+      let queue = try OfflineQueue(in: folder, on: remote.server, types: [Queued.Report.self, Queued.Note.self])
+      if isOfTask { try await queue.add(Queued.Report()) } else { try await queue.add(Queued.Note(uploadPayload: "a")) }
+      #expect(try await queue.deliver().map(\.hasLeft) == [false])
+      #expect(try Queued.files(in: folder).count == 1)
+    }
+  }
+}
