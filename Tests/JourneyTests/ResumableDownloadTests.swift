@@ -150,6 +150,25 @@ import Testing
     }
   }
 
+  @Test func `a refusal of a call that a hook makes throws nothing away`() async throws {
+    let shop = try RangeShop(retry: .never)
+    shop.file.withLock { $0.cuts = [60_000] }
+    let other = Server(
+      remote: "https://other.test",
+      transport: StubTransport { HTTPResponse(.preconditionFailed, url: $0.url) }, environment: [:])
+    try await inFolder(shop) { place in
+      await #expect(throws: TaskError.self) { try await shop.download(to: place).run() }
+      await shop.server.update { settings in
+        settings.preflight = { _, _ in try await URLTask(shop.mock.url).on(other).run() }
+      }
+      let error = await #expect(throws: TaskError.self) { try await shop.download(to: place).run() }
+      #expect(error?.status == .preconditionFailed && error?.isOfAnotherCall == true)
+      await shop.server.update { $0.preflight = nil }
+      try await shop.download(to: place).run()
+      #expect(shop.ranges == ["", "bytes=60000-"])
+    }
+  }
+
   @Test func `another file at the same place is begun again, whatever its tag`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cuts = [60_000] }
