@@ -90,7 +90,10 @@ final class Surroundings: Sendable {
   private static func authentication(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> Authentication? {
     let authentication =
       plan.authentication.isInherited ? snapshot.configuration.authentication : plan.authentication
-    return authentication.isNone ? nil : authentication
+    if authentication.isNone { return nil }
+    // Once, as the call begins: a refresh that it is part of may end before it does.
+    let rest = authentication.outsideOfRefreshes
+    return rest.isNone ? nil : rest
   }
 
   private static func attemptSteps(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> [any PerAttemptStep] {

@@ -127,10 +127,16 @@ extension Authentication {
     for rule in rules ?? [] { try await rule.source.forget() }
   }
 
+  /// Those whose refresh or removal the surrounding Swift task is no part of: what that sends is not signed in by them, for it
+  /// would wait for itself.
+  var outsideOfRefreshes: Authentication {
+    guard let rules, rules.contains(where: { RefreshScope.contains($0.source) }) else { return self }
+    return Authentication(rules: rules.filter { !RefreshScope.contains($0.source) })
+  }
+
   /// The source that signs a request for `url` in, and the account that it signs in to; nil where there is none.
   func source(for url: URL, isHome: (URL) -> Bool) -> (source: any CredentialSource, account: String)? {
     let rule = (rules ?? []).first { rule in
-      if RefreshScope.contains(rule.source) { return false }
       if let origins = rule.origins {
         guard let origin = Origin(url), origins.contains(origin) else { return false }
       } else if !isHome(url) {

@@ -265,10 +265,11 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
 
   /// Throws where a request cannot carry a token: neither that of the call, which may be a special one, nor a plain one.
   private func tryOut(_ token: Method.Token, _ flight: Underway) throws {
-    var (request, plain) = (flight.request, HTTPRequest(.get, flight.request.url))
+    var request = flight.request
     do {
       try method.apply(token, to: &request)
     } catch {
+      var plain = HTTPRequest(.get, request.url)
       try method.apply(token, to: &plain)
     }
   }

@@ -125,4 +125,17 @@ import Testing
     }
     #expect(known(&memory, bob)?.challenge.nonce == "b")
   }
+
+  @Test func `sessions that cover nothing push out none that is used`() throws {
+    var memory = DigestMemory()
+    let (ann, bob) = (try owner(), try owner("bob"))
+    memory.accepted(memory.session(for: try challenge("n"), ann, clientNonce: "c"), ann, next: nil)
+    for number in 0..<(2 * DigestMemory.limit) {
+      let elsewhere = try challenge("\(number)", realm: "r", #"qop="auth", domain="https://other.test/""#)
+      #expect(elsewhere.domain == [])
+      memory.accepted(memory.session(for: elsewhere, bob, clientNonce: "c"), bob, next: "next \(number)")
+    }
+    let (kept, other) = (known(&memory, ann), known(&memory, bob))
+    #expect(kept != nil && other == nil)
+  }
 }

@@ -176,4 +176,74 @@ import Testing
     try await left.withLock { $0 }?.value
     #expect(sent.withLock { $0 } == ["Bearer t", "Bearer t"])
   }
+
+  @Test func `a call of a refresh is never signed in by it, not even once that was cancelled`() async throws {
+    let (own, isLost, mayAnswer) = (Shared<TaskHandle<String>?>(nil), Gate(), Gate())
+    let (asked, logins, server) = (Counter(), Shared<[String?]>([]), Shared<Server?>(nil))
+    let shop = VirtualShop(
+      configure: {
+        $0.retryPolicy = .fixed(retries: 1, delay: .zero)
+        $0.authentication = .bearer {
+          asked.add()
+          let handle = try own.withLock { own in
+            let login = CachedTask(path: "login").on(try #require(server.withLock { $0 }))
+            own = own ?? login.server.manager.start(login)
+            return try #require(own)
+          }
+          return try await handle.value
+        }
+      },
+      answer: { _, request, _ in
+        guard request.url.path == "/login" else { return .text("data", for: request) }
+        let count = logins.withLock { logins in
+          logins.append(request.headers[.authorization])
+          return logins.count
+        }
+        if count > 1 { return .text("t", for: request) }
+        isLost.open()
+        await mayAnswer.wait()
+        return .unavailable(request)
+      })
+    server.withLock { $0 = shop.server }
+    let first = Task { try await CachedTask(path: "a").on(shop.server).download() }
+    await isLost.wait()
+    first.cancel()
+    await #expect(throws: CancellationError.self) { try await first.value }
+    mayAnswer.open()
+    let login = try #require(own.withLock { $0 })
+    let isDone = await eventually { login.state.isOver }
+    #expect(isDone, "it waits for itself")
+    if !isDone { login.cancel() }
+    #expect(try await CachedTask(path: "b").on(shop.server).download() == "data")
+    #expect(logins.withLock { $0 } == [nil, nil] && asked.count == 2)
+  }
+
+  @Test func `a call without authentication shares no request that a refresh has left behind`() async throws {
+    let (server, isSent, mayAnswer) = (Shared<Server?>(nil), Gate(), Gate())
+    let left = Shared<Task<String, any Error>?>(nil)
+    let shop = VirtualShop(
+      configure: {
+        ($0.coalescesRequests, $0.retryPolicy) = (true, .fixed(retries: 1, delay: .zero))
+        $0.authentication = .bearer {
+          let shop = try #require(server.withLock { $0 })
+          let later = Task { try await CachedTask(path: "config").on(shop).download() }
+          left.withLock { $0 = later }
+          await isSent.wait()
+          return "alice"
+        }
+      },
+      answer: { number, request, _ in
+        guard request.url.path == "/config" else { return .text("data", for: request) }
+        isSent.open()
+        await mayAnswer.wait()
+        return number == 1 ? .unavailable(request) : .text(request.headers[.authorization] ?? "nobody", for: request)
+      })
+    server.withLock { $0 = shop.server }
+    #expect(try await CachedTask(path: "a").on(shop.server).download() == "data")
+    let anonymous = Task { try await CachedTask(path: "config").on(shop.server).authenticated(.none).download() }
+    #expect(await eventually { shop.manager.callCount == 2 })
+    mayAnswer.open()
+    #expect(try await anonymous.value == "nobody")
+    #expect(try await left.withLock { $0 }?.value == "nobody")
+  }
 }

@@ -64,14 +64,16 @@ struct DigestMemory {
   /// A server has accepted a session, and perhaps named the next nonce (RFC 7616 §3.5).
   mutating func accepted(_ session: DigestSession, _ owner: Owner, next: String?) {
     let index = self.index(of: session.challenge, owner) ?? add(session, owner, .tried)
-    if entries[index].standing == .tried { entries[index].standing = .known }
+    // One that covers nothing signs no request in before it is challenged.
+    let standing: Standing = session.challenge.domain == [] ? .over : .known
+    if entries[index].standing == .tried { entries[index].standing = standing }
     guard let next, next != session.challenge.nonce else { return }
     entries[index].standing = .over
     var successor = session
     successor.challenge.nonce = next
     successor.count = 0
     guard self.index(of: successor.challenge, owner) == nil else { return }
-    add(successor, owner, .known)
+    add(successor, owner, standing)
   }
 
   /// A server has refused a session.
