@@ -16,19 +16,13 @@ extension Attempt {
     $current.withValue(nil) { Task { await work() } }
   }
 
-  /// True where an attempt is around this one.
+  /// True where this one was begun within another. What that has begun may be awaited by others, also once it has ended.
   var isWithinAnother: Bool { around != nil }
 
-  /// The innermost attempt around this one that is under way: what one has begun and left behind is awaited by nobody.
+  /// The innermost attempt around this one.
   private var around: Attempt? {
     let current = Self.current
-    var next = current === self ? state.withLock { $0.outer } : current
-    while let attempt = next {
-      let (hasEnded, outer) = attempt.state.withLock { ($0.hasEnded, $0.outer) }
-      if !hasEnded { return attempt }
-      next = outer
-    }
-    return nil
+    return current === self ? state.withLock { $0.outer } : current
   }
 
   /// Has the attempts around this one give their slots back: they wait for it, and it for a slot.
@@ -44,6 +38,18 @@ extension Attempt {
       let (slot, outer) = attempt.state.withLock { ($0.slot, $0.outer) }
       slot?.giveBack()
       next = outer
+    }
+  }
+}
+
+extension AsyncStream where Element: Sendable {
+  /// The same elements, of work that may need the slots of the attempts around the reader: they give them back before it waits, as
+  /// long as `isUnderWay`.
+  func releasingSlots(while isUnderWay: @escaping @Sendable () -> Bool) -> AsyncStream {
+    AsyncStream {
+      if isUnderWay() { Attempt.releaseSurrounding() }
+      var iterator = makeAsyncIterator()
+      return await iterator.next()
     }
   }
 }

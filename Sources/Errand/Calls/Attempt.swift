@@ -30,7 +30,7 @@ final class Attempt: Sendable {
     var saysNothingSent = false
     /// The slot of the last request, where it may be given back before its body has ended.
     weak var slot: AdmissionSlot?
-    /// The attempt that waits for this one's call, by a step of its own or by its body.
+    /// The attempt that waits for this one's call, by a step of its own or by its body; nil once this one has ended.
     var outer: Attempt?
     /// True once its observers were told how the connection of the last request came about.
     var hasToldPhases = false
@@ -137,14 +137,14 @@ final class Attempt: Sendable {
   ) async throws -> HTTPResponse {
     let host = slot.host
     // Sending the request, or seeing its response, may wait for another call.
-    let mayMakeCalls = request.body.isStream || call.transportMayCallApp
-    if mayMakeCalls || call.showsResponsesToSteps { state.withLock { $0.slot = slot } }
+    let asksApp = request.body.isStream || call.transportMayCallApp
+    if asksApp || call.showsResponsesToSteps { state.withLock { $0.slot = slot } }
     var permit: CircuitPermit?
     var response: HTTPResponse
     do {
       let breaker = call.snapshot.configuration.circuitBreaker
       if !breaker.isOff { permit = try call.manager.circuits.permit(for: host, breaker) }
-      if mayMakeCalls {
+      if asksApp {
         response = try await sendEnclosing(request, to: host, digest)
       } else {
         response = try await call.transmit(prepared(request, digest), to: host)
@@ -313,7 +313,7 @@ final class Attempt: Sendable {
     let now = time ?? call.trace.elapsed
     let (record, starter) = state.withLock { state -> (AttemptRecord?, Waiter<Void>?) in
       guard !state.hasEnded else { return (nil, nil) }
-      defer { state.starter = nil }
+      defer { (state.starter, state.outer) = (nil, nil) }
       state.hasEnded = true
       state.keep(at: now, status, version)
       if let timings { state.record.timings = timings }

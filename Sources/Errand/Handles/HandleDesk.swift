@@ -172,14 +172,14 @@ final class HandleDesk<Value: Sendable>: Sendable {
 
   /// The events of the present round, past and to come.
   func events() -> Events {
-    Attempt.releaseSurrounding()  // whoever reads them waits for the call
     let (stream, reader) = Events.makeStream(bufferingPolicy: .bufferingNewest(Self.unreadEvents))
     // Under the lock, so that old and new come in order: a continuation takes an element and calls nothing.
-    state.withLock { state in
+    let round = state.withLock { state in
       for event in state.events { reader.yield(event) }
       if state.progress.state.isOver { reader.finish() } else { state.readers.append(reader) }
+      return state.progress.round
     }
-    return stream
+    return stream.releasingSlots { [weak self] in self?.isUnderWay(round) ?? false }
   }
 
   private func note(_ event: TaskEvent, _ round: Int) {
@@ -196,14 +196,19 @@ final class HandleDesk<Value: Sendable>: Sendable {
 
   /// The progress of the present round, from the last that is known.
   func transfers() -> Transfers {
-    Attempt.releaseSurrounding()
     // A slow reader gets the newest: the others are past.
     let (stream, watcher) = Transfers.makeStream(bufferingPolicy: .bufferingNewest(1))
-    state.withLock { state in
+    let round = state.withLock { state in
       if let transfer = state.transfer { watcher.yield(transfer) }
       if state.progress.state.isOver { watcher.finish() } else { state.watchers.append(watcher) }
+      return state.progress.round
     }
-    return stream
+    return stream.releasingSlots { [weak self] in self?.isUnderWay(round) ?? false }
+  }
+
+  /// True while a round goes on.
+  private func isUnderWay(_ round: Int) -> Bool {
+    state.withLock { $0.progress.round == round && !$0.progress.state.isOver }
   }
 
   private func note(_ transfer: TransferProgress, _ round: Int) {

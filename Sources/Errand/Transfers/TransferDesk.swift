@@ -175,7 +175,7 @@ final class TransferDesk: Sendable {
       return state.life.state.isOver
     }
     if isOver { reader.finish() }
-    return stream
+    return stream.releasingSlots { [weak self] in self?.transferState.isOver == false }
   }
 
   private func leave(_ id: Int) { _ = state.withLock { $0.readers.removeValue(forKey: id) } }

@@ -76,24 +76,89 @@ import Testing
     for upload in uploads { #expect(try await upload.value.status == .ok) }
   }
 
-  @Test(arguments: [false, true]) func `a body waits for what was started elsewhere`(byEvents: Bool) async throws {
+  private enum Watching: CaseIterable { case value, events, earlierEvents, progress, earlierProgress }
+
+  @Test(arguments: Watching.allCases) private func `a body waits for what was started elsewhere`(by watching: Watching)
+    async throws
+  {
     let shop = shop(perHost: 1)
-    let (isSending, handles) = (Gate(), Shared<TaskHandle<String>?>(nil))
-    let isStarted = Gate()
+    let (isSending, isStarted) = (Gate(), Gate())
+    let started = Shared<(handle: TaskHandle<String>, events: AsyncStream<TaskEvent>, AsyncStream<TransferProgress>)?>(
+      nil)
     let body = MadeBody(server: shop.server) {
       isSending.open()
       await isStarted.wait()
-      guard let handle = handles.withLock({ $0 }) else { return Data() }
-      if byEvents { for await _ in handle.events {} }
+      let (handle, events, progress) = try #require(started.withLock { $0 })
+      switch watching {
+      case .value: break
+      case .events: for await _ in handle.events {}
+      case .earlierEvents: for await _ in events {}
+      case .progress: for await _ in handle.progress {}
+      case .earlierProgress: for await _ in progress {}
+      }
       return Data(try await handle.value.utf8)
     }
     let upload = Task { try await body.run() }
     await isSending.wait()
     let handle = shop.manager.start(CachedTask(path: "token").on(shop.server).retry(.fixed(retries: 1, delay: .zero)))
-    handles.withLock { $0 = handle }
+    started.withLock { $0 = (handle, handle.events, handle.progress) }
     #expect(await eventually { shop.manager.throttle.waiting == 1 })
     isStarted.open()
+    let isDone = await eventually { handle.state.isOver }
+    #expect(isDone)
+    if !isDone { handle.cancel() }
     #expect(try await upload.value.status == .ok)
+  }
+
+  @Test func `a body keeps its slot while it reads the events of a call that is over`() async throws {
+    let (isRead, mayEnd) = (Gate(), Gate())
+    let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
+      try await request.body.forEachChunk { _ in }
+      return .ok(request)
+    }
+    let handle = shop.manager.start(shop.task("before"))
+    _ = try await handle.value
+    #expect(await eventually { handle.state.isOver })
+    let body = MadeBody(server: shop.server) {
+      for await _ in handle.events {}
+      for await _ in handle.progress {}
+      isRead.open()
+      await mayEnd.wait()
+      return Data()
+    }
+    let upload = Task { try await body.run() }
+    await isRead.wait()
+    #expect(shop.manager.throttle.running == 1)
+    mayEnd.open()
+    _ = try await upload.value
+  }
+
+  @Test func `a body waits for the end of a transfer that was started elsewhere`() async throws {
+    try await withFolder { folder in
+      let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
+        try await request.body.forEachChunk { _ in }
+        return .text("file", for: request)
+      }
+      let place = folder.appendingPathComponent("file")
+      let download = ResumableDownload(ShopTask(path: "file", httpMethod: .get).on(shop.server), to: place)
+      let (isSending, isStarted, isWatching) = (Gate(), Gate(), Gate())
+      let body = MadeBody(server: shop.server) {
+        isSending.open()
+        await isStarted.wait()
+        for await _ in download.states { isWatching.open() }
+        return Data()
+      }
+      let upload = Task { try await body.run() }
+      await isSending.wait()
+      let run = Task { try await download.run() }
+      #expect(await eventually { shop.manager.throttle.waiting == 1 })
+      isStarted.open()
+      await isWatching.wait()
+      let isDone = await eventually { download.state.isOver }
+      #expect(isDone)
+      if !isDone { download.cancel() }
+      _ = try await (upload.value, run.value)
+    }
   }
 
   /// A body that says that it is read, and ends with its gate.
@@ -143,7 +208,7 @@ import Testing
     }
   }
 
-  @Test func `what an attempt has left behind is awaited by nobody, and waits in line`() async throws {
+  @Test func `what an attempt has left behind is first in line, for others may wait for it`() async throws {
     let (server, begin, isHeld, mayEnd) = (Shared<Server?>(nil), Gate(), Gate(), Gate())
     let order = Shared([String]())
     let shop = VirtualShop(
@@ -160,13 +225,103 @@ import Testing
     try await shop.task("outer").run()
     let held = Task { try await shop.task("held").run() }
     await isHeld.wait()
-    begin.open()
-    #expect(await eventually { shop.manager.throttle.waiting == 1 })
     let urgent = Task { try await shop.task("urgent").priority(.urgent).run() }
+    #expect(await eventually { shop.manager.throttle.waiting == 1 })
+    begin.open()
     #expect(await eventually { shop.manager.throttle.waiting == 2 })
     mayEnd.open()
     _ = try await (held.value, urgent.value)
     #expect(await eventually { shop.manager.callCount == 0 })
-    #expect(order.withLock { $0 } == ["outer", "held", "urgent", "left-behind"])
+    #expect(order.withLock { $0 } == ["outer", "held", "left-behind", "urgent"])
+  }
+
+  @Test func `bodies wait for a token that one of them has requested, which was cancelled`() async throws {
+    let (isHeld, mayEnd, mayRequest) = (Gate(), Gate(), Gate())
+    let shop = VirtualShop(limits: ThrottleLimits(perHost: 2)) { _, request, _ in
+      if request.url.path == "/held" {
+        isHeld.open()
+        await mayEnd.wait()
+      }
+      try await request.body.forEachChunk { _ in }
+      return .text("new", for: request)
+    }
+    let held = Task { try await shop.task("held").run() }
+    await isHeld.wait()
+    let token = Shared<Task<String, any Error>?>(nil)
+    let first = Task {
+      try await MadeBody(server: shop.server) {
+        let request = Task {
+          await mayRequest.wait()
+          return try await CachedTask(path: "token").on(shop.server).download()
+        }
+        token.withLock { $0 = request }
+        try await CallClock(ManualClock()).sleep(for: .seconds(1))
+        return Data()
+      }.run()
+    }
+    #expect(await eventually { token.withLock { $0 != nil } })
+    let others = (0..<2).map { _ in
+      Task {
+        try await MadeBody(server: shop.server) {
+          Data(try await (try #require(token.withLock { $0 })).value.utf8)
+        }.run()
+      }
+    }
+    #expect(await eventually { shop.manager.throttle.waiting == 2 })
+    first.cancel()
+    await #expect(throws: CancellationError.self) { try await first.value }
+    #expect(await eventually { shop.manager.throttle.waiting == 1 })
+    mayRequest.open()
+    #expect(await eventually { shop.manager.throttle.waiting == 2 })
+    mayEnd.open()
+    _ = try await held.value
+    let isDone = await eventually { shop.manager.throttle.waiting == 0 }
+    #expect(isDone)
+    if !isDone { token.withLock { $0 }?.cancel() }
+    for upload in others { #expect(try await upload.value.status == .ok) }
+  }
+
+  private final class Marker: Sendable {}
+
+  private struct Marked: ServerGETTask {
+    let server: Server
+    let path: String
+    let marker: Marker
+  }
+
+  /// Begins the next call with each, which goes on without it.
+  private struct Heartbeat: PerAttemptStep {
+    let server: Shared<Server?>
+    let markers: Shared<[WeakMarker]>
+
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      let number = (Int(request.url.lastPathComponent) ?? 0) + 1
+      if number < 4, let server = server.withLock({ $0 }) {
+        let task = Marked(server: server, path: "\(number)", marker: Marker())
+        markers.withLock { $0.append(WeakMarker(marker: task.marker)) }
+        Task { try await task.run() }
+      }
+      return try await next(request)
+    }
+  }
+
+  private struct WeakMarker: Sendable {
+    weak let marker: Marker?
+  }
+
+  @Test func `what was begun by an attempt holds it no longer than that lasts`() async throws {
+    let (server, markers, mayEnd) = (Shared<Server?>(nil), Shared<[WeakMarker]>([]), Gate())
+    let shop = VirtualShop(configure: { $0.perAttemptSteps = [Heartbeat(server: server, markers: markers)] }) {
+      _, request, _ in
+      if request.url.path == "/3" { await mayEnd.wait() }
+      return .ok(request)
+    }
+    server.withLock { $0 = shop.server }
+    try await shop.task("0").run()
+    #expect(await eventually { shop.manager.callCount == 1 && markers.withLock { $0.count } == 3 })
+    // The second is the attempt that the third was begun in.
+    #expect(await eventually { markers.withLock { $0.map { $0.marker != nil } } == [false, true, true] })
+    mayEnd.open()
+    #expect(await eventually { shop.manager.callCount == 0 })
   }
 }
