@@ -45,6 +45,22 @@ import Testing
     }
   }
 
+  @Test func `a last piece that a hook keeps from being sent is nothing that the server has`() async throws {
+    struct Locked: Error {}
+    try await withUpload(1000) { file, _ in
+      let (store, isLocked) = (try UploadShop(), Shared(true))
+      await store.server.update { settings in
+        settings.preflight = { _, request in
+          if request.method == .patch, isLocked.withLock({ $0.take() }) { throw Locked() }
+        }
+      }
+      await #expect(throws: Locked.self) { try await store.upload(file, by: .tus).run() }
+      store.upload.withLock { $0.isThere = false }  // the server has cleared up
+      try await store.upload(file, by: .tus).run()
+      #expect(store.mock.requests.map(\.method) == [.post, .head, .post, .patch])
+    }
+  }
+
   @Test func `a task that may be repeated has it begun again`() async throws {
     try await withUpload(100_000) { file, data in
       let (store, isFirst) = (try UploadShop(), Shared(true))

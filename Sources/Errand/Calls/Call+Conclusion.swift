@@ -29,7 +29,8 @@ extension Call {
     } catch {
       var head = outcome.response
       (head.body, head.maker) = (HTTPResponseBody(), nil)  // which would hold the call
-      state.withLock { [head] in $0.failedAnswer = head }
+      let isCancelled = error is CancellationError || Task.isCancelled
+      state.withLock { [head] in $0.failedAnswer = (head, isCancelled) }
       throw error
     }
   }

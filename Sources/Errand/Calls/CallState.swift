@@ -26,8 +26,8 @@ struct CallState {
   var built: (method: HTTPMethod, url: URL)?
   /// The head of the last response.
   var response: HTTPResponse?
-  /// The head of the answer that was accepted, where what is made of it failed.
-  var failedAnswer: HTTPResponse?
+  /// The head of the answer that was accepted, where what is made of it failed, or was cancelled.
+  var failedAnswer: (head: HTTPResponse, isCancelled: Bool)?
   var bytesSent = 0
   /// The reason why the last part that came is not the one of its request, which a step may make another response of.
   var unaskedPart: String?

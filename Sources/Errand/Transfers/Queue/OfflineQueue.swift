@@ -271,7 +271,7 @@ public actor OfflineQueue {
     } catch {
       // What a hook throws then is no reason to send again what the server has accepted.
       if let answer = call.state.withLock({ $0.failedAnswer }) {
-        return fate(by: answer) { error is CancellationError ? .delivered(answer.status) : .failed(error) }
+        return fate(by: answer.head) { answer.isCancelled ? .delivered(answer.head.status) : .failed(error) }
       }
       guard QueueRules.stays(after: error) else { return .leaves(.failed(error)) }
       let now = server.manager.dates.now

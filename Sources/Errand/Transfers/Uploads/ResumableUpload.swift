@@ -141,7 +141,7 @@ public final class ResumableUpload: Sendable {
 
   /// Has the server forget an upload that does not run, and forgets it here; where the server cannot be asked, it is kept for another try.
   /// Throws ``TaskError`` with code `.transferInUse` while it runs, or that of the request; one of 405 or 501 says that the server never forgets
-  /// an upload, which is forgotten here then.
+  /// an upload, which is forgotten here then. So is one that the server may have whole, and refuses to forget, as with 403.
   public func discard() async throws { try await withRun { try await $0.discard() } }
 
   /// The place that the server has named for the upload; nil until a run, or ``discard()``, knows it.

@@ -34,6 +34,8 @@ actor UploadRun {
   /// True where the server may have all: what ends the upload was sent, and the server has not said since that it has less. What is then
   /// gone there may have been taken: it is not begun again, unless the task allows that.
   var mayBeWhole = false
+  /// True where nothing of the last request that failed has reached the server.
+  private var isUnsent = false
   /// The answer of a server that took the last piece, and did not say that it has all.
   var taken: TaskResponse<Data>?
   /// The `Idempotency-Key` of the request that begins the upload, the same until that is answered.
@@ -138,6 +140,7 @@ actor UploadRun {
     }
     let (piece, content) = try await piece(at: offset, of: session)
     let request = job.dialect.send(piece, of: session)
+    hasSentLast = hasSentLast || piece.isLast
     let answer = try await ending(piece.isLast) {
       try await send(request, to: session.location, content)
     } isRefused: { [dialect = job.dialect] answer in
@@ -162,8 +165,8 @@ actor UploadRun {
       let isFinal = answer.status.kind == .clientError && answer.status.code != 408
       if !before, isFinal, isRefused(answer) { noteIncomplete() }
       return answer
-    } catch let error as TaskError where error.isSurelyNotSent {
-      if !before { noteIncomplete() }
+    } catch {
+      if !before, isUnsent { noteIncomplete() }
       throw error
     }
   }
@@ -207,7 +210,7 @@ actor UploadRun {
       }
       keep.note(given: offset + count)
     }
-    (sent, hasSentLast) = (sent.map { max($0, offset + piece.count) }, hasSentLast || piece.isLast)
+    sent = sent.map { max($0, offset + piece.count) }
     if isDeferred, piece.isLast { piece.foundLength = length }
     if let checksum = session.checksum { piece.digest = try await job.content.digest(of: piece, data, by: checksum) }
     if let data { return (piece, .bytes(data)) }
@@ -254,12 +257,20 @@ actor UploadRun {
     plan.transfer = desk.number
     plan.isRepetition = retry.hasFailed
     plan.progress = content.isPiece ? teller(plan.progress) : nil
+    let call = Call(plan, .memory)
     do {
-      return try await Call.perform(plan, .memory) { TaskResponse($0.data, $0) }
-    } catch let error as TaskError where error.code == .bodyLengthMismatch {
-      try check()  // the file was cut meanwhile
+      return try await Self.perform(call)
+    } catch {
+      let failure = error as? TaskError
+      // The transport was never given it, whatever a hook or a step threw.
+      isUnsent = failure?.isSurelyNotSent == true || (content.isPiece && !call.state.withLock { $0.hasSentOnceOnly })
+      if failure?.code == .bodyLengthMismatch { try check() }  // the file was cut meanwhile
       throw error
     }
+  }
+
+  @concurrent private static func perform(_ call: Call) async throws -> TaskResponse<Data> {
+    try await call.perform { TaskResponse($0.data, $0) }
   }
 
   /// Tells the desk and the task how far the whole is, while a piece goes up.
@@ -299,8 +310,8 @@ extension UploadRun {
       let answer = try await send(request, to: session.location, .none)
       guard answer.status.kind == .success || answer.status == .notFound || answer.status == 410 else {
         // RFC 9110 §15.5.6 and §15.6.2: it never will. Nor will one that refuses it for good, of what it may have whole.
-        let isFinal = mayBeWhole && UploadAnswer(answer).isFinal && ![401, 409, 423].contains(answer.status.code)
-        if [405, 501].contains(answer.status.code) || isFinal { keep.forget() }
+        let isForGood = mayBeWhole && UploadAnswer(answer).isFinal && ![401, 409, 423].contains(answer.status.code)
+        if [405, 501].contains(answer.status.code) || isForGood { keep.forget() }
         throw TaskError.refused(answer, server)
       }
     }

@@ -36,6 +36,27 @@ import Testing
     }
   }
 
+  @Test func `a hook that runs into the deadline is cancelled, and the task is delivered`() async throws {
+    try await withFolder { folder in
+      let (remote, isAsleep) = (QueueRemote(), Gate())
+      await remote.server.update { settings in
+        settings.timeouts.call = .seconds(30)
+        settings.postflight = { _, _ in
+          isAsleep.open()
+          try await CallClock(ManualClock()).sleep(for: .seconds(1))
+        }
+      }
+      let queue = try OfflineQueue(in: folder, on: remote.server, types: [Queued.Payment.self])
+      try await queue.add(Queued.Payment())
+      let delivery = Task { try await queue.deliver() }
+      await isAsleep.wait()
+      remote.clock.advance(by: .seconds(31))
+      guard case .delivered(.created) = try await delivery.value.first?.outcome else {
+        throw TaskError(.internal, "it was set aside", phase: .finishing)
+      }
+    }
+  }
+
   @Test(arguments: [false, true])
   func `a hook that a page for signing in fails keeps the task, a cancelled one does not`(
     strays: Bool
