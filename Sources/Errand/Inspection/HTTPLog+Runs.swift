@@ -12,16 +12,25 @@ extension HTTPLog {
     }
   }
 
-  /// True for the name of a log's folder, which begins with its time: `2026-11-24 07.44.49 4711 1B2C`.
+  /// True for the name of a log's folder, of its time, its process and four digits: `2026-11-24 07.44.49 4711 1B2C`.
   private static func isFolder(_ name: String) -> Bool {
-    String(name.prefix(20).map { "0"..."9" ~= $0 ? "0" : $0 }) == "0000-00-00 00.00.00 "
+    let words = name.split(separator: " ", omittingEmptySubsequences: false)
+    guard words.count == 4, words[3].utf8.count == 4 else { return false }
+    let time = String(name.prefix(19).map { "0"..."9" ~= $0 ? "0" : $0 })
+    return time == "0000-00-00 00.00.00" && !words[2].isEmpty && words[2].utf8.allSatisfy { (0x30...0x39).contains($0) }
+      && words[3].utf8.allSatisfy { "0123456789ABCDEF".utf8.contains($0) }
   }
 
-  /// Removes what a log has written.
+  /// Removes what a log has written; what a link leads to is none.
   private static func remove(_ log: URL) {
-    guard let folder = try? PrivateFolder(log), !folder.isHeld,
+    guard let folder = try? PrivateFolder(log, followsLinks: false), !folder.isHeld,
       let files = try? FileManager.default.contentsOfDirectory(atPath: log.path)
     else { return }
-    for file in files where file == pageName || file.hasSuffix(".txt") { folder.remove(file) }
+    for file in files where file == pageName || isText(file) { folder.remove(file) }
+  }
+
+  /// True for the name of a call's text, which has at least four digits: `0001. GET Widget.txt`.
+  private static func isText(_ name: String) -> Bool {
+    RecordingEntry.number(of: name).map { name.hasPrefix(RecordingEntry.padded($0) + ". ") } ?? false
   }
 }

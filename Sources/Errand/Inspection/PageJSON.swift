@@ -95,7 +95,7 @@ struct PageJSON: ~Copyable {
       json.member("status", call.status?.code)
       json.member("outcome", call.outcome.rawValue)
       json.member("failure", call.failure)
-      json.member("startedAt", .microseconds(Int64((call.startedAt.timeIntervalSince1970 * 1e6).rounded())))
+      json.member("startedAt", Duration(wholeMicroseconds: call.startedAt.timeIntervalSince1970))
       json.member("duration", call.duration)
       json.member("attempts", call.attempts)
       json.key("exchanges")

@@ -80,6 +80,56 @@ import Testing
     }
   }
 
+  @Test func `what is no log's own stays, whatever its name begins with`() async throws {
+    try await withFolder { parent in
+      func make(_ folder: String, _ files: [String]) throws {
+        let folder = parent.appendingPathComponent(folder)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for file in files { try Data("x".utf8).write(to: folder.appendingPathComponent(file)) }
+      }
+      let log = ["0001. GET Widget.txt", "index.html"]
+      let (spared, mixed) = (
+        ["2020-01-01 10.00.00 holiday", "2020-01-01 10.00.00 4711 1B2C kept"], "2021-01-01 10.00.00 4711 1B2C"
+      )
+      for name in spared { try make(name, log) }
+      try make(mixed, log + ["notes.txt", "1 GET.txt"])
+      try make("elsewhere", log)
+      try make("2022-01-01 10.00.00 4711 1B2C", log)
+      try FileManager.default.createSymbolicLink(
+        at: parent.appendingPathComponent("2019-01-01 10.00.00 4711 1B2C"),
+        withDestinationURL: parent.appendingPathComponent("elsewhere"))
+      HTTPLog.removeOldest(in: parent, keeping: 0)
+      #expect(try files(in: parent) == ["2019-01-01 10.00.00 4711 1B2C"] + spared.sorted() + [mixed, "elsewhere"])
+      for name in spared + ["elsewhere"] {
+        #expect(try files(in: parent.appendingPathComponent(name)) == log, "\(name)")
+      }
+      #expect(try files(in: parent.appendingPathComponent(mixed)) == ["1 GET.txt", "notes.txt"])
+    }
+  }
+
+  @Test func `a log of this run has a name that is known as a log's`() async throws {
+    try await withFolder { parent in
+      var name = ""
+      do { name = try HTTPLog(in: parent, runs: nil).folder.lastPathComponent }
+      #expect(try files(in: parent) == [name, "latest"])
+      HTTPLog.removeOldest(in: parent, keeping: 0)
+      #expect(try files(in: parent) == ["latest"])
+    }
+  }
+
+  @Test(arguments: [1e13, 1e18, 1e300, -1e300]) func `a time that no clock measures traps nothing`(seconds: Double)
+    async throws
+  {
+    await #expect(processExitsWith: .success) { [seconds] in
+      let calls = try await recordedCalls(.widget) { _ = try await GetWidget().on($0).download() }
+      for var call in calls {
+        call.startedAt = Date(timeIntervalSince1970: seconds)
+        _ = pageBlock(of: call, file: "")
+        _ = try HTTPArchive([call]).data()
+      }
+    }
+  }
+
   @Test func `nothing that a peer sends becomes markup, and no secret is shown`() async throws {
     try await withFolder { parent in
       let answer = StubLog.Answer.data(Data("\(Self.injection) token=s3cret".utf8), .plainText)

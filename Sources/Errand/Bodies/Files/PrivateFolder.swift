@@ -47,9 +47,9 @@ struct PrivateFolder: ~Copyable {
     for path in missing.reversed() where mkdir(path, 0o700) != 0 && errno != EEXIST { throw failure() }
   }
 
-  /// Opens a folder. Throws where it is missing, another user's, or world-writable.
-  init(_ url: URL) throws {
-    let opened = open(url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+  /// Opens a folder. Throws where it is missing, another user's, or world-writable, and where it is a link that is not to be followed.
+  init(_ url: URL, followsLinks: Bool = true) throws {
+    let opened = open(url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW))
     guard opened >= 0 else { throw Self.failure() }
     var status = stat()
     var link = stat()
