@@ -153,16 +153,32 @@ extension HTTPArchive.Entry {
   /// The request as it can be sent; nil where its URL is none, or the archive does not have its body. Secrets are in it as the
   /// archive has them.
   public var httpRequest: HTTPRequest? {
-    if let post = request.postData, post.text.isEmpty, request.bodySize > 0 || post.comment != nil { return nil }
     guard let url = URL(string: request.url) else { return nil }
-    let body = request.postData.flatMap { HTTPArchive.Content.data($0.text, $0.encoding) }
     var headers = Self.headers(request.headers)
+    guard let body = sentBody(announced: headers[.contentLength]) else { return nil }
     headers.removeFraming()  // of the body as it went over the wire
-    return HTTPRequest(HTTPMethod(request.method), url, headers: headers, body: body.map { .bytes($0) } ?? .empty)
+    return HTTPRequest(HTTPMethod(request.method), url, headers: headers, body: body)
   }
 
-  /// The response as it came, its body unpacked; nil where none did, or its URL is none.
+  /// The body of the request; nil where the archive does not have it.
+  private func sentBody(announced length: String?) -> HTTPBody? {
+    guard let post = request.postData else {
+      let size = request.bodySize < 0 ? length.flatMap { Int($0) } ?? 0 : request.bodySize
+      return size > 0 ? nil : .empty
+    }
+    if post.text.isEmpty, request.bodySize > 0 || post.comment != nil { return nil }
+    return HTTPArchive.Content.data(post.text, post.encoding).map { .bytes($0) }
+  }
+
+  /// The response as it came, its body unpacked; nil where none did, its URL is none, or the archive does not have its body.
   public var httpResponse: HTTPResponse? {
+    let method = HTTPMethod(request.method)
+    guard missing(for: method) == nil, method == .head || !wasStreamed else { return nil }
+    return recordedResponse
+  }
+
+  /// The response with as much of its body as the archive has; nil where none came, or its URL is none.
+  var recordedResponse: HTTPResponse? {
     guard (100...999).contains(response.status), let url = URL(string: request.url) else { return nil }
     var headers = Self.headers(response.headers)
     // They describe the body as it went over the wire; where there is none, the one that there would be.
@@ -172,6 +188,21 @@ extension HTTPArchive.Entry {
     return HTTPResponse(
       HTTPStatus(response.status), url: url, headers: headers, version: HTTPVersion(rawValue: response.httpVersion),
       body: HTTPResponseBody(response.content.data ?? Data(), trailers: Self.headers(response.trailers ?? [])))
+  }
+
+  /// The reason for which there is no body for an answer to this method; nil where there is one, or none is needed.
+  func missing(for method: HTTPMethod) -> String? {
+    guard method != .head, (100...999).contains(response.status) else { return nil }
+    let content = response.content
+    if content.text != nil { return content.data == nil ? "it is no Base64" : nil }
+    if content.size > 0 || content.comment != nil { return content.comment ?? "it was not recorded" }
+    return wasStreamed && failure == nil ? "it was read as it came" : nil
+  }
+
+  /// True where the recorder of calls did not see the body, which was read as it came.
+  var wasStreamed: Bool {
+    let hasBody = (200..<300).contains(response.status) && ![204, 205].contains(response.status)
+    return response.content.text == nil && response.content.size < 0 && hasBody && response.bodySize != 0
   }
 
   /// Without the pseudo-fields of HTTP/2, as browsers write them.

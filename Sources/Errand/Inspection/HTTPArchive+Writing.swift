@@ -74,8 +74,9 @@ extension HTTPArchive.Response {
     let body = response?.body
     // RFC 9110 §6.4.1: these have no body, whatever length they announce.
     let isBodiless = exchange.method == .head || [204, 304].contains(response?.status.code ?? 0)
-    // What is announced is what came only where all of it came.
-    let length = isBodiless ? 0 : exchange.failure == nil ? value(.contentLength).flatMap { Int($0) } : nil
+    // What is announced is what came only where the body was read to its end; of nothing, nothing is left.
+    let announced = exchange.failure == nil ? value(.contentLength).flatMap { Int($0) } : nil
+    let length = isBodiless ? 0 : body?.size != nil || announced == 0 ? announced : nil
     self.init(
       status: response?.status.code ?? 0, statusText: response?.status.phrase ?? "",
       httpVersion: response?.httpVersion ?? "unknown",

@@ -116,16 +116,22 @@ struct ExchangeRecord: Sendable {
     if style.contains(.headers) {
       recorded.headers = redaction.hiding(request.options.credentialHeaders).recorded(request.headers)
     }
-    if style.contains(.upload), !request.body.isEmpty {
-      let type = request.headers.mediaType
-      recorded.body =
-        request.body.data.map {
-          redaction.recorded($0, type: type, limit: snapshot.configuration.maxLoggedUploadSize)
-        } ?? RecordedCall.Body(type: type?.rawValue, note: "<a body that is read as it is sent>")
-    }
+    if !request.body.isEmpty { recorded.body = body(of: request, style, snapshot) }
     recorded.response = exchange.response.map { self.recorded($0, style, redaction) }
     if style.contains(.download) { recorded.response?.body = body(of: exchange, snapshot) }
     return recorded
+  }
+
+  private func body(
+    of request: HTTPRequest, _ style: RecordingStyle, _ snapshot: ServerSnapshot
+  ) -> RecordedCall.Body {
+    // That there is one is no secret, and without it the request would seem to have none.
+    guard style.contains(.upload) else { return RecordedCall.Body(note: "<a body that is not shown>") }
+    let (type, limit) = (request.headers.mediaType, snapshot.configuration.maxLoggedUploadSize)
+    guard let data = request.body.data else {
+      return RecordedCall.Body(type: type?.rawValue, note: "<a body that is read as it is sent>")
+    }
+    return snapshot.configuration.redaction.recorded(data, type: type, limit: limit)
   }
 
   private func recorded(

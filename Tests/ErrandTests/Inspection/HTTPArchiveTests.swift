@@ -136,6 +136,59 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    (#""bodySize":5000"#, nil), (#""bodySize":-1,"headers":[{"name":"content-length","value":"5000"}]"#, nil),
+    (#""bodySize":3,"postData":{"mimeType":"a/b","text":"AAAA=A!A","_encoding":"base64"}"#, nil),
+    (#""bodySize":0"#, Data()), ("\"httpVersion\":\"HTTP/1.1\"", Data()),
+    (#""bodySize":3,"postData":{"mimeType":"a/b","text":"AAAA","_encoding":"base64"}"#, Data([0, 0, 0])),
+  ]) func `a request whose body the archive does not have is none`(fields: String, body: Data?) throws {
+    let text = #"{"log":{"entries":[{"request":{"method":"POST","url":"https://a.test/",\#(fields)},"response":{}}]}}"#
+    let entry = try #require(try HTTPArchive(data: Data(text.utf8)).entries.first)
+    #expect(entry.httpRequest.map { $0.body.data ?? Data() } == body)
+  }
+
+  @Test(arguments: [
+    ("GET", #""content":{"size":5000,"mimeType":"a/b"}"#, nil),
+    ("GET", #""content":{"size":3,"mimeType":"a/b","text":"AAAA=A!A","encoding":"base64"}"#, nil),
+    ("GET", #""content":{"size":-1,"mimeType":"a/b","comment":"too large"}"#, nil),
+    ("HEAD", #""content":{"size":5000,"mimeType":"a/b"}"#, Data()),
+    ("HEAD", #""content":{"size":-1,"mimeType":"a/b"}"#, Data()),
+    ("GET", #""content":{"size":0,"mimeType":"a/b"}"#, Data()),
+    ("GET", #""content":{"size":2,"mimeType":"a/b","text":"hi"}"#, Data("hi".utf8)),
+  ]) func `a response whose body the archive does not have is none`(method: String, fields: String, body: Data?)
+    async throws
+  {
+    let text =
+      #"{"log":{"entries":[{"request":{"method":"\#(method)","url":"https://a.test/"},"response":{"status":200,\#(fields)}}]}}"#
+    let response = try #require(try HTTPArchive(data: Data(text.utf8)).entries.first).httpResponse
+    #expect(try await response?.body.collect() == body)
+  }
+
+  @Test func `a length is that of a body that was read to its end`() async throws {
+    var calls = try await recordedCalls(
+      .status(.ok, ["Content-Length": "8388608"]), .status(.ok, ["Content-Length": "0"])
+    ) { server in
+      for _ in 0..<2 { try await PlainTask().on(server).run() }
+    }
+    for index in calls.indices { calls[index].exchanges[0].response?.body = nil }
+    #expect(HTTPArchive(calls).entries.map(\.response.bodySize) == [-1, 0])
+  }
+
+  @Test(arguments: [RecordingStyle.url, [.url, .headers]])
+  func `a body that its task hides is one whose size is not known`(style: RecordingStyle) async throws {
+    let calls = try await recordedCalls(.status(200), .status(200)) { server in
+      let task = URLTask(Self.url, method: .post, body: .text("s3cret"))
+      try await task.on(server).recording(style).run()
+      try await URLTask(Self.url).on(server).recording(style).run()
+    }
+    let entries = HTTPArchive(calls).entries
+    #expect(
+      entries.map(\.request.bodySize) == [-1, 0] && entries[0].httpRequest == nil && entries[1].httpRequest != nil)
+    let shown = try #require(calls.first)
+    #expect(shown.exchanges[0].body?.type == nil && shown.exchanges[0].body?.size == nil)
+    #expect("\(shown)".contains("<a body that is not shown>") && !"\(shown)".contains("s3cret"), "\(shown)")
+  }
+
   @Test func `an archive may lack the version of its program, and the status of a response`() throws {
     let text =
       #"{"log":{"creator":{"name":"x"},"entries":[{"request":{"method":"GET","url":"https://a.test"},"response":{}}]}}"#

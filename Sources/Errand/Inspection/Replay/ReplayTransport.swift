@@ -104,7 +104,7 @@ public final class ReplayTransport: Transport {
       body: body.compared(type: request.headers.mediaType, redaction), redaction: redaction)
     switch tape.withLock({ $0.answer(to: asked, hiding: redaction) }) {
     case .entry(let entry, let number, let place):
-      guard let live, let recorder, entry.missing(for: request) != nil else {
+      guard let live, let recorder, entry.missing(for: request.method) != nil else {
         return try entry.played(number, for: request)
       }
       return try await recorder.record(request, body, over: live, inPlaceOf: place)
@@ -118,30 +118,15 @@ public final class ReplayTransport: Transport {
 }
 
 extension HTTPArchive.Entry {
-  /// The reason for which there is no body to play; nil where there is one, or none is needed.
-  fileprivate func missing(for request: HTTPRequest) -> String? {
-    guard request.method != .head, (100...999).contains(response.status) else { return nil }
-    let content = response.content
-    if content.text != nil { return content.data == nil ? "it is no Base64" : nil }
-    if content.size > 0 || content.comment != nil { return content.comment ?? "it was not recorded" }
-    return wasStreamed && failure == nil ? "it was read as it came" : nil
-  }
-
-  /// True where the recorder of calls did not see the body, which was read as it came.
-  private var wasStreamed: Bool {
-    let hasBody = (200..<300).contains(response.status) && ![204, 205].contains(response.status)
-    return response.content.text == nil && response.content.size < 0 && hasBody && response.bodySize != 0
-  }
-
   /// The response as it was recorded.
   fileprivate func played(_ number: Int, for request: HTTPRequest) throws -> HTTPResponse {
-    guard var response = httpResponse else {
+    guard var response = recordedResponse else {
       throw TaskError(
         .connectionLost, "request \(number) of the recording has no response: \(failure ?? "none came")",
         phase: .awaitingResponse)
     }
     response.url = request.url
-    if let reason = missing(for: request) {
+    if let reason = missing(for: request.method) {
       throw TaskError(
         .notRecorded, "request \(number) of the recording has no body of its response: \(reason)", phase: .preparing,
         isSurelyNotSent: true)
