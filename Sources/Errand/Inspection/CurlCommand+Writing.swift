@@ -10,6 +10,8 @@ struct CurlArguments {
     case file(String)
     /// From the standard input of the command.
     case stream
+    /// One that is not shown, which is for whoever runs the command to give.
+    case unshown
   }
 
   var method: HTTPMethod
@@ -47,9 +49,16 @@ struct CurlArguments {
       input = ShellText.printf(data)
       lines.append("--data-binary @-")
     case .file(let path): lines.append("--data-binary \(ShellText.quoted("@\(path)"))")
-    case .stream: lines.append("--data-binary @-")
+    case .stream, .unshown: lines.append("--data-binary @-")
     }
-    return (input.isEmpty ? "" : "\(input) |\n") + lines.joined(separator: " \\\n  ")
+    return remark + (input.isEmpty ? "" : "\(input) |\n") + lines.joined(separator: " \\\n  ")
+  }
+
+  /// A line before the command, for a comment ends where it would go on. It has no sign that a shell without comments, as zsh is where people
+  /// type, would obey.
+  private var remark: String {
+    guard case .unshown = body else { return "" }
+    return "# The body is not shown. The command reads it from the standard input.\n"
   }
 
   /// True where curl might take a segment of the path for dots.
@@ -92,7 +101,7 @@ struct CurlArguments {
     case .none: false
     case .text(let text): text.utf8.count >= Self.waitingSize
     case .bytes(let data): data.count >= Self.waitingSize
-    case .file, .stream: true
+    case .file, .stream, .unshown: true
     }
   }
 }
@@ -101,7 +110,7 @@ extension HTTPRequest {
   /// The `curl` command that sends this request, for a POSIX shell: paste it, or save it as a script.
   ///
   /// What arrives is what Errand sends, but for `Accept-Encoding` and the framing of a body, which are curl's own. Bytes that are no
-  /// text go in through `printf`, in octal; a body that is a stream is read from the standard input. Proxies, pins, time limits
+  /// text go in through `printf`, in octal; a body that is a stream, or is not shown, is read from the standard input. Proxies, pins, time limits
   /// and the credentials of a digest are not in it. curl 8.8 to 8.20 leave out a `?` that nothing follows.
   ///
   /// - Parameter redaction: Hides secrets, ``Redaction/standard`` unless given; nil shows all of them.
@@ -135,7 +144,8 @@ extension HTTPRequest {
 }
 
 extension RecordedCall.Exchange {
-  /// The `curl` command that sends this request again, with what the recording shows of it; nil where the URL is not shown.
+  /// The `curl` command that sends this request again, with what the recording shows of it; nil where the URL is not shown. A body that is
+  /// not shown is read from the standard input, as a comment before the command says.
   public var curlCommand: String? {
     url.map { url in
       CurlArguments(method: method, url: url, headers: headers, body: body?.curlBody ?? .none).command
@@ -144,5 +154,5 @@ extension RecordedCall.Exchange {
 }
 
 extension RecordedCall.Body {
-  fileprivate var curlBody: CurlArguments.Body { data.map { .bytes($0) } ?? .text(shown) }
+  fileprivate var curlBody: CurlArguments.Body { data.map { .bytes($0) } ?? text.map { .text($0) } ?? .unshown }
 }

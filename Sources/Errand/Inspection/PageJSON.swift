@@ -122,9 +122,9 @@ struct PageJSON: ~Copyable {
       json.member("version", exchange.response?.version?.rawValue)
       json.member("request", parts.request, of: text)
       json.body("requestBody", parts.requestBody, of: text)
-      // The page makes most commands of what it shows; it has no bytes that are no text.
-      if exchange.body?.data != nil || !exchange.isReadFromText {
-        json.member("curl", (exchange.body?.size ?? 0) > LogPage.bodyLimit ? "" : exchange.curlCommand)
+      // The page makes most commands of what it shows; of a body, that is its text.
+      if exchange.body.map({ $0.text == nil }) ?? false || !exchange.isReadFromText {
+        json.member("curl", exchange.hasLongCommand ? "" : exchange.curlCommand)
       }
       json.member("response", parts.response, of: text)
       json.body("responseBody", parts.responseBody, of: text)
@@ -159,6 +159,11 @@ struct PageJSON: ~Copyable {
 }
 
 extension RecordedCall.Exchange {
+  /// True where the command has more of a body than the page.
+  fileprivate var hasLongCommand: Bool {
+    (body?.data?.count ?? body?.text?.utf8.count ?? 0) > LogPage.bodyLimit
+  }
+
   /// True where the lines of the text tell the method, the URL and each field: not of a request that was refused for them.
   fileprivate var isReadFromText: Bool {
     func isLine(_ text: String) -> Bool { text.hasOnlyBytes { $0 != 0x0A } }

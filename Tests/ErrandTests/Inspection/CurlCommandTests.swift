@@ -33,7 +33,44 @@ import Testing
     #expect(!command.contains("s3cret") && command.contains("token=<redacted>"), "\(command)")
     #expect(request.curlCommand(redaction: nil).components(separatedBy: "s3cret").count == 5)
     let packed = HTTPRequest(.post, Self.url, body: .bytes(Data("token=s3cret\0".utf8)))
-    #expect(!packed.curlCommand().contains("s3cret") && packed.curlCommand().contains("13 bytes of data"))
+    #expect(!packed.curlCommand().contains("s3cret") && !packed.curlCommand().contains("13 bytes of data"))
+  }
+
+  @Test func `a body that is not shown is read from the standard input, and a line says so`() async throws {
+    let bytes = HTTPBody.bytes(Data([0, 1, 2, 255]), type: .octetStream)
+    let request = HTTPRequest(.post, Self.url, headers: [.contentType: "application/octet-stream"], body: bytes)
+    #expect(request.curlCommand(redaction: nil).hasPrefix("printf "))
+    let calls = try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      try Data("s3cret".utf8).write(to: file)
+      return try await recordedCalls { server in
+        for body in [bytes, .file(file), .text("s3cret")] {
+          let style: RecordingStyle = body.data?.count == 6 ? [.url, .headers, .download] : .full
+          try await URLTask(Self.url, method: .put, body: body).on(server).recording(style).run()
+        }
+      }
+    }
+    let exchanges = calls.compactMap(\.exchanges.first)
+    #expect(exchanges.map { $0.body?.text } == [nil, nil, nil])
+    for command in [request.curlCommand()] + exchanges.compactMap(\.curlCommand) {
+      let lines = command.split(separator: "\n")
+      #expect(lines.first == "# The body is not shown. The command reads it from the standard input.", "\(command)")
+      #expect(lines.dropFirst().first?.hasPrefix("curl ") == true, "\(command)")
+      #expect(lines.dropFirst().dropLast().allSatisfy { $0.hasSuffix(" \\") } && lines.last == "  --data-binary @-")
+      for note in exchanges.compactMap({ $0.body?.note }) { #expect(!command.contains(note), "\(command)") }
+      #expect(!command.contains("--data-raw"), "\(command)")
+    }
+    #expect(exchanges.count == 3)
+  }
+
+  @Test func `the page has the command of a body that it does not show`() async throws {
+    let calls = try await recordedCalls { server in
+      try await URLTask(Self.url, method: .post, body: .bytes(Data(count: 100_000))).on(server).run()
+      try await URLTask(Self.url, method: .post, body: .text("s3cret")).on(server).recording([.url]).run()
+      try await URLTask(Self.url, method: .post, body: .text("shown")).on(server).run()
+    }
+    let blocks = calls.map { pageBlock(of: $0, file: "").block }
+    #expect(blocks.map { $0.contains("--data-binary @-") } == [true, true, false], "\(blocks)")
   }
 
   @Test func `what a terminal would obey is written in octal`() {
