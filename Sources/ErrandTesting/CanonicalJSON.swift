@@ -1,11 +1,12 @@
 import ErrandFoundation
 
-/// A JSON value of any kind, to compare two texts by what they say.
+/// A JSON value of any kind, to compare two texts by what they say. Numbers are exact as far as a `Decimal` goes: 38 digits.
 enum CanonicalJSON: Codable {
   case null
   case bool(Bool)
-  case integer(Int64)
-  case number(Double)
+  case number(Decimal)
+  /// A number that is too large or too small for a `Decimal`.
+  case extreme(Double)
   case string(String)
   case array([CanonicalJSON])
   case object([String: CanonicalJSON])
@@ -16,10 +17,10 @@ enum CanonicalJSON: Codable {
       self = .null
     } else if let value = try? container.decode(Bool.self) {
       self = .bool(value)
-    } else if let value = try? container.decode(Int64.self) {
-      self = .integer(value)  // 1.0 as well, so that it is the same as 1
+    } else if let value = try? container.decode(Decimal.self) {
+      self = .number(value)  // 1.0 is the same as 1
     } else if let value = try? container.decode(Double.self) {
-      self = .number(value)
+      self = .extreme(value)
     } else if let value = try? container.decode(String.self) {
       self = .string(value)
     } else if let value = try? container.decode([CanonicalJSON].self) {
@@ -34,8 +35,8 @@ enum CanonicalJSON: Codable {
     switch self {
     case .null: try container.encodeNil()
     case .bool(let value): try container.encode(value)
-    case .integer(let value): try container.encode(value)
     case .number(let value): try container.encode(value)
+    case .extreme(let value): try container.encode(value)
     case .string(let value): try container.encode(value)
     case .array(let value): try container.encode(value)
     case .object(let value): try container.encode(value)

@@ -10,7 +10,8 @@ public final class EventRecorder: TaskObserver, Sendable {
   private struct State {
     var events: [TaskEvent] = []
     var balance = EventBalance()
-    var waiters: [CheckedContinuation<Void, Never>] = []
+    var lastWaiter = 0
+    var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
   }
 
   private let state = Lock(State())
@@ -23,14 +24,14 @@ public final class EventRecorder: TaskObserver, Sendable {
 
   /// Keeps the event.
   public func observe(_ event: TaskEvent) {
-    let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+    let waiters = state.withLock { state -> [Int: CheckedContinuation<Void, Never>] in
       state.events.append(event)
       state.balance.note(event)
-      guard state.balance.isAtRest else { return [] }
-      defer { state.waiters = [] }
+      guard state.balance.isAtRest else { return [:] }
+      defer { state.waiters = [:] }
       return state.waiters
     }
-    for waiter in waiters { waiter.resume() }
+    for waiter in waiters.values { waiter.resume() }
   }
 
   /// The events, in order.
@@ -47,15 +48,23 @@ public final class EventRecorder: TaskObserver, Sendable {
   /// The moments that started and have not ended, ended without having started, or came too late; empty when all is well.
   public var problems: [String] { state.withLock { $0.balance.problems } }
 
-  /// Waits until no call is under way: a stream ends shortly after its body.
+  /// Waits until no call is under way: a stream ends shortly after its body. Returns at once when the surrounding task is cancelled.
   public func balanced() async {
-    await withCheckedContinuation { continuation in
-      let isBalanced = state.withLock { state in
-        guard !state.balance.isAtRest else { return true }
-        state.waiters.append(continuation)
-        return false
+    let id = state.withLock { state in
+      state.lastWaiter += 1
+      return state.lastWaiter
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLock { state in
+          guard !state.balance.isAtRest, !Task.isCancelled else { return true }
+          state.waiters[id] = continuation
+          return false
+        }
+        if isOver { continuation.resume() }
       }
-      if isBalanced { continuation.resume() }
+    } onCancel: {
+      state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
     }
   }
 }

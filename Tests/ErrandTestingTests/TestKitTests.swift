@@ -77,6 +77,52 @@ import Testing
     try await expectTask(URLTask(url), sends: ExpectedRequest(.get, "https://a.test/x", body: .empty))
   }
 
+  private struct Number: ServerPOSTTask, DataUploadingTask {
+    let text: String
+    var path: String { "numbers" }
+    var uploadData: Data { Data(text.utf8) }
+    var uploadType: MediaType { .json }
+  }
+
+  @Test(arguments: [
+    (#"{"id":18446744073709551614}"#, #"{"id":18446744073709551615}"#),
+    (#"{"id":9223372036854775809}"#, #"{"id":9223372036854775808}"#),
+    ("[12345678901234567.89]", "[12345678901234567.00]"),
+    ("[9007199254740993.0]", "[9007199254740992]"), ("[0.1]", "[0.10000000000000000001]"), ("[1e-200]", "[1e-201]"),
+  ]) func `a number that differs in any digit is another`(sent: String, expected: String) async throws {
+    try await expectTask(Number(text: sent), sends: ExpectedRequest(.post, "/numbers", body: .json(sent)))
+    await #expect(throws: TaskExpectationError.self) {
+      try await expectTask(Number(text: sent), sends: ExpectedRequest(.post, "/numbers", body: .json(expected)))
+    }
+  }
+
+  @Test(arguments: [
+    ("[1.0]", "[1]"), ("[1e2]", "[100]"), ("[0.10]", "[0.1]"), ("[-0]", "[0]"), ("[1.50e-3]", "[0.0015]"),
+    ("[1.0e-200]", "[1e-200]"), ("[1e300]", "[1.0e300]"), ("[18446744073709551615.0]", "[18446744073709551615]"),
+  ]) func `the same number in other digits is the same`(sent: String, expected: String) async throws {
+    try await expectTask(Number(text: sent), sends: ExpectedRequest(.post, "/numbers", body: .json(expected)))
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `whoever waits for balance gives up when cancelled`() async throws {
+    let recorder = EventRecorder()
+    let server = Server(remote: "https://a.test", transport: StubTransport { .status(.ok, for: $0) })
+    await server.update { $0.observers = [recorder] }
+    let response = try await Rename().on(server).stream()
+    let task = Task { await recorder.balanced() }
+    await giveWay()
+    task.cancel()
+    await task.value
+    let cancelled = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      await recorder.balanced()
+    }
+    await cancelled.value
+    #expect(!recorder.isBalanced)
+    response.body.cancel()
+    await recorder.balanced()
+    #expect(recorder.isBalanced)
+  }
+
   @Test func `every difference is a line`() async throws {
     let expected = ExpectedRequest(.post, "/widgets/8", headers: ["X-Mine": "2", "X-None": "3"], body: .text("{}"))
     let error = await #expect(throws: TaskExpectationError.self) { try await expectTask(Rename(), sends: expected) }
