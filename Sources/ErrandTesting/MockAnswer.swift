@@ -7,7 +7,8 @@ public import ErrandFoundation
 ///     server.enqueue(.json(#"{"id":7}"#).after(.milliseconds(50)))
 ///     server.enqueue(.data(photo, type: "image/jpeg").throttled(bytes: 1000, every: .milliseconds(10)))
 ///
-/// A response says `Content-Type` and how long its body is, unless its own header fields say so already.
+/// A response says `Content-Type` and how long its body is, unless its own header fields say so already. A 304 without a body says nothing
+/// of it, for its length would be that of the 200 (RFC 9110 §8.6).
 public struct MockAnswer: Sendable {
   enum Conduct: Sendable {
     case respond(Content)

@@ -49,6 +49,13 @@ import Testing
     #expect(next.body == "next")
   }
 
+  @Test func `a 304 has a length only where it is stated, which is that of the 200`() throws {
+    server.enqueue(.status(304))
+    #expect(try client.hear(head: "GET / HTTP/1.1\r\n\r\n") == "HTTP/1.1 304 Not Modified\r\n\r\n")
+    server.enqueue(.status(304, headers: ["Content-Length": "7"]))
+    #expect(try client.hear(head: "GET / HTTP/1.1\r\n\r\n").contains("Content-Length: 7\r\n"))
+  }
+
   @Test func `a chunked body comes in its chunks`() throws {
     server.enqueue(.chunked([Data("hello".utf8), Data(), Data(repeating: 0x61, count: 26)]))
     let head = try client.hear(head: "GET / HTTP/1.1\r\n\r\n")
