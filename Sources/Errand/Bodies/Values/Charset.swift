@@ -1,7 +1,8 @@
 import ErrandFoundation
 
 /// The character encodings in which bodies of text may come (RFC 9110 §8.3.2): those of the WHATWG's Encoding Standard, which are
-/// what servers send. Others are not passed to the C library: a peer could then choose the code that it loads.
+/// what servers send, but for its `replacement` and `x-user-defined`. Others are not passed to the C library: a peer could then
+/// choose the code that it loads.
 enum Charset {
   /// A text that cannot be read, in words.
   struct Problem: Error {
@@ -22,8 +23,9 @@ enum Charset {
 
   #if canImport(Darwin)
     private static func converted(_ data: Data, from name: String, _ label: String) throws(Problem) -> String {
-      let encoding = CFStringConvertIANACharSetNameToEncoding(label as CFString)
-      guard encoding != kCFStringEncodingInvalidId else {
+      // Core Foundation knows most labels, and of each charset one at least.
+      let encodings = [label, name].map { CFStringConvertIANACharSetNameToEncoding($0 as CFString) }
+      guard let encoding = encodings.first(where: { $0 != kCFStringEncodingInvalidId }) else {
         throw Problem(words: "the machine does not know the charset '\(label)'")
       }
       let converted = String(
@@ -79,7 +81,7 @@ enum Charset {
       let words = line.split(separator: " ").map(String.init)
       for label in words { names[label.lowercased()] = words.first }
     }
-    for number in [2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16] {
+    for number in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 14, 15, 16] {
       for label in ["iso-8859-\(number)", "iso8859-\(number)", "iso_8859-\(number)", "iso8859\(number)"] {
         names[label] = "ISO-8859-\(number)"
       }
@@ -92,28 +94,37 @@ enum Charset {
 
   /// A name of the C library's, and other labels for it.
   private static let table = """
-    UTF-8 utf8 unicode-1-1-utf-8
+    UTF-8 utf8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8
     US-ASCII ascii ansi_x3.4-1968
-    ISO-8859-1 iso8859-1 iso_8859-1 iso88591 latin1 l1
-    ISO-8859-2 latin2 l2
-    ISO-8859-9 iso8859-9 iso_8859-9 latin5 l5
-    ISO-8859-15 latin-9 latin9 l9
-    IBM866 866 cp866
-    KOI8-R koi8 koi koi8_r
+    ISO-8859-1 latin1 l1 cp819 ibm819 csisolatin1 iso-ir-100 iso_8859-1:1987
+    ISO-8859-2 latin2 l2 csisolatin2 iso-ir-101 iso_8859-2:1987
+    ISO-8859-3 latin3 l3 csisolatin3 iso-ir-109 iso_8859-3:1988
+    ISO-8859-4 latin4 l4 csisolatin4 iso-ir-110 iso_8859-4:1988
+    ISO-8859-5 cyrillic csisolatincyrillic iso-ir-144 iso_8859-5:1988
+    ISO-8859-6 arabic asmo-708 ecma-114 csisolatinarabic iso-ir-127 iso_8859-6:1987
+    ISO-8859-6 iso-8859-6-e iso-8859-6-i csiso88596e csiso88596i
+    ISO-8859-7 greek greek8 sun_eu_greek ecma-118 elot_928 csisolatingreek iso-ir-126 iso_8859-7:1987
+    ISO-8859-8 hebrew visual logical csisolatinhebrew iso-ir-138 iso_8859-8:1988
+    ISO-8859-8 iso-8859-8-e iso-8859-8-i csiso88598e csiso88598i
+    ISO-8859-9 latin5 l5 csisolatin5 iso-ir-148 iso_8859-9:1989
+    ISO-8859-10 latin6 l6 csisolatin6 iso-ir-157
+    ISO-8859-15 latin-9 latin9 l9 csisolatin9
+    IBM866 866 cp866 csibm866
+    KOI8-R koi8 koi koi8_r cskoi8r
     KOI8-U koi8-ru
-    MACINTOSH mac x-mac-roman
+    MACINTOSH mac x-mac-roman csmacintosh
     MAC-CYRILLIC x-mac-cyrillic x-mac-ukrainian
-    CP874 windows-874 iso-8859-11 tis-620 dos-874
-    GBK gb2312 gb_2312-80 x-gbk chinese
+    CP874 windows-874 iso-8859-11 iso8859-11 iso885911 tis-620 dos-874
+    GBK gb2312 gb_2312 gb_2312-80 x-gbk chinese csgb2312 csiso58gb231280 iso-ir-58
     GB18030
-    BIG5-HKSCS big5 big5-hkscs cn-big5 x-x-big5
-    EUC-JP x-euc-jp
+    BIG5-HKSCS big5 big5-hkscs cn-big5 x-x-big5 csbig5
+    EUC-JP x-euc-jp cseucpkdfmtjapanese
     ISO-2022-JP csiso2022jp
-    CP932 shift_jis shift-jis sjis x-sjis windows-31j ms932 ms_kanji
-    CP949 euc-kr korean ks_c_5601-1987 ksc5601 windows-949
-    UTF-16 unicode ucs-2 iso-10646-ucs-2
+    CP932 shift_jis shift-jis sjis x-sjis windows-31j ms932 ms_kanji csshiftjis
+    CP949 euc-kr korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949 cseuckr csksc56011987 iso-ir-149
+    UTF-16 unicode ucs-2 iso-10646-ucs-2 csunicode unicodefeff
     UTF-16LE
-    UTF-16BE
+    UTF-16BE unicodefffe
     UTF-32
     UTF-32LE
     UTF-32BE
