@@ -8,7 +8,7 @@ extension MockAnswer {
     var headers = headers
     switch content {
     case .whole(let body), .truncated(let body, after: _):
-      // RFC 9110 §8.6: none with 1xx and 204; with 304 it is that of the 200, of which no body says nothing.
+      // RFC 9110 §8.6: none with 1xx and 204; with 304 it is that of the 200, which an empty body does not tell.
       let isUnsaid = status == .notModified && body.isEmpty
       if status.kind != .informational, status != .noContent, !isUnsaid {
         headers.setDefault("\(body.count)", for: .contentLength)
