@@ -56,7 +56,7 @@ extension RecordedCall {
     public var url: String?
     /// The header of the request; empty where it is not shown.
     public var headers: [Field] = []
-    /// The body of the request; nil where there is none, or it is not shown.
+    /// The body of the request; nil where there is none. One that is not shown has a note alone.
     public var body: Body?
     /// The response; nil where none came.
     public var response: Response?
