@@ -213,8 +213,11 @@ public struct Redaction: Sendable {
       let name = pair.prefix { $0 != "=" }
       let plainName = Self.unescaped(name)
       // What is no plain name may have the value in it.
-      if isSecret(plainName, isPair: true) { return plainName.isPlainName ? "\(name)=\(Self.mark)" : Self.mark }
-      if holdsSecret(name, depth: 0) { return Self.mark }
+      let isHidden = holdsSecret(name, depth: 0)
+      if isSecret(plainName, isPair: true) || isSecret(plainName.behindRoute, isPair: true) {
+        return plainName.isPlainName && !isHidden ? "\(name)=\(Self.mark)" : Self.mark
+      }
+      if isHidden { return Self.mark }
       return holdsSecret(pair.dropFirst(name.count + 1), depth: 0) ? "\(name)=\(Self.mark)" : String(pair)
     }.joined(separator: "&")
   }
@@ -266,6 +269,11 @@ extension String {
 
   /// True where the first character of the text that is seen begins an object or an array of JSON.
   var beginsAsJSON: Bool { first { !$0.isWhitespace }.map { "{[".contains($0) } ?? false }
+
+  /// What is behind the last sign that divides parts of a URL: the name of `/cb?code`, which a fragment may begin with.
+  fileprivate var behindRoute: Substring {
+    utf8.lastIndex { "?/;#".utf8.contains($0) }.map { self[utf8.index(after: $0)...] } ?? ""
+  }
 
   /// True without the signs that stand between names and values.
   fileprivate var isPlainName: Bool { !utf8.contains { "=:{<\"'".utf8.contains($0) } }

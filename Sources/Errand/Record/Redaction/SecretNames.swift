@@ -117,8 +117,17 @@ struct SecretNames: Sendable {
     return false
   }
 
-  /// In small letters, without `-` and `_`.
+  /// In small letters, without `-`, `_` and blanks around it.
   static func folded(_ name: some Collection<UInt8>) -> [UInt8] {
+    let name = letters(name)
+    guard let first = name.first, let last = name.last, first <= 0x20 || last <= 0x20 else { return name }
+    guard let start = name.firstIndex(where: { $0 > 0x20 }), let end = name.lastIndex(where: { $0 > 0x20 }) else {
+      return name
+    }
+    return Array(name[start...end])
+  }
+
+  private static func letters(_ name: some Collection<UInt8>) -> [UInt8] {
     var folded: [UInt8] = []
     folded.reserveCapacity(name.count)
     for byte in name {

@@ -140,6 +140,31 @@ import Testing
     }
   }
 
+  @Test(arguments: ["code", "sig", "key", "sid", "otp", "access_token"])
+  func `a secret in a fragment with a route is hidden`(name: String) async throws {
+    for address in [
+      "https://a.test/x#/cb?\(name)=s3cret", "/x#/cb?\(name)=s3cret&state=1", "/x#!/cb?a=1&\(name)=s3cret",
+      "/x#/cb;\(name)=s3cret", "/x#/cb%3F\(name)=s3cret", "/index?/cb?\(name)=s3cret", "/x#/a?b?\(name)=s3cret",
+      "/x#\(name)=s3cret?s3cret&state=1", "/x#?\(name)=s3cret",
+    ] {
+      let shown = Redaction.standard(address: address)
+      #expect(!shown.contains("s3cret") && shown.contains("=<redacted>"), "\(shown)")
+    }
+    let stub = StubServer(.status(302, [.location: "/x#/cb?\(name)=s3cret"]), .status(404))
+    let error = try #require(await taskError { try await PlainTask().on(stub.server).retry(.never).run() })
+    #expect(error.status == 404 && !"\(error) \(error.record) \(error.url ?? "")".contains("s3cret"), "\(error)")
+  }
+
+  @Test func `a name counts without blanks in a form, a query and JSON too`() {
+    for name in ["pwd+", "+sig", "sig%20", "%09key%0A"] {
+      #expect(Redaction.standard(address: "https://a.test/?a=b&\(name)=s3cret").hasSuffix("&\(name)=<redacted>"))
+      let form = Redaction.standard.body(Data("\(name)=s3cret&a=b".utf8), type: .form, limit: 100)
+      #expect(form == "\(name)=<redacted>&a=b")
+    }
+    let json = Redaction.standard.body(Data(#"{" pwd ":"s3cret"}"#.utf8), type: .json, limit: 100)
+    #expect(json == #"{" pwd ":"<redacted>"}"#)
+  }
+
   @Test(arguments: [
     "https://admin:hunt#s3cret@host.example/v1", "https://admin:s3cret/2@host.example/v1",
     "https://admin:?s3cret@host.example", #"https://admin:a\s3cret@host.example"#,
