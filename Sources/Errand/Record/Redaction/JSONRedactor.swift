@@ -7,6 +7,8 @@ import ErrandFoundation
 struct JSONRedactor {
   private let bytes: [UInt8]
   private let redaction: Redaction
+  /// True where the member `code` says why a request was refused.
+  private let isRefusal: Bool
   private var position = 0
   /// The paths that lead on from the container around `position`, and from those around it.
   private var inside: SecretPlaces
@@ -14,8 +16,9 @@ struct JSONRedactor {
   /// Those that lead on from the value that comes next.
   private var ahead: SecretPlaces?
 
-  init(_ text: String, _ redaction: Redaction) {
+  init(_ text: String, _ redaction: Redaction, isRefusal: Bool = false) {
     bytes = Array(text.utf8)
+    self.isRefusal = isRefusal
     self.redaction = redaction
     inside = redaction.places
   }
@@ -47,7 +50,7 @@ struct JSONRedactor {
   /// True for the name of a member whose value is hidden; what leads on from it is ahead otherwise.
   private mutating func isSecret(_ name: String) -> Bool {
     if !inside.isEmpty { ahead = inside.within(name) }
-    return redaction.isSecret(name) || ahead?.isReached == true
+    return redaction.hidesMember(name, ofRefusal: isRefusal) || ahead?.isReached == true
   }
 
   /// Into the object or array that begins with this byte, or out of the one that ends with it. Its elements are where it is.

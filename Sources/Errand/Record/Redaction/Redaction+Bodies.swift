@@ -34,7 +34,7 @@ extension Redaction {
     guard let text = (0..<4).lazy.compactMap({ String(data: part.dropLast($0), encoding: .utf8) }).first else {
       return ""
     }
-    return line(isRefusal ? shown(refusal: text, type) : inFull(body: text, type), count: count)
+    return line(inFull(body: text, type, isRefusal: isRefusal), count: count)
   }
 
   /// Text on one line, at most `count` characters of it.
@@ -43,29 +43,21 @@ extension Redaction {
     return line.count > count ? line.prefix(count) + "…" : line
   }
 
-  /// The body of a refused response: `code` is the reason in its JSON. The secret of this name, an authorization code (RFC 6749
-  /// §4.1.2), is in URLs and in forms, and hidden there.
-  private func shown(refusal text: String, _ type: MediaType?) -> String {
-    guard text.beginsAsJSON, type?.essence != MediaType.form.rawValue, fields.contains("code") else {
-      return inFull(body: text, type)
-    }
-    var policy = self
-    policy.fields.remove("code")
-    var json = JSONRedactor(text, policy)
-    return ["?", "&", "#", "\\u0026"].reduce(policy(text: json.redacted())) { text, sign in
-      let pieces = text.split(separator: sign + "code=", omittingEmptySubsequences: false)
-      return pieces.dropFirst().reduce(String(pieces[0])) { text, piece in
-        text + sign + "code=" + Self.mark + piece.drop { !"&#\"'<> \\".contains($0) }
-      }
-    }
+  /// A body with its secrets hidden. `code` is the reason of a refusal, as a member of its JSON. The secret of this name, an authorization
+  /// code (RFC 6749 §4.1.2), is in URLs and in forms, and hidden there.
+  func inFull(body text: String, _ type: MediaType?, isRefusal: Bool = false) -> String {
+    let (isForm, isJSON) = (type?.essence == MediaType.form.rawValue, text.beginsAsJSON)
+    // JSON may be sent under the name of a form, as `curl -d` does.
+    if isForm, !isJSON { return pairs(text[...]) }
+    guard !names.isEmpty || !places.isEmpty else { return text }
+    let isRefusal = isRefusal && isJSON && !isForm
+    var json = JSONRedactor(text, self, isRefusal: isRefusal)
+    return shown(json.redacted(), depth: 0, isRefusal: isRefusal)
   }
 
-  func inFull(body text: String, _ type: MediaType?) -> String {
-    // JSON may be sent under the name of a form, as `curl -d` does.
-    if type?.essence == MediaType.form.rawValue, !text.beginsAsJSON { return pairs(text[...]) }
-    guard !names.isEmpty || !places.isEmpty else { return text }
-    var json = JSONRedactor(text, self)
-    return inFull(text: json.redacted())
+  /// True where the value of a member of JSON is hidden.
+  func hidesMember(_ name: String, ofRefusal isRefusal: Bool) -> Bool {
+    isSecret(name) && !(isRefusal && names.isReason(name.utf8))
   }
 
   /// The text in place of a body that is too large.

@@ -117,9 +117,9 @@ public struct Redaction: Sendable {
     return shown + rest
   }
 
-  func shown(_ text: String, depth: Int) -> String {
-    guard text.utf8.contains(where: { "@=:<%".utf8.contains($0) }) else { return text }
-    var redactor = TextRedactor(text, redaction: self, depth: depth)
+  func shown(_ text: String, depth: Int, level: Int = 0, isRefusal: Bool = false) -> String {
+    guard text.utf8.contains(where: { "@=:<%\\".utf8.contains($0) }) else { return text }
+    var redactor = TextRedactor(text, redaction: self, depth: depth, level: level, isRefusal: isRefusal)
     return redactor.redacted()
   }
 
@@ -223,12 +223,12 @@ public struct Redaction: Sendable {
   }
 
   /// True when an escaped value is a URL with a secret in it; `depth` counts the values around it.
-  func holdsSecret(_ value: Substring, depth: Int) -> Bool {
+  func holdsSecret(_ value: Substring, depth: Int, level: Int = 0) -> Bool {
     // The sender of the value decides how deep it is, and each level costs four passes.
-    guard depth < 2, value.utf8.contains(where: { "%@=:<".utf8.contains($0) }) else { return false }
+    guard depth < 2, value.utf8.contains(where: { "%@=:<\\".utf8.contains($0) }) else { return false }
     var plain = String(value)
     for _ in 0..<4 {  // escaped as often as that, it is not for people to read
-      if shown(plain, depth: depth + 1) != plain { return true }
+      if shown(plain, depth: depth + 1, level: level) != plain { return true }
       let next = plain.percentDecodedAsFarAsPossible
       if next == plain { return false }
       plain = next

@@ -76,6 +76,12 @@ struct SecretNames: Sendable {
     return isWhole(name) || hasPart(name) || isNested(name, isPair)
   }
 
+  /// True for the name of the reason for a refusal, which is secret elsewhere.
+  func isReason(_ name: some Collection<UInt8>) -> Bool {
+    let name = Self.folded(name)
+    return name == Self.code && !hasPart(name) && !LearnedSecrets.contains(name)
+  }
+
   private func isWhole(_ name: [UInt8]) -> Bool { names.contains(name) || LearnedSecrets.contains(name) }
 
   /// True for the name of a value within others one of which is secret: `login[pwd]`, `login.pwd`, `pins[0]`, `<ns:pwd>`. The code of

@@ -1,13 +1,17 @@
 import ErrandFoundation
 
 /// Hides secrets in text of any kind, in time that grows with its size alone: the user in `scheme://user@host` and
-/// `user:password@host`, the value in `name=value`, `name: value` and `<name>value</name>` where the name is secret.
+/// `user:password@host`, the value in `name=value`, `name: value` and `<name>value</name>` where the name is secret. So it is where a string of JSON escapes signs of these.
 struct TextRedactor {
-  private let bytes: [UInt8]
+  let bytes: [UInt8]
   private let redaction: Redaction
   /// The number of values that this value is nested in.
   private let depth: Int
-  private var position = 0
+  /// The number of strings of JSON whose escapes were taken off.
+  private let level: Int
+  /// True for JSON whose member `code` says why a request was refused.
+  private let isRefusal: Bool
+  private(set) var position = 0
   /// The start of the word that ends at `position`.
   private var wordStart = 0
   /// The ends of the text searched for whole values, and of that searched for users: nothing is searched twice.
@@ -15,12 +19,18 @@ struct TextRedactor {
   private var usersSeen = 0
   private var oddUsersSeen = 0
   private var escapesSeen = 0
+  private var stretchesSeen = 0
+  /// The text around `position` up to quotation marks and line breaks, as far as it is shown as it is: its start, and that in the result.
+  private var stretch = (start: 0, shown: 0)
+  private lazy var tags = ElementTags(bytes)
   private var result: [UInt8] = []
 
-  init(_ text: String, redaction: Redaction, depth: Int) {
+  init(_ text: String, redaction: Redaction, depth: Int, level: Int = 0, isRefusal: Bool = false) {
     bytes = Array(text.utf8)
     self.redaction = redaction
     self.depth = depth
+    self.level = level
+    self.isRefusal = isRefusal
   }
 
   /// The text with every secret replaced.
@@ -31,7 +41,12 @@ struct TextRedactor {
       case UInt8(ascii: "="): assignment()
       case UInt8(ascii: ":"): colon()
       case UInt8(ascii: "<"): element()
-      case UInt8(ascii: "%") where follows("3A%2F%2F") || follows("3a%2f%2f"): escapedURL()
+      case UInt8(ascii: "%") where beginsEscapedPart: escapedPart()
+      case UInt8(ascii: "\\"): backslashes()
+      case UInt8(ascii: "\""), 0x0A, 0x0D:
+        copy(to: position + 1)
+        wordStart = position
+        stretch = (position, result.count)
       case let byte:
         copy(to: position + 1)
         if !Self.isWordByte(byte) { wordStart = position }
@@ -62,6 +77,7 @@ struct TextRedactor {
     if end > position { result.append(contentsOf: Redaction.mark.utf8) }
     position = end
     wordStart = end
+    stretch = (end, result.count)
   }
 
   /// `name=value`: a parameter of a URL, a form or a header field, or an attribute of an element.
@@ -73,36 +89,72 @@ struct TextRedactor {
     if isSecret { return hideValue(hasScheme: isAuthorization(name)) { $0.valueEnd } }
     let quote = position < bytes.count ? bytes[position] : 0
     let isQuoted = quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'")
-    if isQuoted { copy(to: position + 1) }
+    if isQuoted {
+      copy(to: position + 1)
+      stretch = (position, result.count)
+    }
     guard position >= valuesSeen else { return }
     let end = isQuoted ? self.end { $0 == quote } : valueEnd
     valuesSeen = max(valuesSeen, end)
     // Only what is escaped is looked at as a whole: the rest is walked through.
     let value = Substring(decoding: bytes[position..<end], as: UTF8.self)
-    if value.utf8.contains(UInt8(ascii: "%")), redaction.holdsSecret(value, depth: depth) { hide(to: end) }
+    if value.utf8.contains(UInt8(ascii: "%")), redaction.holdsSecret(value, depth: depth, level: level) {
+      hide(to: end)
+    }
   }
 
-  /// A URL that is escaped as a whole, as in the path of another.
-  private mutating func escapedURL() {
+  /// True at `://` or `=`, escaped.
+  private var beginsEscapedPart: Bool {
+    follows("3D") || follows("3d") || follows("3A%2F%2F") || follows("3a%2f%2f")
+  }
+
+  /// A part of a URL that is escaped as a whole, as in the path of another.
+  private mutating func escapedPart() {
     guard position >= escapesSeen else { return copy(to: position + 1) }
-    let end = min(valueEnd, self.end { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") })
+    let end = partEnd
     escapesSeen = end
     let word = Substring(decoding: bytes[wordStart..<end], as: UTF8.self)
-    guard redaction.holdsSecret(word, depth: depth) else { return copy(to: position + 1) }
+    guard redaction.holdsSecret(word, depth: depth, level: level) else { return copy(to: position + 1) }
     result.removeLast(position - wordStart)
     position = wordStart
     hide(to: end)
   }
 
+  /// Those before a sign in a string of JSON, as in `\u0026`, or before a letter.
+  private mutating func backslashes() {
+    let end = self.end { $0 != UInt8(ascii: "\\") }
+    if JSONEscapes.isSign(bytes, at: end), hidesUnescaped() { return }
+    // A quotation mark behind an odd number of them ends no string.
+    let isQuote = end < bytes.count && bytes[end] == UInt8(ascii: "\"") && !(end - position).isMultiple(of: 2)
+    copy(to: isQuote ? end + 1 : end)
+    wordStart = position
+  }
+
+  /// Redacts the stretch around this place without its escapes; false where nothing of that is hidden.
+  private mutating func hidesUnescaped() -> Bool {
+    // As with values, the sender decides how deep strings are.
+    guard depth + level < 2, position >= stretchesSeen else { return false }
+    let end = stretchEnd
+    stretchesSeen = end
+    let text = JSONEscapes.unescaped(bytes[stretch.start..<end])
+    let shown = redaction.shown(text, depth: depth, level: level + 1)
+    guard shown != text else { return false }
+    result.removeLast(result.count - stretch.shown)
+    result.append(contentsOf: JSONEscapes.escaped(shown))
+    position = end
+    hide(to: end)
+    return true
+  }
+
   private mutating func colon() {
     if follows("//") { return authority(after: 3) }
     if follows("\\/\\/") { return authority(after: 5) }  // as JSON may write it
-    if let name = quotedName, redaction.isSecret(name) {
+    if hidesMember {
       copy(to: position + 1)
       return hideValue { $0.memberEnd }
     }
     // In running text a word alone says less than a part: "code: 42" is none.
-    if redaction.names.containsPart(of: bytes[wordStart..<position]) {
+    if redaction.names.containsPart(of: bytes[placeOfWordBefore]) {
       copy(to: position + 1)
       return hideValue { text in text.end { $0 == 0x0A || $0 == 0x0D || $0 == UInt8(ascii: "\"") } }
     }
@@ -151,23 +203,23 @@ struct TextRedactor {
   private mutating func element() {
     copy(to: position + 1)
     let start = position
-    let nameEnd = end { !Self.isWordByte($0) && $0 != UInt8(ascii: ":") }
-    let name = String(decoding: bytes[start..<nameEnd], as: UTF8.self)
+    let nameEnd = end { !Self.isElementByte($0) }
+    let name = bytes[start..<nameEnd]
     wordStart = position
-    guard nameEnd > start, redaction.isSecret(name) else { return }
+    guard !name.isEmpty, redaction.isSecret(String(decoding: name, as: UTF8.self)) else { return }
     let close = end { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "<") }
     guard close < bytes.count, bytes[close] == UInt8(ascii: ">"), bytes[close - 1] != UInt8(ascii: "/") else { return }
     copy(to: close + 1)
     while position < bytes.count, bytes[position] <= 0x20 { copy(to: position + 1) }
-    // Text ends with the next element. What holds elements, or CDATA, ends with its own.
+    // Text without an end of its own ends with the next element. What holds elements, or CDATA, ends with the whole then.
     let isText = position < bytes.count && bytes[position] != UInt8(ascii: "<")
-    hide(to: isText ? end { $0 == UInt8(ascii: "<") } : self.end(before: Array("</\(name)".utf8)))
+    hide(to: tags.end(of: name, from: position) ?? (isText ? end { $0 == UInt8(ascii: "<") } : bytes.count))
   }
 
   // MARK: Values of secret names
 
   /// A quotation mark that begins a value, with the backslashes before it where all of that stands in a string.
-  private struct Quote {
+  struct Quote {
     let mark: UInt8
     let escapes: Int
   }
@@ -195,51 +247,28 @@ struct TextRedactor {
     hide(to: end(self))
   }
 
-  /// The end of a value in quotation marks: the next one that is escaped as often, or less.
-  private func end(of quote: Quote) -> Int {
-    var escapes = 0
-    for index in position..<bytes.count {
-      if bytes[index] == UInt8(ascii: "\\") {
-        escapes += 1
-      } else {
-        if bytes[index] == quote.mark, escapes <= quote.escapes { return index - escapes }
-        escapes = 0
-      }
-    }
-    return bytes.count
-  }
-
-  /// The end of what a quoted name names: an object or an array with all that is in it, or a literal.
-  private var memberEnd: Int {
-    var depth = 0
-    for index in position..<bytes.count {
-      switch bytes[index] {
-      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-      case UInt8(ascii: "}"), UInt8(ascii: "]"):
-        depth -= 1
-        if depth <= 0 { return depth < 0 ? index : index + 1 }
-      case UInt8(ascii: ","), UInt8(ascii: "\""), 0x0A, 0x0D: if depth == 0 { return index }
-      default: break
-      }
-    }
-    return bytes.count
-  }
-
   /// The word before this place, with or without blanks between.
   private var placeOfWordBefore: Range<Int> {
     wordStart == position ? placeOfWord(endingAt: endBeforeBlanks) : wordStart..<position
   }
 
-  /// The name in quotation marks before this place, as in `"name": 1`.
-  private var quotedName: String? {
+  /// True behind the name of a member whose value is hidden.
+  private var hidesMember: Bool {
+    guard let (name, isEscaped) = quotedName else { return false }
+    return redaction.hidesMember(name, ofRefusal: isRefusal && !isEscaped)
+  }
+
+  /// The name in quotation marks before this place, as in `"name": 1`, and whether it is one in a string.
+  private var quotedName: (name: String, isEscaped: Bool)? {
     var end = endBeforeBlanks
     guard wordStart == position, end > 0, Self.isQuote(bytes[end - 1]) else { return nil }
     let mark = bytes[end - 1]
     end -= 1
+    let quote = end
     while end > 0, bytes[end - 1] == UInt8(ascii: "\\") { end -= 1 }
     let place = placeOfWord(endingAt: end)
     guard !place.isEmpty, place.lowerBound > 0, bytes[place.lowerBound - 1] == mark else { return nil }
-    return String(decoding: bytes[place], as: UTF8.self)
+    return (String(decoding: bytes[place], as: UTF8.self), end < quote || mark != UInt8(ascii: "\""))
   }
 
   private var endBeforeBlanks: Int {
@@ -252,43 +281,6 @@ struct TextRedactor {
     var start = end
     while start > 0, Self.isWordByte(bytes[start - 1]) { start -= 1 }
     return start..<end
-  }
-
-  // MARK: Where things end
-
-  private func end(where isEnd: (UInt8) -> Bool) -> Int {
-    bytes[position...].firstIndex(where: isEnd) ?? bytes.count
-  }
-
-  /// The next position of `words`; the end of the text where there is none.
-  private func end(before words: [UInt8]) -> Int {
-    var index = position
-    while let next = bytes[index...].firstIndex(of: words[0]) {
-      if bytes[next...].starts(with: words) { return next }
-      index = next + 1
-    }
-    return bytes.count
-  }
-
-  /// Commas and semicolons end a value where a blank or nothing follows, for they may be part of one.
-  private var valueEnd: Int {
-    var index = position
-    while index < bytes.count {
-      switch bytes[index] {
-      case UInt8(ascii: "&"), UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "<"), UInt8(ascii: ">"),
-        UInt8(ascii: "`"), UInt8(ascii: "#"), 0...0x20:
-        return index
-      case UInt8(ascii: ","), UInt8(ascii: ";"):
-        if index + 1 == bytes.count || bytes[index + 1] <= 0x20 { return index }
-      default: break
-      }
-      index += 1
-    }
-    return index
-  }
-
-  private var authorityEnd: Int {
-    end { $0 <= 0x20 || "/?#\\\"'<>`,;".utf8.contains($0) }
   }
 
   private func follows(_ text: StaticString) -> Bool {
@@ -310,17 +302,4 @@ struct TextRedactor {
   private static func isQuote(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") }
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
-  private static func isWordByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), 0x80...0xFF:
-      true
-    case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "%"), UInt8(ascii: "+"),
-      UInt8(ascii: "["),
-      UInt8(ascii: "]"), UInt8(ascii: "$"), UInt8(ascii: "~"), UInt8(ascii: "!"), UInt8(ascii: "*"):
-      true
-    default: false
-    }
-  }
 }

@@ -140,6 +140,61 @@ import Testing
     }
   }
 
+  /// Bodies in which signs stand as JSON writes them: those of Go, .NET and Gson.
+  private static let escapedBodies = [
+    #"{"url":"https://a.test/?sp=r\u0026sig=s3cret\u0026x=1","id":7}"#,
+    #"{"url":"https://a.test/?a=b\u0026code=s3cret"}"#,
+    #"{"url":"https://a.test/?a=b\u0026key=s3cret"}"#, #"{"url":"https://a.test/?access_token\u003ds3cret"}"#,
+    #"{"form":"user=a\u0026password\u003Ds3cret"}"#,
+    #"{"raw":"{\u0022password\u0022:\u0022s3cret\u0022,\u0022a\u0022:1}"}"#,
+    #"{"xml":"\u003cpassword\u003es3cret"}"#, #"{"xml":"\u003cpwd\u003es3cret\u003c/pwd\u003e","a":1}"#,
+    #"{"db":"postgres://admin:s3cret\u0040db"}"#, #"{"url":"https://a.test/?x=1\u0026sig=s3cret"#,
+    #"{"raw":"{\"url\":\"https://a.test/?x=1\\u0026sig=s3cret\"}"}"#, #"{"raw":"{\"\u0070wd\":\"s3cret\"}"}"#,
+    #"{"https://a.test/?x=1\u0026sig=s3cret":1}"#, #"["5\" wide","https://a.test/?x=1\u0026sig=s3cret"]"#,
+    "{\"a\":1}\n{\"url\":\"https://a.test/?x=1\\u0026sig=s3cret\"}\n{\"a\":2}",
+    "data: 5\" wide\n\ndata: {\"url\":\"https://a.test/?x=1\\u0026sig=s3cret\"}\n\n",
+    "var url = 'https://a.test/?x=1\\u0026sig=s3cret';", "5\" wide: https://a.test/?x=1\\u0026sig=s3cret",
+  ]
+
+  @Test(arguments: escapedBodies)
+  func `a secret is hidden where a sign before or behind its name is escaped, as a body and in a refusal`(body: String)
+  {
+    for type in [MediaType.json, .plainText, "text/event-stream"] {
+      let shown = Redaction.standard.body(Data(body.utf8), type: type, limit: 1000)
+      #expect(!shown.contains("s3cret") && shown.contains(Redaction.mark), "\(shown)")
+      let line = Redaction.standard.excerpt(of: Data(body.utf8), type: type, count: 200, isRefusal: true)
+      #expect(!line.contains("s3cret"), "\(line)")
+      #expect(!Redaction.standard(text: body).contains("s3cret"))
+    }
+    guard (try? JSONDecoder().decode(JSONValue.self, from: Data(body.utf8))) != nil, !body.contains("cpassword") else {
+      return
+    }
+    let shown = Redaction.standard.body(Data(body.utf8), type: .json, limit: 1000)
+    #expect(throws: Never.self) { try JSONDecoder().decode(JSONValue.self, from: Data(shown.utf8)) }
+  }
+
+  @Test func `signs that are escaped leak into no recording, page, archive or echo`() async throws {
+    try await withFolder { folder in
+      let output = Shared<[String]>([])
+      for body in Self.escapedBodies {
+        let (calls, log) = (RecordedCalls(), try HTTPLog(in: folder.appendingPathComponent("log")))
+        let stub = StubServer(.json(body)) {
+          $0.log = TextSink { text in output.withLock { $0.append(text) } }
+          $0.logStyle = .steps
+          $0.logOptions = .full
+          $0.recorders = [calls, log]
+        }
+        try await PlainTask().on(stub.server).run()
+        await log.finish()
+        let texts = try Self.texts(of: calls.calls) + [String(contentsOf: log.page, encoding: .utf8)]
+        output.withLock { $0 += texts }
+      }
+      let all = output.withLock { $0 }
+      #expect(all.count > 50 && all.joined().contains(Redaction.mark))
+      for text in all { #expect(!text.contains("s3cret"), "\(text.prefix(3000))") }
+    }
+  }
+
   @Test(arguments: ["code", "sig", "key", "sid", "otp", "access_token"])
   func `a secret in a fragment with a route is hidden`(name: String) async throws {
     for address in [
@@ -153,6 +208,41 @@ import Testing
     let stub = StubServer(.status(302, [.location: "/x#/cb?\(name)=s3cret"]), .status(404))
     let error = try #require(await taskError { try await PlainTask().on(stub.server).retry(.never).run() })
     #expect(error.status == 404 && !"\(error) \(error.record) \(error.url ?? "")".contains("s3cret"), "\(error)")
+  }
+
+  @Test(arguments: [
+    #""next":"https://a.test/cb?state=1&amp;code=s3cret""#, #""next":"https://a.test/cb%3Fcode%3Ds3cret""#,
+    #""next":"https://a.test/cb%3Fstate%3D1%26code%3Ds3cret""#,
+    #""next":"/in?to=https%3A%2F%2Fa.test%2Fcb%3Fcode%3Ds3cret""#,
+    #""form":"code=s3cret&grant_type=authorization_code""#, #""next":"https://a.test/cb?state=1\u0026code=s3cret""#,
+    #""next":"https://a.test/cb?a=1;code=s3cret""#, #""form":"Code=s3cret""#, #""raw":"{\"code\":\"s3cret\"}""#,
+    #""raw":"{\u0022code\u0022:\u0022s3cret\u0022}""#, #""oauth.code":"s3cret""#,
+  ]) func `the reason of a refusal is shown, and the code of a sign-in in it is not`(member: String) {
+    let body = Data("{\"code\":\"E7\",\"Code\" : 42,\"error\":{\"code\":\"E8\"},\(member)}".utf8)
+    let line = Redaction.standard.excerpt(of: body, type: .json, count: 300, isRefusal: true)
+    #expect(!line.contains("s3cret") && line.hasPrefix(#"{"code":"E7","Code" : 42,"error":{"code":"E8"},"#), "\(line)")
+    let shown = Redaction.standard.body(body, type: .json, limit: 1000)
+    #expect(!shown.contains("s3cret") && !shown.contains("E7"), "\(shown)")
+    #expect(!Redaction.standard.excerpt(of: body, type: .json, count: 300).contains("E7"))
+  }
+
+  @Test(arguments: [
+    ("<password>x<!-- c -->s3cret</password><a>b</a>", "<password><redacted></password><a>b</a>"),
+    ("<password>x<b/>s3cret</password><a>b</a>", "<password><redacted></password><a>b</a>"),
+    ("<token a='1'>x<token>y</token>s3cret</token><a>b</a>", "<token a='1'><redacted></token><a>b</a>"),
+    ("<Password>x<br>s3cret</PASSWORD><a>b</a>", "<Password><redacted></PASSWORD><a>b</a>"),
+    ("<password>s3cret<a>b</a>", "<password><redacted><a>b</a>"),
+    ("<pwd/><a>b</a><pwd>s3cret<x>s3cret</pwd>", "<pwd/><a>b</a><pwd><redacted></pwd>"),
+    ("<passwords>a</password></passwords><a>b</a>", "<passwords><redacted></passwords><a>b</a>"),
+    (#"<password>x<b\/>s3cret<\/password><a>b<\/a>"#, #"<password><redacted><\/password><a>b<\/a>"#),
+    ("<token><token>s3cret</token> and <a>b</a>", "<token><redacted></token> and <a>b</a>"),
+    ("Password : s3cret\na : b", "Password : <redacted>\na : b"),
+    ("the token\t: s3cret\nb", "the token\t: <redacted>\nb"),
+    ("pwd+=s3cret&a=b", "pwd+=<redacted>&a=b"), ("a?sig%20=s3cret&a=b", "a?sig%20=<redacted>&a=b"),
+  ]) func `an element is hidden up to its own end, and a name counts without the blanks around it`(
+    text: String, shown: String
+  ) {
+    #expect(Redaction.standard(text: text) == shown)
   }
 
   @Test func `a name counts without blanks in a form, a query and JSON too`() {

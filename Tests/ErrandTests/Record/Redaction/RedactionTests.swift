@@ -170,6 +170,24 @@ import Testing
     #expect(large < max(small, .microseconds(100)) * 100, "\(small) and \(large)")
   }
 
+  @Test(arguments: [
+    "%3A%2F%2F/", "%3A%2F%2F\"a\" ", "%3A%2F%2F", "cb%3Fcode%3D/", "\\u0026 ", "\\u0026\"", "\\u0026\\\"", "\\\\u0026",
+    "\\\\",
+    "<token>x<b>", "<token>x</b>", "<token><token></token>", "<token>x</token", "token :", "token : \"a\" ", " :",
+    "a=%41\\u0026b=%41\\\\u0026 ",
+  ]) func `no sign is looked for again and again`(piece: String) {
+    let small = time(String(repeating: piece, count: 250))
+    let large = time(String(repeating: piece, count: 2000))
+    // 8 times as much; what grows with the square of the size takes 64 times as long.
+    #expect(large < max(small, .microseconds(500)) * 25, "\(small) and \(large)")
+  }
+
+  @Test func `elements of many names are looked at once`() {
+    func text(_ count: Int) -> String { (0..<count).map { "<token\($0)>x<token\($0)>" }.joined() }
+    let (small, large) = (time(text(250)), time(text(2000)))
+    #expect(large < max(small, .microseconds(500)) * 25, "\(small) and \(large)")
+  }
+
   /// What a peer may send to keep a call whose traffic is shown.
   @Test(arguments: ["a:", "=", "ab=", "ab: "])
   func `text full of names is not much dearer than any other`(piece: String) {

@@ -1,0 +1,90 @@
+// Where things end, from `position` on.
+extension TextRedactor {
+  /// The end of a value in quotation marks: the next one that is escaped as often, or less.
+  func end(of quote: Quote) -> Int {
+    var escapes = 0
+    for index in position..<bytes.count {
+      if bytes[index] == UInt8(ascii: "\\") {
+        escapes += 1
+      } else {
+        if bytes[index] == quote.mark, escapes <= quote.escapes { return index - escapes }
+        escapes = 0
+      }
+    }
+    return bytes.count
+  }
+
+  /// The end of what a quoted name names: an object or an array with all that is in it, or a literal.
+  var memberEnd: Int {
+    var depth = 0
+    for index in position..<bytes.count {
+      switch bytes[index] {
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        depth -= 1
+        if depth <= 0 { return depth < 0 ? index : index + 1 }
+      case UInt8(ascii: ","), UInt8(ascii: "\""), 0x0A, 0x0D: if depth == 0 { return index }
+      default: break
+      }
+    }
+    return bytes.count
+  }
+
+  func end(where isEnd: (UInt8) -> Bool) -> Int {
+    bytes[position...].firstIndex(where: isEnd) ?? bytes.count
+  }
+
+  var valueEnd: Int { bytes[position...].indices.first(where: endsValue) ?? bytes.count }
+
+  /// The end of a value, or of what is between the delimiters of a path: found in one pass.
+  var partEnd: Int {
+    let isEnd = { (index: Int) in
+      bytes[index] == UInt8(ascii: "/") || bytes[index] == UInt8(ascii: "?") || endsValue(index)
+    }
+    return bytes[position...].indices.first(where: isEnd) ?? bytes.count
+  }
+
+  /// Commas and semicolons end a value where a blank or nothing follows, for they may be part of one.
+  private func endsValue(_ index: Int) -> Bool {
+    switch bytes[index] {
+    case UInt8(ascii: "&"), UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "<"), UInt8(ascii: ">"),
+      UInt8(ascii: "`"), UInt8(ascii: "#"), 0...0x20:
+      true
+    case UInt8(ascii: ","), UInt8(ascii: ";"): index + 1 == bytes.count || bytes[index + 1] <= 0x20
+    default: false
+    }
+  }
+
+  /// The next quotation mark without an odd number of backslashes before it, or line break.
+  var stretchEnd: Int {
+    var isEscaped = false
+    for index in position..<bytes.count {
+      switch bytes[index] {
+      case UInt8(ascii: "\\"): isEscaped.toggle()
+      case UInt8(ascii: "\"") where !isEscaped, 0x0A, 0x0D: return index
+      default: isEscaped = false
+      }
+    }
+    return bytes.count
+  }
+
+  var authorityEnd: Int {
+    end { $0 <= 0x20 || "/?#\\\"'<>`,;".utf8.contains($0) }
+  }
+
+  /// True for what the name of an element may have in it.
+  static func isElementByte(_ byte: UInt8) -> Bool { isWordByte(byte) || byte == UInt8(ascii: ":") }
+
+  static func isWordByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), 0x80...0xFF:
+      true
+    case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "%"), UInt8(ascii: "+"),
+      UInt8(ascii: "["),
+      UInt8(ascii: "]"), UInt8(ascii: "$"), UInt8(ascii: "~"), UInt8(ascii: "!"), UInt8(ascii: "*"):
+      true
+    default: false
+    }
+  }
+}
