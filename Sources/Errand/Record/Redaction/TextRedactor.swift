@@ -1,7 +1,8 @@
 import ErrandFoundation
 
 /// Hides secrets in text of any kind, in time that grows with its size alone: the user in `scheme://user@host` and
-/// `user:password@host`, the value in `name=value`, `name: value` and `<name>value</name>` where the name is secret. So it is where a string of JSON escapes signs of these.
+/// `user:password@host`, the value in `name=value`, `name: value` and `<name>value</name>` where the name is secret, also where a string of
+/// JSON escapes these signs.
 struct TextRedactor {
   let bytes: [UInt8]
   private let redaction: Redaction
