@@ -61,6 +61,44 @@ import Testing
     }
   }
 
+  /// A task whose plan takes an hour once.
+  private struct SlowFile: ServerPOSTTask {
+    let server: Server
+    let clock: ManualClock
+    let isSlow: Shared<Bool>
+    let path = "files"
+
+    var headers: HTTPHeaders {
+      if isSlow.withLock({ $0.take() }) { clock.advance(by: .seconds(3600)) }
+      return [:]
+    }
+  }
+
+  @Test func `a last piece that comes too late to be sent is nothing that the server has`() async throws {
+    try await withUpload(1000) { file, _ in
+      let (clock, isSlow) = (ManualClock(), Shared(false))
+      let store = try UploadShop(clock: CallClock(clock))
+      await store.server.update { $0.timeouts.call = .seconds(60) }
+      store.mock.route(.post, "/files") { [upload = store.upload] _ in
+        let isFirst = upload.withLock { upload in
+          defer { upload.isThere = true }
+          return !upload.isThere && upload.length == nil
+        }
+        upload.withLock { $0.length = 1000 }
+        isSlow.withLock { $0 = isFirst }
+        return .status(.created, headers: [.location: "/files/1", "Tus-Resumable": "1.0.0"])
+      }
+      let task = SlowFile(server: store.server, clock: clock, isSlow: isSlow)
+      let error = await #expect(throws: TaskError.self) {
+        try await ResumableUpload(of: file, with: task, by: .tus).run()
+      }
+      #expect(error?.timer == .call)
+      store.upload.withLock { $0.isThere = false }  // the server has cleared up
+      try await ResumableUpload(of: file, with: task, by: .tus).run()
+      #expect(store.mock.requests.map(\.method) == [.post, .head, .post, .patch])
+    }
+  }
+
   @Test func `a task that may be repeated has it begun again`() async throws {
     try await withUpload(100_000) { file, data in
       let (store, isFirst) = (try UploadShop(), Shared(true))

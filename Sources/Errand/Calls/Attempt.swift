@@ -30,8 +30,8 @@ final class Attempt: Sendable {
     var saysNothingSent = false
     /// The slot of the last request, where it may be given back before its body has ended.
     weak var slot: AdmissionSlot?
-    /// The attempt that waits for this one's call, by a step of its own or by its body; nil once this one has ended.
-    var outer: Attempt?
+    /// The attempt that waits for this one's call, by a step of its own or by its body. Its own call holds it while it is under way.
+    weak var outer: Attempt?
     /// True once its observers were told how the connection of the last request came about.
     var hasToldPhases = false
     /// True where the host of the last request is a name, and no address.
@@ -313,7 +313,7 @@ final class Attempt: Sendable {
     let now = time ?? call.trace.elapsed
     let (record, starter) = state.withLock { state -> (AttemptRecord?, Waiter<Void>?) in
       guard !state.hasEnded else { return (nil, nil) }
-      defer { (state.starter, state.outer) = (nil, nil) }
+      defer { state.starter = nil }
       state.hasEnded = true
       state.keep(at: now, status, version)
       if let timings { state.record.timings = timings }

@@ -174,10 +174,15 @@ final class HandleDesk<Value: Sendable>: Sendable {
   func events() -> Events {
     let (stream, reader) = Events.makeStream(bufferingPolicy: .bufferingNewest(Self.unreadEvents))
     // Under the lock, so that old and new come in order: a continuation takes an element and calls nothing.
-    let round = state.withLock { state in
+    let round: Int? = state.withLock { state in
       for event in state.events { reader.yield(event) }
-      if state.progress.state.isOver { reader.finish() } else { state.readers.append(reader) }
+      guard !state.progress.state.isOver else { return nil }
+      state.readers.append(reader)
       return state.progress.round
+    }
+    guard let round else {
+      reader.finish()
+      return stream
     }
     return stream.releasingSlots { [weak self] in self?.isUnderWay(round) ?? false }
   }
@@ -198,10 +203,15 @@ final class HandleDesk<Value: Sendable>: Sendable {
   func transfers() -> Transfers {
     // A slow reader gets the newest: the others are past.
     let (stream, watcher) = Transfers.makeStream(bufferingPolicy: .bufferingNewest(1))
-    let round = state.withLock { state in
+    let round: Int? = state.withLock { state in
       if let transfer = state.transfer { watcher.yield(transfer) }
-      if state.progress.state.isOver { watcher.finish() } else { state.watchers.append(watcher) }
+      guard !state.progress.state.isOver else { return nil }
+      state.watchers.append(watcher)
       return state.progress.round
+    }
+    guard let round else {
+      watcher.finish()
+      return stream
     }
     return stream.releasingSlots { [weak self] in self?.isUnderWay(round) ?? false }
   }

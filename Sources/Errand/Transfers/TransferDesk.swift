@@ -174,7 +174,10 @@ final class TransferDesk: Sendable {
       }
       return state.life.state.isOver
     }
-    if isOver { reader.finish() }
+    guard !isOver else {
+      reader.finish()
+      return stream
+    }
     return stream.releasingSlots { [weak self] in self?.transferState.isOver == false }
   }
 

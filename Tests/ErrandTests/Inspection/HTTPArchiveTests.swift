@@ -164,6 +164,19 @@ import Testing
     #expect(try await response?.body.collect() == body)
   }
 
+  @Test(arguments: [204, 304]) func `a response that has no body is one, whatever size a tool writes`(status: Int)
+    throws
+  {
+    let text = """
+      {"log":{"version":"1.2","entries":[{"startedDateTime":"2026-11-26T10:00:00Z","time":1,"request":{"method":"GET",
+      "url":"https://a.test/","httpVersion":"HTTP/1.1","headers":[],"headersSize":-1,"bodySize":0},"response":{
+      "status":\(status),"statusText":"","httpVersion":"HTTP/1.1","headers":[],"headersSize":-1,
+      "bodySize":0,"content":{"size":5000,"mimeType":"a/b"}},"cache":{},"timings":{"send":0,"wait":1,"receive":0}}]}}
+      """
+    let archive = try HTTPArchive(data: Data(text.utf8))
+    #expect(archive.entries.first?.httpResponse?.status.code == status)
+  }
+
   @Test func `a length is that of a body that was read to its end`() async throws {
     var calls = try await recordedCalls(
       .status(.ok, ["Content-Length": "8388608"]), .status(.ok, ["Content-Length": "0"])

@@ -281,6 +281,53 @@ import Testing
     for upload in others { #expect(try await upload.value.status == .ok) }
   }
 
+  /// Begins a call that goes on without it, and that others wait for.
+  private struct Storing: PerAttemptStep {
+    let stored: Shared<Task<String, any Error>?>
+    let may: Gate
+    let server: Shared<Server?>
+
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      if request.url.path == "/inner", let server = server.withLock({ $0 }) {
+        let task = Task {
+          await may.wait()
+          return try await CachedTask(path: "token").on(server).download()
+        }
+        stored.withLock { $0 = task }
+      }
+      return try await next(request)
+    }
+  }
+
+  @Test func `bodies wait for a token that a call of one of them has requested, which is over`() async throws {
+    let (server, stored, may, isOver) = (
+      Shared<Server?>(nil), Shared<Task<String, any Error>?>(nil), Gate(), Gate()
+    )
+    let step = Storing(stored: stored, may: may, server: server)
+    let shop = VirtualShop(limits: ThrottleLimits(perHost: 2), configure: { $0.perAttemptSteps = [step] }) {
+      _, request, _ in
+      try await request.body.forEachChunk { _ in }
+      return .text("new", for: request)
+    }
+    server.withLock { $0 = shop.server }
+    let token = { @Sendable in Data(try await (try #require(stored.withLock { $0 })).value.utf8) }
+    let first = Task {
+      try await MadeBody(server: shop.server) {
+        _ = try await CachedTask(path: "inner").on(shop.server).download()
+        isOver.open()
+        return try await token()
+      }.run()
+    }
+    await isOver.wait()
+    let second = Task { try await MadeBody(server: shop.server) { try await token() }.run() }
+    #expect(await eventually { shop.manager.runningCount == 2 })
+    may.open()
+    let isDone = await eventually { shop.manager.callCount == 0 }
+    #expect(isDone)
+    if !isDone { stored.withLock { $0 }?.cancel() }
+    for upload in [first, second] { #expect(try await upload.value.status == .ok) }
+  }
+
   private final class Marker: Sendable {}
 
   private struct Marked: ServerGETTask {

@@ -157,7 +157,10 @@ struct TextRedactor {
     // In running text a word alone says less than a part: "code: 42" is none.
     if redaction.names.containsPart(of: bytes[placeOfWordBefore]) {
       copy(to: position + 1)
-      return hideValue { text in text.end { $0 == 0x0A || $0 == 0x0D || $0 == UInt8(ascii: "\"") } }
+      // In a string of JSON a line break was an escape, and a value may go on behind it, as that of a key does.
+      return hideValue { [level] text in
+        text.end { level == 0 && ($0 == 0x0A || $0 == 0x0D) || $0 == UInt8(ascii: "\"") }
+      }
     }
     // A user and a password without a scheme.
     guard wordStart < position, let at = userEnd else {

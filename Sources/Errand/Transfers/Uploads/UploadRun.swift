@@ -253,6 +253,7 @@ actor UploadRun {
     // What the task sends, its credentials included, is for the origin that it names.
     let isHome = Origin(url) == home.flatMap { Origin($0) } || server.snapshot.isHome(url)
     let part = UploadPart(makePlan(), request, to: url, content, isHome: isHome)
+    isUnsent = true  // until there is a call
     var plan = part.plan(request.method, deadline: try retry.time())
     plan.transfer = desk.number
     plan.isRepetition = retry.hasFailed

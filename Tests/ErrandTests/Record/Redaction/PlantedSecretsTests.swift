@@ -153,6 +153,8 @@ import Testing
     #"{"https://a.test/?x=1\u0026sig=s3cret":1}"#, #"["5\" wide","https://a.test/?x=1\u0026sig=s3cret"]"#,
     "{\"a\":1}\n{\"url\":\"https://a.test/?x=1\\u0026sig=s3cret\"}\n{\"a\":2}",
     "data: 5\" wide\n\ndata: {\"url\":\"https://a.test/?x=1\\u0026sig=s3cret\"}\n\n",
+    #"{"detail":"can\u0027t use private_key: -----BEGIN PRIVATE KEY-----\ns3cret\n-----END"}"#,
+    #"{"raw":"GET /?a=1\u0026b=2 HTTP/1.1\r\nAuthorization: Bearer abc\r\nCookie: remember_me=s3cret\r\n"}"#,
     "var url = 'https://a.test/?x=1\\u0026sig=s3cret';", "5\" wide: https://a.test/?x=1\\u0026sig=s3cret",
   ]
 
