@@ -126,12 +126,16 @@ extension Call {
     return Task.isCancelled || attempt.hasEnded ? nil : .delayOver
   }
 
-  /// The payment for a hedge; nil where none may be sent.
+  /// Pays for a hedge from its host's retry budget; nil where none may be sent. It is noted where the budget is used up, or where
+  /// steps have made the first request one that may not be sent twice.
   private func hedgePayment(for request: HTTPRequest) -> RetryPayment? {
     guard !Task.isCancelled, let host = Origin(request.url) else { return nil }
     let breaker = snapshot.configuration.circuitBreaker
     if !breaker.isOff, manager.circuits.circuit(of: host) != .closed { return nil }
-    return hedgePayment(of: host)
+    let obstacle = obstacleOfSteps
+    let payment = obstacle == nil ? manager.retries.pay(for: host) : nil
+    if payment == nil { trace.note(.retryRefused(reason: obstacle ?? Self.exhausted(host))) }
+    return payment
   }
 
   /// True for a result that will do: any answer but one that might be better a moment later.

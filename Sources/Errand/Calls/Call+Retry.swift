@@ -58,7 +58,7 @@ extension Call {
   }
 
   /// The reason not to repeat what steps have made a once-only request; nil where there is none.
-  private var obstacleOfSteps: String? {
+  var obstacleOfSteps: String? {
     let (isOnceOnly, method) = state.withLock { ($0.hasSentOnceOnly, $0.method) }
     return isOnceOnly ? Self.onceOnly(method ?? .get) : nil
   }
@@ -71,15 +71,6 @@ extension Call {
   func noteRefusal(_ reason: String) {
     trace.note(.retryRefused(reason: reason))
     state.withLock { $0.refusal = (reason, retryPolicy.mostAttempts) }
-  }
-
-  /// Pays for a hedge from the host's retry budget; nil, and noted, where it is used up, or where steps have made the first
-  /// request one that may not be sent twice.
-  func hedgePayment(of host: Origin) -> RetryPayment? {
-    let obstacle = obstacleOfSteps
-    let payment = obstacle == nil ? manager.retries.pay(for: host) : nil
-    if payment == nil { trace.note(.retryRefused(reason: obstacle ?? Self.exhausted(host))) }
-    return payment
   }
 
   static func exhausted(_ host: Origin) -> String { "the retry budget for \(host.host) is used up" }

@@ -172,19 +172,7 @@ final class HandleDesk<Value: Sendable>: Sendable {
 
   /// The events of the present round, past and to come.
   func events() -> Events {
-    let (stream, reader) = Events.makeStream(bufferingPolicy: .bufferingNewest(Self.unreadEvents))
-    // Under the lock, so that old and new come in order: a continuation takes an element and calls nothing.
-    let round: Int? = state.withLock { state in
-      for event in state.events { reader.yield(event) }
-      guard !state.progress.state.isOver else { return nil }
-      state.readers.append(reader)
-      return state.progress.round
-    }
-    guard let round else {
-      reader.finish()
-      return stream
-    }
-    return stream.releasingSlots { [weak self] in self?.isUnderWay(round) ?? false }
+    stream(.bufferingNewest(Self.unreadEvents), to: \.readers) { $0.events }
   }
 
   private func note(_ event: TaskEvent, _ round: Int) {
@@ -202,15 +190,24 @@ final class HandleDesk<Value: Sendable>: Sendable {
   /// The progress of the present round, from the last that is known.
   func transfers() -> Transfers {
     // A slow reader gets the newest: the others are past.
-    let (stream, watcher) = Transfers.makeStream(bufferingPolicy: .bufferingNewest(1))
+    stream(.bufferingNewest(1), to: \.watchers) { $0.transfer.map { [$0] } ?? [] }
+  }
+
+  /// What is known of the present round, and what is told to `readers` of it from now on. Whoever waits for that holds no slot.
+  private func stream<Element: Sendable>(
+    _ policy: AsyncStream<Element>.Continuation.BufferingPolicy,
+    to readers: WritableKeyPath<State, [AsyncStream<Element>.Continuation]>, from known: (State) -> [Element]
+  ) -> AsyncStream<Element> {
+    let (stream, reader) = AsyncStream<Element>.makeStream(bufferingPolicy: policy)
+    // Under the lock, so that old and new come in order: a continuation takes an element and calls nothing.
     let round: Int? = state.withLock { state in
-      if let transfer = state.transfer { watcher.yield(transfer) }
+      for element in known(state) { reader.yield(element) }
       guard !state.progress.state.isOver else { return nil }
-      state.watchers.append(watcher)
+      state[keyPath: readers].append(reader)
       return state.progress.round
     }
     guard let round else {
-      watcher.finish()
+      reader.finish()
       return stream
     }
     return stream.releasingSlots { [weak self] in self?.isUnderWay(round) ?? false }
