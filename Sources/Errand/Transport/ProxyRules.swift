@@ -6,23 +6,40 @@ public import ErrandFoundation
 /// reached directly.
 public struct ProxyRules: Sendable {
   private let proxies: [String: Proxy]
-  private let exceptions: [Exception]
+  private let exceptions: [ProxyException]
   /// By scheme, the variable of the environment that names a proxy and cannot be read.
   private var unreadable: [String: String] = [:]
 
   /// No proxy, whatever the environment says.
   public static let none = ProxyRules([:], except: [])
 
-  /// Everything goes through `proxy`, but for the hosts of `exceptions`, which are written as in `NO_PROXY`.
-  public static func all(_ proxy: Proxy, except exceptions: [String] = []) -> ProxyRules {
-    ProxyRules(["http": proxy, "https": proxy], except: exceptions)
+  /// Everything goes through `proxy`, except requests to some hosts.
+  ///
+  /// - Parameters:
+  ///   - proxy: The proxy.
+  ///   - exceptions: The hosts to reach directly, in the forms of `no_proxy`: see <doc:TheTransports>.
+  ///   - log: Receives a line for each exception that can't be read. Defaults to the standard error.
+  /// - Returns: The rules.
+  public static func all(
+    _ proxy: Proxy, except exceptions: [String] = [], log: TextSink = .standardError
+  ) -> ProxyRules {
+    let entries = exceptions.flatMap { ProxyException.entries(of: $0) }
+    return ProxyRules(
+      ["http": proxy, "https": proxy], except: read(entries, of: "the exceptions of ProxyRules.all", log))
   }
 
-  /// As the environment says: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, in lower or upper case.
+  /// The rules of the environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, in lower or upper case.
   ///
-  /// `HTTP_PROXY` in upper case is not read: a CGI program is given it by its clients. Where a variable is no address of a proxy,
-  /// requests that would go by it fail with code `.transportUnavailable`: none of them goes past a proxy that was meant.
-  public static func environment(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> ProxyRules {
+  /// `HTTP_PROXY` in upper case is not read, because clients of a CGI program can set it. If a variable isn't the address of
+  /// a proxy, requests that would use it fail with code `.transportUnavailable` instead of bypassing the proxy.
+  ///
+  /// - Parameters:
+  ///   - environment: The environment. Defaults to that of the process.
+  ///   - log: Receives a line for each entry of `no_proxy` that can't be read. Defaults to the standard error.
+  /// - Returns: The rules.
+  public static func environment(
+    _ environment: [String: String] = ProcessInfo.processInfo.environment, log: TextSink = .standardError
+  ) -> ProxyRules {
     func variable(_ names: String...) -> (name: String, value: String)? {
       for name in names {
         if let value = environment[name]?[...].trimmingSpaces(), !value.isEmpty { return (name, String(value)) }
@@ -31,17 +48,30 @@ public struct ProxyRules: Sendable {
     }
     let all = variable("all_proxy", "ALL_PROXY")
     let named = ["http": variable("http_proxy") ?? all, "https": variable("https_proxy", "HTTPS_PROXY") ?? all]
-    let exceptions = variable("no_proxy", "NO_PROXY")?.value ?? ""
+    let exceptions = variable("no_proxy", "NO_PROXY").map { variable in
+      read(ProxyException.entries(of: variable.value), of: variable.name, log)
+    }
     var rules = ProxyRules(
-      named.compactMapValues { $0.flatMap { Proxy($0.value) } },
-      except: exceptions.split(separator: ",").map { String($0.trimmingSpaces()) })
+      named.compactMapValues { $0.flatMap { Proxy($0.value) } }, except: exceptions ?? [])
     for (scheme, variable) in named where rules.proxies[scheme] == nil { rules.unreadable[scheme] = variable?.name }
     return rules
   }
 
-  private init(_ proxies: [String: Proxy], except exceptions: [String]) {
+  private static func read(_ entries: [String], of list: String, _ log: TextSink) -> [ProxyException] {
+    entries.compactMap { entry in
+      let exception = ProxyException(entry)
+      if exception == nil {
+        log.write(
+          "\(list): '\(entry.shortened)' is ignored, so its hosts are reached through the proxy; write a host, a domain, a"
+            + " block such as 10.0.0.0/8, or *")
+      }
+      return exception
+    }
+  }
+
+  private init(_ proxies: [String: Proxy], except exceptions: [ProxyException]) {
     self.proxies = proxies
-    self.exceptions = exceptions.compactMap { Exception($0) }
+    self.exceptions = exceptions
   }
 
   /// True when a proxy asks the app for credentials.
@@ -62,41 +92,8 @@ public struct ProxyRules: Sendable {
         + " with a user and password escaped as in URLs", phase: .preparing, isSurelyNotSent: true)
   }
 
-  /// True for what is reached directly.
+  /// Whether an origin is reached directly. Loopback always is: another machine can't reach it.
   private func isException(_ origin: Origin) -> Bool {
-    // What is for this machine is plain http as a rule, and no business of another one.
     origin.isLoopback || exceptions.contains { $0.matches(origin) }
-  }
-
-  /// `*`, a host, a domain with or without a leading dot for all hosts in it, each perhaps with a port.
-  private struct Exception: Sendable {
-    /// Nil is every host.
-    private let host: String?
-    private let port: Int?
-
-    /// Nil where it names no host.
-    init?(_ text: String) {
-      guard text != "*" else {
-        (host, port) = (nil, nil)
-        return
-      }
-      var name = text[...]
-      var port: Int?
-      let isBareAddress = name.hasSuffix("]") || (!name.hasPrefix("[") && name.count { $0 == ":" } > 1)
-      if !isBareAddress, let colon = name.lastIndex(of: ":"), let number = Int(name[name.index(after: colon)...]) {
-        port = number
-        name = name[..<colon]
-      }
-      while name.hasPrefix(".") || name.hasPrefix("*") { name.removeFirst() }
-      guard !name.isEmpty else { return nil }
-      host = HostName.normal(String(name))
-      self.port = port
-    }
-
-    func matches(_ origin: Origin) -> Bool {
-      guard let host else { return true }
-      guard port == nil || port == origin.port else { return false }
-      return origin.host == host || origin.host.hasSuffix(".\(host)")
-    }
   }
 }

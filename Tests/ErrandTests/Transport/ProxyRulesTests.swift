@@ -1,4 +1,5 @@
 import Errand
+import ErrandTesting
 import Foundation
 import Testing
 
@@ -79,6 +80,59 @@ import Testing
   func `addresses are compared as addresses`(exception: String, host: String, isDirect: Bool) throws {
     let address = try proxy(["https_proxy": "p.test:1", "no_proxy": exception], for: "https://\(host)")
     #expect((address == nil) == isDirect)
+  }
+
+  // The cases of curl's unit test 1614, and of Python's requests.
+  @Test(arguments: [
+    ("10.0.0.0/8", "10.1.2.3", true), ("10.0.0.0/8", "11.0.0.1", false), ("10.9.8.7/8", "10.1.2.3", true),
+    ("192.168.0.0/16", "192.168.0.1", true), ("192.168.0.0/24", "192.168.1.1", false),
+    ("192.168.0.0/32", "192.168.0.1", false), ("192.168.0.1/32", "192.168.0.1", true),
+    ("192.168.0.0/31", "192.168.0.1", true), ("192.168.0.0/31", "192.168.0.2", false),
+    ("foo, bar, 192.168.0.0/16", "192.168.1.1", true), ("0.0.0.0/0", "203.0.113.9", true),
+    ("0.0.0.0/0", "[fd00::1]", false), ("fd00::/8", "[fd12:3456::1]", true), ("fd00::/8", "[2001:db8::1]", false),
+    ("[fd00::]/8", "[fd00::1]", true), ("[fd00::/8]", "[fd00::1]", true), ("2001:db8::/33", "[2001:db8:7fff::1]", true),
+    ("2001:db8::/33", "[2001:db8:8000::1]", false), ("fe80::/10", "[fe80::1%25eth0]", true),
+    ("::/0", "[fd00::1]", true),
+    ("::/0", "10.0.0.1", false), ("10.0.0.0/8", "ten.test", false), ("10.0.0.0/8", "10.1", true),
+  ])
+  func `a block of addresses among the exceptions is reached directly`(exceptions: String, host: String, isDirect: Bool)
+    throws
+  {
+    let address = try proxy(["https_proxy": "p.test:1", "no_proxy": exceptions], for: "https://\(host)")
+    #expect((address == nil) == isDirect)
+    let origin = try #require(Origin(.known("https://\(host)")))
+    let rules = ProxyRules.all(Proxy(host: "p.test", port: 1), except: [exceptions])
+    #expect((rules.proxy(for: origin) == nil) == isDirect)
+  }
+
+  @Test(arguments: [
+    "other.test shop.test", "other.test\tshop.test\n", "foo,,,,,              shop.test, 10.0.0.0/8", ".shop.test.",
+    "*:443", "*.shop.test:443", "SHOP.TEST:443",
+  ])
+  func `exceptions are separated by commas and whitespace`(exceptions: String) throws {
+    let lines = Shared<[String]>([])
+    let rules = ProxyRules.environment(
+      ["https_proxy": "p.test:1", "no_proxy": exceptions], log: TextSink { line in lines.withLock { $0.append(line) } })
+    #expect(rules.proxy(for: try #require(Origin(.known("https://www.shop.test")))) == nil)
+    #expect(lines.withLock { $0 } == [])
+  }
+
+  @Test(arguments: [
+    "10.0.0.0/33", "10/8", "10.0.0.0/255.0.0.0", "10.0.0.0/", "10.0.0.0/8:80", "fd00::/129", "/8", "10.0.0.0//8",
+    "10.*",
+    "http://shop.test", "shop.test/", "shop.test:", "shop.test:http", "shop.test:65536", "a;b", "<local>", ".",
+    "[fd00::1",
+    "1.2.3.4.5", "999.1.1.1", "a..b",
+  ])
+  func `an exception that can't be read is logged`(exception: String) throws {
+    let lines = Shared<[String]>([])
+    let log = TextSink { line in lines.withLock { $0.append(line) } }
+    let rules = ProxyRules.environment(["https_proxy": "p.test:1", "NO_PROXY": "\(exception) direct.test"], log: log)
+    #expect(rules.proxy(for: try #require(Origin(.known("https://shop.test")))) != nil)
+    #expect(rules.proxy(for: try #require(Origin(.known("https://direct.test")))) == nil)
+    _ = ProxyRules.all(Proxy(host: "p.test", port: 1), except: [exception], log: log)
+    let said = lines.withLock { $0 }
+    #expect(said.count == 2 && said[0].hasPrefix("NO_PROXY: '\(exception)' is ignored"), "\(said)")
   }
 
   @Test(arguments: ["localhost", "shop.localhost", "127.0.0.1", "127.1", "[::1]", "LOCALHOST.", "[::ffff:127.0.0.1]"])

@@ -61,8 +61,8 @@ package struct HostName: Equatable, Sendable {
     return try? HostName(bracketing: host)
   }
 
-  /// The host that is written so; an IPv6 address may lack its brackets.
-  private init(bracketing text: some StringProtocol) throws(Refusal) {
+  /// The host that a text names. An IPv6 address may lack its brackets.
+  init(bracketing text: some StringProtocol) throws(Refusal) {
     let isBareAddress = text.utf8.count { $0 == UInt8(ascii: ":") } > 1 && text.utf8.first != UInt8(ascii: "[")
     try self.init(Array((isBareAddress ? "[\(text)]" : "\(text)").utf8))
   }

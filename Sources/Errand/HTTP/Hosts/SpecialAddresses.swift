@@ -4,30 +4,19 @@
 /// Of IPv6, only 2000::/3 is given out for public use (RFC 4291 §2.4), so that what is not known is not public. Addresses that carry
 /// one of IPv4 are judged by that.
 enum SpecialAddresses {
-  /// A block, and its purpose.
+  /// A block and its purpose.
   struct Block: Sendable {
-    let prefix: [UInt8]
-    let length: Int
+    private let addresses: AddressBlock
     let purpose: String
 
-    /// Nil where the text is no block such as `10.0.0.0/8`.
+    /// `nil` if the text is not a block such as `10.0.0.0/8`.
     init?(_ text: String, _ purpose: String) {
-      let parts = text.split(separator: "/")
-      guard parts.count == 2, let length = Int(parts[1]), let address = PeerAddress(String(parts[0])) else {
-        return nil
-      }
-      prefix = address.bytes
-      self.length = length
+      guard let addresses = AddressBlock(text) else { return nil }
+      self.addresses = addresses
       self.purpose = purpose
     }
 
-    func contains(_ address: [UInt8]) -> Bool {
-      guard address.count == prefix.count else { return false }
-      let whole = length / 8
-      guard address[..<whole].elementsEqual(prefix[..<whole]) else { return false }
-      let rest = length % 8
-      return rest == 0 || (address[whole] ^ prefix[whole]) >> (8 - rest) == 0
-    }
+    func contains(_ address: [UInt8]) -> Bool { addresses.contains(address) }
   }
 
   /// The purpose of an address; nil for a public one.

@@ -1,0 +1,53 @@
+/// An entry of `no_proxy`: the hosts that are reached without a proxy.
+struct ProxyException: Sendable {
+  private enum Hosts {
+    case all
+    /// A host, and all hosts in its domain.
+    case domain(String)
+    case addresses(AddressBlock)
+  }
+
+  private let hosts: Hosts
+  /// `nil` for every port.
+  private let port: Int?
+
+  /// The entries of a list. Commas and whitespace separate them.
+  static func entries(of list: String) -> [String] {
+    list.split { $0 == "," || $0.isWhitespace }.map(String.init)
+  }
+
+  /// `nil` if the entry is in none of the forms that the guide *The transports* lists.
+  init?(_ entry: String) {
+    if entry.contains("/") {
+      guard let block = AddressBlock(entry.filter { $0 != "[" && $0 != "]" }) else { return nil }
+      (hosts, port) = (.addresses(block), nil)
+      return
+    }
+    var name = entry[...]
+    var port: Int?
+    let isBareAddress = name.hasSuffix("]") || (!name.hasPrefix("[") && name.count { $0 == ":" } > 1)
+    if !isBareAddress, let colon = name.lastIndex(of: ":") {
+      guard let number = Int(name[name.index(after: colon)...]), (1...65_535).contains(number) else { return nil }
+      port = number
+      name = name[..<colon]
+    }
+    self.port = port
+    if name == "*" {
+      hosts = .all
+      return
+    }
+    while name.hasPrefix(".") || name.hasPrefix("*") { name.removeFirst() }
+    guard let host = try? HostName(bracketing: name) else { return nil }
+    hosts = .domain(host.text)
+  }
+
+  /// Whether an origin is reached without a proxy. Names are not looked up: a block matches hosts that are addresses.
+  func matches(_ origin: Origin) -> Bool {
+    guard port == nil || port == origin.port else { return false }
+    return switch hosts {
+    case .all: true
+    case .domain(let name): origin.host == name || origin.host.hasSuffix(".\(name)")
+    case .addresses(let block): PeerAddress(origin.host).map { block.contains($0.bytes) } ?? false
+    }
+  }
+}
