@@ -39,7 +39,7 @@ public struct AuthenticationChallenge: Sendable, Hashable, CustomStringConvertib
 }
 
 extension HTTPHeaders {
-  /// The challenges of `WWW-Authenticate`, in order; malformed ones are left out.
+  /// The challenges of `WWW-Authenticate`, in order. Malformed ones are left out.
   public var challenges: [AuthenticationChallenge] { challenges(in: .wwwAuthenticate) }
 
   /// The challenges of a field, such as `Proxy-Authenticate`. Every line is read by itself: one that is torn takes nothing
@@ -83,17 +83,17 @@ private struct ChallengeParser {
     return result
   }
 
-  /// A scheme with what stands before the next comma; nil where there is none.
+  /// A scheme and what follows it before the next comma. `nil` without a scheme.
   private mutating func challenge() -> AuthenticationChallenge? {
     guard let scheme = token() else { return nil }
     var challenge = AuthenticationChallenge(scheme: scheme)
     names = []
     guard skipBlanks() > 0 || isAtEndOfMember else { return nil }
     if isAtEndOfMember { return challenge }
-    if let (name, value) = parameter() {
-      add(name, value, to: &challenge)
-    } else if let value = token68() {
+    if let value = token68() {
       challenge.token68 = value
+    } else if let (name, value) = parameter() {
+      add(name, value, to: &challenge)
     } else {
       return nil
     }
@@ -104,21 +104,49 @@ private struct ChallengeParser {
     if names.insert(name.lowercased()).inserted { challenge.parameters.append(.init(name: name, value: value)) }
   }
 
-  /// `name = value`, where the member begins with one; nothing is read otherwise.
+  /// The parameter that the member begins with. `nil`, and nothing is read, if it doesn't begin with one.
+  ///
+  /// Some servers omit commas: a parameter also ends before whitespace and the name of another parameter.
   private mutating func parameter() -> (name: String, value: String)? {
     let start = index
-    if let name = token() {
-      skipBlanks()
-      if take(UInt8(ascii: "=")) {
-        skipBlanks()
-        if let value = quoted() ?? token() {
-          skipBlanks()
-          if isAtEndOfMember { return (name, value) }
-        }
+    if let name = nameBeforeEquals() {
+      if let value = quoted() {
+        if skipToEndOfValue() { return (name, value) }
+      } else if let value = bareValue() {
+        return (name, value)
       }
     }
     index = start
     return nil
+  }
+
+  private mutating func nameBeforeEquals() -> String? {
+    guard let name = token() else { return nil }
+    skipBlanks()
+    guard take(UInt8(ascii: "=")) else { return nil }
+    skipBlanks()
+    return name
+  }
+
+  /// Skips whitespace and returns whether the value has ended: at a comma, at the end, or before another parameter.
+  private mutating func skipToEndOfValue() -> Bool {
+    let blanks = skipBlanks()
+    if isAtEndOfMember { return true }
+    var ahead = self
+    return blanks > 0 && ahead.nameBeforeEquals() != nil
+  }
+
+  /// A value without quotes. It may have bytes that a token has not, and be empty: `realm=dev@host`, `nonce=a/b+c=`, `qop=`.
+  private mutating func bareValue() -> String? {
+    // A member such as `abc==` is not a parameter.
+    guard index == bytes.count || bytes[index] != UInt8(ascii: "=") else { return nil }
+    let start = index
+    var end = index
+    while !skipToEndOfValue() {
+      while !isAtEndOfMember, !Self.isBlank(bytes[index]) { index += 1 }
+      end = index
+    }
+    return String(decoding: bytes[start..<end], as: UTF8.self)
   }
 
   private mutating func token() -> String? { run { HTTPHeaderName.isTokenByte($0) } }
@@ -142,24 +170,17 @@ private struct ChallengeParser {
     return String(decoding: rest, as: UTF8.self)
   }
 
-  // RFC 9110 §5.6.4: a backslash takes away the meaning of the byte after it.
+  // RFC 9110 §5.6.4: a backslash takes away the meaning of the byte after it. Without a closing quote, the string ends with the
+  // line, as in browsers.
   private mutating func quoted() -> String? {
-    let start = index
     guard take(UInt8(ascii: "\"")) else { return nil }
     var value: [UInt8] = []
-    while index < bytes.count {
-      let byte = bytes[index]
-      index += 1
-      if byte == UInt8(ascii: "\"") { return String(decoding: value, as: UTF8.self) }
-      guard byte == UInt8(ascii: "\\"), index < bytes.count else {
-        value.append(byte)
-        continue
-      }
+    while index < bytes.count, !take(UInt8(ascii: "\"")) {
+      if bytes[index] == UInt8(ascii: "\\"), index + 1 < bytes.count { index += 1 }
       value.append(bytes[index])
       index += 1
     }
-    index = start
-    return nil
+    return String(decoding: value, as: UTF8.self)
   }
 
   private mutating func take(_ byte: UInt8) -> Bool {
@@ -173,9 +194,11 @@ private struct ChallengeParser {
   @discardableResult
   private mutating func skipBlanks() -> Int {
     let start = index
-    while index < bytes.count, bytes[index] == UInt8(ascii: " ") || bytes[index] == UInt8(ascii: "\t") { index += 1 }
+    while index < bytes.count, Self.isBlank(bytes[index]) { index += 1 }
     return index - start
   }
+
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 
   /// Goes to the next member of the list; empty ones are skipped (RFC 9110 §5.6.1). False at the end.
   private mutating func skipToMember() -> Bool {
@@ -183,14 +206,10 @@ private struct ChallengeParser {
     return index < bytes.count
   }
 
-  /// Goes to the comma that ends the member; one in a quoted string is none, and a string without an end has no such comma.
+  /// Skips to the comma that ends the member. Commas in quoted strings don't.
   private mutating func skipRest() {
     while !isAtEndOfMember {
-      if bytes[index] != UInt8(ascii: "\"") {
-        index += 1
-      } else if quoted() == nil {
-        index = bytes.count
-      }
+      if quoted() == nil { index += 1 }
     }
   }
 }
