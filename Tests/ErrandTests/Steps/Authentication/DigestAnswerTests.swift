@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"Digest realm="r""#, "nonce"), (#"Digest nonce="n""#, "realm"),
+    (#"Digest realm="r""#, "nonce"), (#"Digest realm="r", nonce="""#, "nonce"),
     (#"Digest realm="r", nonce="n", algorithm=SHA-512-256"#, "SHA-512-256"),
     (#"Digest realm="r", nonce="n", qop="token""#, "token"),
     (#"Digest realm="r", nonce="\#(String(repeating: "n", count: 9000))""#, "8 KiB"),
@@ -128,6 +128,32 @@ import Testing
   ])
   func `a challenge that cannot be answered is not, for a reason`(value: String, reason: String) {
     #expect(refusal(value)?.contains(reason) == true, "\(refusal(value) ?? "")")
+  }
+
+  // RFC 7616 §3.4: the answer repeats them as they came. curl and Chromium do so.
+  @Test(arguments: ["MD5", "md5", "mD5", "\"md5\"", "sha-256", "MD5-SESS"], ["auth", "AUTH", "\"aUth, auth-int\""])
+  func `the answer spells algorithm and qop as the challenge does`(algorithm: String, qop: String) throws {
+    let begin = #"realm="http-auth@example.org", nonce="\#(Self.nonce)""#
+    let challenge = try challenge("Digest \(begin), algorithm=\(algorithm), qop=\(qop)")
+    let unquoted = algorithm.filter { $0 != "\"" }
+    let answer = try answer(challenge)
+    #expect(answer["algorithm"] == unquoted && answer["qop"] == String(qop.filter { $0 != "\"" }.prefix(4)))
+    // The qop is part of what is hashed.
+    if unquoted == "md5", qop == "auth" { #expect(answer["response"] == "8ca523f5e9506fed4657c9700eebdbec") }
+    if unquoted == "md5", qop == "AUTH" { #expect(answer["response"] == "2f88e98c258e014b26b6a225bb3f8aa8") }
+  }
+
+  // From Chromium's tests of its handler.
+  @Test func `a challenge is answered with what browsers answer`() throws {
+    #expect(try challenge("Digest nonce=\"xyz\"").realm == "", "some servers leave it out")
+    #expect(try challenge("Digest nonce=xyz, realm=ThunderBluff, foo=\"bar\"").nonce == "xyz")
+    #expect(try challenge("Digest nonce=\"xyz\", realm=\"Oblivion\", qop=\"auth,foo\"").statedProtection == "auth")
+    #expect(try challenge("Digest nonce=\"xyz\", realm=\"Oblivion\", qop=\"\"").protection == .none)
+    let bare = try challenge("Digest realm=dev@host, nonce=a/b+c, qop=auth")
+    let answer = try answer(bare, user: "foo", password: "bar")
+    #expect(answer.realm == "dev@host" && answer["nonce"] == "a/b+c" && answer["qop"] == "auth")
+    let session = try challenge("Digest realm=\"Baztastic\", nonce=\"AAAAAAAA\", algorithm=\"md5-sess\", qop=auth")
+    #expect(session.algorithm == .md5Session && session.statedAlgorithm == "md5-sess")
   }
 
   // RFC 1321 §A.5.

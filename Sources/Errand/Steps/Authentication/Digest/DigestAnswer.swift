@@ -43,8 +43,8 @@ struct DigestAnswer {
     }
     parts += ["realm=\(challenge.realm.quoted)", "nonce=\(challenge.nonce.quoted)", "uri=\(target.quoted)"]
     parts.append("response=\(response.quoted)")
-    if challenge.statesAlgorithm { parts.append("algorithm=\(challenge.algorithm.rawValue)") }
-    if challenge.protection != .none { parts += ["qop=\(challenge.protection.rawValue)", "nc=\(count)"] }
+    if let algorithm = challenge.statedAlgorithm { parts.append("algorithm=\(algorithm)") }
+    if let protection = challenge.statedProtection { parts += ["qop=\(protection)", "nc=\(count)"] }
     if challenge.protection != .none || challenge.algorithm.isOfSession {
       parts.append("cnonce=\(session.clientNonce.quoted)")
     }
@@ -65,9 +65,7 @@ struct DigestAnswer {
     var request = "\(method.rawValue):\(target)"
     if challenge.protection == .body { request += ":" + challenge.algorithm.hash(Array(body)) }
     let covered =
-      challenge.protection == .none
-      ? challenge.nonce
-      : "\(challenge.nonce):\(count):\(session.clientNonce):\(challenge.protection.rawValue)"
+      challenge.statedProtection.map { "\(challenge.nonce):\(count):\(session.clientNonce):\($0)" } ?? challenge.nonce
     return hash("\(secret):\(covered):\(hash(request))")
   }
 

@@ -21,9 +21,11 @@ struct DigestChallenge: Sendable, Equatable {
   var nonce: String
   let opaque: String?
   let algorithm: DigestAlgorithm
-  /// False where the challenge leaves it out: the answer then does, too.
-  let statesAlgorithm: Bool
+  /// The algorithm as the challenge spells it, which the answer repeats (RFC 7616 §3.4). `nil` if it has none.
+  let statedAlgorithm: String?
   let protection: Protection
+  /// The chosen `qop` as the challenge spells it, which the answer repeats. `nil` for no protection.
+  let statedProtection: String?
   /// The prefixes of the targets that the credential is for, those of the challenged origin alone; nil for all of them.
   let domain: [String]?
   /// The credential is as good as before, and the nonce has aged.
@@ -62,9 +64,11 @@ struct DigestChallenge: Sendable, Equatable {
   }
 
   private init(_ challenge: AuthenticationChallenge, _ origin: Origin, hasBodyInMemory: Bool) throws(Refusal) {
-    guard let realm = challenge.realm, let nonce = challenge["nonce"], !nonce.isEmpty else {
-      throw Refusal(reason: "its Digest challenge has no realm or no nonce")
+    guard let nonce = challenge["nonce"], !nonce.isEmpty else {
+      throw Refusal(reason: "its Digest challenge has no nonce")
     }
+    // Some servers send none. Browsers and curl answer with an empty one.
+    let realm = challenge.realm ?? ""
     let name = challenge["algorithm"]
     // RFC 7616 §3.3: MD5 where it is left out, and a challenge whose algorithm is not understood is ignored.
     guard let algorithm = DigestAlgorithm(name ?? "MD5") else {
@@ -83,27 +87,30 @@ struct DigestChallenge: Sendable, Equatable {
     self.nonce = nonce
     self.opaque = opaque
     self.algorithm = algorithm
-    statesAlgorithm = name != nil
-    protection = try Self.protection(challenge["qop"], hasBodyInMemory)
+    statedAlgorithm = name
+    let offers = (challenge["qop"] ?? "").split { $0 == "," || $0 == " " || $0 == "\t" }
+    (protection, statedProtection) = try Self.protection(offers.map(String.init), hasBodyInMemory)
     domain = Self.prefixes(challenge["domain"] ?? "", of: origin, atMost: Self.largestSize - size)
     isStale = challenge["stale"]?.lowercased() == "true"
     isUTF8 = challenge["charset"]?.lowercased() == "utf-8"
     hashesUser = challenge["userhash"]?.lowercased() == "true"
   }
 
-  /// The protection that is chosen: `auth`, which needs no body, before `auth-int`.
-  private static func protection(_ offers: String?, _ hasBodyInMemory: Bool) throws(Refusal) -> Protection {
-    guard let offers else { return .none }
-    let names = offers.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
-    if names.contains("auth") { return .count }
-    guard names.contains("auth-int") else {
-      throw Refusal(reason: "its Digest challenge has a qop that is not known: \(offers.shortened.debugDescription)")
+  /// The protection that is chosen, and its spelling: `auth`, which needs no body, before `auth-int`.
+  private static func protection(_ offers: [String], _ hasBodyInMemory: Bool) throws(Refusal) -> (Protection, String?) {
+    guard !offers.isEmpty else { return (.none, nil) }
+    func offer(_ protection: Protection) -> String? { offers.first { $0.lowercased() == protection.rawValue } }
+    if let name = offer(.count) { return (.count, name) }
+    guard let name = offer(.body) else {
+      let list = offers.joined(separator: ", ").shortened.debugDescription
+      throw Refusal(reason: "its Digest challenge has an unknown qop: \(list)")
     }
     guard hasBodyInMemory else {
       throw Refusal(
-        reason: "its Digest challenge takes auth-int alone, which wants the hash of a body that is not in memory")
+        reason:
+          "its Digest challenge accepts auth-int only, which needs the hash of the body, and the body is not in memory")
     }
-    return .body
+    return (.body, name)
   }
 
   /// The prefixes of an origin's targets in a domain, those of others passed over; nil where it is empty, which is all of the origin
