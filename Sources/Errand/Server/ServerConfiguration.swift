@@ -178,10 +178,18 @@ public struct ServerConfiguration: Sendable {
     return encoder
   }()
 
-  /// `AppName/1.0 Errand/0.1 (Linux)`, from the main bundle or the process's name.
+  /// `AppName/1.0 Errand/0.1 (Linux)`, from the main bundle or the name of the executable.
   public static let defaultUserAgent: String = {
     let (name, version) = program
-    let product = (version.map { "\(name)/\($0)" } ?? name).filter { $0.isASCII && !$0.isNewline && $0 != " " }
+    return userAgent(of: name, version: version)
+  }()
+
+  // RFC 9110 §10.1.5: products are tokens. A name without a single byte of a token is left out.
+  static func userAgent(of name: String, version: String?) -> String {
+    func token(_ text: String) -> String {
+      String(decoding: text.utf8.filter(HTTPHeaderName.isTokenByte), as: UTF8.self)
+    }
+    let product = [name, version ?? ""].map(token).filter { !$0.isEmpty }.joined(separator: "/")
     #if os(Linux)
       let system = "Linux"
     #elseif os(macOS)
@@ -189,8 +197,9 @@ public struct ServerConfiguration: Sendable {
     #else
       let system = "Apple"
     #endif
-    return "\(product) Errand/0.1 (\(system))"
-  }()
+    let errand = "Errand/0.1 (\(system))"
+    return token(name).isEmpty ? errand : "\(product) \(errand)"
+  }
 
   private static var program: (name: String, version: String?) {
     let process = ProcessInfo.processInfo.processName

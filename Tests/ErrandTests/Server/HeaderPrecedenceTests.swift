@@ -1,7 +1,8 @@
-import Errand
 import ErrandTesting
 import Foundation
 import Testing
+
+@testable import Errand
 
 @Suite struct HeaderPrecedenceTests {
   private struct Styled: ServerGETTask {
@@ -61,5 +62,22 @@ import Testing
     }
     let headers = try await sent(by: stub, Signed().timeout(.seconds(5)))
     #expect(headers["X-Signed"] == "12" && headers["X-Standard"] == nil)
+  }
+
+  // RFC 9110 §10.1.5: product = token ["/" product-version].
+  @Test(
+    arguments: [
+      ("Shop", "1.2", "Shop/1.2 "), ("My Shop", "1.0 (7)", "MyShop/1.07 "), ("Приложение", "1.0", ""),
+      ("(Б)2", nil, "2 "),
+      ("caf\u{E9} \u{2603}", "β1", "caf/1 "), ("a/b", "", "ab "), ("", "1.0", ""), ("()", nil, ""), ("日本", "2", ""),
+      ("x\r\nEvil: 1", nil, "xEvil1 "), ("A\u{308}rger", nil, "Arger "), ("a\0b\u{7F}\t", nil, "ab "),
+    ] as [(String, String?, String)])
+  func `the user agent begins with a product, whatever the name of the executable is`(
+    name: String, version: String?, product: String
+  ) {
+    let agent = ServerConfiguration.userAgent(of: name, version: version)
+    #expect(agent.hasPrefix("\(product)Errand/0.1 ("))
+    #expect(
+      agent.wholeMatch(of: /([!#$%&'*+\-.^_`|~0-9A-Za-z]+(\/[!#$%&'*+\-.^_`|~0-9A-Za-z]+)? )+\([A-Za-z]+\)/) != nil)
   }
 }
