@@ -26,6 +26,21 @@ import Testing
     #expect(shop.mock.requests.map(\.indexOnConnection) == (keepsConnections ? [0, 1, 2] : [0, 0, 0]) && shop.isQuiet)
   }
 
+  @Test func `a Location that is not UTF-8 is requested byte for byte`() async throws {
+    let shop = try Shop()
+    shop.mock.route("/*", answer: .text("there"))
+    let sent: [([UInt8], String)] = [
+      ([0xE9], "/caf%E9"), ([0xC3, 0xA9], "/caf%C3%A9"), ([0xC3, 0xA9, 0xE9], "/caf%C3%A9%E9"),
+    ]
+    for (bytes, path) in sent {
+      let head = Data("HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /caf".utf8)
+      shop.mock.enqueue(.raw(head + Data(bytes) + Data("\r\n\r\n".utf8)))
+      let result = try await URLTask(shop.url("moved")).on(shop.server).response()
+      #expect(result.text == "there")
+      #expect(shop.mock.requests.last?.target == path)
+    }
+  }
+
   @Test func `a redirect's body that has no end is dropped`() async throws {
     let shop = try Shop()
     let chunk = String(repeating: "x", count: 1024)

@@ -3,6 +3,9 @@ import ErrandFoundation
 /// Strings as the bytes that go over the wire: a view's iterator takes several times longer than their storage, and two
 /// strings are equal to Swift that are not the same bytes.
 extension String {
+  /// The text of bytes in ISO 8859-1, which has a character for each byte.
+  init(latin1 bytes: some Sequence<UInt8>) { self.init(UnicodeScalarView(bytes.map { Unicode.Scalar($0) })) }
+
   /// Its first 200 characters and how many bytes it has, where that is more: for errors, which are lines to read.
   var shortened: String { utf8.count <= 200 ? self : "\(prefix(200))… (\(utf8.count) bytes)" }
 

@@ -55,5 +55,16 @@
       #expect(head.headers[.eTag] == "\"caf\u{FFFD}\"")
       #expect(head.headers.values(for: .setCookie) == ["a=caf\u{FFFD}; Path=/", "b=café"])
     }
+
+    // RFC 9110 §5.5: the bytes are passed on. curl does so.
+    @Test func `a URI that is not UTF-8 keeps its bytes as escapes`() throws {
+      let bytes =
+        Array("HTTP/1.1 302 Found\r\nLocation: /caf".utf8) + [0xE9] + Array("/café?a=".utf8) + [0xFF]
+        + Array("\r\ncontent-location: ".utf8) + [0xE9] + Array("\r\nLink: </".utf8) + [0xE9]
+        + Array(">; title=\"".utf8) + [0xE9] + Array("\"\r\nLOCATION: /café\r\n\r\n".utf8)
+      let headers = try #require(ResponseHead(bytes)).headers
+      #expect(headers.values(for: .location) == ["/caf%E9/caf%C3%A9?a=%FF", "/café"])
+      #expect(headers[.contentLocation] == "%E9" && headers[.link] == "</%E9>; title=\"é\"")
+    }
   }
 #endif

@@ -68,8 +68,10 @@
       return headers
     }
 
-    /// The bytes as UTF-8, or as Latin-1 where they are none, without the white space around them. Those of a tag or a cookie
-    /// are marked instead: they are sent back, as UTF-8, and would be others.
+    /// The bytes as text without the white space around them: UTF-8, or else Latin-1.
+    ///
+    /// Latin-1 would be sent back as other bytes. A tag and a cookie get a mark instead, so that they are not sent back. A URI gets
+    /// escapes for the same bytes (RFC 9110 §5.5).
     private static func text(_ bytes: Bytes, of name: HTTPHeaderName? = nil) -> String {
       var (start, end) = (0, bytes.count)
       while start < end, isSpace(bytes[start]) { start += 1 }
@@ -77,8 +79,23 @@
       let bytes = bytes.part(start..<end)
       if isASCII(bytes) { return String(decoding: bytes, as: UTF8.self) }
       if let text = String(validating: bytes, as: UTF8.self) { return text }
-      if name == .eTag || name == .setCookie { return String(decoding: bytes, as: UTF8.self) }
-      return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+      switch name {
+      case .eTag?, .setCookie?: return String(decoding: bytes, as: UTF8.self)
+      case .location?, .contentLocation?: return escaped(bytes)
+      case .link?: return escaped(bytes, onlyInAngles: true)
+      default: return String(latin1: bytes)
+      }
+    }
+
+    /// The bytes with those beyond ASCII percent-encoded, in the targets of links alone if so stated.
+    private static func escaped(_ bytes: Bytes, onlyInAngles: Bool = false) -> String {
+      var text = ""
+      var isInURI = !onlyInAngles
+      for byte in bytes {
+        if onlyInAngles, byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">") { isInURI = byte == UInt8(ascii: "<") }
+        text += isInURI && byte >= 0x80 ? String(decoding: byte.percentEncoded, as: UTF8.self) : String(latin1: [byte])
+      }
+      return text
     }
 
     /// Looked at eight bytes at a time: every field of every response comes here.
