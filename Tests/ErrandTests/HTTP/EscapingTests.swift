@@ -67,14 +67,15 @@ import Testing
 
   // HTML Standard §4.10.21.8: "For field names and filenames for file fields, the result of the encoding in the previous bullet
   // point must be escaped by replacing any 0x0A (LF) bytes with the byte sequence `%0A`, 0x0D (CR) with `%0D` and 0x22 (")
-  // with `%22`. The user agent must not perform any other escapes."
+  // with `%22`. The user agent must not perform any other escapes." Before that, in a field's name a CR or LF alone becomes CRLF.
   @Test func `HTML Standard §4.10.21.8: of a form's names three bytes are escaped, and no other`() async throws {
     for text in Self.ascii {
       let expected = ["\n": "%0A", "\r": "%0D", "\"": "%22"][text] ?? text
+      let name = ["\n", "\r"].contains(text) ? "%0D%0A" : expected
       let form = MultipartForm([.data(text, Data(), fileName: text)])
       let written = Shared(Data())
       try await form.body().forEachChunk { chunk in written.withLock { $0 += chunk } }
-      let head = "Content-Disposition: form-data; name=\"\(expected)\"; filename=\"\(expected)\"\r\n"
+      let head = "Content-Disposition: form-data; name=\"\(name)\"; filename=\"\(expected)\"\r\n"
       #expect(written.withLock { $0 }.starts(with: Data("--\(form.boundary)\r\n\(head)".utf8)))
     }
   }

@@ -25,7 +25,7 @@ public struct MultipartForm: Sendable {
       self.body = body
     }
 
-    /// A text in UTF-8.
+    /// A text in UTF-8, byte for byte: browsers change its line breaks to CRLF.
     public static func text(_ name: String, _ value: String) -> Part {
       Part(name, .bytes(Data(value.utf8)), fileName: nil, type: nil)
     }
@@ -53,24 +53,12 @@ public struct MultipartForm: Sendable {
       Part(name, body, fileName: fileName, type: body.mediaType ?? .octetStream)
     }
 
-    /// The header of the part. RFC 7578 §4.2, escaped as browsers do (HTML Standard, "multipart/form-data encoding algorithm").
+    /// The header of the part (RFC 7578 §4.2).
     func head(after boundary: String) -> Data {
-      var text = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(Self.escaped(name))\""
-      if let fileName { text += "; filename=\"\(Self.escaped(fileName))\"" }
-      if let type { text += "\r\nContent-Type: \(Self.escaped(type.rawValue, quotes: false))" }
+      var text = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(FormName.escapedField(name))\""
+      if let fileName { text += "; filename=\"\(FormName.escaped(fileName))\"" }
+      if let type { text += "\r\nContent-Type: \(FormName.escaped(type.rawValue, quotes: false))" }
       return Data((text + "\r\n\r\n").utf8)
-    }
-
-    private static func escaped(_ text: String, quotes: Bool = true) -> String {
-      var bytes: [UInt8] = []
-      for byte in text.utf8 {
-        switch byte {
-        case UInt8(ascii: "\r"), UInt8(ascii: "\n"): bytes += byte.percentEncoded
-        case UInt8(ascii: "\"") where quotes: bytes += byte.percentEncoded
-        default: bytes.append(byte)
-        }
-      }
-      return String(decoding: bytes, as: UTF8.self)
     }
   }
 

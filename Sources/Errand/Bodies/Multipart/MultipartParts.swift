@@ -26,8 +26,10 @@ public struct MultipartPart: Sendable {
 
   /// The media type; `text/plain` where the header has none (RFC 2046 §5.1).
   public var mediaType: MediaType { headers.mediaType ?? "text/plain" }
-  /// What `Content-Disposition` says, as in a form.
-  public var disposition: ContentDisposition? { headers[.contentDisposition].flatMap { ContentDisposition($0) } }
+  /// The `Content-Disposition` field. In a form, names are read as browsers, curl, Python and ``MultipartForm`` write them.
+  public var disposition: ContentDisposition? {
+    headers[.contentDisposition].flatMap { ContentDisposition(ofPart: $0) }
+  }
 
   /// A name for a file with this part, safe to be used in any folder: the last part of what `Content-Disposition` says, else
   /// `download`; with the extension of the stated media type where it has none. Made as ``HTTPResponse/suggestedFileName`` is.
