@@ -13,7 +13,11 @@ struct MultipartParser {
     case end
   }
 
-  private enum Place { case preamble, head, body, epilogue }
+  private enum Place {
+    case preamble, head, body, epilogue
+    /// After a part that ended by its `Content-Length`: its delimiter comes next.
+    case gap
+  }
 
   /// The result of looking for a delimiter at the start of a line.
   private enum Match {
@@ -22,17 +26,38 @@ struct MultipartParser {
     case unknown
   }
 
-  private let delimiter: [UInt8]
+  /// The bytes up to the next delimiter, as far as they are known.
+  private struct Sight {
+    /// The end of the bytes that are surely before a delimiter and its line break.
+    var contentEnd: Int
+    /// The beginning of the line that is or may be a delimiter.
+    var line: Int?
+    var delimiter: (end: Int, isLast: Bool)?
+  }
+
+  private var delimiter: [UInt8]
+  /// The boundary itself, if it begins with two dashes: some cameras count those of the delimiter to it. `nil` once the first
+  /// delimiter was read, which decides.
+  private var bareDelimiter: [UInt8]?
   private let limits: MultipartLimits
+  /// Whether the body is a stream of parts and is read as cameras write it.
+  private let isPushed: Bool
+  /// Whether the header that is being read may be a preamble. Cameras omit the first delimiter.
+  private var isTentative: Bool
   private var buffer: [UInt8] = []
   /// The first byte that was not handed over.
   private var start = 0
-  private var place = Place.preamble
-  /// True where the byte at ``start`` begins a line.
+  private var place: Place
+  /// Whether the byte at ``start`` begins a line.
   private var isAtLineStart = true
   private var partCount = 0
-  /// The bytes of the present part's body that were handed over.
+  /// The number of bytes of the present part's body that were handed over.
   private var bodySize = 0
+  /// The length of that body by its header. `nil` if only the next delimiter tells.
+  private var statedSize: Int?
+  private var preambleSize = 0
+  /// Whether something other than blank lines came before the first delimiter.
+  private var hasPreamble = false
   /// True or false while a delimiter was read whose part has just ended: whether it is the last.
   private var endedByLast: Bool?
   /// The lines of the header that is being read.
@@ -42,9 +67,13 @@ struct MultipartParser {
   private var lineBegin = 0
   private var hasEnded = false
 
-  init(boundary: String, limits: MultipartLimits) {
+  init(boundary: String, limits: MultipartLimits, isPushed: Bool = false) {
     delimiter = Array("--\(boundary)".utf8)
+    bareDelimiter = boundary.hasPrefix("--") ? Array(boundary.utf8) : nil
     self.limits = limits
+    self.isPushed = isPushed
+    isTentative = isPushed
+    place = isPushed ? .head : .preamble
   }
 
   /// There are no more bytes: the last delimiter needs no line end behind it.
@@ -68,6 +97,7 @@ struct MultipartParser {
     case .preamble: try skipPreamble()
     case .head: try head()
     case .body: try body()
+    case .gap: try gap()
     case .epilogue: nil
     }
   }
@@ -77,8 +107,18 @@ struct MultipartParser {
 
   // MARK: Delimiters
 
-  /// Looks for the delimiter at the start of a line. What is only the beginning of a longer line is none.
-  private func match(at index: Int) -> Match {
+  /// Looks for a delimiter at the start of a line. The beginning of a longer line is not one.
+  private mutating func match(at index: Int) -> Match {
+    var found = match(delimiter, at: index)
+    if case .none = found, let bareDelimiter {
+      found = match(bareDelimiter, at: index)
+      if case .delimiter = found { delimiter = bareDelimiter }
+    }
+    if case .delimiter = found { bareDelimiter = nil }
+    return found
+  }
+
+  private func match(_ delimiter: [UInt8], at index: Int) -> Match {
     var index = index
     for byte in delimiter {
       guard index < buffer.count else { return .unknown }
@@ -105,10 +145,7 @@ struct MultipartParser {
     return buffer[index + 1] == UInt8(ascii: "\n") ? .delimiter(end: index + 2, isLast: isLast) : .none
   }
 
-  /// The end of what stands before the next delimiter, and the delimiter; nil where none is there yet.
-  ///
-  /// - Parameter held: Set to the end of what is surely before any delimiter.
-  private func delimiterAhead(held: inout Int) -> (contentEnd: Int, end: Int, isLast: Bool)? {
+  private mutating func lookAhead() -> Sight {
     var line: Int? = isAtLineStart ? start : nil
     var search = start
     while true {
@@ -117,51 +154,61 @@ struct MultipartParser {
         var contentEnd = max(line - 1, start)
         if contentEnd > start, buffer[contentEnd - 1] == UInt8(ascii: "\r") { contentEnd -= 1 }
         switch match(at: line) {
-        case .delimiter(let end, let isLast): return (contentEnd, end, isLast)
-        case .unknown:
-          held = contentEnd
-          return nil
+        case .delimiter(let end, let isLast):
+          return Sight(contentEnd: contentEnd, line: line, delimiter: (end, isLast))
+        case .unknown: return Sight(contentEnd: contentEnd, line: line)
         case .none: search = line
         }
       }
       guard let feed = buffer[search...].firstIndex(of: UInt8(ascii: "\n")) else { break }
       line = feed + 1
     }
-    held = buffer.last == UInt8(ascii: "\r") ? max(buffer.count - 1, start) : buffer.count
-    return nil
+    return Sight(contentEnd: buffer.last == UInt8(ascii: "\r") ? max(buffer.count - 1, start) : buffer.count)
   }
 
   private mutating func enter(_ isLast: Bool) throws -> Event? {
     guard !isLast else {
+      // The text would be lost without an error.
+      guard partCount > 0 || !hasPreamble else { throw Self.refusal("it has text, but no part") }
       place = .epilogue
       (buffer, start) = ([], 0)
       return .end
     }
     place = .head
     (lines, headSeen, lineBegin) = ([], 0, 0)
-    bodySize = 0
-    partCount += 1
-    guard partCount <= limits.parts else { throw Self.refusal("it has more than \(limits.parts) parts") }
     return try head()
   }
 
   // MARK: Places
 
   private mutating func skipPreamble() throws -> Event? {
-    var held = start
-    guard let ahead = delimiterAhead(held: &held) else {
-      isAtLineStart = isAtLineStart && held == start
-      start = held
+    let sight = lookAhead()
+    let preamble = buffer[start..<sight.contentEnd]
+    preambleSize += preamble.count
+    hasPreamble = hasPreamble || preamble.contains { !" \t\r\n".utf8.contains($0) }
+    guard preambleSize <= limits.headerSize else {
+      throw Self.refusal(
+        "its first \(limits.headerSize) bytes have no line '\(String(decoding: delimiter, as: UTF8.self))', which begins a part"
+      )
+    }
+    guard let delimiter = sight.delimiter else {
+      isAtLineStart = isAtLineStart && sight.contentEnd == start
+      start = sight.contentEnd
       return nil
     }
-    start = ahead.end
-    return try enter(ahead.isLast)
+    start = delimiter.end
+    return try enter(delimiter.isLast)
   }
 
   private mutating func body() throws -> Event? {
-    var held = start
-    let ahead = delimiterAhead(held: &held)
-    let contentEnd = ahead?.contentEnd ?? held
+    let sight = lookAhead()
+    var contentEnd = sight.contentEnd
+    var isStatedEnd = false
+    // A delimiter before the stated end means that the length is wrong.
+    if let statedSize, statedSize - bodySize <= (sight.line ?? buffer.count) - start {
+      contentEnd = start + statedSize - bodySize
+      isStatedEnd = true
+    }
     if contentEnd > start {
       bodySize += contentEnd - start
       try checkBodySize()
@@ -171,10 +218,28 @@ struct MultipartParser {
       }
       return .data(Data(buffer[start..<contentEnd]))
     }
-    guard let ahead else { return nil }
-    start = ahead.end
-    endedByLast = ahead.isLast
+    if isStatedEnd {
+      place = .gap
+      return .endOfPart
+    }
+    guard let delimiter = sight.delimiter else { return nil }
+    start = delimiter.end
+    endedByLast = delimiter.isLast
     return .endOfPart
+  }
+
+  private mutating func gap() throws -> Event? {
+    while start < buffer.count, buffer[start] == UInt8(ascii: "\r") || buffer[start] == UInt8(ascii: "\n") {
+      start += 1
+    }
+    switch match(at: start) {
+    case .delimiter(let end, let isLast):
+      start = end
+      return try enter(isLast)
+    case .unknown: return nil
+    case .none:
+      throw Self.refusal("part \(partCount) has more than the \(bodySize) bytes that its Content-Length states")
+    }
   }
 
   private func checkBodySize() throws {
@@ -187,48 +252,43 @@ struct MultipartParser {
 
   private mutating func head() throws -> Event? {
     while let feed = buffer[(start + headSeen)...].firstIndex(of: UInt8(ascii: "\n")) {
+      if isTentative, case .delimiter = match(at: start + lineBegin) { return try readAsPreamble() }
       let line = buffer[(start + lineBegin)..<feed]
       let text = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
       headSeen = feed + 1 - start
       lineBegin = headSeen
       guard headSeen <= limits.headerSize else { break }
       if text.isEmpty {
+        if isTentative, lines.isEmpty { continue }
+        if isTentative, !Self.isHead(lines) { return try readAsPreamble() }
         start = feed + 1
-        place = .body
-        isAtLineStart = true
-        return .part(try Self.headers(lines))
+        return try beginPart(Self.headers(lines))
       }
-      lines.append(String(decoding: text, as: UTF8.self))
+      let decoded = String(decoding: text, as: UTF8.self)
+      lines.append(decoded.utf8.elementsEqual(text) ? decoded : String(latin1: text))
     }
     headSeen = max(headSeen, buffer.count - start)
     guard headSeen <= limits.headerSize else {
+      if isTentative { return try readAsPreamble() }
       throw Self.refusal("the header of a part exceeds \(limits.headerSize) bytes")
     }
     return nil
   }
 
-  /// The fields of a part's header, folded lines joined (RFC 2045 §3, RFC 5322 §2.2.3).
-  private static func headers(_ lines: [String]) throws -> HTTPHeaders {
-    var fields: [HTTPHeaders.Field] = []
-    for line in lines {
-      // RFC 2046 §5.1: header fields as in RFC 5322, whose lines have neither.
-      guard !line.utf8.contains(where: { $0 == 0x0D || $0 == 0 }) else {
-        throw refusal("the header of a part has a bare CR or a NUL")
-      }
-      if let first = line.utf8.first, first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") {
-        guard var last = fields.popLast() else { throw refusal("the header of a part begins with a folded line") }
-        last.value += " " + line[...].trimmingSpaces()
-        fields.append(last)
-        continue
-      }
-      guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else {
-        throw refusal("a line in the header of a part is no field")
-      }
-      let name = HTTPHeaderName(String(line[..<colon]))
-      guard name.isValid else { throw refusal("a field in the header of a part has a name that is none") }
-      fields.append(.init(name, String(line[line.utf8.index(after: colon)...].trimmingSpaces())))
-    }
-    return HTTPHeaders(fields)
+  private mutating func beginPart(_ headers: HTTPHeaders) throws -> Event {
+    (place, isAtLineStart, isTentative) = (.body, true, false)
+    bodySize = 0
+    // In other bodies only the delimiter counts: a part's Content-Length has no meaning there (RFC 7578 §4.8).
+    let lengths = headers.values(for: .contentLength)
+    statedSize = isPushed && lengths.count == 1 ? lengths.first.flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 } : nil
+    partCount += 1
+    guard partCount <= limits.parts else { throw Self.refusal("it has more than \(limits.parts) parts") }
+    return .part(headers)
+  }
+
+  private mutating func readAsPreamble() throws -> Event? {
+    (place, isTentative) = (.preamble, false)
+    return try skipPreamble()
   }
 
   static func refusal(_ words: String) -> TaskError {

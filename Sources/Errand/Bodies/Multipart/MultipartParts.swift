@@ -2,11 +2,11 @@ public import ErrandFoundation
 
 /// The limits for reading a multipart body.
 public struct MultipartLimits: Sendable, Hashable {
-  /// The most parts.
+  /// The maximum number of parts.
   public var parts: Int
-  /// The most bytes of a part's header.
+  /// The maximum number of bytes of a part's header, and of what comes before the first part.
   public var headerSize: Int
-  /// The most bytes of a part's body, read or passed over; `.max` is no limit.
+  /// The maximum number of bytes of a part's body as it comes, read or skipped. `.max` is no limit.
   public var bodySize: Int
 
   /// Limits; 10,000 parts and 16 KiB of header unless stated. A part's body may then be of any size: it is not held.
@@ -19,9 +19,9 @@ public struct MultipartLimits: Sendable, Hashable {
 
 /// A part of a multipart body: its header, and its body as it comes.
 public struct MultipartPart: Sendable {
-  /// The header fields, in order.
+  /// The header fields, in order. `Content-Transfer-Encoding` is missing if ``body`` is decoded.
   public let headers: HTTPHeaders
-  /// The body. Read it before you request the next part, which skips the rest of it.
+  /// The body, without its `base64` or `quoted-printable` encoding. Read it before you request the next part, which skips the rest of it.
   public let body: MultipartPartBody
 
   /// The media type; `text/plain` where the header has none (RFC 2046 §5.1).
@@ -117,6 +117,8 @@ actor MultipartBodyReader {
   private var place = Place(0)
   private var isInPart = false
   private var isReading = false
+  /// Decodes the body of the part. `nil` if it is not encoded.
+  private var decoder: PartDecoder?
 
   init(_ body: HTTPResponseBody, _ parser: MultipartParser) {
     self.body = body
@@ -127,9 +129,11 @@ actor MultipartBodyReader {
   func nextPart() async throws -> MultipartPart? {
     while let event = try await nextEvent() {
       switch event {
-      case .part(let headers):
+      case .part(var headers):
         place = Place(place.number + 1)
         isInPart = true
+        decoder = PartDecoder(headers)
+        if decoder != nil { headers.remove(.contentTransferEncoding) }
         return MultipartPart(headers: headers, body: MultipartPartBody(reader: self, place: place))
       case .endOfPart: isInPart = false
       case .data: place.isPassedOver.withLock { $0 = true }
@@ -144,11 +148,23 @@ actor MultipartBodyReader {
       throw Self.refusal("part \(place.number) was passed over: read it before the next one is asked for")
     }
     guard place === self.place, isInPart else { return nil }
-    guard case .data(let chunk) = try await nextEvent() else {
-      isInPart = false
-      return nil
+    while case .data(let chunk) = try await nextEvent() {
+      let content = try decoded { try $0.decode(chunk) } ?? chunk
+      if !content.isEmpty { return content }
     }
-    return chunk
+    isInPart = false
+    let rest = try decoded { try $0.finish() } ?? Data()
+    return rest.isEmpty ? nil : rest
+  }
+
+  private func decoded(_ decode: (inout PartDecoder) throws -> Data) throws -> Data? {
+    guard var decoder else { return nil }
+    defer { self.decoder = decoder }
+    do {
+      return try decode(&decoder)
+    } catch {
+      throw body.explained(error)
+    }
   }
 
   private static func refusal(_ words: String) -> TaskError {
@@ -190,7 +206,10 @@ extension HTTPResponse {
   ///
   ///     for try await part in try response.parts() { try await save(part.headers, part.body.collect()) }
   ///
-  /// - Throws: ``TaskError`` with code `.badResponse` where the media type is no multipart, or names no boundary of up to 70
+  /// A stream of `multipart/x-mixed-replace` is read as cameras write it. The first delimiter may be missing, and the body of a part
+  /// ends with the bytes of its `Content-Length`, before the next delimiter is there.
+  ///
+  /// - Throws: ``TaskError`` with code `.badResponse` if the media type is not multipart, or names no boundary of up to 70
   ///   characters (RFC 2046 §5.1.1).
   public func parts(limits: MultipartLimits = MultipartLimits()) throws -> MultipartParts {
     let boundary = mediaType?.parameter("boundary") ?? ""
@@ -199,6 +218,7 @@ extension HTTPResponse {
         MultipartParser.refusal(
           "its media type, '\(mediaType?.rawValue.shortened ?? "")', is no multipart with a boundary"))
     }
-    return MultipartParts(body, MultipartParser(boundary: boundary, limits: limits))
+    let isPushed = mediaType?.essence == "multipart/x-mixed-replace"
+    return MultipartParts(body, MultipartParser(boundary: boundary, limits: limits, isPushed: isPushed))
   }
 }

@@ -55,7 +55,7 @@ import Testing
       "--b\r\nA: 1\r\n  folded\r\nB:\r\nA: 2\r\n\r\nx\r\n--b--",
       [Part(headers: HTTPHeaders([.init("A", "1 folded"), .init("B", ""), .init("A", "2")]), body: "x")]
     ),
-    ("--b--", []), ("text only\r\n--b--\r\n", []), ("--b\r\n\r\n\r\r\r\n\n\r\n--b--", [Part(body: "\r\r\r\n\n")]),
+    ("--b--", []), ("\r\n \r\n--b--\r\n", []), ("--b\r\n\r\n\r\r\r\n\n\r\n--b--", [Part(body: "\r\r\r\n\n")]),
   ]
 
   @Test(arguments: bodies) func `a body is divided where its delimiters are, in whatever pieces it comes`(
@@ -78,6 +78,33 @@ import Testing
   @Test(arguments: ["no colon", " folded first", "a b: c", ": empty", "\u{1}: x", "a: b\rc", "a: b\r", "a: \0"])
   func `a header that is none is refused`(line: String) {
     #expect(throws: TaskError.self) { try Self.parts([Data("--b\r\n\(line)\r\n\r\nx\r\n--b--".utf8)]) }
+  }
+
+  @Test func `a body of text without a part is refused`() {
+    #expect(throws: TaskError.self) { try Self.parts([Data("text only\r\n--b--\r\n".utf8)]) }
+    #expect(throws: TaskError.self) { try Self.parts([Data("--c\r\n\r\none\r\n--b--\r\n".utf8)]) }
+  }
+
+  @Test func `a long body without a delimiter is refused`() throws {
+    let text = "a\r\n\r\n--b\r\n\r\nx\r\n--b--"
+    for pieces in [[Data(text.utf8)], Data(text.utf8).map { Data([$0]) }] {
+      #expect(try Self.parts(pieces, limits: MultipartLimits(headerSize: 3)).parts.count == 1)
+      let error = #expect(throws: TaskError.self) { try Self.parts(pieces, limits: MultipartLimits(headerSize: 2)) }
+      #expect(error?.reason.contains("'--b'") == true)
+    }
+    var parser = MultipartParser(boundary: "b", limits: MultipartLimits())
+    let error = #expect(throws: TaskError.self) {
+      for _ in 0..<20 {
+        parser.append(Data(repeating: 65, count: 1024))
+        _ = try parser.next()
+      }
+    }
+    #expect(error?.code == .badResponse)
+  }
+
+  @Test func `a header that is not UTF-8 is read as Latin-1`() throws {
+    let bytes = Data("--b\r\nA: caf".utf8) + Data([0xE9]) + Data("\r\nB: é\r\n\r\n\r\n--b--".utf8)
+    #expect(try Self.parts([bytes]).parts == [Part(headers: ["A": "café", "B": "é"])])
   }
 
   @Test func `a colon ends a name, whatever comes after it`() throws {

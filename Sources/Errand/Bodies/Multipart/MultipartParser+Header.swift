@@ -1,0 +1,33 @@
+extension MultipartParser {
+  /// Whether lines at the beginning of a body are the header of a part, and not a preamble.
+  static func isHead(_ lines: [String]) -> Bool {
+    guard let headers = try? headers(lines), headers.mediaType?.essence.hasPrefix("multipart/") != true else {
+      return false
+    }
+    return headers.contains(.contentType) || headers.contains(.contentLength)
+  }
+
+  /// The fields of a part's header, folded lines joined (RFC 2045 §3, RFC 5322 §2.2.3).
+  static func headers(_ lines: [String]) throws -> HTTPHeaders {
+    var fields: [HTTPHeaders.Field] = []
+    for line in lines {
+      // RFC 2046 §5.1: header fields as in RFC 5322, whose lines have neither.
+      guard !line.utf8.contains(where: { $0 == 0x0D || $0 == 0 }) else {
+        throw refusal("the header of a part has a bare CR or a NUL")
+      }
+      if let first = line.utf8.first, first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") {
+        guard var last = fields.popLast() else { throw refusal("the header of a part begins with a folded line") }
+        last.value += " " + line[...].trimmingSpaces()
+        fields.append(last)
+        continue
+      }
+      guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else {
+        throw refusal("a line in the header of a part is no field")
+      }
+      let name = HTTPHeaderName(String(line[..<colon]))
+      guard name.isValid else { throw refusal("a field in the header of a part has a name that is none") }
+      fields.append(.init(name, String(line[line.utf8.index(after: colon)...].trimmingSpaces())))
+    }
+    return HTTPHeaders(fields)
+  }
+}

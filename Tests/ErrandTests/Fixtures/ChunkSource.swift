@@ -1,0 +1,26 @@
+import Errand
+import ErrandTesting
+import Foundation
+
+/// A body in chunks, which counts those that were read.
+final class ChunkSource: HTTPBodySource {
+  let timings: TransferTimings? = nil
+  let trailers = HTTPHeaders()
+  private let chunks: [Data]
+  private let position = Shared(0)
+
+  init(_ chunks: [Data]) { self.chunks = chunks }
+
+  /// The number of chunks that were read.
+  var count: Int { position.withLock { $0 } }
+
+  func next() async throws -> Data? {
+    position.withLock { position in
+      guard position < chunks.count else { return nil }
+      position += 1
+      return chunks[position - 1]
+    }
+  }
+
+  func cancel() {}
+}
