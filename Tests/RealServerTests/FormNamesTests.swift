@@ -1,0 +1,57 @@
+#if os(Linux)
+  import Errand
+  import ErrandTesting
+  import Foundation
+  import Testing
+
+  /// The names in forms that others write, as Errand reads them.
+  @Suite(.timeLimit(.minutes(10)))
+  struct FormNamesTests {
+    private static let names = ["a", "a b", "é", "a\"b", "\"", "a\"; b", "a\"; filename=\"b", "a\\\"b", "100%", "a;b"]
+    /// With backslashes that are before no quotation mark: a reader can't tell what two of them mean.
+    private static let backslashes = ["a\\b", "\\", "C:\\x", "a\\"]
+
+    private func read(_ form: Data, _ type: String) async throws -> [String?] {
+      let response = HTTPResponse(
+        url: try #require(URL(string: "https://a.test")), headers: [.contentType: type], body: HTTPResponseBody(form))
+      var names: [String?] = []
+      for try await part in try response.parts() { names.append(part.disposition?.name) }
+      return names
+    }
+
+    @Test(.enabled(if: LocalServer.isExpected("curl")), arguments: ["", "--form-escape"])
+    func `the names of curl's forms are read`(option: String) async throws {
+      let mock = try MockServer()
+      mock.route("/*", answer: .text("answer"))
+      // curl takes what is before the first equals sign for the name.
+      let names = (Self.names + (option.isEmpty ? Self.backslashes : [])).filter { !$0.contains("=") }
+      let fields = names.map { "-F '\($0)=1'" }.joined(separator: " ")
+      try #require(Shell.run("NO_PROXY='*' curl -s -o /dev/null \(option) \(fields) '\(mock.url)'") == 0)
+      let request = try await mock.nextRequest()
+      #expect(try await read(request.body, request.headers[.contentType] ?? "") == names)
+    }
+
+    @Test(.enabled(if: Python.interpreter(with: "email") != nil))
+    func `the names of forms by Python's email are read`() async throws {
+      let python = try #require(Python.interpreter(with: "email"))
+      let output = FileManager.default.temporaryDirectory.appendingPathComponent("errand-form-\(UUID().uuidString)")
+      defer { try? FileManager.default.removeItem(at: output) }  // it is below the temporary folder
+      let names = Self.names.filter { $0.allSatisfy(\.isASCII) }
+      let list = String(decoding: try JSONEncoder().encode(names), as: UTF8.self)
+      let script = """
+        import json, sys
+        from email.mime.multipart import MIMEMultipart
+        from email.mime.nonmultipart import MIMENonMultipart
+        form = MIMEMultipart("form-data", boundary="b")
+        for name in json.loads(sys.argv[1]):
+            part = MIMENonMultipart("text", "plain")
+            part.set_payload("1")
+            part.add_header("Content-Disposition", "form-data", name=name)
+            form.attach(part)
+        sys.stdout.write(form.as_string().split("\\n\\n", 1)[1])
+        """
+      try #require(Shell.run("'\(python)' -c '\(script)' '\(list)' > '\(output.path)'") == 0)
+      #expect(try await read(Data(contentsOf: output), "multipart/form-data; boundary=b") == names)
+    }
+  }
+#endif
