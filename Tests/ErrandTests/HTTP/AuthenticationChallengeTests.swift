@@ -76,7 +76,7 @@ import Testing
   ])
   func `values without quotes, and with one, are read as browsers read them`(text: String, expected: String) {
     #expect(words(text) == [expected])
-    #expect(words(words(text)[0]) == [expected])
+    #expect(words(expected) == [expected])
   }
 
   // Chromium drops the third equals sign for its decoder. It may be part of the token (RFC 9110 §11.2), so it stays.
@@ -97,7 +97,7 @@ import Testing
     #expect(challenges(String(repeating: "\"", count: 200_000)).isEmpty)
     #expect(challenges(String(repeating: "a ", count: 100_000)).count <= 1)
     #expect(challenges("Bearer a=" + String(repeating: "b ", count: 100_000)).count == 1)
-    #expect(challenges("Bearer a=" + String(repeating: "b  c=d ", count: 50_000))[0].parameters.count == 2)
+    #expect(challenges("Bearer a=" + String(repeating: "b  c=d ", count: 50_000)).first?.parameters.count == 2)
   }
 
   @Test func `written again, a challenge is the same`() {

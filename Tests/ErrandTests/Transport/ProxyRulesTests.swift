@@ -17,6 +17,7 @@ import Testing
     #expect(
       try proxy(["https_proxy": "a.test:1", "HTTPS_PROXY": "b.test:2"], for: "https://shop.test") == "http://a.test:1")
     #expect(try proxy(["http_proxy": "", "all_proxy": "c.test:3"], for: "http://shop.test") == "http://c.test:3")
+    #expect(try proxy(["all_proxy": "http://[fd00::1]:3128/"], for: "http://shop.test") == "http://[fd00::1]:3128")
     #expect(try proxy([:], for: "http://shop.test") == nil)
   }
 
