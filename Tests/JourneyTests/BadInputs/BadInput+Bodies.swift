@@ -66,7 +66,7 @@ extension BadInput {
     parts("a part that is cut", "--b\r\n\r\nhello", .truncatedBody, "last delimiter"),
     parts("a last delimiter that is cut", "--b\r\n\r\nhello\r\n--b-", .truncatedBody, "last delimiter"),
     parts("another boundary", "--c\r\n\r\nhello\r\n--c--", .truncatedBody, "last delimiter"),
-    parts("a line that is no field", "--b\r\nno field\r\n\r\nhello\r\n--b--", .badResponse, "no field"),
+    parts("a header line without a colon", "--b\r\nno field\r\n\r\nhello\r\n--b--", .badResponse, "no colon"),
     parts("a name with a blank", "--b\r\nA b: c\r\n\r\n\r\n--b--", .badResponse, "name"),
     parts("a folded line first", "--b\r\n a: b\r\n\r\n\r\n--b--", .badResponse, "folded"),
     parts("a CR in a field", "--b\r\na: b\rc\r\n\r\n\r\n--b--", .badResponse, "CR"),

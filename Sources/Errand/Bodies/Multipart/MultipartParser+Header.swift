@@ -22,10 +22,10 @@ extension MultipartParser {
         continue
       }
       guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else {
-        throw refusal("a line in the header of a part is no field")
+        throw refusal("a line in the header of a part has no colon")
       }
       let name = HTTPHeaderName(String(line[..<colon]))
-      guard name.isValid else { throw refusal("a field in the header of a part has a name that is none") }
+      guard name.isValid else { throw refusal("a field in the header of a part has an invalid name") }
       fields.append(.init(name, String(line[line.utf8.index(after: colon)...].trimmingSpaces())))
     }
     return HTTPHeaders(fields)

@@ -78,7 +78,7 @@ import Testing
     #expect(try await read(Data(long.utf8), boundary: "----b") == expected)
   }
 
-  @Test func `a file name behind a blank of Latin-1 is none`() async throws {
+  @Test func `a file name after a Latin-1 no-break space is ignored`() async throws {
     for blank in [0xA0, 0x85] as [UInt8] {
       let body =
         Data("--b\r\nContent-Disposition: form-data; name=\"a\";".utf8) + [blank]
