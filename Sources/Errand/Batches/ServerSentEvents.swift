@@ -152,6 +152,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       plan.change {
         $0.headers.setDefault("text/event-stream", for: .accept)
         $0.cachePolicy = .none
+        // HTML §9.2.2: the cache mode is no-store. Pragma says the same to caches of HTTP/1.0, as Fetch does.
+        $0.headers.setDefault("no-store", for: .cacheControl)
+        $0.headers.setDefault("no-cache", for: .pragma)
         if !id.isEmpty { $0.headers[.lastEventID] = id }
         // It was found that it may be sent again: so may each attempt of this call.
         if isAgain, $0.idempotency == .automatic { $0.idempotency = .safeToRepeat }
@@ -165,7 +168,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         }
         origin = EventOrigin { call.explained($0) }
         guard response.status != .noContent else { return end() }
-        try Self.check(response)
+        try Self.check(response, plan)
         // A POST that a redirect made a GET of would be a POST again.
         if !isAgain { mayRepeat = call.mayBeRepeated && !call.state.withLock { $0.hasSentOnceOnly } }
         origins = Set((response.redirects.map(\.url) + [response.url]).compactMap { Origin($0) })
@@ -175,8 +178,13 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       }
     }
 
-    /// §9.2.3: what is of another type is no event stream, and no reason to connect again.
-    private static func check(_ response: HTTPResponse) throws {
+    /// HTML §9.2.3: only a 200 of this type is an event stream, and nothing else is a reason to reconnect.
+    private static func check(_ response: HTTPResponse, _ plan: TaskPlan) throws {
+      if response.status != .ok, plan.acceptedStatuses.areUsual {
+        response.body.cancel()
+        let reason = "\(response.status): only 200 is an event stream; accept others with .accepting(_:)"
+        throw TaskError(.badStatus, reason, phase: .finishing).with(response, Data(), plan.server.configuration)
+      }
       guard response.mediaType?.essence != "text/event-stream" else { return }
       response.body.cancel()
       let type = response.mediaType.map { "\($0.rawValue.shortened)" } ?? "no content type"

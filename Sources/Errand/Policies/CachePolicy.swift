@@ -17,6 +17,8 @@ public struct CachePolicy: Sendable, Hashable {
   let mode: Mode
   /// False where no response is stored.
   private(set) var stores = true
+  /// Whether a stale response was used already, so that a cache on the way may answer too (Fetch §4.6).
+  private(set) var isAfterwards = false
 
   private init(_ mode: Mode) { self.mode = mode }
 
@@ -26,10 +28,19 @@ public struct CachePolicy: Sendable, Hashable {
   /// As HTTP has it (RFC 9111): a stored response is used while it is fresh, and validated at its server once it is not.
   public static let standard = CachePolicy(.standard)
 
-  /// Validates the stored response at the remote, be it fresh or not, unless it is fresh and `immutable` (RFC 8246).
+  /// Validates the stored response at the remote, whether it is fresh or not, unless it is fresh and `immutable` (RFC 8246).
+  /// Sends `Cache-Control: max-age=0`, unless the task sets the field, so that no shared cache answers by itself.
   public static let validated = CachePolicy(.validated)
 
-  /// Sends the request as though nothing was stored, and stores the response.
+  /// Validates a response that was used stale (RFC 5861 §3).
+  static let validatedAfterwards: CachePolicy = {
+    var policy = CachePolicy.validated
+    policy.isAfterwards = true
+    return policy
+  }()
+
+  /// Sends the request as if nothing was stored, and stores the response. Sends `Cache-Control: no-cache` and
+  /// `Pragma: no-cache`, unless the task sets the fields.
   public static let reload = CachePolicy(.reload)
 
   /// The stored response, whatever its age. Nothing is sent: where none is stored the call throws ``TaskError`` with code

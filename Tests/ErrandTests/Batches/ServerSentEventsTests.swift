@@ -193,6 +193,40 @@ import Testing
     #expect(error?.code == .badResponse && stub.requests.count == 1)
   }
 
+  @Test(arguments: [201, 202, 203, 205, 206, 226]) func `a 2xx other than 200 fails the event stream`(
+    code: Int
+  ) async {
+    let events = Data("id: 1\ndata: a\n\n".utf8)
+    let stub = StubServer(.data(events, "text/event-stream", HTTPStatus(code)), .status(204))
+    let error = await #expect(throws: TaskError.self) { try await all(Prices().on(stub.server).events()) }
+    #expect(error?.code == .badStatus && error?.status == HTTPStatus(code) && stub.requests.count == 1)
+    #expect(error?.reason.contains("only 200") == true && isNamed(error))
+  }
+
+  @Test func `other statuses are accepted if the task says so, and a later connection is checked too`() async throws {
+    let created = StubLog.Answer.data(Data("id: 1\ndata: a\n\n".utf8), "text/event-stream", .created)
+    let stub = StubServer(created, .status(204))
+    #expect(try await all(Prices().on(stub.server).accepting([.created, .noContent]).events()) == ["a"])
+    let others = StubServer(.data(Data("data: a\n\n".utf8), "text/event-stream", .notFound), .status(204))
+    let lenient = Prices().on(others.server).accepting(.returningOthers)
+    let error = await #expect(throws: TaskError.self) { try await all(lenient.events()) }
+    #expect(error?.status == .notFound)
+    let later = StubServer(stream("id: 1\ndata: a\n\n"), created, .status(204))
+    let second = await #expect(throws: TaskError.self) { try await all(Prices().on(later.server).events()) }
+    #expect(second?.status == .created && later.requests.count == 2)
+  }
+
+  @Test func `each connection asks caches to store nothing, unless the task says otherwise`() async throws {
+    let stub = StubServer(stream("id: 1\ndata: a\n\n"), .status(204))
+    #expect(try await all(Prices().on(stub.server).events()) == ["a"])
+    #expect(stub.requests.map { $0.headers[.cacheControl] } == ["no-store", "no-store"])
+    #expect(stub.requests.map { $0.headers["Pragma"] } == ["no-cache", "no-cache"])
+    let own = StubServer(stream("data: a\n\n"))
+    let task = Prices().on(own.server).header(.cacheControl, "max-age=1").retry(.never)
+    #expect(try await all(task.events()) == ["a"])
+    #expect(own.requests.first?.headers[.cacheControl] == "max-age=1")
+  }
+
   @Test func `a refusal is an error, after the call's own attempts`() async {
     let stub = StubServer(.status(503))
     let error = await #expect(throws: TaskError.self) { try await all(Prices().on(stub.server).events()) }

@@ -164,14 +164,24 @@ final class CacheRun: Sendable {
     }
     var request = request
     if isConditional, let entry { request.headers = Validation.conditions(request.headers, for: entry.response) }
-    // RFC 9111 §5.2.1.4: caches on the way are not to answer either.
-    if caching.policy.mode == .reload { request.headers.setDefault("no-cache", for: .cacheControl) }
+    keepSharedCachesOut(of: &request)
     do {
       let outcome = try await limited(entry) { [request] in try await attempts(request) }
       return try await settle(outcome, attempts)
     } catch let error as TaskError where error.isFailureOfRemote {
       if let outcome = try await serveInstead(of: nil) { return outcome }
       throw error
+    }
+  }
+
+  /// Has caches on the way not answer a request either (RFC 9111 §5.2.1.1 and §5.2.1.4), with the fields of Fetch.
+  private func keepSharedCachesOut(of request: inout HTTPRequest) {
+    switch caching.policy.mode {
+    case .reload:
+      request.headers.setDefault("no-cache", for: .cacheControl)
+      request.headers.setDefault("no-cache", for: .pragma)
+    case .validated where !caching.policy.isAfterwards: request.headers.setDefault("max-age=0", for: .cacheControl)
+    default: break
     }
   }
 

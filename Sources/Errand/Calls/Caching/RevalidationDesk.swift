@@ -50,7 +50,7 @@ extension Call {
   func validateAfterwards(_ key: CacheKey, since count: Int) {
     var plan = plan.unseen
     do { plan.headers = try plan.presentHeaders } catch { return }  // as those of the call itself may be by now
-    plan.cachePolicy = .validated
+    plan.cachePolicy = .validatedAfterwards
     plan.priority = .low
     plan.timeouts.call = nil
     let desk = manager.revalidations

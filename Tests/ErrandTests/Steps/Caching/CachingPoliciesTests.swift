@@ -45,6 +45,40 @@ import Testing
     #expect(try await shop.get().text == "2")
   }
 
+  @Test func `a reload and a validation keep shared caches from answering, unless the task says otherwise`()
+    async throws
+  {
+    let shop = CachedShop([.cacheControl: "max-age=60", .eTag: "\"1\""])
+    for policy in [CachePolicy.standard, .validated, .validated, .reload, .networkFirst(), .none] {
+      _ = try await shop.get("widgets/\(shop.sentCount < 2 ? shop.sentCount : 1)", policy)
+    }
+    let sent = shop.requests.map { [$0.headers[.cacheControl], $0.headers[.pragma]] }
+    #expect(
+      sent == [
+        [nil, nil], ["max-age=0", nil], ["max-age=0", nil], ["no-cache", "no-cache"], [nil, nil], [nil, nil],
+      ])
+    #expect(shop.requests.map { $0.headers.contains(.ifNoneMatch) } == [false, false, true, false, true, false])
+    _ = try await shop.get(shop.task("widgets/1", .validated).header(.cacheControl, "no-transform"))
+    #expect(shop.requests.last?.headers.values(for: .cacheControl) == ["no-transform"])
+  }
+
+  @Test func `a validation after a stale response was used may be answered by a shared cache`() async throws {
+    let shop = CachedShop([.cacheControl: "max-age=1, stale-while-revalidate=60", .eTag: "\"1\""])
+    _ = try await shop.get()
+    shop.clock.advance(by: .seconds(2))
+    _ = try await shop.get()
+    #expect(await eventually { shop.sentCount == 2 })
+    #expect(shop.requests[1].headers[.ifNoneMatch] == "\"1\"" && shop.requests[1].headers[.cacheControl] == nil)
+  }
+
+  @Test func `validations of calls that share a request keep shared caches out too`() async throws {
+    let shop = CachedShop(configure: { $0.coalescesRequests = true }) { number, request in
+      .text("\(number)", [.cacheControl: "max-age=60"], for: request)
+    }
+    _ = try await shop.get("widgets/7", .validated)
+    #expect(shop.requests.first?.headers[.cacheControl] == "max-age=0")
+  }
+
   @Test func `none neither reads nor stores, and withoutStoring only reads`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60"])
     #expect(try await shop.get("widgets/7", .none) == ("1", "errand; fwd=bypass"))
