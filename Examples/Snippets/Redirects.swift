@@ -5,7 +5,7 @@ func wayOfAWidget(from shop: Server, log: TextSink) async throws {
   let result = try await GetWidget(id: 7).on(shop).response()
   log.write("\(result.payload.name) came from \(result.response.url)")
   for redirect in result.response.redirects {
-    log.write("\(redirect.method) \(redirect.url): \(redirect.status)")
+    log.write("\(redirect.method) \(redirect.url): \(redirect.status), \(redirect.headers["X-Cache"] ?? "no cache")")
   }
 }
 

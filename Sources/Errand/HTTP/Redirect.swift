@@ -1,6 +1,6 @@
 public import ErrandFoundation
 
-/// A redirect that was followed, as ``HTTPResponse/redirects`` keeps it.
+/// A redirect that was followed, as kept by ``HTTPResponse/redirects``: the request and the head of its response.
 public struct Redirect: Sendable, Hashable {
   /// The method of the request.
   public let method: HTTPMethod
@@ -8,12 +8,15 @@ public struct Redirect: Sendable, Hashable {
   public let url: URL
   /// The status that pointed elsewhere.
   public let status: HTTPStatus
+  /// The header fields of the response, with its `Location`, in the order in which they came.
+  public let headers: HTTPHeaders
 
-  /// A redirect by its request and its status.
-  public init(_ method: HTTPMethod, _ url: URL, _ status: HTTPStatus) {
+  /// A redirect by its request and its response. `headers` defaults to none.
+  public init(_ method: HTTPMethod, _ url: URL, _ status: HTTPStatus, headers: HTTPHeaders = [:]) {
     self.method = method
     self.url = url
     self.status = status
+    self.headers = headers
   }
 }
 

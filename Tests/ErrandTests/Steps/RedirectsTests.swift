@@ -20,8 +20,10 @@ import Testing
     #expect(result.response.url.absoluteString == "https://cdn.test/7#part")
     #expect(
       result.response.redirects == [
-        Redirect(.get, .known("https://shop.test/widgets/7"), 301),
-        Redirect(.get, .known("https://shop.test/moved?token=s3cret"), 302),
+        Redirect(
+          .get, .known("https://shop.test/widgets/7"), 301, headers: [.location: "/moved?token=s3cret"]),
+        Redirect(
+          .get, .known("https://shop.test/moved?token=s3cret"), 302, headers: [.location: "https://cdn.test/7#part"]),
       ])
     #expect(
       stub.urls == ["https://shop.test/widgets/7", "https://shop.test/moved?token=s3cret", "https://cdn.test/7#part"])
@@ -32,6 +34,18 @@ import Testing
         "redirected to https://shop.test/moved?token=<redacted>", "redirected to https://cdn.test/7#part",
       ])
     #expect(moments.filter { $0.hasPrefix("attempt 1") }.count == 2 && events.isBalanced)
+  }
+
+  @Test func `a redirect has the header fields of its response, in order, whatever the delivery`() async throws {
+    let fields: HTTPHeaders = [.location: "/b", "X-Cache": "miss", .setCookie: "a=1", .setCookie: "b=2"]
+    let hops: [StubLog.Answer] = [.status(302, fields), .status(307, [.location: "/c", "X-Hop": "2"])]
+    let answers = hops + [.data(Data("x".utf8), .plainText)] + hops + [.data(Data("x".utf8), .plainText)]
+    let stub = StubServer(answers[0], answers[1], answers[2], answers[3], answers[4], answers[5])
+    let task = PlainTask().on(stub.server)
+    for response in [try await task.run(), try await task.stream()] {
+      #expect(response.redirects.map(\.headers) == [fields, [.location: "/c", "X-Hop": "2"]])
+      #expect(response.redirects.first?.headers.values(for: .setCookie) == ["a=1", "b=2"])
+    }
   }
 
   @Test func `a response without redirects has none, and neither has one without Location`() async throws {

@@ -80,7 +80,7 @@ struct RedirectChain {
       throw failure(
         .tooManyRedirects, "\(response.status) in a loop: '\(shown(next.url))' was requested before", response)
     }
-    redirects.append(Redirect(request.method, request.url, response.status))
+    redirects.append(Redirect(request.method, request.url, response.status, headers: response.headers))
     request = next
   }
 
