@@ -26,19 +26,49 @@ import Testing
     #expect(shop.mock.requests.map(\.indexOnConnection) == (keepsConnections ? [0, 1, 2] : [0, 0, 0]) && shop.isQuiet)
   }
 
-  @Test func `a Location that is not UTF-8 is requested byte for byte`() async throws {
+  // RFC 9110 §5.5: bytes beyond ASCII are opaque, so the same ones are requested, whether they are UTF-8 or not.
+  @Test(
+    arguments: [
+      ([0xE9], "%E9"), ([0xC3, 0xA9], "%C3%A9"), ([0xE9, 0x2F, 0xC3, 0xA9, 0x3F, 0xFC], "%E9/%C3%A9?%FC"),
+      ([0xFF, 0x80], "%FF%80"), ([0x83, 0x65], "%83e"),
+    ] as [([UInt8], String)])
+  func `a raw byte in a redirect is requested as that byte`(bytes: [UInt8], escaped: String) async throws {
     let shop = try Shop()
-    shop.mock.route("/*", answer: .text("there"))
-    let sent: [([UInt8], String)] = [
-      ([0xE9], "/caf%E9"), ([0xC3, 0xA9], "/caf%C3%A9"), ([0xC3, 0xA9, 0xE9], "/caf%C3%A9%E9"),
-    ]
-    for (bytes, path) in sent {
-      let head = Data("HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /caf".utf8)
-      shop.mock.enqueue(.raw(head + Data(bytes) + Data("\r\n\r\n".utf8)))
-      let result = try await URLTask(shop.url("moved")).on(shop.server).response()
-      #expect(result.text == "there")
-      #expect(shop.mock.requests.last?.target == path)
+    shop.mock.enqueue(
+      .raw(Data("HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /caf".utf8 + bytes + "\r\n\r\n".utf8)))
+    let response = try await URLTask(shop.url("moved")).accepting(.all).on(shop.server).run()
+    #expect(shop.mock.requests.last?.target == "/caf\(escaped)" && shop.mock.requestCount == 2)
+    #expect(response.redirects.first?.headers[.location]?.utf8.allSatisfy { $0 < 0x80 } != (bytes == [0xC3, 0xA9]))
+  }
+
+  @Test func `a raw byte in the link to a page is requested as that byte`() async throws {
+    struct Listing: PayloadDownloadingTask {
+      typealias DownloadPayload = [Int]
+      let path = "list"
     }
+    let shop = try Shop()
+    let field = "Link: </caf".utf8 + [0xE9] + ">; rel=next; title=\"".utf8 + [0xE9] + "\"\r\n".utf8
+    shop.mock.enqueue(.raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n".utf8 + field + "\r\n[1]".utf8)))
+    shop.mock.enqueue(.json("[2]"))
+    var titles: [String?] = []
+    for try await page in Listing().on(shop.server).pages() {
+      titles.append(page.response.links.first?.parameters["title"])
+    }
+    #expect(shop.mock.requests.map(\.target) == ["/list", "/caf%E9"] && titles == ["é", nil])
+  }
+
+  @Test func `a raw byte in the Location of an upload is requested as that byte`() async throws {
+    let shop = try Shop()
+    let head = "HTTP/1.1 201 Created\r\nContent-Length: 0\r\nLocation: /files/caf"
+    shop.mock.enqueue(.raw(Data(head.utf8 + [0xE9] + "\r\n\r\n".utf8)))
+    shop.mock.enqueue(.status(.noContent, headers: ["Upload-Offset": "3"]))
+    let task = URLTask(shop.url("files")).on(shop.server)
+    try await ResumableUpload(named: "a", length: 3, with: task, by: .tus) { _, _ in Data("abc".utf8) }.run()
+    let fields = "X-Goog-Upload-Status: active\r\nX-Goog-Upload-URL: /files/caf"
+    shop.mock.enqueue(.raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\(fields)".utf8 + [0xE9] + "\r\n\r\n".utf8)))
+    shop.mock.enqueue(.status(.ok, headers: ["X-Goog-Upload-Status": "final"]))
+    try await ResumableUpload(named: "a", length: 3, with: task, by: .google) { _, _ in Data("abc".utf8) }.run()
+    #expect(shop.mock.requests.map(\.target) == ["/files", "/files/caf%E9", "/files", "/files/caf%E9"])
   }
 
   @Test func `a redirect's body that has no end is dropped`() async throws {

@@ -81,7 +81,7 @@
       if let text = String(validating: bytes, as: UTF8.self) { return text }
       switch name {
       case .eTag?, .setCookie?: return String(decoding: bytes, as: UTF8.self)
-      case .location?, .contentLocation?: return escaped(bytes)
+      case .location?, .contentLocation?, HTTPHeaderName("X-Goog-Upload-URL")?: return escaped(bytes)
       case .link?: return escaped(bytes, onlyInAngles: true)
       default: return String(latin1: bytes)
       }
