@@ -14,7 +14,7 @@ extension Call {
   /// The hooks that make its request.
   var buildingHooks: OwnHooks.Names {
     var names = OwnHooks.Names.building
-    if plan.pageURL != nil { names.remove(.url) }
+    if plan.linkedURL != nil { names.remove(.url) }
     if plan.omitsBody { names.remove(.uploadBody) }
     let asksServer =
       snapshot.configuration.preflight != nil || snapshot.configuration.userAgentProvider != nil
@@ -86,7 +86,7 @@ extension Call {
     if plan.omitsBody, plan.task.httpMethod.sendsParametersInBody { return }
     if body.isEmpty, !plan.omitsBody, plan.httpMethod.sendsParametersInBody {
       body = try await PayloadCoding.encode(parameters, with: encoder)
-    } else if plan.pageURL == nil {  // that of a page has its query
+    } else if plan.linkedURL == nil {  // that of a page has its query
       let query = try TaskError.encoding("the parameters", of: type(of: plan.task)) {
         try HTTPQuery(encoding: parameters, (encoder as? FormEncoder)?.style ?? FormStyle())
       }

@@ -113,7 +113,7 @@ package final class ServerSnapshot: Sendable {
 
   /// The URL for a plan: its task's, with the plan's additions.
   package func url(of plan: TaskPlan) async throws -> URL {
-    if let url = plan.pageURL { return url }
+    if let linked = plan.linkedURL { return linked.url }
     let url = try await statedURL(of: plan.task)
     if let problem = PathSegments.problem(in: url.absoluteString[...]) {
       throw TaskError(
@@ -125,7 +125,7 @@ package final class ServerSnapshot: Sendable {
 
   /// The URL for a plan whose task states none of its own: its path and query below the remote, with the plan's additions.
   func defaultURL(of plan: TaskPlan) throws -> URL {
-    if let url = plan.pageURL { return url }
+    if let linked = plan.linkedURL { return linked.url }
     let url = try url(path: plan.task.plannedPath, query: plan.task.plannedQuery)
     return plan.addedQuery.isEmpty ? url : try base.adding(plan.addedQuery, to: url)
   }

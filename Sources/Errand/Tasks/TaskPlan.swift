@@ -75,8 +75,8 @@ public struct TaskPlan: Sendable {
   var progress: (@Sendable (TransferProgress) -> Void)?
   /// The requested part of the body; nil for the whole, and where only a header field states a range.
   var range: ByteRange?
-  /// The URL in place of the task's, whole with its query; nil for the first page.
-  var pageURL: URL?
+  /// The URL that a server supplied and that replaces the task's, its query included; `nil` for the task's own URL.
+  var linkedURL: LinkedURL?
   /// The origins that a redirect may take `Last-Event-ID` to; nil for any.
   var eventOrigins: Set<Origin>?
   /// The payload of refused responses; nil where the server's counts.
@@ -91,7 +91,7 @@ public struct TaskPlan: Sendable {
   var isRepetition = false
   /// True for a piece in memory of something larger: it has the time limits of what comes from a file.
   var isPiece = false
-  /// True where the server has named the place, at an origin that the task does not name: credentials stay at home.
+  /// Whether `linkedURL` is at an origin that the task does not name, which gets no credentials.
   var isAway = false
   /// The control that holds the call from outside.
   var control: CallControl?

@@ -118,6 +118,49 @@ import Testing
     #expect(error?.code == .badResponse && log.withLock { $0.count } == 1)
   }
 
+  @Test(arguments: [
+    "https://shop.test/list?page=2; rel=next", "<https://shop.test/list?page=2; rel=\"next\"",
+    "</list?page=2> rel=next", "</list?page=2>; rel='next'", "</list?page=2>; rel next", "</list?page=2>; rel=",
+    "</list?page=2>, rel=next", "<http://[>; rel=next", "</a>; rel=prev </list?page=2>; rel=next", "next",
+    "</list?page=2>; rel=\"\"", "</list?page=2>; title=\"open; rel=prev", "{\"next\": \"/list?page=2\"}",
+  ]) func `a Link header that cannot be parsed throws instead of ending the pages`(link: String) async {
+    let server = shop(Shared([])) { _ in link }
+    let error = await #expect(throws: TaskError.self) { try await all(List().on(server).pages()) }
+    #expect(error?.code == .badResponse && error?.reason.contains("Link header cannot be parsed") == true)
+    #expect(error?.reason.contains(link) == true && error?.headers[.link] == link && error?.status == .ok)
+    #expect(error?.isRetryable == false)
+  }
+
+  @Test(arguments: [
+    "", " , ,", "</a>; rel=prev", "</a>", "</a>;;rel=prev;",
+    "</a>; rel=\"prev LAST\", </b>; REL=first; title=\"x, <y>\"",
+    "</a>; rel=prev; type=text/html; title*=UTF-8''%e2%82%ac; flag",
+    "<mailto:a@b.test>; rel=\"http://example.net/x?a=b\"",
+    "</list?page=2>; rel=next; anchor=\"#x\"", "</a>; title=two words; rel=prev",
+  ]) func `a well-formed Link header without a next page ends the pages`(link: String) async throws {
+    #expect(try await all(List().on(shop(Shared([])) { _ in link }).pages()) == [1])
+  }
+
+  @Test func `a next page that can be read counts, whatever else the header has`() async throws {
+    let log = Shared<[HTTPRequest]>([])
+    let server = shop(log) { $0 < 2 ? "garbage, </list?page=2>; rel=next, <open" : nil }
+    #expect(try await all(List().on(server).pages()) == [1, 2])
+  }
+
+  @Test func `the error of a Link header shows no secrets of its URL`() async {
+    let server = shop(Shared([])) { _ in "https://shop.test/list?page=2&access_token=s3cret; rel=next" }
+    let error = await #expect(throws: TaskError.self) { try await all(List().on(server).pages()) }
+    #expect(error?.code == .badResponse && error.map { "\($0)" }?.contains("s3cret") == false)
+  }
+
+  @Test func `a closure's URL that cannot be requested throws instead of ending the pages`() async throws {
+    for text in ["myapp:x", "http:/x", "https://shop.test:99999/"] {
+      let pages = List().on(shop(Shared([])) { _ in nil }).pages { _ in URL(string: text) }
+      let error = await #expect(throws: TaskError.self, "\(text)") { try await all(pages) }
+      #expect(error?.code == .badResponse, "\(text)")
+    }
+  }
+
   @Test func `the page after one that a redirect has led to another origin is not asked for with the task's header`()
     async
   {

@@ -17,6 +17,9 @@ final class StubLog: Sendable {
 
   var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
+  /// Adds answers after those that are left.
+  func enqueue(_ answers: [Answer]) { state.withLock { $0.answers += answers } }
+
   /// The next answer; the last one again and again.
   func answer(_ request: HTTPRequest) throws -> HTTPResponse {
     let answer = state.withLock { state in

@@ -87,7 +87,8 @@ import Testing
   private func target(_ values: String..., from url: String = "https://shop.test/a/b?q#f") throws -> String? {
     var headers = HTTPHeaders()
     for value in values { headers.add(value, for: .location) }
-    return try Location.target(in: headers, from: .known(url))?.absoluteString
+    let source = URL.known(url)
+    return try LinkedURL.target(in: headers, from: source).map { try LinkedURL($0, from: [source]).url.absoluteString }
   }
 
   // RFC 9110 §15.4: "If a Location header field (Section 10.2.2) is provided".
@@ -110,7 +111,7 @@ import Testing
   // RFC 9110 §4.2.4: "a recipient SHOULD parse for userinfo and treat its presence as an error".
   @Test(arguments: ["https://shop.test@evil.test/", "//user:pass@shop.test/", "https://@shop.test/"])
   func `RFC 9110 §4.2.4: a user in it is an error`(value: String) {
-    #expect(throws: Location.Refusal.user) { try target(value) }
+    #expect(throws: LinkedURL.Refusal.user) { try target(value) }
   }
 
   @Test func `a user of the request's own URL stays at its origin`() throws {
@@ -119,7 +120,7 @@ import Testing
 
   // RFC 9110 §5.3: "a sender MUST NOT generate multiple field lines with the same name in a message", for no list is made of them.
   @Test func `RFC 9110 §5.3: of several that differ none is taken, and the same twice is one`() throws {
-    #expect(throws: Location.Refusal.several) { try target("/a", "/b") }
+    #expect(throws: LinkedURL.Refusal.several(.location)) { try target("/a", "/b") }
     #expect(try target("/c", "/c") == "https://shop.test/c#f")
   }
 }

@@ -54,7 +54,7 @@ extension FuzzTarget {
     try holds(Origin(sent) == origin, "\(url) of \(origin) is sent to \(sent)")
     try holds(HostName.normal(origin.host) == origin.host, "\(origin.host) becomes \(HostName.normal(origin.host))")
     // Location and the request may not differ on who is asked.
-    let again = (try? Location.target(in: [.location: url.absoluteString], from: plain)).flatMap { $0 }
+    let again = (try? LinkedURL.target(in: [.location: url.absoluteString], from: plain)).flatMap { $0 }
     try holds(again == nil || again.flatMap { Origin($0) } == origin, "\(url) leads to \(String(describing: again))")
   }
 

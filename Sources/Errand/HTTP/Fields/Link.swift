@@ -12,12 +12,11 @@ public struct Link: Sendable, Hashable {
   /// The links of a header, in order. One whose target is no URL is left out, and so is one with an anchor, which is about another
   /// resource than the response (§3.2).
   static func links(in headers: HTTPHeaders, of url: URL) -> [Link] {
-    let base = URIReference(url.absoluteString)
-    return headers.values(for: .link).flatMap { line -> [Link] in
+    headers.values(for: .link).flatMap { line -> [Link] in
       var scanner = FieldScanner(line)
       var links: [Link] = []
       while let (target, parameters) = next(&scanner) {
-        if let link = link(to: target, parameters, base) { links.append(link) }
+        if let link = link(to: target, parameters, url) { links.append(link) }
       }
       return links
     }
@@ -25,10 +24,8 @@ public struct Link: Sendable, Hashable {
 
   private typealias Parameter = (name: String, value: String)
 
-  private static func link(to target: String, _ all: [Parameter], _ base: URIReference) -> Link? {
-    let resolved = URIReference(target).resolved(against: base).text
-    guard let url = URL(string: resolved, encodingInvalidCharacters: false),
-      !all.contains(where: { $0.name == "anchor" })
+  private static func link(to target: String, _ all: [Parameter], _ base: URL) -> Link? {
+    guard let url = LinkedURL.resolved(target, against: base), !all.contains(where: { $0.name == "anchor" })
     else { return nil }
     // §3.3: only the first counts.
     let stated = (all.first { $0.name == "rel" }?.value ?? "").lowercased().utf8.split(separator: UInt8(ascii: " "))
@@ -54,6 +51,80 @@ public struct Link: Sendable, Hashable {
       _ = scanner.skip(UInt8(ascii: ","))
     }
     return nil
+  }
+}
+
+// MARK: The next page
+
+extension Link {
+  /// A line of `Link` that cannot be parsed, so that a link in it may have been overlooked.
+  struct Malformed: Error {
+    let line: String
+  }
+
+  /// The URL of the next page that a response names, or `nil` after the last page.
+  ///
+  /// Throws ``Malformed`` if there is no such link, and a line cannot be parsed: the link may be in it.
+  static func next(in response: HTTPResponse) throws(Malformed) -> String? {
+    if let link = response.links.first(where: { $0.relations.contains("next") }) { return link.url.absoluteString }
+    let lines = response.headers.values(for: .link)
+    if let line = lines.first(where: { !isWellFormed($0, of: response.url) }) { throw Malformed(line: line) }
+    return nil
+  }
+
+  /// Whether a line is a list of links (RFC 8288 §3). Values without quotes may have any character of a URI.
+  private static func isWellFormed(_ line: String, of url: URL) -> Bool {
+    var scanner = FieldScanner(line)
+    while true {
+      repeat { scanner.skipBlanks() } while scanner.skip(UInt8(ascii: ","))  // RFC 9110 §5.6.1: empty members
+      if scanner.isAtEnd { return true }
+      guard scanner.skip(UInt8(ascii: "<")) else { return false }
+      let target = scanner.text(before: UInt8(ascii: ">"))
+      guard scanner.skip(UInt8(ascii: ">")), LinkedURL.resolved(target, against: url) != nil,
+        hasWellFormedParameters(&scanner)
+      else { return false }
+    }
+  }
+
+  /// Whether the rest of a link is parameters, up to the comma or the end of the line.
+  private static func hasWellFormedParameters(_ scanner: inout FieldScanner) -> Bool {
+    scanner.skipBlanks()
+    while scanner.skip(UInt8(ascii: ";")) {
+      scanner.skipBlanks()
+      guard let name = scanner.token() else { continue }  // `;;`
+      scanner.skipBlanks()
+      var value: String?
+      if scanner.skip(UInt8(ascii: "=")) {
+        scanner.skipBlanks()
+        guard let text = scanner.quotedString() ?? bareValue(&scanner) else { return false }
+        value = text
+        scanner.skipBlanks()
+      }
+      if name.lowercased() == "rel", !isRelations(value ?? "") { return false }
+    }
+    return scanner.isAtEnd || scanner.next == UInt8(ascii: ",")
+  }
+
+  private static func bareValue(_ scanner: inout FieldScanner) -> String? {
+    var bytes: [UInt8] = []
+    while let byte = scanner.next, byte != UInt8(ascii: ";"), byte != UInt8(ascii: ",") {
+      guard byte != UInt8(ascii: "\""), byte != UInt8(ascii: "<"), byte != UInt8(ascii: ">") else { return nil }
+      bytes.append(byte)
+      _ = scanner.skip(byte)
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Whether a value is relation types: registered names or URIs (RFC 8288 §3.3).
+  private static func isRelations(_ value: String) -> Bool {
+    let types = value.utf8.split(separator: UInt8(ascii: " "))
+    return !types.isEmpty
+      && types.allSatisfy { type in
+        type.contains(UInt8(ascii: ":"))
+          || type.allSatisfy { byte in
+            HTTPHeaderName.isTokenByte(byte) && byte != UInt8(ascii: "'") && byte != UInt8(ascii: "`")
+          }
+      }
   }
 }
 

@@ -52,9 +52,6 @@ struct URIReference: Equatable {
     return text
   }
 
-  /// True when the reference names a user (RFC 3986 §3.2.1).
-  var hasUser: Bool { authority?.contains("@") ?? false }
-
   /// The target of the reference where it stands in a document of `base`, which is absolute (RFC 3986 §5.2.2).
   func resolved(against base: URIReference) -> URIReference {
     var target = self

@@ -48,9 +48,9 @@ struct RedirectChain {
 
   private func target(of response: HTTPResponse) throws -> URL? {
     do {
-      return try Location.target(in: response.headers, from: request.url)
+      return try LinkedURL.target(in: response.headers, from: request.url)
     } catch {
-      throw failure(.badRedirect, "\(response.status) is not followed: \(error.rawValue)", response)
+      throw failure(.badRedirect, "\(response.status) is not followed: \(error.reason)", response)
     }
   }
 
@@ -70,10 +70,11 @@ struct RedirectChain {
     return next
   }
 
-  /// Goes on to the next request.
-  /// Throws ``TaskError`` where that must not be sent.
+  /// Continues with the next request.
+  /// Throws ``TaskError`` if that must not be sent.
   mutating func follow(_ response: HTTPResponse, with next: HTTPRequest) throws {
-    try check(next, after: response)
+    var next = next
+    next.url = try checked(next, after: response).url
     // A cookie may make of the same request another one.
     if response.headers.contains(.setCookie) { seen = [] }
     guard seen.insert(Key(next)).inserted else {
@@ -84,21 +85,21 @@ struct RedirectChain {
     request = next
   }
 
-  private func check(_ next: HTTPRequest, after response: HTTPResponse) throws {
+  /// The URL of the next request, checked, whether the server or the policy named it.
+  private func checked(_ next: HTTPRequest, after response: HTTPResponse) throws -> LinkedURL {
     let refused = "\(response.status) to '\(shown(next.url))' is not followed"
-    let target: Origin
-    switch Origin.reading(next.url) {
-    case .success(let origin): target = origin
-    case .failure(let refusal): throw failure(.badRedirect, "\(refused): \(refusal.rawValue)", response)
-    }
-    if !target.isSecure, Origin(request.url)?.isSecure ?? true {
-      throw failure(.badRedirect, "\(refused): it leads from https to http", response)
+    let target: LinkedURL
+    do {
+      target = try LinkedURL(next.url, from: [request.url])
+    } catch {
+      throw failure(.badRedirect, "\(refused): \(error.reason)", response)
     }
     guard next.body.isReplayable else {
       throw failure(
         .bodyNotReplayable,
         "\(refused): the body would be sent again, and comes once: give a closure that makes it anew", response)
     }
+    return target
   }
 
   /// True for fields that stay at the origin, whatever the redaction shows.

@@ -30,9 +30,7 @@ public struct GoogleUpload: UploadDialect {
         .badResponse, "\(answer.status) begins no upload: X-Goog-Upload-Status is \(status.shortened)",
         phase: .finishing)
     }
-    guard let text = answer.headers["X-Goog-Upload-URL"], !text.isEmpty,
-      let location = URL(string: text, relativeTo: answer.url)?.absoluteURL
-    else {
+    guard let location = try answer.url(in: "X-Goog-Upload-URL") else {
       throw TaskError(
         .badResponse,
         "\(answer.status) begins no upload: there is no X-Goog-Upload-URL; does the server speak Google's protocol there?",

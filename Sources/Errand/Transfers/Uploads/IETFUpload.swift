@@ -30,8 +30,7 @@ public struct IETFUpload: UploadDialect {
 
   /// The place in `Location`, and the limits in `Upload-Limit`.
   public func begun(_ answer: UploadAnswer) throws -> UploadSession {
-    guard let text = answer.headers[.location], let location = URL(string: text, relativeTo: answer.url)?.absoluteURL
-    else {
+    guard let location = try answer.url(in: .location) else {
       throw TaskError(
         .badResponse,
         "\(answer.status) begins no upload: there is no Location; does the server take resumable uploads there?",

@@ -164,10 +164,11 @@ public final class ResumableUpload: Sendable {
     guard let journal else {
       try memory.take(job.name)
       defer { memory.release() }
-      return try await body(try newRun(.memory(memory)))
+      return try await body(try newRun(to: try await ServerSnapshot.url(of: makePlan()), .memory(memory)))
     }
     // One for each place that the file goes to: the same file may go to two.
-    let target = job.identity(at: try await ServerSnapshot.url(of: makePlan()))
+    let home = try await ServerSnapshot.url(of: makePlan())
+    let target = job.identity(at: home)
     let name = SHA256.hexadecimal(of: "\(job.dialect.name) \(target) \(file?.path ?? "")").prefix(12)
     let place = try TransferPlace(journal, name: "\(name)")
     var made: [String] = []
@@ -177,10 +178,10 @@ public final class ResumableUpload: Sendable {
       place.remove("lock")
       lock.release()
     }
-    return try await body(try newRun(.journal(place)))
+    return try await body(try newRun(to: home, .journal(place)))
   }
 
-  private func newRun(_ keep: UploadKeep) throws -> UploadRun {
-    try UploadRun(makePlan, job, keep, desk) { [self] url in named.withLock { $0 = url } }
+  private func newRun(to home: URL, _ keep: UploadKeep) throws -> UploadRun {
+    try UploadRun(makePlan, to: home, job, keep, desk) { [self] url in named.withLock { $0 = url } }
   }
 }

@@ -65,9 +65,7 @@ public struct TusUpload: UploadDialect {
 
   /// The place in `Location` of a 201.
   public func begun(_ answer: UploadAnswer) throws -> UploadSession {
-    guard answer.status == .created, let text = answer.headers[.location],
-      let location = URL(string: text, relativeTo: answer.url)?.absoluteURL
-    else {
+    guard answer.status == .created, let location = try answer.url(in: .location) else {
       throw TaskError(
         .badResponse,
         "\(answer.status) begins no upload: a tus server answers with 201 and a Location",

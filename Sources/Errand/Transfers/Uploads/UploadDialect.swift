@@ -128,6 +128,20 @@ public struct UploadAnswer: Sendable {
     self.headers = headers
     self.url = url
   }
+
+  /// Returns the URL in a header field, such as `Location`, resolved against ``url``; `nil` if the field is missing or empty.
+  ///
+  /// Whatever a dialect makes of it, ``ResumableUpload`` refuses a URL that leads from https to http, or names a user.
+  ///
+  /// Throws ``TaskError`` with code `.badResponse` if the field is not a URL, or has several values that differ.
+  public func url(in field: HTTPHeaderName) throws -> URL? {
+    guard headers.values(for: field).contains(where: { !$0.isEmpty }) else { return nil }
+    do {
+      return try LinkedURL.target(of: field, in: headers, from: url)
+    } catch {
+      throw TaskError(.badResponse, "\(status) begins no upload: \(error.reason)", phase: .finishing)
+    }
+  }
 }
 
 /// How far an upload is, as its server says.

@@ -20,7 +20,9 @@ struct UploadPart: ServerTask {
   }
 
   private let base: TaskPlan
-  private let target: URL
+  let url: URL
+  /// The place that the server has named; `nil` for a request to the URL of the task.
+  private let place: LinkedURL?
   private let content: Content
   let headers: HTTPHeaders
 
@@ -31,12 +33,17 @@ struct UploadPart: ServerTask {
   /// - Parameters:
   ///   - base: The plan of the task.
   ///   - request: The method, and the fields of the protocol.
-  ///   - target: Where it goes.
+  ///   - url: The URL of the task.
+  ///   - place: The place that the server has named; `nil` to send the request to `url`.
   ///   - content: Its body.
-  ///   - isHome: Whether that is an origin to which the task's own fields and credentials may go.
-  init(_ base: TaskPlan, _ request: UploadRequest, to target: URL, _ content: Content, isHome: Bool) {
+  ///   - isHome: Whether it goes to an origin to which the task's own fields and credentials may go.
+  init(
+    _ base: TaskPlan, _ request: UploadRequest, to url: URL, at place: LinkedURL? = nil, _ content: Content,
+    isHome: Bool
+  ) {
     self.base = base
-    self.target = target
+    self.url = url
+    self.place = place
     self.content = content
     self.isHome = isHome
     var headers = isHome ? base.headers : [:]
@@ -47,7 +54,6 @@ struct UploadPart: ServerTask {
   }
 
   var server: Server { base.server }
-  var url: URL { target }
   var taskTag: String { base.taskTag }
   /// Those of the task, where its body is sent too.
   var plannedParameters: (any Encodable & Sendable)? {
@@ -80,11 +86,7 @@ struct UploadPart: ServerTask {
       (plan.authentication, plan.isAway) = (.inherited, true)
       if plan.cookiePolicy.statesCookies { plan.cookiePolicy = .none }
     }
-    if case .own = content {
-      (plan.pageURL, plan.addedQuery) = (nil, [:])  // that of the task, to which parameters may be added
-    } else {
-      plan.pageURL = target
-    }
+    (plan.linkedURL, plan.addedQuery) = (place, [:])  // the URL of the task has its query already
     plan.acceptedStatuses = .all
     plan.retryPolicy = .never
     plan.redirectPolicy = .refuse

@@ -21,7 +21,7 @@ actor UploadRun {
   /// Is told where the upload is.
   private let name: @Sendable (URL) -> Void
   /// The URL of the task, where the upload begins.
-  private var home: URL?
+  private var home: URL
   /// True where an earlier run has begun the upload, and nothing is known of it yet.
   var isRestored = false
   /// The position of the server; nil where it is to be asked.
@@ -49,11 +49,12 @@ actor UploadRun {
   var lastWord: TaskError?
 
   init(
-    _ makePlan: @escaping @Sendable () -> TaskPlan, _ job: ResumableUpload.Job, _ keep: UploadKeep,
+    _ makePlan: @escaping @Sendable () -> TaskPlan, to home: URL, _ job: ResumableUpload.Job, _ keep: UploadKeep,
     _ desk: TransferDesk, name: @escaping @Sendable (URL) -> Void
   ) throws {
     let plan = makePlan()
     self.makePlan = makePlan
+    self.home = home
     self.job = job
     self.keep = keep
     self.desk = desk
@@ -71,7 +72,7 @@ actor UploadRun {
   /// Runs until the server has all; returns its last answer.
   func run() async throws -> TaskResponse<Data> {
     if case .file(let file) = job.content, stamp == nil { _ = try FileStamp(of: file) }
-    try await restore(stamp)
+    restore(stamp)
     while true {
       if let result {
         keep.forget()
@@ -134,15 +135,16 @@ actor UploadRun {
   private func step() async throws {
     try check()
     guard let session else { return try await begin() }
+    let place = try place(of: session)
     guard let offset else {
-      let answer = try await send(job.dialect.query(session), to: session.location, .none)
+      let answer = try await send(job.dialect.query(session), at: place, .none)
       return try await follow(answer, after: nil)
     }
     let (piece, content) = try await piece(at: offset, of: session)
     let request = job.dialect.send(piece, of: session)
     hasSentLast = hasSentLast || piece.isLast
     let answer = try await ending(piece.isLast) {
-      try await send(request, to: session.location, content)
+      try await send(request, at: place, content)
     } isRefused: { [dialect = job.dialect] answer in
       // One that asks for a query, as where an earlier request still has the upload, tells nothing.
       [.failed, .gone].contains(dialect.position(UploadAnswer(answer), after: piece))
@@ -219,16 +221,16 @@ actor UploadRun {
   }
 
   private func begin() async throws {
-    let url = try await ServerSnapshot.url(of: makePlan())
+    home = try await ServerSnapshot.url(of: makePlan())  // its signature may have expired
     var checksum: UploadChecksum?
     if let inquiry = job.dialect.inquiry() {
-      let answer = try await send(inquiry, to: url, .none)
+      let answer = try await send(inquiry, at: nil, .none)
       if answer.status.kind == .success { checksum = job.dialect.checksum(by: UploadAnswer(answer)) }
     }
     key = key ?? drawnKey()
     let request = beginning
     let answer = try await ending(beginsWhole) {
-      try await send(request, to: url, request.content == .ofTask ? .own : .none)
+      try await send(request, at: nil, request.content == .ofTask ? .own : .none)
     }
     guard answer.status.kind == .success else {
       if answer.status.isRefusal, retry.mayRenew() { return }
@@ -237,22 +239,38 @@ actor UploadRun {
     var begun: UploadSession
     do {
       begun = try job.dialect.begun(UploadAnswer(answer))
+      _ = try place(of: begun)  // whatever the dialect: before the place is kept
     } catch let error as TaskError {
       throw TaskError.contradicted(error.reason, answer, server)
     }
     begun.checksum = checksum
     isDeferred = length == nil
-    try keep.remember(begun, for: job.dialect, stamp, job.identity(at: url), isDeferred: isDeferred)
+    try keep.remember(begun, for: job.dialect, stamp, job.identity(at: home), isDeferred: isDeferred)
     (session, isRestored, sent, hasSentLast, mayBeWhole, taken, key) = (begun, false, 0, false, false, nil, nil)
     try await reach(0, answer, after: nil)
   }
 
+  /// The place of an upload, checked.
+  /// Throws ``TaskError`` with code `.badResponse` if nothing may be sent there.
+  private func place(of session: UploadSession) throws -> LinkedURL {
+    do {
+      return try LinkedURL(session.location, from: [home])
+    } catch {
+      let shown = server.configuration.redaction(session.location).shortened
+      throw TaskError(
+        .badResponse, "the upload is not sent to '\(shown)', as the server asks: \(error.reason)",
+        phase: .finishing)
+    }
+  }
+
+  /// Sends a request to a place that the server has named, or to the URL of the task.
   private func send(
-    _ request: UploadRequest, to url: URL, _ content: UploadPart.Content
+    _ request: UploadRequest, at place: LinkedURL?, _ content: UploadPart.Content
   ) async throws -> TaskResponse<Data> {
+    let target = place?.url ?? home
     // What the task sends, its credentials included, is for the origin that it names.
-    let isHome = Origin(url) == home.flatMap { Origin($0) } || server.snapshot.isHome(url)
-    let part = UploadPart(makePlan(), request, to: url, content, isHome: isHome)
+    let isHome = Origin(target) == Origin(home) || server.snapshot.isHome(target)
+    let part = UploadPart(makePlan(), request, to: home, at: place, content, isHome: isHome)
     isUnsent = true  // until there is a call
     var plan = part.plan(request.method, deadline: try retry.time())
     plan.transfer = desk.number
@@ -296,19 +314,18 @@ actor UploadRun {
 
 extension UploadRun {
   /// Goes on with what an earlier run has begun, where it is of the same bytes and goes to the same place.
-  private func restore(_ stamp: FileStamp?) async throws {
-    let url = try await ServerSnapshot.url(of: makePlan())
-    home = url
+  private func restore(_ stamp: FileStamp?) {
     sent = keep.given
-    guard let restored = keep.restored(for: job.dialect, stamp, job.identity(at: url)) else { return }
+    guard let restored = keep.restored(for: job.dialect, stamp, job.identity(at: home)) else { return }
     (session, isDeferred, mayBeWhole, isRestored) = (restored.session, restored.isDeferred, restored.mayBeWhole, true)
   }
 
   /// Has the server forget what was begun. Where it cannot be asked, it is kept, for another try.
   func discard() async throws {
-    try await restore(nil)
-    if let session, let request = job.dialect.cancel(session) {
-      let answer = try await send(request, to: session.location, .none)
+    restore(nil)
+    // Nothing was sent to a place that is refused, so there is nothing to cancel.
+    if let session, let request = job.dialect.cancel(session), let place = try? place(of: session) {
+      let answer = try await send(request, at: place, .none)
       guard answer.status.kind == .success || answer.status == .notFound || answer.status == 410 else {
         // RFC 9110 §15.5.6 and §15.6.2: it never will. Nor will one that refuses it for good, of what it may have whole.
         let isForGood = mayBeWhole && UploadAnswer(answer).isFinal && ![401, 409, 423].contains(answer.status.code)

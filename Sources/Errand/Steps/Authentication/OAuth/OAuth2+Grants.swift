@@ -124,3 +124,21 @@ extension OAuth2 {
     return url
   }
 }
+
+extension OAuth2.DevicePrompt {
+  /// Throws ``TaskError`` with code `.authenticationFailed` if the user must not be sent to one of the pages.
+  ///
+  /// - Parameter url: The device authorization endpoint, which named them.
+  func check(from url: URL) throws {
+    for page in [verificationURL, completeURL].compactMap({ $0 }) {
+      do {
+        _ = try LinkedURL(page, from: [url])
+      } catch {
+        throw TaskError(
+          .authenticationFailed,
+          "the page to sign in on, '\(Redaction.standard(page).shortened)', is not shown: \(error.reason)",
+          phase: .authenticating)
+      }
+    }
+  }
+}

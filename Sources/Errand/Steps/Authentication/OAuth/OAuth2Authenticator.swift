@@ -156,7 +156,10 @@ final class OAuth2Authenticator: Authenticator {
     case .code(let code, let redirectURL, let verifier):
       return try await redeem(code, redirectURL, verifier, context)
     case .device(let url, let show):
-      token = try await DeviceSignIn(endpoint: endpoint, context: context).token(at: url, show)
+      token = try await DeviceSignIn(endpoint: endpoint, context: context).token(at: url) { prompt in
+        try prompt.check(from: url)
+        try await show(prompt)
+      }
     }
     state.withLock { $0.origin = "" }
     await keep(token, context)

@@ -44,7 +44,9 @@
         (self.code, reason) = (.badResponse, "the response cannot be read: a line of its trailer fields is no field")
       case CCE_WEIRD_SERVER_REPLY where remark.contains("Multiple Location"):
         // From 8.19 on libcurl is the first to refuse it.
-        (self.code, reason) = (.badRedirect, "the response is not followed: \(Location.Refusal.several.rawValue)")
+        (self.code, reason) = (
+          .badRedirect, "the response is not followed: \(LinkedURL.Refusal.several(.location).reason)"
+        )
       case CCE_UNSUPPORTED_PROTOCOL where circumstances.isSent, CCE_WEIRD_SERVER_REPLY, CCE_BAD_CONTENT_ENCODING:
         (self.code, reason) = (.badResponse, "the response cannot be read: \(remark)")
       case CCE_OUT_OF_MEMORY where circumstances.isSent, CCE_TOO_LARGE:

@@ -1,0 +1,286 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// Every URL that a server supplies is checked before it is requested: https never leads to http, although plain http to
+/// the host is allowed. The places are those of the table in the guide "Redirects and addresses".
+@Suite(.timeLimit(.minutes(10))) struct SuppliedURLTests {
+  /// Remotes whose host may be reached by plain http, and the http URL that they point to.
+  private static let remotes = [
+    ("https://shop.test", "http://shop.test/x"), ("https://127.0.0.1:8443", "http://127.0.0.1:8080/x"),
+    ("https://localhost", "http://localhost/x"),
+  ]
+
+  private func stub(_ remote: String, _ answers: StubLog.Answer...) -> StubServer {
+    let server = StubServer(remote: Remote(remote)) {
+      $0.insecureHosts = ["shop.test", "auth.test"]
+      $0.cache = MemoryCache()
+    }
+    server.log.enqueue(answers)
+    return server
+  }
+
+  private func isSafe(_ stub: StubServer, count: Int) -> Bool {
+    stub.requests.count == count && stub.requests.allSatisfy { $0.url.scheme == "https" }
+  }
+
+  // MARK: Redirects
+
+  @Test(arguments: [301, 302, 303, 307, 308], [HTTPMethod.get, .post])
+  func `a redirect does not lead to http`(code: Int, method: HTTPMethod) async throws {
+    for (remote, target) in Self.remotes {
+      let stub = stub(remote, .status(HTTPStatus(code), [.location: target, .cacheControl: "max-age=60"]))
+      let task = ShopTask(path: "a", httpMethod: method).on(stub.server)
+      for _ in 1...2 {  // the second finds nothing in the cache
+        let error = await taskError { try await task.run() }
+        #expect(error?.code == .badRedirect && error?.reason.contains("from https to http") == true)
+      }
+      #expect(isSafe(stub, count: 2))
+    }
+  }
+
+  @Test func `a later hop does not lead to http`() async {
+    let (hop, target) = ("https://other.test/b", "http://shop.test/c")
+    let stub = stub("https://shop.test", .status(302, [.location: hop]), .status(302, [.location: target]))
+    #expect(await taskError { try await PlainTask().on(stub.server).run() }?.code == .badRedirect)
+    #expect(isSafe(stub, count: 2))
+  }
+
+  @Test func `the Location of a 201 is not requested, nor is a Content-Location`() async throws {
+    let target = "http://shop.test/1"
+    let stub = stub("https://shop.test", .status(201, [.location: target, .contentLocation: target]))
+    let response = try await ShopTask(path: "a", httpMethod: .post).on(stub.server).run()
+    #expect(response.status == .created && isSafe(stub, count: 1))
+    let put = HTTPRequest(.put, .known("https://shop.test/a"))
+    let moved = HTTPResponse(url: put.url, headers: [.location: target, .contentLocation: target])
+    #expect(Invalidation.urls(put, moved) == ["https://shop.test/a"], "nothing of another origin is removed")
+  }
+
+  @Test func `the domain of a Digest challenge covers nothing at an http origin`() throws {
+    let field = #"Digest realm="r", nonce="n", qop="auth", domain="http://shop.test/ https://shop.test/b""#
+    let origin = try #require(Origin(.known("https://shop.test/")))
+    let best = DigestChallenge.best(in: [.wwwAuthenticate: field], of: origin, hasBodyInMemory: true)
+    #expect(try #require(best).get().domain == ["/b"])
+  }
+
+  // MARK: Uploads
+
+  /// A dialect of an app's own, which checks nothing.
+  private struct CarelessUpload: UploadDialect {
+    struct NoPlace: Error {}
+    let name = "careless"
+    let endsWithLastByte = true
+    func begin(_ source: UploadSource) -> UploadRequest { UploadRequest(.post, headers: [:], content: .none) }
+    func begun(_ answer: UploadAnswer) throws -> UploadSession {
+      guard let url = URL(string: answer.headers["X-Place"] ?? "") else { throw NoPlace() }
+      return UploadSession(location: url)
+    }
+    func query(_ session: UploadSession) -> UploadRequest { UploadRequest(.head, headers: [:]) }
+    func send(_ piece: UploadPiece, of session: UploadSession) -> UploadRequest { UploadRequest(.put, headers: [:]) }
+    func position(_ answer: UploadAnswer, after piece: UploadPiece?) -> UploadPosition { .finished }
+    func cancel(_ session: UploadSession) -> UploadRequest? { UploadRequest(.delete, headers: [:]) }
+  }
+
+  private static let dialects: [any UploadDialect] = [
+    TusUpload(), TusUpload(checksums: .whereOffered), IETFUpload(), GoogleUpload(), CarelessUpload(),
+  ]
+
+  private func begun(at place: String) -> StubLog.Answer {
+    .status(
+      201,
+      [.location: place, "X-Place": place, "X-Goog-Upload-URL": place, "X-Goog-Upload-Status": "active"])
+  }
+
+  private func uploadStub(_ dialect: any UploadDialect, _ remote: String, _ begun: StubLog.Answer) -> StubServer {
+    let taken = StubLog.Answer.status(204, ["Upload-Offset": "3"])
+    return dialect.inquiry() == nil ? stub(remote, begun, taken) : stub(remote, .status(204), begun, taken)
+  }
+
+  private func run(_ dialect: some UploadDialect, on stub: StubServer) async throws {
+    let task = ShopTask(path: "files", httpMethod: .post).on(stub.server).retry(.never)
+    try await ResumableUpload(named: "a.txt", length: 3, with: task, by: dialect) { _, _ in Data("abc".utf8) }.run()
+  }
+
+  @Test func `an upload is not sent to http, whatever the dialect`() async throws {
+    for (remote, target) in Self.remotes {
+      for dialect in Self.dialects {
+        let stub = uploadStub(dialect, remote, begun(at: target))
+        let error = await taskError { try await run(dialect, on: stub) }
+        #expect(error?.code == .badResponse && error?.reason.contains("from https to http") == true, "\(dialect.name)")
+        #expect(stub.requests.allSatisfy { $0.url.scheme == "https" && $0.url.path == "/files" }, "\(dialect.name)")
+      }
+    }
+  }
+
+  @Test(arguments: ["ftp://shop.test/1", "https://shop.test@evil.test/1", "file:///etc/passwd"])
+  func `an upload is not sent to a URL that names a user or another scheme`(place: String) async throws {
+    for dialect in Self.dialects {
+      let stub = uploadStub(dialect, "https://shop.test", begun(at: place))
+      #expect(await taskError { try await run(dialect, on: stub) }?.code == .badResponse, "\(dialect.name)")
+      #expect(stub.requests.allSatisfy { $0.url.path == "/files" }, "\(dialect.name)")
+    }
+  }
+
+  @Test func `an upload whose places differ is not sent`() async throws {
+    for dialect in [TusUpload(), IETFUpload()] as [any UploadDialect] {
+      let fields: HTTPHeaders = [.location: "/1", .location: "https://evil.test/2"]
+      let stub = uploadStub(dialect, "https://shop.test", .status(201, fields))
+      let error = await taskError { try await run(dialect, on: stub) }
+      #expect(error?.code == .badResponse && error?.reason.contains("several Location fields") == true)
+      #expect(isSafe(stub, count: 1))
+    }
+  }
+
+  @Test func `a journal that names an http place is refused, and discard() forgets it`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file.txt")
+      try Data("abc".utf8).write(to: file)
+      func upload(_ stub: StubServer) -> ResumableUpload {
+        let task = ShopTask(path: "files", httpMethod: .post).on(stub.server).retry(.never)
+        return ResumableUpload(of: file, with: task, by: .tus)
+      }
+      let cut = stub("https://shop.test", begun(at: "https://shop.test/1"), .status(500))
+      #expect(await taskError { try await upload(cut).run() }?.status == .internalServerError)
+      let name = try #require(try files(in: folder).first { $0.hasSuffix("-upload") })
+      let journal = folder.appendingPathComponent(name)
+      let text = try String(contentsOf: journal, encoding: .utf8)
+      try text.replacing("https:", with: "http:").write(to: journal, atomically: false, encoding: .utf8)
+      let again = stub("https://shop.test", begun(at: "https://shop.test/1"), .status(204, ["Upload-Offset": "3"]))
+      let error = await taskError { try await upload(again).run() }
+      #expect(error?.code == .badResponse && again.requests.isEmpty)
+      try await upload(again).discard()
+      #expect(again.requests.isEmpty)
+      try await upload(again).run()
+      #expect(isSafe(again, count: 2))
+    }
+  }
+
+  // MARK: Pages
+
+  private struct Listing: ServerGETTask, PayloadDownloadingTask {
+    typealias DownloadPayload = [Int]
+    let path = "list"
+  }
+
+  @Test(arguments: [true, false]) func `a next page is not requested by http`(hasLink: Bool) async throws {
+    for (remote, target) in Self.remotes {
+      let link: HTTPHeaders = hasLink ? [.link: "<\(target)>; rel=next"] : [:]
+      let log = Shared<[URL]>([])
+      var configuration = ServerConfiguration()
+      configuration.insecureHosts = ["shop.test"]
+      let server = Server(
+        remote: Remote(remote), configuration: configuration,
+        transport: StubTransport { request in
+          log.withLock { $0.append(request.url) }
+          return .json("[1]", headers: link, for: request)
+        })
+      let task = Listing().on(server)
+      let pages = hasLink ? task.pages() : task.pages { _ in URL(string: target) }
+      let error = await taskError { for try await _ in pages {} }
+      #expect(error?.code == .badResponse && error?.reason.contains("from https to http") == true)
+      #expect(log.withLock { $0.map(\.scheme) } == ["https"])
+    }
+  }
+
+  // MARK: Downloads and streams
+
+  @Test func `a download is not resumed by http`() async throws {
+    try await withFolder { folder in
+      let log = Shared<[HTTPRequest]>([])
+      let shop = VirtualShop(.autoAdvancing, configure: { $0.insecureHosts = ["shop.test"] }) { number, request, _ in
+        log.withLock { $0.append(request) }
+        if number > 1 { return .status(307, headers: [.location: "http://shop.test/x"], for: request) }
+        let headers: HTTPHeaders = [.eTag: "\"1\"", .contentLength: "10"]
+        return HTTPResponse(url: request.url, headers: headers, body: HTTPResponseBody(Data("abcd".utf8)))
+      }
+      let download = ResumableDownload(shop.task("a"), to: folder.appendingPathComponent("file"))
+      #expect(await taskError { try await download.run() }?.code == .badRedirect)
+      let requests = log.withLock { $0 }
+      #expect(requests.map { $0.headers[.range] } == [nil, "bytes=4-"])
+      #expect(requests.allSatisfy { $0.url.scheme == "https" })
+    }
+  }
+
+  @Test func `an event stream does not reconnect to http`() async throws {
+    for (remote, target) in Self.remotes {
+      let events = StubLog.Answer.data(Data("id: 1\ndata: a\n\n".utf8), "text/event-stream")
+      let stub = stub(remote, events, .status(307, [.location: target]))
+      var seen: [String] = []
+      let error = await taskError {
+        for try await event in PlainTask().on(stub.server).events() { seen.append(event.data) }
+      }
+      #expect(seen == ["a"] && error?.code == .badRedirect && isSafe(stub, count: 2))
+    }
+  }
+
+  // MARK: The offline queue
+
+  @Test func `a queued task is not delivered by http, and stays`() async throws {
+    try await withFolder { folder in
+      let urls = Shared<[URL]>([])
+      let remote = QueueRemote { request, _ in
+        urls.withLock { $0.append(request.url) }
+        return .status(307, headers: [.location: "http://shop.test/x"], for: request)
+      }
+      await remote.server.update { $0.insecureHosts = ["shop.test"] }
+      let queue = try remote.queue(folder)
+      try await queue.add(Queued.Note(uploadPayload: "secret"))
+      #expect(try await queue.deliver().map(\.hasLeft) == [false])
+      #expect(urls.withLock { $0.map(\.scheme) } == ["https"] && remote.bodies.count == 1)
+    }
+  }
+
+  // MARK: Tokens
+
+  private struct OwnTokens: Authenticator {
+    let isAnswered = Shared<[HTTPStatus]>([])
+    func storedToken() async throws -> String? { nil }
+    func apply(_ token: String, to request: inout HTTPRequest) throws { request.headers["X-Session"] = token }
+    func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? {
+      let response = try await context.send(HTTPRequest(.post, TokenService.url, body: .text("s3cret")))
+      isAnswered.withLock { $0.append(response.status) }
+      return nil
+    }
+  }
+
+  @Test(arguments: [301, 302, 303, 307, 308]) func `a token request follows no redirect`(code: Int) async throws {
+    let own = OwnTokens()
+    let settings = OAuth2(
+      tokenURL: TokenService.url, client: .init(id: "app", secret: "s3cret"), grant: .refreshToken("r"))
+    for authentication in [Authentication.oauth2(settings), .custom(own)] {
+      let urls = Shared<[URL]>([])
+      let shop = VirtualShop(
+        .autoAdvancing,
+        configure: {
+          $0.authentication = authentication
+          $0.insecureHosts = ["auth.test"]
+        }
+      ) { _, request, _ in
+        urls.withLock { $0.append(request.url) }
+        guard request.url.host() == "auth.test" else { return .ok(request) }
+        return .status(HTTPStatus(code), headers: [.location: "http://auth.test/token"], for: request)
+      }
+      _ = await taskError { try await shop.task().run() }
+      #expect(urls.withLock { $0.allSatisfy { $0.scheme == "https" } && $0.first == TokenService.url })
+    }
+    #expect(own.isAnswered.withLock { $0 } == [HTTPStatus(code)])
+  }
+
+  @Test(arguments: [
+    #""verification_uri":"http://auth.test/go""#,
+    #""verification_uri":"https://auth.test/go","verification_uri_complete":"http://auth.test/go?c=1""#,
+    #""verification_uri":"https://auth.test@evil.test/go""#, #""verification_uri":"javascript:alert(1)""#,
+  ]) func `a user is not sent to a page that leads from https to http`(page: String) async throws {
+    let shown = Shared(0)
+    let grant = OAuth2.Grant.deviceCode(at: .known("https://auth.test/device")) { _ in shown.withLock { $0 += 1 } }
+    let settings = OAuth2(tokenURL: TokenService.url, client: .init(id: "app"), grant: grant)
+    let shop = VirtualShop(.autoAdvancing, configure: { $0.authentication = .oauth2(settings) }) { _, request, _ in
+      .json(#"{"device_code":"d","user_code":"W","expires_in":60,\#(page)}"#, for: request)
+    }
+    let error = await taskError { try await shop.task().run() }
+    #expect(error?.code == .authenticationFailed && shown.withLock { $0 } == 0)
+    #expect(error?.reason.contains("is not shown") == true && shop.sentCount == 1)
+  }
+}
