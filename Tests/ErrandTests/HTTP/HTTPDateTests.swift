@@ -11,12 +11,15 @@ import Testing
   @Test(arguments: [
     "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
     "  Sun, 06 Nov 1994 08:49:37 GMT\t", "sun, 06 nov 1994 08:49:37 GMT",
+    // RFC 9111 §4.2: "a cache recipient SHOULD match the field value case-insensitively".
+    "Sun, 06 Nov 1994 08:49:37 gMT", "SUNDAY, 06-NOV-94 08:49:37 gmt", "sUN nOV  6 08:49:37 1994",
   ]) func `all three forms of a date are read`(text: String) {
     #expect(HTTPDate.parse(text, now: Self.now) == Self.moment)
   }
 
   @Test(arguments: [
     "", "0", "-1", "now", "Sun", "Sun,", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 PST",
+    "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Nov 1994 08:49:37@GMT",
     "Sun, 06 Nov 1994 08:49:37 GMT+1", "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 94 08:49:37 GMT",
     "Sun, 06 Foo 1994 08:49:37 GMT", "Fun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT",
     "Sun, 06 Nov 1994 08:60:00 GMT", "Sun, 06 Nov 1994 08:49:61 GMT", "Sun, 30 Feb 1994 08:49:37 GMT",

@@ -1,8 +1,9 @@
 import ErrandFoundation
 
-/// Dates as header fields have them (RFC 9110 §5.6.7).
+/// Dates in header fields (RFC 9110 §5.6.7).
 enum HTTPDate {
-  /// The date that a text says in one of the three forms; nil where it is in none.
+  /// The date of a text in one of the three formats, or `nil` if it is in another one. Upper and lower case are the same (RFC 9111
+  /// §4.2), but another time zone than GMT is invalid.
   ///
   /// - Parameters:
   ///   - text: The value of the field.
@@ -149,10 +150,19 @@ private struct DateScanner {
     return String(decoding: letters, as: UTF8.self)
   }
 
+  /// Skips the text, in any case, if it comes next.
   private mutating func skip(_ text: StaticString) -> Bool {
-    let isNext = text.withUTF8Buffer { rest.starts(with: $0) }
+    let isNext = text.withUTF8Buffer { text in
+      rest.count >= text.count && zip(rest, text).allSatisfy { $0.lowercasedASCII == $1.lowercasedASCII }
+    }
     if isNext { rest = rest.dropFirst(text.utf8CodeUnitCount) }
     return isNext
+  }
+}
+
+extension UInt8 {
+  fileprivate var lowercasedASCII: UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
   }
 }
 

@@ -34,6 +34,12 @@ import Testing
     #expect(lifetime(nil, [.expires: World.date(60), "expires": World.date(600)]) == .seconds(60))
   }
 
+  // §4.2: "a cache recipient SHOULD match the field value case-insensitively".
+  @Test func `the case of a date does not matter`() {
+    #expect(lifetime(nil, [.date: World.date(0), .expires: World.date(60).lowercased()]) == .seconds(60))
+    #expect(lifetime(nil, [.date: World.date(0).uppercased(), .expires: World.date(60)]) == .seconds(60))
+  }
+
   // §5.3: "A cache recipient MUST interpret invalid date formats, especially the value "0", as representing a time in the
   // past (i.e., "already expired")."
   @Test(arguments: ["0", "-1", "", "tomorrow", "Thu, 01 Jan 2099"]) func `an Expires that is no date has passed`(
