@@ -32,9 +32,31 @@ import Testing
     #expect(RetryAfter.delay(in: headers, now: now) == .zero)
   }
 
-  @Test(arguments: ["", "-1", "1.5", "soon", "1e3", "Sun, 06 Nov", "NaN"])
+  @Test(arguments: [
+    "", "-1", "soon", "1e3", "Sun, 06 Nov", "NaN", ",", ".5", "1.2.3", "1994-11-06T08:49:37Z", "5 minutes",
+  ])
   func `nonsense asks for nothing`(value: String) {
     #expect(RetryAfter.delay(in: [.retryAfter: value], now: now) == nil)
+  }
+
+  @Test(arguments: [
+    ("1.2", 1200), ("0.0015", 1), ("120.0", 120_000), ("7.", 7000), ("30s", 30_000), ("30 Seconds", 30_000),
+    ("2, 2", 2000), ("2, 5", 5000), ("5,2,", 5000), ("soon, 3", 3000), ("-1, 4", 4000),
+    ("Sun, 06 Nov 1994 08:49:47 GMT, 3", 10_000), ("20, Sun, 06 Nov 1994 08:49:47 GMT", 20_000),
+    ("Sun Nov  6 08:49:47 1994, 3", 10_000),
+    ("Sun, 06 Nov 1994 08:49:47 GMT, Sun, 06 Nov 1994 08:49:57 GMT", 20_000),
+  ]) func `of several readings the longest counts`(value: String, milliseconds: Int) {
+    #expect(RetryAfter.delay(in: [.retryAfter: value], now: now) == .milliseconds(milliseconds))
+  }
+
+  @Test func `of several lines the longest counts`() {
+    let lines: HTTPHeaders = [.retryAfter: "2", .retryAfter: "Sun, 06 Nov 1994 08:49:47 gmt", .retryAfter: "soon"]
+    #expect(RetryAfter.delay(in: lines, now: now) == .seconds(10))
+    let dates: HTTPHeaders = [
+      "Date": "Sun, 06 Nov 1994 08:49:37 GMT", "date": "Sun, 06 Nov 1994 08:49:37 GMT",
+      .retryAfter: "Sun, 06 Nov 1994 08:51:07 GMT",
+    ]
+    #expect(RetryAfter.delay(in: dates, now: now + 60) == .seconds(90))
   }
 
   @Test(arguments: ["9223372036854775808", "99999999999999999999", String(repeating: "9", count: 400)])

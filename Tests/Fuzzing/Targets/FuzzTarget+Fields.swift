@@ -10,6 +10,7 @@ extension FuzzTarget {
       repeating("a,"), repeating("\"a\\\",", after: "\""), numbering { "Basic a\($0)=b," },
       repeating("a=\"b,", after: "A "),
       repeating("=", after: "Negotiate a"), numbering { "a\($0)=\"b\"," }, repeating("no-store;"),
+      repeating("1,"), repeating("Sun,"), repeating("Sun, 06 Nov 1994 08:49:37 GMT,"),
     ],
     parse: { bytes in
       let text = String(bytes)

@@ -2,18 +2,53 @@ import ErrandFoundation
 
 /// The `Retry-After` field of a response: seconds, or a date (RFC 9110 §10.2.3).
 enum RetryAfter {
-  /// The wait that the header asks for; nil where it asks for none, or is malformed.
+  /// The delay that the field requests, or `nil` if it requests none or is malformed. Of several values the longest counts: a retry
+  /// that comes late is better than one that is refused.
   ///
-  /// A date is counted from the response's own `Date`, so that the clocks of both ends need not agree.
+  /// A date is relative to the response's own `Date`, so the two clocks need not agree.
   static func delay(in headers: HTTPHeaders, now: Date) -> Duration? {
-    guard let value = headers[.retryAfter]?[...].trimmingSpaces() else { return nil }
-    if let seconds = Int64(value) { return seconds >= 0 ? .seconds(seconds) : nil }
-    // A number that is too large to be one is still no leave to come back at once.
-    if !value.isEmpty, value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-      return .seconds(Int64.max)
+    let reference = headers.firstDate(.date, now: now) ?? now
+    return headers.values(for: .retryAfter).compactMap { longest(of: $0, now: now, since: reference) }.max()
+  }
+
+  /// The longest delay in a line. A date has a comma too, so two pieces of a list may be one value.
+  private static func longest(of line: String, now: Date, since reference: Date) -> Duration? {
+    let pieces = line.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map { Substring($0) }
+    var delays: [Duration] = []
+    var index = 0
+    while index < pieces.count {
+      if let seconds = seconds(pieces[index].trimmingSpaces()) {
+        delays.append(seconds)
+      } else {
+        let isPair = index + 1 < pieces.count
+        let paired = isPair ? HTTPDate.parse("\(pieces[index]),\(pieces[index + 1])", now: now) : nil
+        if paired != nil { index += 1 }
+        if let date = paired ?? HTTPDate.parse(pieces[index], now: now) {
+          delays.append(max(.zero, .seconds(date.timeIntervalSince(reference))))
+        }
+      }
+      index += 1
     }
-    guard let date = HTTPDate.parse(value) else { return nil }
-    let reference = headers[.date].flatMap { HTTPDate.parse($0) } ?? now
-    return max(.zero, .seconds(date.timeIntervalSince(reference)))
+    return delays.max()
+  }
+
+  /// A number of seconds, also with a fraction or its unit, which servers send in spite of the grammar: `1.5`, `30s`.
+  private static func seconds(_ text: Substring) -> Duration? {
+    let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+    let whole = text.utf8.prefix(while: isDigit)
+    guard !whole.isEmpty else { return nil }
+    var rest = text.utf8[whole.endIndex...]
+    var fraction = rest.prefix(0)
+    if rest.first == UInt8(ascii: ".") {
+      fraction = rest.dropFirst().prefix(while: isDigit)
+      rest = rest[fraction.endIndex...]
+    }
+    guard ["", "s", "sec", "secs", "second", "seconds"].contains(Substring(rest).trimmingSpaces().lowercased()) else {
+      return nil
+    }
+    // A number that is too large for an integer still forbids an immediate retry.
+    let seconds = Int64(Substring(whole)) ?? .max
+    let digits = (fraction.map { Int64($0 - UInt8(ascii: "0")) } + [0, 0, 0]).prefix(3)
+    return .seconds(seconds) + .milliseconds(digits.reduce(0) { $0 * 10 + $1 })
   }
 }
