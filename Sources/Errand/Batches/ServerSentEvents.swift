@@ -187,7 +187,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       }
       guard response.mediaType?.essence != "text/event-stream" else { return }
       response.body.cancel()
-      let type = response.mediaType.map { "\($0.rawValue.shortened)" } ?? "no content type"
+      let type = response.headers[.contentType]?.shortened ?? "no content type"
       throw TaskError(
         .badResponse, "\(response.status): no event stream, but \(type)", phase: .finishing)
     }

@@ -257,7 +257,7 @@ public struct TaskError: Error, Sendable {
 
   /// The problem that the server described (RFC 9457); nil where it described none.
   public var problem: ProblemDetails? {
-    guard headers[.contentType].map({ MediaType($0).essence }) == MediaType.problem.rawValue else { return nil }
+    guard headers.mediaType?.essence == MediaType.problem.rawValue else { return nil }
     return try? JSONDecoder().decode(ProblemDetails.self, from: body)  // a malformed problem is none
   }
 }

@@ -65,13 +65,10 @@ public struct HTTPResponse: Sendable {
     set { rare = Rare(redirects, newValue, storedAt) }
   }
 
-  /// The media type that the header names.
+  /// The media type in `Content-Type`, or `nil` if the field is missing.
+  ///
+  /// A field that is sent several times is read as browsers read it: the last valid type counts.
   public var mediaType: MediaType? { headers.mediaType }
-}
-
-extension HTTPHeaders {
-  /// The media type of the body.
-  var mediaType: MediaType? { self[.contentType].map { MediaType($0) } }
 }
 
 /// The version of HTTP that carried a response.

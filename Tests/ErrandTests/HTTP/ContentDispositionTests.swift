@@ -20,8 +20,55 @@ import Testing
     #expect(disposition?.type == type && disposition?.fileName == name)
   }
 
-  @Test func `a value without a type is none`() {
-    #expect(ContentDisposition("") == nil && ContentDisposition("; a=b") == nil)
+  // The readings of Firefox. Every name is made safe before a file gets it, so a lenient reading is harmless.
+  @Test(arguments: [
+    ("; filename=foo.html", "foo.html"), ("filename=foo.html", "foo.html"), ("x=y; filename=foo.html", "foo.html"),
+    ("\"foo; filename=bar;baz\"; filename=qux", "bar"), ("filename=foo.html, filename=bar.html", "bar.html"),
+    (": inline; attachment; filename=foo.html", "foo.html"), ("inline; attachment; filename=foo.html", "foo.html"),
+    ("attachment, attachment; filename=foo.html", "foo.html"), ("attachment; ; filename=foo", "foo"),
+    ("attachment; badparameter; filename=foo", "foo"), ("attachment; foo bar; filename=foo", "foo"),
+    ("attachment; a]b=\";x=\"; filename=foo", "foo"), ("attachment; filename = foo.html", "foo.html"),
+    ("attachment; filename=foo bar.html", "foo bar.html"), ("attachment; filename=foo[1](2).html", "foo[1](2).html"),
+    ("attachment; filename='foo.html'", "'foo.html'"), ("attachment; filename=foo.html ;", "foo.html"),
+    ("attachment; filename=\"foo.html\".txt", "foo.html"), ("attachment; filename=\"bar", "bar"),
+    ("attachment; filename=\"", ""), ("attachment; filename=", ""), ("attachment; filename=\"\\b\\a\\", "ba\\"),
+    ("attachment; filename=a; filename=b", "a"), ("attachment; filename", nil), ("attachment; filename X", nil),
+    ("attachment filename=bar", nil), ("attachment; xfilename=foo.html", nil), ("filename=foo.html; attachment", nil),
+    // With a charset.
+    ("attachment; filename*=foo-%41.html", "foo-A.html"), ("attachment; filename*=''foo", "foo"),
+    ("attachment; filename*=UTF-8'foo-%41.html", "foo-A.html"),
+    ("attachment; filename*=\"UTF-8''foo-%41.html\"", "foo-A.html"),
+    ("attachment; filename*=ISO-8859-1''%e2%82%ac", "\u{E2}\u{201A}\u{AC}"), ("attachment; filename*=%E9.txt", "é.txt"),
+    ("attachment; filename*=windows-1251''%CF%F0.txt", "Пр.txt"),
+    ("attachment; filename*=UTF-8''it's a.txt", "it's a.txt"),
+    ("attachment; filename*=UTF-8''%; filename=foo", "foo"), ("attachment; filename*=UTF-8''%e9; filename=foo", "foo"),
+    ("attachment; filename*=UTF-8''; filename=foo", "foo"), ("attachment; filename*=none''x; filename=foo", "foo"),
+    ("attachment; filename *=UTF-8''foo-%41.html", nil), ("attachment; filename* =UTF-8''foo-%41.html", "foo-A.html"),
+    // RFC 2231 §3: in several segments.
+    ("attachment; filename*0=foo; filename*1=bar", "foobar"), ("attachment; filename*1=bar; filename*0=foo", "foobar"),
+    ("attachment; filename*0*=UTF-8''foo-%e4; filename*1*=%bd%a0; filename*2=\".html\"", "foo-你.html"),
+    ("attachment; filename*0=a; filename*2=c; filename=x", "a"), ("attachment; filename*00=a; filename=x", "x"),
+    ("attachment; filename*1=b; filename=x", "x"), ("attachment; filename*0=a; filename*=UTF-8''b", "b"),
+    ("attachment; filename*0*=UTF-8''%e9; filename=x", "x"),
+    // RFC 2047.
+    ("attachment; filename=\"=?ISO-8859-1?Q?foo-=E4.html?=\"", "foo-ä.html"),
+    ("attachment; filename==?utf-8?b?Zm9vLcOkLmh0bWw=?=", "foo-ä.html"),
+    ("attachment; filename=\"=?UTF-8?Q?a?=\"; filename*=UTF-8''b", "b"),
+  ]) func `a malformed field is read as browsers read it`(value: String, name: String?) {
+    #expect(ContentDisposition(value)?.fileName == name)
+  }
+
+  @Test func `a field without a type has an empty one`() {
+    #expect(ContentDisposition("; a=b")?.type == "" && ContentDisposition("a=b")?.parameters == ["a": "b"])
+    #expect(ContentDisposition("") == nil && ContentDisposition(";") == nil && ContentDisposition("; a") == nil)
+  }
+
+  @Test func `of several lines the first counts`() {
+    let headers: HTTPHeaders = [
+      .contentDisposition: "attachment; filename=a.txt", .contentDisposition: "attachment; filename=b.txt",
+    ]
+    #expect(HTTPResponse(url: .known("https://a.test/"), headers: headers).suggestedFileName == "a.txt")
+    #expect(headers.contentDisposition?.fileName == "a.txt")
   }
 
   private func name(_ disposition: String?, _ url: String = "https://a.test/files/report", _ type: String? = nil)

@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test func `relations are many, in any case, and only the first parameter of them counts`() {
-    #expect(links("<x>; rel=\"Next  LAST next\"; rel=first").map(\.relations) == [["next", "last"]])
+    #expect(links("<x>; rel=\"Next \tLAST next\"; rel=first").map(\.relations) == [["next", "last"]])
     #expect(links("<x>; title=none").map(\.relations) == [[]])
   }
 
@@ -38,6 +38,14 @@ import Testing
     let link = links("<x>; title*=UTF-8''%e2%82%ac%20rates; TITLE=\"a \\\"b\\\"\"; flag; type=text/html").first
     #expect(link?.parameters == ["title*": "€ rates", "title": "a \"b\"", "flag": "", "type": "text/html"])
     #expect(links("<x>; title*=iso-8859-1'en'%A3%20rates").first?.parameters["title*"] == "£ rates")
+  }
+
+  @Test func `a malformed parameter costs only itself`() {
+    #expect(links("<x>; foo bar; rel=next").first?.relations == ["next"])
+    #expect(links("<x> y; rel=next").first?.relations == ["next"])
+    #expect(links("<x>; a]b=\";c\"; rel=\"next\" z; title=t, <y>; rel=last").map(\.relations) == [["next"], ["last"]])
+    #expect(links("<x>; rel=\"next").first?.relations == ["next"])
+    #expect(links("<x>; title=\"t\" z; rel=next").first?.parameters == ["title": "t"])
   }
 
   @Test(arguments: ["", "<x", "x>; rel=next", "rel=next", "<x>; anchor=\"#y\"; rel=next", "<http://[>; rel=next", "<"])

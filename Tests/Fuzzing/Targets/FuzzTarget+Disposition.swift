@@ -10,6 +10,12 @@ extension FuzzTarget {
       repeating("%2F", after: "attachment;filename*=UTF-8''"), repeating(" ", after: "a;filename=\""),
       repeating("../", after: "attachment; filename=\"", and: "\""), repeating(".", after: "a;filename=\"", and: "\""),
       repeating("\u{301}", after: "a;filename=\"a", and: "\""), repeating("a", after: "a;filename=\"", and: "\""),
+      repeating("=?a?q?", after: "a;filename="), repeating("=?utf-8?q?a?= ", after: "a;filename=\"", and: "\""),
+      repeating(";a=\"", after: "a"), repeating("x ", after: "a"), repeating("'", after: "a;filename*="),
+      { size in
+        let segments = (0..<max(1, size / 16)).map { ";filename*\($0)*=%41" }
+        return Array(("a" + segments.joined()).utf8)
+      },
     ],
     parse: { bytes in _ = name(of: String(bytes)) },
     check: { bytes in
@@ -23,7 +29,9 @@ extension FuzzTarget {
       var written = read.type
       for (name, value) in read.parameters { written += "; \(name)=\(value.quoted)" }
       try holds(ContentDisposition(written) == read, "written again, \(read) becomes \(written.debugDescription)")
-      try holds(HTTPHeaderName(read.type).isValid, "\(read.type.debugDescription) is no type")
+      try holds(read.type.isEmpty || HTTPHeaderName(read.type).isValid, "\(read.type.debugDescription) is no type")
+      let names = read.parameters.keys
+      try holds(names.allSatisfy { HTTPHeaderName($0).isValid }, "\(names) are not all names")
     })
 
   private static func name(of disposition: String) -> String {

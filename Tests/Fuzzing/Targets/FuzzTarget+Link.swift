@@ -9,7 +9,7 @@ extension FuzzTarget {
       repeating("<>,"), repeating("<"), repeating("<a>;"), repeating("<a>;rel=b,"), repeating("<../"),
       numbering({ " r\($0)" }, between: "<a>;rel=\"", and: "\""), numbering({ ";a\($0)=b" }, between: "<a>"),
       repeating("/..", after: "<"), repeating("%41", after: "<a>;title*=UTF-8''"),
-      repeating("\"\\\",", after: "<a>;b="),
+      repeating("\"\\\",", after: "<a>;b="), repeating(" x", after: "<a>"), repeating(";a=\"", after: "<a>"),
     ],
     parse: { bytes in _ = links(String(bytes)) },
     check: { bytes in

@@ -7,23 +7,32 @@ extension FuzzTarget {
     hostile: [
       repeating(";"), repeating("; a=b", after: "text/html"), numbering({ "; a\($0)=\"b\"" }, between: "text/html"),
       repeating("\\\"", after: "text/html; a=\""), repeating(" ", after: "text/html"), repeating(" ", after: "a/b;c="),
+      repeating("a/b,"), repeating("a/b;c=\"\\\",", after: "a/b;charset=d,"), numbering({ "a/b;c\($0)=d," }),
     ],
     parse: { bytes in
       let type = MediaType(String(bytes))
-      _ = (type.essence, type.parameter("charset"), type.isText, type.preferredExtension)
+      _ = (type.essence, type.parameter("charset"), type.isText, type.preferredExtension, type.normalized)
+      _ = MediaType.extracted(from: type.rawValue)
     },
     check: { bytes in
       let type = MediaType(String(bytes))
       let essence = type.essence
       try holds(
-        essence == essence.lowercased() && essence[...].trimmingSpaces() == essence, "\(essence.debugDescription)")
+        essence == essence.lowercased() && essence[...].trimmingHTTPSpaces() == essence, "\(essence.debugDescription)")
       try holds(!essence.utf8.contains(UInt8(ascii: ";")), "\(essence.debugDescription) has parameters")
-      var scanner = FieldScanner(type.rawValue)
-      _ = scanner.text(before: UInt8(ascii: ";"))
-      let parameters = scanner.parameters()
+      let parameters = type.parameters
       var text = essence
-      for (name, value) in parameters { text += "; \(name)" + (value.map { "=\($0.quoted)" } ?? "") }
+      for (name, value) in parameters { text += "; \(name)=\(value.quoted)" }
       let again = MediaType(text)
+      if let normalized = type.normalized {
+        try holds(normalized.normalized == normalized, "\(normalized) is written as another type")
+        try holds(normalized.essence == essence, "\(normalized) has another essence")
+        for (name, value) in parameters {
+          try holds(normalized.parameter(name) == value, "\(normalized) has another \(name)")
+        }
+        let twice = MediaType.extracted(from: "\(normalized), \(normalized)")
+        try holds(essence == "*/*" ? twice == nil : twice == normalized, "\(normalized) twice is \(twice as Any)")
+      }
       try holds(again.essence == essence, "\(text.debugDescription) is another type")
       for (name, _) in parameters {
         try holds(HTTPHeaderName(name).isValid, "\(name.debugDescription) is no name")

@@ -113,9 +113,10 @@ enum FormName {
 }
 
 extension ContentDisposition {
-  /// The field of a part. In forms (RFC 7578 §4.2), names are read as browsers write them, which is not what RFC 9110 says.
+  /// The field of a part, or `nil` without a type. In forms (RFC 7578 §4.2), names are read as browsers write them, which is not what
+  /// RFC 9110 says.
   init?(ofPart value: String) {
-    guard let plain = ContentDisposition(value) else { return nil }
+    guard let plain = ContentDisposition(value), !plain.type.isEmpty else { return nil }
     guard plain.type == "form-data" else {
       self = plain
       return

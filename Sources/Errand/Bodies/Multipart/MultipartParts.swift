@@ -27,8 +27,9 @@ public struct MultipartPart: Sendable {
   /// The media type; `text/plain` where the header has none (RFC 2046 §5.1).
   public var mediaType: MediaType { headers.mediaType ?? "text/plain" }
   /// The `Content-Disposition` field. In a form, names are read as browsers, curl, Python and ``MultipartForm`` write them.
+  /// Of several fields the first counts.
   public var disposition: ContentDisposition? {
-    headers[.contentDisposition].flatMap { ContentDisposition(ofPart: $0) }
+    headers.values(for: .contentDisposition).first.flatMap { ContentDisposition(ofPart: $0) }
   }
 
   /// A name for a file with this part, safe to be used in any folder: the last part of what `Content-Disposition` says, else
@@ -212,13 +213,13 @@ extension HTTPResponse {
   /// - Throws: ``TaskError`` with code `.badResponse` if the media type is not multipart, or names no boundary of up to 70
   ///   characters (RFC 2046 §5.1.1).
   public func parts(limits: MultipartLimits = MultipartLimits()) throws -> MultipartParts {
-    let boundary = mediaType?.parameter("boundary") ?? ""
+    let boundary = (mediaType?.parameter("boundary") ?? "")[...].trimmingSpaces()
     guard mediaType?.essence.hasPrefix("multipart/") == true, (1...70).contains(boundary.utf8.count) else {
       throw body.explained(
         MultipartParser.refusal(
           "its media type, '\(mediaType?.rawValue.shortened ?? "")', is no multipart with a boundary"))
     }
     let isPushed = mediaType?.essence == "multipart/x-mixed-replace"
-    return MultipartParts(body, MultipartParser(boundary: boundary, limits: limits, isPushed: isPushed))
+    return MultipartParts(body, MultipartParser(boundary: String(boundary), limits: limits, isPushed: isPushed))
   }
 }

@@ -1,28 +1,64 @@
 import ErrandFoundation
 
 /// The `Content-Disposition` field (RFC 6266; for parts of forms RFC 7578 §4.2).
+///
+/// Malformed fields are read as Firefox reads them: without a type, with parameters that are malformed, with quotes that are not
+/// closed.
 public struct ContentDisposition: Sendable, Hashable {
-  /// `attachment`, `inline` or `form-data`, in lower case.
+  /// `attachment`, `inline` or `form-data`, in lower case. Empty if the sender left it out: treat it as `attachment`.
   public let type: String
   /// The parameters by their names in lower case, the first of each name, as they were sent.
   public let parameters: [String: String]
 
-  /// The value of a field; nil where it has no type.
+  /// Reads the value of a field. Returns `nil` if it has neither a type nor a parameter.
   public init?(_ value: String) {
     var scanner = FieldScanner(value)
     scanner.skipBlanks()
-    guard let type = scanner.token() else { return nil }
-    self.type = type.lowercased()
-    parameters = Dictionary(scanner.parameters().map { ($0.0, $0.1 ?? "") }, uniquingKeysWith: { first, _ in first })
+    let token = scanner.token() ?? ""
+    scanner.skipBlanks()
+    type = scanner.next == UInt8(ascii: "=") ? "" : token.lowercased()
+    // A comma ends the type too, because some servers send the field twice in one line.
+    _ = scanner.take { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ",") }
+    _ = scanner.skip(UInt8(ascii: ";")) || scanner.skip(UInt8(ascii: ","))
+    scanner.skipBlanks()
+    if scanner.isAtEnd { scanner = FieldScanner(value) }
+    let all = [scanner.parameter()].compactMap { $0 } + scanner.parameters()
+    parameters = Dictionary(all.compactMap { name, value in value.map { (name, $0) } }) { first, _ in first }
+    guard !type.isEmpty || !parameters.isEmpty else { return nil }
   }
 
   /// The name of a part of a form.
   public var name: String? { parameters["name"] }
 
-  /// The name that the sender gives the file, as it was sent: it may hold folders, and is not to be used as a path. That with a
-  /// charset counts first (RFC 6266 §4.3).
+  /// The file name that the sender suggests, as it was sent. It may contain folders: don't use it as a path.
+  ///
+  /// `filename*` counts first (RFC 6266 §4.3), then `filename*0`, `filename*1` and so on (RFC 2231 §3), then `filename`, whose encoded
+  /// words (RFC 2047) are decoded.
   public var fileName: String? {
-    parameters["filename*"].flatMap { ExtendedValue.text(of: $0) } ?? parameters["filename"]
+    parameters["filename*"].flatMap { ExtendedValue.lenientText(of: $0) } ?? continuedFileName
+      ?? parameters["filename"].map { EncodedWords.decoded($0) }
+  }
+
+  /// The text of `filename*0` and the segments that follow it. A segment with a star is percent-encoded, and the first one
+  /// states the charset.
+  private var continuedFileName: String? {
+    var bytes: [UInt8] = []
+    var charset = ""
+    var index = 0
+    while true {
+      if let segment = parameters["filename*\(index)"] {
+        bytes += Array(segment.utf8)
+      } else if let segment = parameters["filename*\(index)*"] {
+        var text = segment
+        if index == 0 { (charset, text) = ExtendedValue.parts(of: segment) }
+        guard let decoded = text.percentDecodedBytes else { return nil }
+        bytes += decoded
+      } else {
+        break
+      }
+      index += 1
+    }
+    return bytes.isEmpty ? nil : ExtendedValue.text(of: bytes, in: charset)
   }
 }
 
@@ -33,7 +69,7 @@ extension HTTPResponse {
   /// media type where it has none. Slashes of either kind, control characters, and dots and blanks at its ends are taken out, and it
   /// has at most 200 bytes.
   public var suggestedFileName: String {
-    let stated = headers[.contentDisposition].flatMap { ContentDisposition($0)?.fileName }
-    return SafeFileName.suggestion(of: [stated, url.path(percentEncoded: false)], for: mediaType)
+    SafeFileName.suggestion(
+      of: [headers.contentDisposition?.fileName, url.path(percentEncoded: false)], for: mediaType)
   }
 }

@@ -1,14 +1,50 @@
-/// A value with its charset, as parameters with a star have it: `UTF-8''%e2%82%ac` (RFC 8187 §3.2).
+import ErrandFoundation
+
+/// A parameter value with its charset, as in parameters whose name ends in a star: `UTF-8''%e2%82%ac` (RFC 8187 §3.2).
 enum ExtendedValue {
-  /// The text; nil where it is none, or in another charset than UTF-8 and ISO-8859-1.
+  /// The text of a well-formed value in UTF-8 or ISO-8859-1, or `nil` for any other.
   static func text(of value: String) -> String? {
-    let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
-    guard parts.count == 3 else { return nil }
-    switch parts[0].lowercased() {
-    case "utf-8": return parts[2].percentDecoded
-    case "iso-8859-1":
-      return parts[2].percentDecodedBytes.map { String(String.UnicodeScalarView($0.map { Unicode.Scalar($0) })) }
-    default: return nil
+    let parts = value.utf8.split(separator: apostrophe, omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[2].allSatisfy(isValueByte) else { return nil }
+    let charset = String(Substring(parts[0]))
+    guard charset.lowercased() == "utf-8" || charset.lowercased() == "iso-8859-1" else { return nil }
+    return Substring(parts[2]).percentDecodedBytes.flatMap { text(of: $0, in: charset) }
+  }
+
+  /// The text of a file name, read as browsers read it: any charset may be stated or none, apostrophes may be missing, and characters
+  /// need not be escaped. Returns `nil` if the value is empty or is not in its charset.
+  static func lenientText(of value: String) -> String? {
+    let (charset, text) = parts(of: value)
+    return text.isEmpty ? nil : text.percentDecodedBytes.flatMap { Self.text(of: $0, in: charset) }
+  }
+
+  /// The charset, or an empty text if it is not stated, and the percent-encoded text after the language.
+  static func parts(of value: String) -> (charset: String, text: String) {
+    let parts = value.utf8.split(separator: apostrophe, maxSplits: 2, omittingEmptySubsequences: false)
+    guard let first = parts.first, let last = parts.last, parts.count > 1 else { return ("", value) }
+    return (String(Substring(first)), String(Substring(last)))
+  }
+
+  /// The text of bytes in a charset, or `nil` if they are not in it or it is unknown. An empty charset is UTF-8 or, if that fails,
+  /// ISO-8859-1.
+  static func text(of bytes: [UInt8], in charset: String) -> String? {
+    switch charset.lowercased() {
+    case "": String(validating: bytes, as: UTF8.self) ?? windows1252(bytes)
+    // In the Encoding Standard the label stands for windows-1252, whose additional characters replace control characters.
+    case "iso-8859-1": windows1252(bytes)
+    default: try? Charset.text(of: Data(bytes), in: charset)
     }
+  }
+
+  private static func windows1252(_ bytes: [UInt8]) -> String {
+    (try? Charset.text(of: Data(bytes), in: "windows-1252"))
+      ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+  }
+
+  private static let apostrophe = UInt8(ascii: "'")
+
+  // RFC 8187 §3.2.1: pct-encoded and attr-char, which is a token character other than "*", "'" and "%".
+  private static func isValueByte(_ byte: UInt8) -> Bool {
+    HTTPHeaderName.isTokenByte(byte) && byte != UInt8(ascii: "*")
   }
 }

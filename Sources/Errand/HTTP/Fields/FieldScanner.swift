@@ -1,5 +1,8 @@
-/// Reads the value of a header field from its first byte to its last: tokens, quoted strings and lists (RFC 9110 §5.6).
+/// Reads a header field value from left to right: tokens, quoted strings, parameters and lists (RFC 9110 §5.6).
 struct FieldScanner {
+  /// A parameter by its name in lower case. The value is `nil` for a name without an equals sign.
+  typealias Parameter = (name: String, value: String?)
+
   private let bytes: [UInt8]
   private var index = 0
 
@@ -7,81 +10,107 @@ struct FieldScanner {
 
   var isAtEnd: Bool { index == bytes.count }
 
-  /// The next byte, which stays.
+  /// The next byte, which is not consumed.
   var next: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-  /// Skips blanks and tabs (RFC 9110 §5.6.3).
-  mutating func skipBlanks() {
-    while let byte = next, Self.isBlank(byte) { index += 1 }
-  }
+  /// Skips spaces and tabs (RFC 9110 §5.6.3).
+  mutating func skipBlanks() { _ = take { !Self.isBlank($0) } }
 
-  /// Skips `byte` where it comes next; false where another does.
+  /// Skips `byte` if it comes next, and returns whether it did.
   mutating func skip(_ byte: UInt8) -> Bool {
     guard next == byte else { return false }
     index += 1
     return true
   }
 
-  /// The token that comes next (RFC 9110 §5.6.2); nil where none does.
+  /// The bytes up to the first one that is an end, which is not consumed, or up to the end of the value.
+  mutating func take(until isEnd: (UInt8) -> Bool) -> ArraySlice<UInt8> {
+    let start = index
+    while index < bytes.count, !isEnd(bytes[index]) { index += 1 }
+    return bytes[start..<index]
+  }
+
+  /// The token that comes next (RFC 9110 §5.6.2), or `nil` if something else does.
   mutating func token() -> String? {
-    let start = index
-    while let byte = next, HTTPHeaderName.isTokenByte(byte) { index += 1 }
-    return index > start ? String(decoding: bytes[start..<index], as: UTF8.self) : nil
+    let token = take { !HTTPHeaderName.isTokenByte($0) }
+    return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
   }
 
-  /// The text of the quoted string that comes next, its escapes undone (RFC 9110 §5.6.4); nil where none does, or it does
-  /// not end.
+  /// The text of the quoted string that comes next, without its escapes (RFC 9110 §5.6.4), or `nil` if something else
+  /// comes, or the string is not closed.
   mutating func quotedString() -> String? {
-    guard next == UInt8(ascii: "\"") else { return nil }
-    var text: [UInt8] = []
-    var position = index + 1
-    while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
-      if bytes[position] == UInt8(ascii: "\\"), position + 1 < bytes.count { position += 1 }
-      text.append(bytes[position])
-      position += 1
-    }
-    guard position < bytes.count else { return nil }
-    index = position + 1
-    return String(decoding: text, as: UTF8.self)
-  }
-
-  /// The text before `end`, or before the end of all, without the blanks around it.
-  mutating func text(before end: UInt8) -> String {
     let start = index
-    while let byte = next, byte != end { index += 1 }
-    return String(decoding: Self.trimmed(bytes[start..<index]), as: UTF8.self)
+    guard let text = openQuotedString() else { return nil }
+    guard text.isClosed else {
+      index = start
+      return nil
+    }
+    return String(decoding: text.bytes, as: UTF8.self)
   }
 
-  /// The parameters that come next, `; name=value`, by their names in lower case; values are tokens or quoted strings, or what stands
-  /// before the next `;`. In a list, a comma ends the member, and is skipped.
-  mutating func parameters(inList: Bool = false) -> [(String, String?)] {
-    var parameters: [(String, String?)] = []
-    while true {
-      skipBlanks()
-      guard skip(UInt8(ascii: ";")) else { break }
-      skipBlanks()
-      guard let name = token() else { continue }
-      skipBlanks()
-      guard skip(UInt8(ascii: "=")) else {
-        parameters.append((name.lowercased(), nil))
-        continue
+  /// The bytes of the quoted string that comes next, without its escapes. One that is not closed ends with the value, as MIME
+  /// Sniffing and RFC 8288 appendix B.4 have it.
+  mutating func openQuotedString() -> (bytes: [UInt8], isClosed: Bool)? {
+    guard skip(UInt8(ascii: "\"")) else { return nil }
+    var text: [UInt8] = []
+    while let byte = next {
+      index += 1
+      if byte == UInt8(ascii: "\"") { return (text, true) }
+      if byte == UInt8(ascii: "\\"), let escaped = next {
+        text.append(escaped)
+        index += 1
+      } else {
+        text.append(byte)
       }
-      skipBlanks()
-      parameters.append((name.lowercased(), quotedString() ?? bareValue(inList)))
     }
-    while let byte = next, !inList || byte != UInt8(ascii: ",") { index += 1 }
+    return (text, false)
+  }
+
+  /// The text before `end`, or before the end of the value, without the whitespace around it.
+  mutating func text(before end: UInt8) -> String {
+    String(decoding: Self.trimmed(take { $0 == end }), as: UTF8.self)
+  }
+
+  /// The parameters after the next `;`. A malformed one costs only itself: reading continues after the `;` that follows it.
+  ///
+  /// - Parameter inList: Whether a comma ends the parameters, because the value is a list. It is skipped.
+  mutating func parameters(inList: Bool = false) -> [Parameter] {
+    var parameters: [Parameter] = []
+    while true {
+      _ = take { Self.endsParameter($0, inList) }
+      guard skip(UInt8(ascii: ";")) else { break }
+      if let parameter = parameter(inList: inList) { parameters.append(parameter) }
+    }
     _ = skip(UInt8(ascii: ","))
     return parameters
   }
 
-  /// The text before the next `;`, or the comma of a list.
-  private mutating func bareValue(_ inList: Bool) -> String {
-    let start = index
-    while let byte = next, byte != UInt8(ascii: ";"), !inList || byte != UInt8(ascii: ",") { index += 1 }
-    return String(decoding: Self.trimmed(bytes[start..<index]), as: UTF8.self)
+  /// The parameter that comes next, `name=value`, or `nil` if it is malformed. The value is a token, a quoted string, or
+  /// whatever comes before the next `;`.
+  mutating func parameter(inList: Bool = false) -> Parameter? {
+    skipBlanks()
+    let name = take { $0 == UInt8(ascii: "=") || Self.isBlank($0) || Self.endsParameter($0, inList) }
+    skipBlanks()
+    var value: String?
+    if skip(UInt8(ascii: "=")) {
+      skipBlanks()
+      let text = openQuotedString().map { $0.bytes[...] } ?? Self.trimmed(take { Self.endsParameter($0, inList) })
+      value = String(decoding: text, as: UTF8.self)
+    } else if let next, !Self.endsParameter(next, inList) {
+      return nil
+    }
+    guard !name.isEmpty, name.allSatisfy({ HTTPHeaderName.isTokenByte($0) }) else { return nil }
+    return (String(decoding: name, as: UTF8.self).lowercased(), value)
+  }
+
+  private static func endsParameter(_ byte: UInt8, _ inList: Bool) -> Bool {
+    byte == UInt8(ascii: ";") || (inList && byte == UInt8(ascii: ","))
   }
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+
+  /// Whether a byte is HTTP whitespace (Fetch §2.2): a space, a tab or a line break.
+  static func isHTTPSpace(_ byte: UInt8) -> Bool { isBlank(byte) || byte == 0x0A || byte == 0x0D }
 
   private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     guard let first = bytes.firstIndex(where: { !isBlank($0) }), let last = bytes.lastIndex(where: { !isBlank($0) })
@@ -91,10 +120,10 @@ struct FieldScanner {
 }
 
 extension FieldScanner {
-  /// The members of a list, in order, without the blanks around them. A comma in a quoted string divides nothing, and empty
-  /// members are none (RFC 9110 §5.6.1).
+  /// The members of a list, in order, without the whitespace around them. A comma in a quoted string does not separate
+  /// members, and empty members are left out (RFC 9110 §5.6.1).
   ///
-  /// - Parameter lines: The lines of the field; each may hold any number of members.
+  /// - Parameter lines: The lines of the field. Each may have any number of members.
   static func members(of lines: [String]) -> [String] { lines.flatMap { members(of: $0) } }
 
   private static func members(of line: String) -> [String] {

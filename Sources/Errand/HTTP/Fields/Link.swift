@@ -28,7 +28,7 @@ public struct Link: Sendable, Hashable {
     guard let url = LinkedURL.resolved(target, against: base), !all.contains(where: { $0.name == "anchor" })
     else { return nil }
     // §3.3: only the first counts.
-    let stated = (all.first { $0.name == "rel" }?.value ?? "").lowercased().utf8.split(separator: UInt8(ascii: " "))
+    let stated = relations(of: (all.first { $0.name == "rel" }?.value ?? "").lowercased())
     var known: Set<String> = []
     let relations = stated.map { String(Substring($0)) }.filter { known.insert($0).inserted }
     var parameters: [String: String] = [:]
@@ -38,7 +38,11 @@ public struct Link: Sendable, Hashable {
     return Link(url: url, relations: relations, parameters: parameters)
   }
 
-  /// The next link of a line (RFC 8288 appendix B.2); nil where there is none.
+  private static func relations(of value: String) -> [Substring.UTF8View] {
+    value.utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+  }
+
+  /// The next link of a line (RFC 8288 appendix B.2), or `nil` after the last one.
   private static func next(_ scanner: inout FieldScanner) -> (target: String, [Parameter])? {
     while !scanner.isAtEnd {
       scanner.skipBlanks()
@@ -117,7 +121,7 @@ extension Link {
 
   /// Whether a value is relation types: registered names or URIs (RFC 8288 §3.3).
   private static func isRelations(_ value: String) -> Bool {
-    let types = value.utf8.split(separator: UInt8(ascii: " "))
+    let types = relations(of: value)
     return !types.isEmpty
       && types.allSatisfy { type in
         type.contains(UInt8(ascii: ":"))

@@ -9,11 +9,14 @@ enum Charset {
     let words: String
   }
 
-  /// The text of bytes in the charset of a label such as `iso-8859-1`.
-  /// Throws where the charset is unknown, here or to the machine, and where the bytes are none of its text.
+  /// The text of bytes in the charset of a label such as `iso-8859-1`. Whitespace and quotes around the label are ignored.
+  ///
+  /// - Throws: ``Problem`` if the charset is unknown, here or on this machine, or the bytes are invalid in it.
   static func text(of data: Data, in label: String) throws(Problem) -> String {
     let shown = label.shortened
-    guard let name = names[label.lowercased()] else { throw Problem(words: "the charset '\(shown)' is not known") }
+    guard let name = names[label[...].trimming(isDecoration).lowercased()] else {
+      throw Problem(words: "the charset '\(shown)' is not known")
+    }
     if name == "UTF-8" {
       guard let text = String(data: data, encoding: .utf8) else { throw Problem(words: "the bytes are no UTF-8") }
       return text
@@ -74,12 +77,17 @@ enum Charset {
     }
   #endif
 
+  /// Some servers write `charset='utf-8'`, and `charset= "utf-8"` is a label with a space and quotes (MIME Sniffing §4.4).
+  private static func isDecoration(_ byte: UInt8) -> Bool {
+    FieldScanner.isHTTPSpace(byte) || byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"")
+  }
+
   /// The C library's names by the labels of the Encoding Standard, in lower case.
   private static let names: [String: String] = {
     var names: [String: String] = [:]
     for line in table.split(separator: "\n") {
       let words = line.split(separator: " ").map(String.init)
-      for label in words { names[label.lowercased()] = words.first }
+      for label in words { names[label[...].trimming(isDecoration).lowercased()] = words.first }
     }
     for number in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 14, 15, 16] {
       for label in ["iso-8859-\(number)", "iso8859-\(number)", "iso_8859-\(number)", "iso8859\(number)"] {

@@ -15,15 +15,16 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
   /// Type and subtype in lower case, without parameters: `application/json`.
   public var essence: String {
     // By bytes: to Swift a semicolon and an accent behind it are one character.
-    Substring(rawValue.utf8.prefix { $0 != UInt8(ascii: ";") }).trimmingSpaces().lowercased()
+    Substring(rawValue.utf8.prefix { $0 != UInt8(ascii: ";") }).trimmingHTTPSpaces().lowercased()
   }
 
   /// The value of a parameter, unquoted: `charset`, `boundary`. Names are compared without regard to case.
+  ///
+  /// Parameters are read as browsers read them (MIME Sniffing §4.4): a malformed one is ignored, and so is all but the first of a
+  /// name.
   public func parameter(_ name: String) -> String? {
-    var scanner = FieldScanner(rawValue)
-    _ = scanner.text(before: UInt8(ascii: ";"))
     let name = name.lowercased()
-    return scanner.parameters().first { $0.0 == name }?.1
+    return parameters.first { $0.name == name }?.value
   }
 
   /// True where people can read a body of this type: text, JSON, XML or a form.
@@ -49,10 +50,14 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
 }
 
 extension Substring {
-  /// The text without the blanks and tabs around it (RFC 9110 §5.6.3: optional white space).
-  package func trimmingSpaces() -> Substring {
-    let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-    guard let first = utf8.firstIndex(where: { !isBlank($0) }), let last = utf8.lastIndex(where: { !isBlank($0) })
+  /// The text without the spaces and tabs around it (RFC 9110 §5.6.3: optional whitespace).
+  package func trimmingSpaces() -> Substring { trimming { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") } }
+
+  /// The text without the spaces, tabs and line breaks around it (Fetch §2.2: HTTP whitespace).
+  func trimmingHTTPSpaces() -> Substring { trimming { FieldScanner.isHTTPSpace($0) } }
+
+  func trimming(_ isSpace: (UInt8) -> Bool) -> Substring {
+    guard let first = utf8.firstIndex(where: { !isSpace($0) }), let last = utf8.lastIndex(where: { !isSpace($0) })
     else { return self[endIndex...] }
     return self[first...last]
   }

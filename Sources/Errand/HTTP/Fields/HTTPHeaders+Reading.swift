@@ -1,0 +1,40 @@
+/// Fields that have a single value. A proxy or a framework may repeat their line.
+extension HTTPHeaders {
+  /// The value of a field that has a single one, or `nil` if it is missing or its lines differ, because nothing says which of them
+  /// counts.
+  func single(_ name: HTTPHeaderName) -> String? {
+    let lines = values(for: name)
+    guard let first = lines.first, lines.dropFirst().allSatisfy({ $0.hasSameBytes(as: first) }) else { return nil }
+    return first
+  }
+
+  /// The number of up to 18 digits in a field such as `Content-Length`, or `nil` if it is missing or malformed. A list of one number,
+  /// repeated, is that number (RFC 9110 §8.6).
+  func number(_ name: HTTPHeaderName) -> Int64? {
+    guard let text = self[name] else { return nil }
+    if let number = ByteRange.position(text[...]) { return Int64(number) }
+    let numbers = text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
+      ByteRange.position(Substring($0).trimmingSpaces())
+    }
+    guard let first = numbers.first, let number = first, numbers.allSatisfy({ $0 == number }) else { return nil }
+    return Int64(number)
+  }
+
+  /// The media type of the body, or `nil` without a valid one. Of several, Fetch's rule chooses one (``MediaType/extracted(from:)``).
+  var mediaType: MediaType? {
+    guard let value = self[.contentType], !value.isEmpty else { return nil }
+    let isList = value.utf8.contains(UInt8(ascii: ",")) || value.utf8.first == UInt8(ascii: "*")
+    return isList ? MediaType.extracted(from: value) : MediaType(value)
+  }
+
+  /// The content disposition, or `nil` if the field is missing. Of several lines the first counts.
+  var contentDisposition: ContentDisposition? {
+    values(for: .contentDisposition).first.flatMap { ContentDisposition($0) }
+  }
+
+  /// Whether the body is compressed or encoded otherwise: `identity` and an empty field are not a coding (RFC 9110 §8.4.1).
+  var isEncoded: Bool {
+    guard let value = self[.contentEncoding] else { return false }
+    return FieldScanner.members(of: [value]).contains { $0.lowercased() != "identity" }
+  }
+}
