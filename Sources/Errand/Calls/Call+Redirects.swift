@@ -86,7 +86,7 @@ extension Call {
   func drain(_ response: HTTPResponse, to method: HTTPMethod?, _ attempt: Attempt) async {
     let body = response.body
     // RFC 9110 §9.3.2: that to a HEAD announces what does not come.
-    let announced = method == .head ? 0 : response.headers[.contentLength].flatMap { Int($0) } ?? 0
+    let announced = method == .head ? 0 : response.headers.number(.contentLength) ?? 0
     if !body.isInMemory, announced <= Self.drained.bytes {
       try? await manager.clock.limiting(Self.drained.time, .idle, phase: .receiving) {  // what is left is dropped
         var left = Self.drained.bytes

@@ -155,15 +155,15 @@ extension HTTPArchive.Entry {
   public var httpRequest: HTTPRequest? {
     guard let url = URL(string: request.url) else { return nil }
     var headers = Self.headers(request.headers)
-    guard let body = sentBody(announced: headers[.contentLength]) else { return nil }
+    guard let body = sentBody(announced: headers.number(.contentLength)) else { return nil }
     headers.removeFraming()  // of the body as it went over the wire
     return HTTPRequest(HTTPMethod(request.method), url, headers: headers, body: body)
   }
 
   /// The body of the request; nil where the archive does not have it.
-  private func sentBody(announced length: String?) -> HTTPBody? {
+  private func sentBody(announced length: Int64?) -> HTTPBody? {
     guard let post = request.postData else {
-      let size = request.bodySize < 0 ? length.flatMap { Int($0) } ?? 0 : request.bodySize
+      let size = request.bodySize < 0 ? length.map { Int($0) } ?? 0 : request.bodySize
       return size > 0 ? nil : .empty
     }
     if post.text.isEmpty, request.bodySize > 0 || post.comment != nil { return nil }

@@ -5,29 +5,36 @@ public struct ContentRange: Sendable, Hashable {
   /// The length of the whole in bytes; nil where the sender does not know.
   public let length: Int?
 
-  /// The part in `Content-Range`; nil where there is none, or it is malformed or in another unit.
+  /// The part in `Content-Range`, or `nil` if the field is missing, malformed or in another unit.
   init?(_ headers: HTTPHeaders) {
-    let lines = headers.values(for: .contentRange)
-    guard lines.count == 1, let line = lines.first, line.lowercased().hasPrefix("bytes ") else { return nil }
-    let parts = line.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 2 else { return nil }
-    let bounds = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard let (range, complete) = Self.parts(headers) else { return nil }
+    let bounds = range.split(separator: "-", omittingEmptySubsequences: false).map { $0.trimmingSpaces() }
     guard bounds.count == 2, let first = ByteRange.position(bounds[0]), let last = ByteRange.position(bounds[1]),
       first <= last
     else { return nil }
-    guard parts[1] != "*" else {
+    guard complete != "*" else {
       (positions, length) = (first...last, nil)
       return
     }
-    guard let length = ByteRange.position(parts[1]), last < length else { return nil }
+    guard let length = ByteRange.position(complete), last < length else { return nil }
     (positions, self.length) = (first...last, length)
   }
 
-  /// The length of the whole that a refused range names, `bytes */1024` (RFC 9110 §15.5.17); nil where it names none.
+  /// The complete length in the answer to an unsatisfiable range, `bytes */1024` (RFC 9110 §15.5.17), or `nil` if it is missing.
   static func completeLength(_ headers: HTTPHeaders) -> Int? {
-    let lines = headers.values(for: .contentRange)
-    guard lines.count == 1, let line = lines.first, line.lowercased().hasPrefix("bytes */") else { return nil }
-    return ByteRange.position(line.dropFirst(8))
+    guard let (range, complete) = parts(headers), range == "*" else { return nil }
+    return ByteRange.position(complete)
+  }
+
+  /// Both sides of the slash. Whitespace is allowed wherever it can't change a number.
+  private static func parts(_ headers: HTTPHeaders) -> (range: Substring, complete: Substring)? {
+    guard let line = headers.single(.contentRange)?[...].trimmingSpaces(), line.lowercased().hasPrefix("bytes") else {
+      return nil
+    }
+    let rest = line.dropFirst(5)
+    let parts = rest.split(separator: "/", omittingEmptySubsequences: false).map { $0.trimmingSpaces() }
+    guard rest.first == " " || rest.first == "\t", parts.count == 2 else { return nil }
+    return (parts[0], parts[1])
   }
 
   /// True where the part answers a range: it begins there, and does not go on behind it.
@@ -43,8 +50,8 @@ extension HTTPResponse {
   /// The part that the response carries; nil for one that has the whole, several parts, or a `Content-Range` that is none.
   public var contentRange: ContentRange? { ContentRange(headers) }
 
-  /// The bytes that the body has by its `Content-Range`; nil where that does not say, or the body is packed.
-  var sizeOfPart: Int? { status == .partialContent && !isPacked ? contentRange?.positions.count : nil }
+  /// The number of bytes of the body by its `Content-Range`, or `nil` if that is missing or the body is compressed.
+  var sizeOfPart: Int? { status == .partialContent && !headers.isEncoded ? contentRange?.positions.count : nil }
 
   /// The reason why this 206 is not the part that a request asks for; nil where it is (RFC 9110 §15.3.7).
   func refusedPart(of request: HTTPRequest) -> String? {
@@ -55,11 +62,9 @@ extension HTTPResponse {
     guard let part = ContentRange(headers), part.answers(range) else {
       return "a part was sent that is not the one asked for: Range is '\(asked)', Content-Range is \(sent)"
     }
-    if let length = headers[.contentLength].flatMap(Int.init), length != part.positions.count, !isPacked {
+    if let length = headers.number(.contentLength), length != part.positions.count, !headers.isEncoded {
       return "a part of \(length) bytes was sent, of which Content-Range says something else: \(sent)"
     }
     return nil
   }
-
-  private var isPacked: Bool { headers[.contentEncoding].map { $0.lowercased() != "identity" } ?? false }
 }

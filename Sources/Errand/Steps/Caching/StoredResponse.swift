@@ -19,7 +19,7 @@ public struct StoredResponse: Sendable, Hashable {
   public let isUnpacked: Bool
   /// The length of the body as it is stored, where the server says so.
   var statedLength: Int? {
-    isUnpacked && headers.contains(.contentEncoding) ? nil : headers[.contentLength].flatMap { Int($0) }
+    isUnpacked && headers.isEncoded ? nil : headers.number(.contentLength).map { Int($0) }
   }
 
   let terms: CacheTerms
@@ -53,7 +53,7 @@ public struct StoredResponse: Sendable, Hashable {
   /// True when it was chosen by the same fields as a response to this request would be.
   func fits(_ request: HTTPHeaders, unpacks: Bool) -> Bool {
     guard let varying else { return false }
-    guard isUnpacked == unpacks || !headers.contains(.contentEncoding) else { return false }
+    guard isUnpacked == unpacks || !headers.isEncoded else { return false }
     return varying.allSatisfy { Vary.isSame(selecting[$0], Vary.value(of: $0, in: request)) }
   }
 

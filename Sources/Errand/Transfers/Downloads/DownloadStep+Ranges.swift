@@ -37,7 +37,7 @@ extension DownloadStep {
   private static func range(_ headers: HTTPHeaders, _ asked: Asked) -> (end: Int64, total: Int64)? {
     guard let part = ContentRange(headers), let total = part.length,
       Int64(part.positions.lowerBound) == asked.offset, Int64(part.positions.upperBound) < asked.end ?? .max,
-      headers[.contentLength].map({ $0 == "\(part.positions.count)" }) ?? true
+      !headers.contains(.contentLength) || headers.number(.contentLength) == Int64(part.positions.count)
     else { return nil }
     return (Int64(part.positions.upperBound) + 1, Int64(total))
   }

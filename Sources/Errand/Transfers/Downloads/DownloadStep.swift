@@ -62,7 +62,7 @@ enum DownloadStep: Equatable {
 
   private static func whole(_ status: HTTPStatus, _ headers: HTTPHeaders) -> DownloadStep {
     if let coding = coding(headers) { return .refuse(packed(coding)) }
-    return .replace(length: headers[.contentLength].flatMap { Int64($0) })
+    return .replace(length: headers.number(.contentLength))
   }
 
   private static func part(_ headers: HTTPHeaders, _ asked: Asked) -> DownloadStep {

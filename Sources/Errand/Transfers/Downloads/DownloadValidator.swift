@@ -13,14 +13,12 @@ struct DownloadValidator: Codable, Sendable, Equatable {
   /// The validator of a response; nil where it has none that is strong.
   init?(_ headers: HTTPHeaders) {
     // RFC 9110 §13.1.5: no weak tag, and a date only where there is no tag at all.
-    let tags = headers.values(for: .eTag)
-    guard tags.isEmpty else {
-      guard tags.count == 1, let tag = tags.first.flatMap({ EntityTag($0) }), !tag.isWeak else { return nil }
+    guard !headers.contains(.eTag) else {
+      guard let tag = headers.single(.eTag).flatMap({ EntityTag($0) }), !tag.isWeak else { return nil }
       (kind, text) = (.eTag, tag.text)
       return
     }
-    let dates = headers.values(for: .lastModified)
-    guard dates.count == 1, let modified = dates.first, Self.isStrong(modified, headers) else { return nil }
+    guard let modified = headers.single(.lastModified), Self.isStrong(modified, headers) else { return nil }
     (kind, text) = (.lastModified, modified)
   }
 
@@ -30,7 +28,8 @@ struct DownloadValidator: Codable, Sendable, Equatable {
 
   // RFC 9110 §8.8.2.2: the date of the response is later, by enough that the clocks do not matter.
   private static func isStrong(_ modified: String, _ headers: HTTPHeaders) -> Bool {
-    guard let date = headers[.date].flatMap({ HTTPDate.parse($0) }), let modified = HTTPDate.parse(modified) else {
+    guard let date = headers.single(.date).flatMap({ HTTPDate.parse($0) }), let modified = HTTPDate.parse(modified)
+    else {
       return false
     }
     return date.timeIntervalSince(modified) >= margin
@@ -42,12 +41,10 @@ struct DownloadValidator: Codable, Sendable, Equatable {
     case .eTag:
       // RFC 9110 §15.3.7: a 206 has the tag that the 200 would have had. One without may be of a server that ignores If-Range.
       guard let own = EntityTag(text) else { return false }
-      let tags = headers.values(for: .eTag)
-      return tags.count == 1 && tags.first.flatMap { EntityTag($0) }.map { $0.matchesStrongly(own) } ?? false
+      return headers.single(.eTag).flatMap { EntityTag($0) }?.matchesStrongly(own) ?? false
     case .lastModified:
       // RFC 9110 §15.3.7.2: the date may be left out where If-Range has it.
-      let dates = headers.values(for: .lastModified)
-      return dates.isEmpty || dates == [text]
+      return !headers.contains(.lastModified) || headers.single(.lastModified) == text
     }
   }
 }

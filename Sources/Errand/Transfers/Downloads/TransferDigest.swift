@@ -21,9 +21,10 @@ extension TransferDigest {
     value(headers.values(for: .reprDigest)) ?? (isWhole ? value(headers.values(for: .contentDigest)) : nil)
   }
 
-  /// The value of `sha-256` in a dictionary of structured fields (RFC 8941 §3.2): `sha-256=:…:`.
+  /// The value of `sha-256` in a dictionary of structured fields (RFC 8941 §3.2): `sha-256=:…:`. The older `Digest` field wrote the
+  /// name in capitals, and some servers still do.
   private static func value(_ lines: [String]) -> String? {
-    let members = FieldScanner.members(of: lines).filter { $0.hasPrefix("sha-256=:") }
+    let members = FieldScanner.members(of: lines).filter { $0.lowercased().hasPrefix("sha-256=:") }
     guard let member = members.last else { return nil }  // RFC 8941 §3.2: the last one of a name counts
     let rest = member.dropFirst("sha-256=:".count)
     guard let end = rest.firstIndex(of: ":"), let bytes = Data(base64Encoded: String(rest[..<end])), bytes.count == 32

@@ -24,7 +24,7 @@ public struct GoogleUpload: UploadDialect {
 
   /// The place and the granularity that the answer says.
   public func begun(_ answer: UploadAnswer) throws -> UploadSession {
-    let status = answer.headers[Self.status]?.lowercased() ?? "active"
+    let status = answer.headers.single(Self.status)?.lowercased() ?? "active"
     guard status == "active" else {
       throw TaskError(
         .badResponse, "\(answer.status) begins no upload: X-Goog-Upload-Status is \(status.shortened)",
@@ -36,7 +36,7 @@ public struct GoogleUpload: UploadDialect {
         "\(answer.status) begins no upload: there is no X-Goog-Upload-URL; does the server speak Google's protocol there?",
         phase: .finishing)
     }
-    let granularity = answer.headers["X-Goog-Upload-Chunk-Granularity"].flatMap { Int($0) } ?? 1
+    let granularity = answer.headers.number("X-Goog-Upload-Chunk-Granularity").map { Int($0) } ?? 1
     return UploadSession(location: location, granularity: granularity)
   }
 
@@ -55,13 +55,13 @@ public struct GoogleUpload: UploadDialect {
   /// The position by `X-Goog-Upload-Status` and `X-Goog-Upload-Size-Received`.
   public func position(_ answer: UploadAnswer, after piece: UploadPiece?) -> UploadPosition {
     let isRefused = answer.status.kind != .success
-    switch answer.headers[Self.status]?.lowercased() {
+    switch answer.headers.single(Self.status)?.lowercased() {
     case "final": return isRefused ? .failed : .finished
     case "cancelled": return .failed
     case "active" where answer.status != .notFound:
       // A piece that was refused may have arrived in part: the query tells.
       if isRefused { return piece.map { $0.count > 0 ? .unknown : .failed } ?? .failed }
-      if let size = answer.headers["X-Goog-Upload-Size-Received"].flatMap({ Int64($0) }), size >= 0 {
+      if let size = answer.headers.number("X-Goog-Upload-Size-Received") {
         return .at(size)
       }
       return piece.map { .at($0.offset + $0.count) } ?? .failed

@@ -72,7 +72,7 @@ public struct IETFUpload: UploadDialect {
     let isSuccess = answer.status.kind == .success
     // Draft, Upload Append: with a true value the answer is that of the task itself, and nothing is gained by going on.
     if Self.isTrue(answer.headers) { return isSuccess ? .finished : .rejected }
-    let offset = answer.headers[Self.offset].flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    let offset = answer.headers.number(Self.offset)
     switch answer.status.code {
     case 404, 410: return .gone
     case 409: return .unknown  // another offset than the server's
@@ -84,7 +84,7 @@ public struct IETFUpload: UploadDialect {
   }
 
   private static func isTrue(_ headers: HTTPHeaders) -> Bool {
-    headers[complete]?.prefix { $0 != ";" }.trimmingBlanks == "?1"
+    headers.single(complete)?.prefix { $0 != ";" }.trimmingBlanks == "?1"
   }
 
   /// DELETE.

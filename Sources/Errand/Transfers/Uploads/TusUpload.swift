@@ -98,7 +98,7 @@ public struct TusUpload: UploadDialect {
     // Another offset, a lock of a request that broke off, another checksum.
     case 409, 423, 460: return .unknown
     case 200..<300:
-      if let offset = answer.headers["Upload-Offset"].flatMap({ Int64($0) }), offset >= 0 { return .at(offset) }
+      if let offset = answer.headers.number("Upload-Offset") { return .at(offset) }
       guard let piece else { return .failed }
       // Without the field that every answer of the protocol has it is perhaps not the server's.
       return piece.isLast && answer.headers.contains("Tus-Resumable") ? .taken : .unknown

@@ -3,10 +3,10 @@ import ErrandFoundation
 /// What an answer says, and what follows from it.
 extension UploadRun {
   func follow(_ answer: TaskResponse<Data>, after piece: UploadPiece?) async throws {
-    let stated = answer.headers["Upload-Length"].flatMap { Int64($0) }
+    let stated = answer.headers.number("Upload-Length")
     // Of a file of another length: the server has given the place to somebody else.
     if piece == nil, let length, let stated, stated != length { return try await beginAgain(answer) }
-    if isDeferred, isRestored || hasSentLast, let stated, stated >= 0, answer.status.kind == .success {
+    if isDeferred, isRestored || hasSentLast, let stated, answer.status.kind == .success {
       // It came with a last piece that was cut: it is told once.
       (isDeferred, length) = (false, stated)
       keep.noteLengthTold()

@@ -22,6 +22,17 @@ import Testing
     #expect(DownloadValidator(headers) == nil, "a date is none beside a tag")
   }
 
+  @Test func `a validator that is repeated is read as one, and different ones are not`() {
+    let same: HTTPHeaders = [.eTag: #""a""#, "etag": #""a""#]
+    #expect(DownloadValidator(same)?.text == #""a""# && DownloadValidator(same)?.isOf(same) == true)
+    #expect(DownloadValidator([.eTag: #""a""#, "etag": #""b""#]) == nil)
+    let (modified, date) = ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:50:37 GMT")
+    let dates: HTTPHeaders = [.lastModified: modified, "last-modified": modified, .date: date, "date": date]
+    #expect(DownloadValidator(dates)?.text == modified && DownloadValidator(dates)?.isOf(dates) == true)
+    #expect(DownloadValidator([.lastModified: modified, "last-modified": date, .date: date]) == nil)
+    #expect(DownloadValidator([.lastModified: modified, .date: date, "date": modified]) == nil)
+  }
+
   private func journal(_ change: (inout DownloadJournal) -> Void = { _ in }) -> DownloadJournal {
     var journal = DownloadJournal(identity: "i", validator: DownloadValidator([.eTag: #""a""#]), total: 100)
     (journal.synced, journal.boot) = (40, "now")
@@ -81,6 +92,7 @@ import Testing
     #expect(
       TransferDigest.stated(in: [.reprDigest: "sha-512=:AAAA:, sha-256=:\(digest):;q=1"], isWhole: false) == hexadecimal
     )
+    #expect(TransferDigest.stated(in: [.reprDigest: "SHA-256=:\(digest):"], isWhole: false) == hexadecimal)
     for value in ["sha-256=\(digest)", "sha-256=:AAAA:", "sha-256=:\(digest)", "md5=:AAAA:", "", "sha-256=:*:"] {
       #expect(TransferDigest.stated(in: [.reprDigest: value], isWhole: true) == nil)
     }

@@ -132,6 +132,20 @@ import Testing
     #expect(ietf(409) == .unknown && ietf(404) == .gone && ietf(410, isLast: nil) == .gone && ietf(500) == .failed)
   }
 
+  @Test func `a line that is repeated is read as one, and different ones are not`() {
+    #expect(
+      tus(204, ["Upload-Offset": "10", "upload-offset": "10"]) == .at(10)
+        && tus(204, ["Upload-Offset": "10, 10"]) == .at(10))
+    #expect(tus(204, ["Upload-Offset": "3", "upload-offset": "10"]) == .unknown)
+    #expect(tus(204, ["Upload-Offset": "+3"]) == .unknown)
+    let active: HTTPHeaders = ["X-Goog-Upload-Status": "active", "x-goog-upload-status": "active"]
+    #expect(google(200, active) == .at(10))
+    #expect(google(200, ["X-Goog-Upload-Status": "active", "X-Goog-Upload-Size-Received": "7, 7"]) == .at(7))
+    #expect(google(200, ["X-Goog-Upload-Status": "active", "x-goog-upload-status": "final"]) == .failed)
+    #expect(ietf(200, ["Upload-Complete": "?1", "upload-complete": "?1"]) == .finished)
+    #expect(ietf(204, ["Upload-Offset": "7", "upload-offset": "7"], isLast: nil) == .at(7))
+  }
+
   @Test func `a standstill waits not at all, then a second, then twice as long, and ends`() {
     var standstill = UploadStandstill()
     let delays: [Duration?] = [.zero, .seconds(1), .seconds(2), .seconds(4), .seconds(8), nil, nil]

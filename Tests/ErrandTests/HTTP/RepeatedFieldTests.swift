@@ -1,0 +1,52 @@
+import Testing
+
+@testable import Errand
+
+/// Fields with a single value, which a proxy may repeat (RFC 9110 §5.3 and §8.6).
+@Suite struct RepeatedFieldTests {
+  @Test func `equal lines are one value, and different ones are none`() {
+    #expect((["A": "x", "a": "x", "A": "x"] as HTTPHeaders).single("a") == "x")
+    #expect((["A": "x", "a": "X"] as HTTPHeaders).single("a") == nil && ([:] as HTTPHeaders).single("a") == nil)
+  }
+
+  @Test(
+    arguments: [
+      (["5"], 5), (["5", "5"], 5), (["5, 5"], 5), ([" 5 ,5", "5"], 5), (["5", "6"], nil), (["5,"], nil), ([""], nil),
+      (["+5"], nil),
+      (["-5"], nil), (["5.0"], nil), (["0x5"], nil), (["9999999999999999999"], nil), ([], nil),
+    ] as [([String], Int64?)]) func `a number that is repeated is that number`(lines: [String], number: Int64?)
+  {
+    #expect(HTTPHeaders(lines.map { .init(.contentLength, $0) }).number(.contentLength) == number)
+  }
+
+  @Test(arguments: [
+    ([], false), ([""], false), (["identity"], false), (["Identity, identity"], false),
+    (["identity", "identity"], false),
+    (["gzip"], true), (["identity, gzip"], true), (["x-unknown"], true),
+  ]) func `identity is not a coding`(lines: [String], isEncoded: Bool) {
+    #expect(HTTPHeaders(lines.map { .init(.contentEncoding, $0) }).isEncoded == isEncoded)
+  }
+
+  @Test(arguments: [
+    ["bytes 2-4/10"], ["Bytes\t2-4/10"], ["bytes  2 - 4 / 10 "], ["bytes 2-4/10", "bytes 2-4/10"],
+  ]) func `a content range is read despite whitespace and repetition`(lines: [String]) {
+    let range = ContentRange(HTTPHeaders(lines.map { .init(.contentRange, $0) }))
+    #expect(range?.positions == 2...4 && range?.length == 10)
+  }
+
+  // A body would be put at the wrong place of a file.
+  @Test(arguments: [
+    ["bytes=2-4/10"], ["2-4/10"], ["bytes2-4/10"], ["bytes: 2-4/10"], ["bytes 2-4"], ["bytes 2 4/10"],
+    ["bytes 2-4/1 0"],
+    ["bytes 2-4/10", "bytes 2-4/11"], ["bytes 2-4/10, bytes 2-4/10"], ["lines 2-4/10"], ["bytes +2-4/10"],
+  ]) func `a content range that is ambiguous is not guessed`(lines: [String]) {
+    #expect(ContentRange(HTTPHeaders(lines.map { .init(.contentRange, $0) })) == nil)
+  }
+
+  @Test func `the length in the answer to an unsatisfiable range is read likewise`() {
+    #expect(ContentRange.completeLength([.contentRange: "bytes */10", "content-range": "bytes */10"]) == 10)
+    #expect(ContentRange.completeLength([.contentRange: "bytes  * / 10"]) == 10)
+    #expect(ContentRange.completeLength([.contentRange: "bytes */10", "content-range": "bytes */11"]) == nil)
+    #expect(ContentRange.completeLength([.contentRange: "bytes 0-1/10"]) == nil)
+  }
+}
