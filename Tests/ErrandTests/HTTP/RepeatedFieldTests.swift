@@ -4,7 +4,7 @@ import Testing
 
 /// Fields with a single value, which a proxy may repeat (RFC 9110 §5.3 and §8.6).
 @Suite struct RepeatedFieldTests {
-  @Test func `equal lines are one value, and different ones are none`() {
+  @Test func `reads equal lines as one value, and ignores different ones`() {
     #expect((["A": "x", "a": "x", "A": "x"] as HTTPHeaders).single("a") == "x")
     #expect((["A": "x", "a": "X"] as HTTPHeaders).single("a") == nil && ([:] as HTTPHeaders).single("a") == nil)
   }
