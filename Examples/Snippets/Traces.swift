@@ -15,6 +15,15 @@ func traces(_ shop: Server, _ incoming: HTTPRequest, _ file: URL) async throws {
   await shop.update { $0.observers.append(some) }
 }
 
+func flush(_ spans: SpanRecorder) async {
+  await withTaskGroup { group in
+    group.addTask { await spans.flush() }
+    group.addTask { try? await Task.sleep(for: .seconds(2)) }
+    await group.next()
+    group.cancelAll()
+  }
+}
+
 func numbers(_ shop: Server) {
   for widget in shop.manager.statistics.sorted(by: .bytes) { print(widget) }
 }

@@ -68,4 +68,47 @@ import Testing
     #expect(spans.map(\.kind) == (0..<4).flatMap { _ in [.client, .internal] } as [RecordedSpan.Kind])
     #expect(Set(spans.map(\.spanID)).count == 8 && Set(spans.map(\.traceID)).count == 4)
   }
+
+  @Test func `a cancelled flush returns while the exporter hangs, and the spans are handed over later`() async throws {
+    let (asked, taken) = (Shared(0), Shared(0))
+    let (gate, opening) = AsyncStream.makeStream(of: Void.self)
+    let recorder = SpanRecorder(
+      to: .spans { _ in
+        asked.withLock { $0 += 1 }
+        for await _ in gate {}
+        taken.withLock { $0 += 1 }
+      }, limits: SpanLimits(delay: .zero))
+    let shop = try Shop { $0.observers = [recorder] }
+    _ = try await GetWidget().on(shop.server).download()
+    #expect(await eventually { asked.withLock { $0 } == 1 })
+    // The guide recommends this limit.
+    let start = ContinuousClock.now
+    await withTaskGroup { group in
+      group.addTask { await recorder.flush() }
+      group.addTask { try? await Task.sleep(for: .milliseconds(50)) }
+      await group.next()
+      group.cancelAll()
+    }
+    #expect(ContinuousClock.now - start < .seconds(10) && taken.withLock { $0 } == 0)
+    let cancelled = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      await recorder.flush()
+    }
+    await cancelled.value
+    let waiting = Task { await recorder.flush() }
+    opening.finish()
+    await waiting.value
+    #expect(taken.withLock { $0 } == 1 && recorder.dropped == 0)
+  }
+
+  @Test func `of a collector's endless answer a part is read, and the batch counts as accepted`() async throws {
+    let shop = try Shop()
+    shop.mock.route("/v1/traces", answer: .endless(chunk: Data(repeating: 0x20, count: 16 << 10)))
+    let recorder = SpanRecorder(
+      to: .collector(Remote(shop.mock.url)), limits: SpanLimits(delay: .zero), log: .discard)
+    await shop.server.update { $0.observers = [recorder] }
+    _ = try await GetWidget().on(shop.server).download()
+    await recorder.flush()
+    #expect(recorder.dropped == 0)
+  }
 }

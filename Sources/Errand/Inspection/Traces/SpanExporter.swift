@@ -47,6 +47,8 @@ public struct SpanExporter: Sendable {
     settings.cookiePolicy = .none
     settings.redirectPolicy = .refuse
     settings.defaultTimeout = .seconds(10)
+    settings.maximumBodySize = largestAnswer
+    settings.maximumErrorBodySize = largestAnswer
     settings.log = .discard
     settings.retryPolicy = .attempts(5)
     settings.retryPolicy.statuses = [.tooManyRequests, .badGateway, .serviceUnavailable, .gatewayTimeout]
@@ -55,10 +57,16 @@ public struct SpanExporter: Sendable {
       Server(remote: remote, configuration: settings, manager: manager, environment: [:])
     }
     return SpanExporter(form: .request) { batch in
-      let answer = try await ExportTask(server: server, body: Data(batch.bytes)).downloadData()
-      return ExportAnswer.rejected(answer)
+      do {
+        return ExportAnswer.rejected(try await ExportTask(server: server, body: Data(batch.bytes)).downloadData())
+      } catch let error as TaskError where error.code == .bodyTooLarge {
+        return 0  // the collector has accepted the batch
+      }
     }
   }
+
+  /// The maximum number of bytes that are read of a collector's answer.
+  private static let largestAnswer = 64 << 10
 
   /// The manager of exports, which do not count as network activity.
   static func manager() -> TaskManager { TaskManager(uncounted: ThrottleLimits(), .unlimited, .continuous, .system) }

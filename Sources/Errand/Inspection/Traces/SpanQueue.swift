@@ -9,13 +9,8 @@ final class SpanQueue: Sendable {
     /// The number of spans in them.
     var waiting = 0
     var dropped = 0
-    /// The spans that were added so far, and those of them that were handed over or lost.
-    var added = 0
-    var done = 0
     /// The number of spans that are not to wait for others.
     var hurried = 0
-    /// Those who wait until so many are done.
-    var waiters: [(count: Int, waiter: Waiter<Void>)] = []
     /// Exports until there is nothing left; nil while there is nothing.
     var work: Task<Void, Never>?
     /// Its wait for more spans.
@@ -29,6 +24,8 @@ final class SpanQueue: Sendable {
   private let clock: CallClock
   private let log: TextSink
   private let state = Lock(State())
+  /// Counts spans: added ones as begun, exported and lost ones as ended.
+  private let exports = Completion()
 
   init(
     _ exporter: SpanExporter, resource: [(name: String, value: String)], limits: SpanLimits, clock: CallClock,
@@ -68,28 +65,22 @@ final class SpanQueue: Sendable {
       state.open = state.spare.take() ?? SpanBatch()
     }
     state.waiting += taken
-    state.added += taken
+    exports.begin(taken)
   }
 
   /// Has what waits exported at once.
   func hurry() {
     let nap = state.withLock { state in
-      state.hurried = state.added
+      state.hurried = exports.begun
       return state.nap.take()
     }
     nap?.cancel()
   }
 
-  /// Exports what waits now; returns when that is done, whatever comes meanwhile.
+  /// Exports the spans that wait now. Returns when that is done, or when the surrounding task is cancelled.
   func flush() async {
     hurry()
-    await answer { waiter in
-      state.withLock { state -> Void? in
-        guard state.done < state.added else { return () }
-        state.waiters.append((state.added, waiter))
-        return nil
-      }
-    }
+    await exports.wait()
   }
 
   // MARK: The work
@@ -104,7 +95,7 @@ final class SpanQueue: Sendable {
   /// Waits for more spans, unless a batch is full or a flush is pending.
   private func nap() async {
     let nap = state.withLock { state -> Task<Void, Never>? in
-      guard state.done >= state.hurried, state.waiting < limits.batch else { return nil }
+      guard exports.ended >= state.hurried, state.waiting < limits.batch else { return nil }
       let nap = Task.detached { [clock, limits] in
         do { try await clock.sleep(for: limits.delay) } catch { return }  // there are enough
       }
@@ -157,13 +148,9 @@ final class SpanQueue: Sendable {
     batch.removeAll()
     let empty = batch
     batch = SpanBatch()
-    let waiters = state.withLock { state -> [Waiter<Void>] in
+    state.withLock { state in
       state.spare = state.waiting > 0 ? empty : nil  // what is idle keeps no memory
-      state.done += count
-      let ready = state.waiters.prefix { $0.count <= state.done }  // they came in this order
-      state.waiters.removeFirst(ready.count)
-      return ready.map(\.waiter)
     }
-    for waiter in waiters { waiter.resume() }
+    exports.end(count)
   }
 }

@@ -55,7 +55,9 @@ public final class SpanRecorder: TaskObserver {
   /// The number of spans that were dropped: there was no room for them, or the exporter could not, or would not, take them.
   public var dropped: Int { queue.dropped }
 
-  /// Hands over what waits now, and returns when that is done or has failed; spans that come meanwhile are not waited for.
+  /// Hands over the spans that wait now, and returns when that is done or has failed. Doesn't wait for later spans.
+  ///
+  /// Returns early when the surrounding task is cancelled; the spans are still handed over later.
   public func flush() async { await queue.flush() }
 }
 

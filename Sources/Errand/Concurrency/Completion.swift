@@ -1,0 +1,67 @@
+/// Counts begun and ended work, for tasks that wait until everything has ended.
+///
+/// A wait is for the work that was begun before it, and ends early when its task is cancelled. The work itself continues.
+final class Completion: Sendable {
+  private struct State {
+    var begun = 0
+    var ended = 0
+    var waiters: [(ticket: Int, goal: Int, waiter: Waiter<Void>)] = []
+    var lastTicket = 0
+    /// The tickets whose tasks were cancelled before they began to wait.
+    var cancelled: Set<Int> = []
+  }
+
+  private let state = Lock(State())
+
+  /// The amount of work that was begun so far.
+  var begun: Int { state.withLock { $0.begun } }
+
+  /// The amount of work that has ended so far.
+  var ended: Int { state.withLock { $0.ended } }
+
+  /// Whether a task waits.
+  var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty } }
+
+  /// Notes that work was begun.
+  func begin(_ count: Int = 1) { state.withLock { $0.begun += count } }
+
+  /// Notes that work has ended, in the order in which it was begun.
+  func end(_ count: Int = 1) {
+    let waiters = state.withLock { state -> [Waiter<Void>] in
+      state.ended += count
+      let ready = state.waiters.filter { $0.goal <= state.ended }
+      state.waiters.removeAll { $0.goal <= state.ended }
+      return ready.map(\.waiter)
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  /// Returns when all work that was begun has ended, or when the surrounding task is cancelled.
+  func wait() async {
+    let (ticket, goal) = state.withLock { state in
+      state.lastTicket += 1
+      return (state.lastTicket, state.begun)
+    }
+    await answer { waiter in
+      state.withLock { state -> Void? in
+        guard state.ended < goal, !state.cancelled.contains(ticket) else { return () }
+        state.waiters.append((ticket, goal, waiter))
+        return nil
+      }
+    } onCancel: {
+      cancel(ticket)
+    }
+    _ = state.withLock { $0.cancelled.remove(ticket) }
+  }
+
+  private func cancel(_ ticket: Int) {
+    let waiter = state.withLock { state -> Waiter<Void>? in
+      guard let index = state.waiters.firstIndex(where: { $0.ticket == ticket }) else {
+        state.cancelled.insert(ticket)
+        return nil
+      }
+      return state.waiters.remove(at: index).waiter
+    }
+    waiter?.resume()
+  }
+}
