@@ -27,7 +27,6 @@ public final class HTTPLog: CallRecorder {
     var told: Set<String> = []
     /// The number of calls that could not be written, or found no room.
     var lost = 0
-    var waiters: [Waiter<Void>] = []
   }
 
   /// The folder of this log.
@@ -36,6 +35,8 @@ public final class HTTPLog: CallRecorder {
   private let maximumSize: Int
   private let log: TextSink
   private let state = Lock(State())
+  /// The stretches of time in which calls wait to be written.
+  private let rounds = Completion()
   private let writer = DispatchQueue(label: "errand.page", qos: .utility)
   /// Keeps another log from removing the folder.
   private let hold: PrivateFolder
@@ -108,6 +109,7 @@ public final class HTTPLog: CallRecorder {
       state.calls.append(make)
       state.bytes += size
       state.count += 1
+      if !state.isWriting { rounds.begin() }
       defer { state.isWriting = true }
       return (nil, !state.isWriting)
     }
@@ -117,16 +119,10 @@ public final class HTTPLog: CallRecorder {
     writeLater()
   }
 
-  /// Returns when all that was recorded is written, or cannot be.
+  /// Returns when all recorded calls are written, or can't be; earlier if the surrounding task is cancelled.
   public func finish() async {
     writer.async { self.writeAll() }  // without waiting for more
-    await answer { waiter in
-      state.withLock { state -> Void? in
-        guard state.isWriting else { return () }
-        state.waiters.append(waiter)
-        return nil
-      }
-    }
+    await rounds.wait()
   }
 
   /// Writes the page to a file, and what it links to into a folder beside it, `calls_files` beside `calls.html`: for others to look at, or to keep.
@@ -203,17 +199,18 @@ public final class HTTPLog: CallRecorder {
     }
   }
 
-  /// True where calls wait that are written at once; others are written together, later. Where there are none, those who wait for that are
-  /// resumed.
+  /// Whether enough calls wait to be written at once; fewer are written together, later. Without any, ends the waits for them.
   private func hasEnough() -> Bool {
-    let (count, waiters, hasEnded, isHurried) = state.withLock { state -> (Int, [Waiter<Void>], Bool, Bool) in
-      guard state.calls.isEmpty else { return (state.calls.count, [], false, !state.waiters.isEmpty) }
-      defer { (state.waiters, state.isWriting) = ([], false) }
-      return (0, state.waiters, state.isWriting, false)
+    let (count, hasEnded) = state.withLock { state -> (Int, Bool) in
+      guard state.calls.isEmpty else { return (state.calls.count, false) }
+      defer { state.isWriting = false }
+      return (0, state.isWriting)
     }
-    for waiter in waiters { waiter.resume() }
-    if hasEnded { TaskRecorder.endWriting() }
-    if count == 0 || count >= Self.batch || isHurried { return count > 0 }
+    if hasEnded {
+      rounds.end()
+      TaskRecorder.endWriting()
+    }
+    if count == 0 || count >= Self.batch || rounds.isAwaited { return count > 0 }
     writeLater()
     return false
   }

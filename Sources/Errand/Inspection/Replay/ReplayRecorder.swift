@@ -14,9 +14,9 @@ final class ReplayRecorder: Sendable {
     var bytes = 0
     var isWriting = false
     var failure: (any Error)?
-    /// What has kept entries from the spool, until it is thrown once.
+    /// The number of responses that are missing, and the reason; thrown once.
+    var lost = 0
     var loss: (any Error)?
-    var waiters: [Waiter<Void>] = []
     var hasSaidHidden = false
   }
 
@@ -34,6 +34,8 @@ final class ReplayRecorder: Sendable {
   private let log: TextSink
   private let state: Lock<State>
   private let store = Lock(Store())
+  /// The stretches of time in which entries wait to be written.
+  private let rounds = Completion()
   private let writer = DispatchQueue(label: "errand.replay", qos: .utility)
 
   init(into file: URL, after base: HTTPArchive?, _ options: ReplayOptions, log: TextSink) {
@@ -170,13 +172,12 @@ final class ReplayRecorder: Sendable {
       guard state.entries.isEmpty || state.bytes + size <= TaskRecorder.room else { return (false, false) }
       state.entries.append((number, entry))
       state.bytes += size
+      if !state.isWriting { rounds.begin() }
       defer { state.isWriting = true }
       return (true, !state.isWriting)
     }
     guard hasRoom else {
-      let reason = "a response is missing: they come faster than they can be written"
-      state.withLock { $0.loss = TaskError(.fileNotWritable, "\(file.path): \(reason)", phase: .finishing) }
-      return log.write("recording to \(file.path): \(reason)")
+      return lose(1, TaskError(.fileNotWritable, "they come faster than they can be written", phase: .finishing))
     }
     guard isIdle else { return }
     TaskRecorder.beginWriting()
@@ -206,16 +207,19 @@ final class ReplayRecorder: Sendable {
       return state.entries
     }
     guard !entries.isEmpty else { return false }
+    var spooled = 0
     do {
       try store.withLock { store in
         store.isWritten = false
         var spool = try store.spool ?? ReplaySpool(base.entries, in: file.deletingLastPathComponent())
         defer { store.spool = spool }  // with what came before an entry that cannot be put into it
-        for (number, entry) in entries { try spool.put(entry, number) }
+        for (number, entry) in entries {
+          try spool.put(entry, number)
+          spooled += 1
+        }
       }
     } catch {
-      fail(error)
-      state.withLock { $0.loss = error }
+      lose(entries.count - spooled, error)
       store.withLock { if $0.spool == nil { $0.isWritten = true } }  // there is nothing to write
     }
     return true
@@ -236,41 +240,55 @@ final class ReplayRecorder: Sendable {
     }
   }
 
+  private func lose(_ count: Int, _ error: any Error) {
+    let isFirst = state.withLock { state in
+      defer { (state.lost, state.loss) = (state.lost + count, error) }
+      return state.lost == 0
+    }
+    if isFirst { log.write("recording to \(file.path): responses are missing: \(Self.reason(error))") }
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    (error as? TaskError)?.reason ?? TaskRecorder.words(of: error)
+  }
+
   private func fail(_ error: any Error) {
     state.withLock { $0.failure = error }
     log.write("recording to \(file.path) fails: \(error)")
   }
 
-  /// True where all is written, and those who wait for that are resumed.
+  /// Whether all is written. The waits for that end then.
   private func ends() -> Bool {
     let isWritten = store.withLock { $0.isWritten }
-    let (hasEnded, waiters) = state.withLock { state -> (Bool, [Waiter<Void>]) in
-      guard isWritten, state.entries.isEmpty else { return (false, []) }
-      defer { (state.waiters, state.isWriting) = ([], false) }
-      return (state.isWriting, state.waiters)
+    let hasEnded = state.withLock { state -> Bool in
+      guard isWritten, state.entries.isEmpty else { return false }
+      defer { state.isWriting = false }
+      return state.isWriting
     }
-    for waiter in waiters { waiter.resume() }
-    if hasEnded { TaskRecorder.endWriting() }
+    if hasEnded {
+      rounds.end()
+      TaskRecorder.endWriting()
+    }
     return isWritten && state.withLock { !$0.isWriting }
   }
 
-  /// Returns when all is written; throws what kept the last of it from that.
+  /// Returns when all is written; throws what kept the last of it from that, or `CancellationError`.
   func finish() async throws {
     writer.async {  // without waiting for more
       self.spool()
       self.write()
       _ = self.ends()
     }
-    await answer { waiter in
-      state.withLock { state -> Void? in
-        guard state.isWriting else { return () }
-        state.waiters.append(waiter)
-        return nil
-      }
+    await rounds.wait()
+    try Task.checkCancellation()
+    let (failure, lost, loss) = state.withLock { state in
+      defer { (state.lost, state.loss) = (0, nil) }
+      return (state.failure, state.lost, state.loss)
     }
-    let failure = state.withLock { state in
-      defer { state.loss = nil }
-      return state.failure ?? state.loss
+    if let loss {
+      throw TaskError(
+        .fileNotWritable, "\(file.path): \(lost) responses are missing: \(Self.reason(loss))", phase: .finishing,
+        underlying: loss)
     }
     if let failure { throw failure }
   }

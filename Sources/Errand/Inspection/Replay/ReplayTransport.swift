@@ -88,7 +88,7 @@ public final class ReplayTransport: Transport {
   public func rewind() { tape.withLock { $0.rewind() } }
 
   /// Returns when all that was recorded is written.
-  /// Throws ``TaskError`` with code `.fileNotWritable` where that failed.
+  /// Throws ``TaskError`` with code `.fileNotWritable` if that failed, and `CancellationError` when the surrounding task is cancelled.
   public func finish() async throws { try await recorder?.finish() }
 
   /// The recorded response, or the one of the network, which is recorded.

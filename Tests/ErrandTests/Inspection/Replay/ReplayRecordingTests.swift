@@ -268,6 +268,35 @@ import Testing
     }
   }
 
+  @Test func `responses that a failing disk loses are counted, and logged once`() async throws {
+    try await withFolder { folder in
+      let place = folder.appendingPathComponent("place")
+      try Data().write(to: place)  // a file instead of a folder: nothing can be spooled
+      let lines = Shared<[String]>([])
+      let transport = try transport(
+        place.appendingPathComponent("shop.har"), .all, StubLog([.widget]),
+        log: TextSink { line in lines.withLock { $0.append(line) } })
+      for _ in 0..<3 { _ = try await GetWidget().on(server(transport)).download() }
+      let error = await taskError { try await transport.finish() }
+      #expect(error?.code == .fileNotWritable && error?.reason.contains("3 responses are missing: ") == true)
+      #expect(lines.withLock { $0.count } == 1)
+    }
+  }
+
+  @Test func `a cancelled task does not wait for the file`() async throws {
+    try await withFolder { folder in
+      let transport = try transport(folder.appendingPathComponent("shop.har"), .all, StubLog([.widget]))
+      _ = try await GetWidget().on(server(transport)).download()
+      let end = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        try await transport.finish()
+      }
+      await #expect(throws: CancellationError.self) { try await end.value }
+      try await transport.finish()
+      #expect(try files(in: folder) == ["shop.har"])
+    }
+  }
+
   @Test func `requests side by side are recorded in the order in which they were sent`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
