@@ -131,4 +131,102 @@ import Testing
     }
     #expect(await taskError { try await shop.task().run() }?.code == .bodyTooLarge)
   }
+
+  // MARK: Answers of well-known servers
+
+  /// The failure of a sign-in whose token endpoint answers so.
+  private func failure(
+    _ status: HTTPStatus, _ body: String, type: MediaType = .json, grant: OAuth2.Grant = .clientCredentials
+  ) async throws -> TaskError {
+    let settings = settings(grant, secret: "planted-secret")
+    let shop = VirtualShop(
+      configure: {
+        $0.authentication = .oauth2(settings)
+        $0.retryPolicy = .never
+      },
+      answer: { _, request, _ in
+        guard request.url == TokenService.url else { return .ok(request) }
+        return HTTPResponse(
+          status, url: request.url, headers: [.contentType: type.rawValue], body: HTTPResponseBody(Data(body.utf8)))
+      })
+    return try #require(await taskError { try await shop.task().run() })
+  }
+
+  @Test func `a token of another type is refused with the setting that reads it, and without the token`() async throws {
+    let slack = #"{"ok":true,"access_token":"planted-token","token_type":"bot","scope":"chat:write"}"#
+    let error = try await failure(.ok, slack)
+    #expect(error.code == .authenticationFailed && error.reason.contains("of the type 'bot'"))
+    #expect(error.reason.contains("set OAuth2.tokenParser") && error.status == .ok)
+    #expect(error.bodyText == slack.replacing("planted-token", with: Redaction.mark))
+  }
+
+  @Test(arguments: [
+    (
+      #"{"error":{"message":"Error validating code","type":"OAuthException","code":100,"fbtrace_id":"A1"}}"#,
+      "OAuthException", "Error validating code"
+    ),
+    (#"{"error":{"code":400,"message":"Bad","status":"INVALID_ARGUMENT"}}"#, "INVALID_ARGUMENT", "Bad"),
+    (#"{"error":401,"message":"Unauthorized"}"#, "401", "Unauthorized"),
+    (#"{"error":"invalid_request","error_description":"no code"}"#, "invalid_request", "no code"),
+  ]) func `an error object is a refusal`(body: String, code: String, detail: String) async throws {
+    let error = try await failure(.badRequest, body)
+    let refusal = try #require(error.underlying as? OAuth2.Refusal)
+    #expect(refusal.code == code && refusal.detail == detail && error.status == .badRequest)
+    #expect(error.bodyText == body && error.reason.contains("\(code): \(detail) (400 Bad Request)"))
+    #expect(error.reason.hasSuffix("set OAuth2.tokenRequest if the server wants another request"))
+  }
+
+  @Test func `a form is read as JSON is`() async throws {
+    let form =
+      "error=bad_verification_code&error_description=The+code+is+incorrect%20or+expired.&error_uri=https%3A%2F%2Fx"
+    let error = try await failure(.ok, form, type: .form)
+    let refusal = try #require(error.underlying as? OAuth2.Refusal)
+    #expect(refusal.code == "bad_verification_code" && refusal.detail == "The code is incorrect or expired.")
+    #expect(error.bodyText == form)
+    let shop = shop(settings(.clientCredentials)) { _, _ in (.ok, "access_token=t1&scope=repo&token_type=bearer\n") }
+    try await shop.task().run()
+  }
+
+  @Test(arguments: [
+    (
+      HTTPStatus.unauthorized, #"{"error":"invalid_client"}"#,
+      "check OAuth2.client: its id, its secret, and its placement"
+    ),
+    (.badRequest, #"{"error":"invalid_scope"}"#, "check OAuth2.scopes"),
+    (.badRequest, #"{"error":"unsupported_grant_type"}"#, "check OAuth2.grant"),
+    (.badRequest, #"{"error":"invalid_target"}"#, "check OAuth2.parameters"),
+    (.notFound, "no such page", "check OAuth2.tokenURL"), (302, "", "check OAuth2.tokenURL"),
+    (415, #"{"message":"Unsupported Media Type"}"#, "set OAuth2.tokenRequest"),
+    (.ok, "<title>Welcome</title>", "set OAuth2.tokenParser"), (.ok, #"{"ok":false}"#, "set OAuth2.tokenParser"),
+    (.ok, #"{"access_token":"a b"}"#, "set OAuth2.tokenParser"),
+  ]) func `every failure carries the body and names the setting that helps`(
+    status: HTTPStatus, body: String, advice: String
+  ) async throws {
+    let error = try await failure(status, body, type: body.beginsAsJSON ? .json : "text/html")
+    #expect(error.code == .authenticationFailed && error.status == status && error.reason.contains(advice), "\(error)")
+    #expect(error.bodyText == body.replacing("a b", with: Redaction.mark))
+  }
+
+  @Test func `a refused grant carries the body`() async throws {
+    let body = #"{"error":"invalid_grant","error_description":"planted-secret is old","refresh_token":"planted-r"}"#
+    let error = try await failure(.badRequest, body, grant: .refreshToken("planted-r0"))
+    #expect(error.code == .signInRequired && error.status == .badRequest)
+    #expect(error.bodyText?.contains("invalid_grant") == true && error.bodyText?.contains("planted") == false)
+  }
+
+  @Test func `a server that is down says so in its own words`() async throws {
+    let error = try await failure(.serviceUnavailable, "down until 8 o'clock", type: .plainText)
+    #expect(error.reason.hasSuffix("answered 503 Service Unavailable: down until 8 o'clock"))
+    #expect(error.bodyText == "down until 8 o'clock")
+  }
+
+  @Test func `a body that the redaction hides is in no error`() async throws {
+    let shop = VirtualShop(
+      configure: {
+        $0.authentication = .oauth2(settings(.clientCredentials))
+        $0.redaction.bodies = ["application/json"]
+      }, answer: { _, request, _ in .json(#"{"ok":false,"hint":"planted"}"#, for: request) })
+    let error = try #require(await taskError { try await shop.task().run() })
+    #expect(error.code == .authenticationFailed && error.body.isEmpty)
+  }
 }

@@ -15,12 +15,12 @@ struct DeviceSignIn: Sendable {
   ///   `CancellationError`.
   func token(at url: URL, _ show: @Sendable (OAuth2.DevicePrompt) async throws -> Void) async throws -> AccessToken {
     let code = try await endpoint.deviceCode(at: url, context)
-    let end = context.clock.now + .seconds(code.expires_in.value)
+    let end = context.clock.now + code.prompt.lifetime
     try await show(code.prompt)
     // RFC 8628 §3.2: five seconds where the server says nothing.
-    var interval = Duration.seconds(max(1, code.interval?.value ?? 5))
+    var interval = Duration.seconds(max(1, code.interval ?? 5))
     let grant: HTTPQuery = [
-      "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": code.device_code,
+      "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": code.code,
     ]
     while context.clock.now + interval <= end {
       try await context.clock.sleep(for: interval)

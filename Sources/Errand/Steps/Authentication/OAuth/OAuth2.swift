@@ -118,6 +118,8 @@ extension OAuth2 {
     public let status: HTTPStatus
     /// The media type in which it came.
     var type: MediaType?
+    /// The body in which it came, secrets hidden.
+    var body = Data()
   }
 }
 

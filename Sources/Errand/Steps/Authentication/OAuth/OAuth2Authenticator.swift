@@ -203,9 +203,12 @@ final class OAuth2Authenticator: Authenticator {
   // MARK: Errors
 
   private func signInRequired(_ reason: String, _ refusal: OAuth2.Refusal? = nil) -> TaskError {
-    TaskError(
+    var error = TaskError(
       .signInRequired, "\(settings): \(reason): sign in again, and set authentication anew", phase: .authenticating,
       underlying: refusal)
+    error.status = refusal?.status
+    error.body = refusal?.body ?? Data()
+    return error
   }
 
   private func error(for refusal: OAuth2.Refusal, _ context: RefreshContext) -> TaskError {
@@ -221,10 +224,12 @@ final class OAuth2Authenticator: Authenticator {
     if refusal.code == "invalid_grant", !settings.grant.isRepeatable {
       return signInRequired("the \(settings.grant) was refused with \(words)", refusal)
     }
+    let advice = OAuth2.advice(for: refusal.code, refusal.status).map { ": \($0)" } ?? ""
     var error = TaskError(
-      .authenticationFailed, "\(settings): no token by \(settings.grant): \(words)", phase: .authenticating,
+      .authenticationFailed, "\(settings): no token by \(settings.grant): \(words)\(advice)", phase: .authenticating,
       underlying: refusal)
     error.status = refusal.status
+    error.body = refusal.body
     return error
   }
 }

@@ -1,9 +1,27 @@
 import ErrandFoundation
 
 /// A refusal as a token endpoint states it (RFC 6749 §5.2).
+///
+/// Facebook and Google's APIs state an object: `{"error":{"type":"OAuthException","message":"…","code":100}}`.
 struct StatedRefusal: Decodable {
-  let error: String
-  let error_description: String?
+  private enum CodingKeys: CodingKey { case error, error_description, message }
+
+  let code: String
+  let detail: String?
+
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    let error = try members.decode(JSONValue.self, forKey: .error)
+    let code = Self.word(error) ?? ["type", "status", "code", "message"].lazy.compactMap { Self.word(error[$0]) }.first
+    guard let code else {
+      throw DecodingError.dataCorruptedError(forKey: .error, in: members, debugDescription: "no word for the error")
+    }
+    self.code = code
+    let texts = [.error_description, .message].lazy.compactMap { try? members.decode(String.self, forKey: $0) }
+    detail = texts.first ?? error["message"]?.string
+  }
+
+  private static func word(_ value: JSONValue?) -> String? { value?.string ?? value?.int.map(String.init) }
 }
 
 /// A token as a token endpoint states it (RFC 6749 §5.1).
@@ -60,16 +78,25 @@ struct LenientNumber: Decodable, Sendable {
 
 /// The answer to a request for a device code (RFC 8628 §3.2).
 struct DeviceCode: Decodable, Sendable {
-  let device_code: String
-  let user_code: String
-  let verification_uri: URL
-  let verification_uri_complete: URL?
-  let expires_in: LenientNumber
-  let interval: LenientNumber?
+  private enum CodingKeys: CodingKey {
+    case device_code, user_code, verification_uri, verification_url, verification_uri_complete, expires_in, interval
+  }
 
-  var prompt: OAuth2.DevicePrompt {
-    OAuth2.DevicePrompt(
-      userCode: user_code, verificationURL: verification_uri, completeURL: verification_uri_complete,
-      lifetime: .seconds(expires_in.value))
+  let code: String
+  let prompt: OAuth2.DevicePrompt
+  let interval: Double?
+
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    code = try members.decode(String.self, forKey: .device_code)
+    interval = try members.decodeIfPresent(LenientNumber.self, forKey: .interval)?.value
+    // Google calls it `verification_url`.
+    let page =
+      try members.decodeIfPresent(URL.self, forKey: .verification_url)
+      ?? members.decode(URL.self, forKey: .verification_uri)
+    prompt = OAuth2.DevicePrompt(
+      userCode: try members.decode(String.self, forKey: .user_code), verificationURL: page,
+      completeURL: try members.decodeIfPresent(URL.self, forKey: .verification_uri_complete),
+      lifetime: .seconds(try members.decode(LenientNumber.self, forKey: .expires_in).value))
   }
 }

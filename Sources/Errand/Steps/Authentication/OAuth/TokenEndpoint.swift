@@ -17,30 +17,38 @@ struct TokenEndpoint: Sendable {
     let exchange = OAuth2.Exchange(
       url: settings.tokenURL, client: settings.client, parameters: parameters, headers: settings.headers)
     let request = try settings.tokenRequest?(exchange) ?? exchange.request()
-    let secrets = SentSecrets(exchange, request, context.redaction)
-    let response = try await context.send(request)
-    let body = try await response.body.collect()
-    let token = try token(in: body, of: response, secrets, now: context.now)
+    let answer = try await answer(to: request, for: exchange, context)
+    let token = try token(in: answer, now: context.now)
     // It would be stored, and then fail every call.
     guard token.value.isBearerToken else {
-      throw Self.failure("its access_token is empty, or has a character that no header may have", response)
+      throw answer.failure(
+        "its access_token is empty, or has a character that no header may have: set OAuth2.tokenParser to read another")
     }
     return token
   }
 
-  private func token(
-    in body: Data, of response: HTTPResponse, _ secrets: SentSecrets, now: Date
-  ) throws -> AccessToken {
-    if let parse = settings.tokenParser { return try parse(response, body, now) }
-    guard response.status.kind == .success else { throw failure(response, body, secrets) }
+  private func answer(
+    to request: HTTPRequest, for exchange: OAuth2.Exchange, _ context: RefreshContext
+  ) async throws -> TokenAnswer {
+    let secrets = SentSecrets(exchange, request, context.redaction)
+    let response = try await context.send(request)
+    return TokenAnswer(
+      response: response, data: try await response.body.collect(), secrets: secrets, redaction: context.redaction)
+  }
+
+  private func token(in answer: TokenAnswer, now: Date) throws -> AccessToken {
+    if let parse = settings.tokenParser { return try parse(answer.response, answer.data, now) }
+    guard answer.response.status.kind == .success else { throw answer.refusal ?? answer.failure }
     do {
-      return try JSONDecoder().decode(StatedToken.self, from: body).token(now)
-    } catch let refusal as OtherType {
-      throw Self.failure("its token is of the type '\(refusal.type.shortened)', and not a bearer token", response)
+      return try JSONDecoder().decode(StatedToken.self, from: answer.json).token(now)
+    } catch let other as OtherType {
+      throw answer.failure(
+        "its token is of the type '\(other.type.shortened)', and not a bearer token: "
+          + "set OAuth2.tokenParser if it is sent as one")
     } catch {
       // Some servers refuse with 200. The error of the decoder may quote what it read.
-      throw refusal(response, body, secrets)
-        ?? Self.failure("its answer has no access_token (RFC 6749 §5.1): give a tokenParser", response)
+      throw answer.refusal
+        ?? answer.failure("its answer has no access_token (RFC 6749 §5.1): set OAuth2.tokenParser to read it")
     }
   }
 
@@ -51,43 +59,14 @@ struct TokenEndpoint: Sendable {
     let exchange = OAuth2.Exchange(
       url: url, client: settings.client, parameters: parameters, headers: settings.headers)
     let request = try exchange.request()
-    let secrets = SentSecrets(exchange, request, context.redaction)
-    let response = try await context.send(request)
-    let body = try await response.body.collect()
-    guard response.status.kind == .success else { throw failure(response, body, secrets) }
+    let answer = try await answer(to: request, for: exchange, context)
+    guard answer.response.status.kind == .success else { throw answer.refusal ?? answer.failure }
     do {
-      return try JSONDecoder().decode(DeviceCode.self, from: body)
+      return try JSONDecoder().decode(DeviceCode.self, from: answer.json)
     } catch {
-      throw refusal(response, body, secrets)
-        ?? TaskError(
-          .authenticationFailed, "the answer of \(Redaction.standard(url)) has no device code (RFC 8628 §3.2)",
-          phase: .authenticating, underlying: error)
+      throw answer.refusal
+        ?? answer.failure("its answer has no device code (RFC 8628 §3.2): check the URL of .deviceCode(at:)")
     }
-  }
-
-  /// The refusal that a response states; nil where it states none, as a page of text.
-  private func refusal(_ response: HTTPResponse, _ body: Data, _ secrets: SentSecrets) -> (any Error)? {
-    guard let stated = try? JSONDecoder().decode(StatedRefusal.self, from: body) else { return nil }
-    // Some servers repeat what they refuse.
-    return OAuth2.Refusal(
-      code: secrets.hidden(inCode: stated.error), detail: stated.error_description.map { secrets.hidden(in: $0) },
-      status: response.status, type: response.mediaType)
-  }
-
-  /// The error for a status that is no success.
-  private func failure(_ response: HTTPResponse, _ body: Data, _ secrets: SentSecrets) -> any Error {
-    if let refusal = refusal(response, body, secrets) { return refusal }
-    var error = TaskError(
-      .authenticationFailed, "the token endpoint \(Redaction.standard(response.url)) answered \(response.status)",
-      phase: .authenticating)
-    error.status = response.status
-    return error
-  }
-
-  private static func failure(_ reason: String, _ response: HTTPResponse) -> TaskError {
-    TaskError(
-      .authenticationFailed, "no token came from \(Redaction.standard(response.url)): \(reason)", phase: .authenticating
-    )
   }
 }
 

@@ -1,0 +1,92 @@
+import ErrandFoundation
+
+/// The answer of a token endpoint: as it came, and as its errors show it.
+struct TokenAnswer: Sendable {
+  let response: HTTPResponse
+  let data: Data
+  /// The secrets of the request, which the answer may repeat.
+  let secrets: SentSecrets
+  let redaction: Redaction
+
+  /// The answer as JSON. Some servers answer with a form, as they did before RFC 6749: GitHub, and Facebook for years.
+  var json: Data {
+    guard let form, let json = try? JSONEncoder().encode(form) else { return data }  // texts: there is nothing to fail
+    return json
+  }
+
+  private var form: [String: String]? {
+    let text = String(decoding: data, as: UTF8.self)
+    guard !text.beginsAsJSON, text.contains("="), !text.contains("<") else { return nil }
+    var members: [String: String] = [:]
+    for pair in text.split(whereSeparator: { $0 == "&" || $0.isNewline }) {
+      let name = pair.prefix { $0 != "=" }
+      members[Redaction.unescaped(name)] = Redaction.unescaped(pair.dropFirst(name.count + 1))
+    }
+    return members
+  }
+
+  /// The body for people, without secrets; empty if it is not text, or if the redaction hides bodies of its type.
+  private var body: Data {
+    let type = response.mediaType
+    guard !redaction.hidesBody(of: type), !redaction.hidesBody(of: .json), !data.contains(0) else { return Data() }
+    let text = PayloadCoding.text(data, type)
+    // An app that has its own traffic shown is not asking for its tokens to be shown.
+    let shown = redaction.inFull(body: Redaction.standard.inFull(body: text, type), type)
+    return Data(secrets.hidden(in: shown).utf8)
+  }
+
+  /// The refusal that the answer states; nil if it states none, as a page of text.
+  var refusal: OAuth2.Refusal? {
+    guard let stated = try? JSONDecoder().decode(StatedRefusal.self, from: json) else { return nil }
+    // Some servers repeat what they refuse.
+    return OAuth2.Refusal(
+      code: secrets.hidden(inCode: stated.code), detail: stated.detail.map { secrets.hidden(in: $0) },
+      status: response.status, type: response.mediaType, body: body)
+  }
+
+  /// The error for a status other than success without a refusal.
+  var failure: TaskError {
+    let body = body
+    let words = redaction.summary(of: body, type: response.mediaType)
+    let advice = OAuth2.advice(for: nil, response.status).map { ": \($0)" } ?? ""
+    return error(
+      "the token endpoint \(Redaction.standard(response.url)) answered \(response.status)"
+        + (words.isEmpty ? "" : ": \(words)") + advice, body)
+  }
+
+  /// The error for an answer without a token.
+  func failure(_ reason: String) -> TaskError {
+    error("no token came from \(Redaction.standard(response.url)): \(reason)", body)
+  }
+
+  private func error(_ reason: String, _ body: Data) -> TaskError {
+    var error = TaskError(.authenticationFailed, reason, phase: .authenticating)
+    error.status = response.status
+    error.body = body
+    return error
+  }
+}
+
+extension OAuth2 {
+  /// The setting to look at after a refusal; nil if none is likelier than the others.
+  static func advice(for code: String?, _ status: HTTPStatus) -> String? {
+    switch code {
+    case "invalid_client": "check OAuth2.client: its id, its secret, and its placement (.header or .body)"
+    case "invalid_scope": "check OAuth2.scopes"
+    case "invalid_target": "check OAuth2.parameters"
+    case "unsupported_grant_type", "unauthorized_client": "check OAuth2.grant"
+    case "invalid_grant", "authorization_pending", "slow_down", "expired_token", "access_denied": nil
+    default: advice(for: status)
+    }
+  }
+
+  private static func advice(for status: HTTPStatus) -> String? {
+    switch status.code {
+    case 401, 403: "check OAuth2.client: its id, its secret, and its placement (.header or .body)"
+    case 300..<400, 404, 405, 410: "check OAuth2.tokenURL"
+    case 400..<500 where status.code != 408 && status.code != 429:
+      "set OAuth2.tokenRequest if the server wants another request"
+    default: nil
+    }
+  }
+}
