@@ -233,7 +233,7 @@ extension Redaction {
     }
     let text = PayloadCoding.inUTF8(body, type)
     let title = type?.essence == "text/html" ? Self.title(ofPage: text) : nil
-    return excerpt(of: title ?? text, type: type, count: 200, isRefusal: true)
+    return excerpt(of: title ?? text, type: type, count: 200)
   }
 
   /// JSON with what is hidden in it by its place.

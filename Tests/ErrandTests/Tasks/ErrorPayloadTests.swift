@@ -72,7 +72,7 @@ import Testing
       let error = await #expect(throws: TaskError.self) { try await PlainTask().on(server).run() }
       #expect(error?.description.contains("hunter2") == false)
     }
-    let odd = try await decodingError(of: Data(#"{"code":"hunter2"}"#.utf8), "application/json")
+    let odd = try await decodingError(of: Data(#"{"code":"hunter2","redirect_uri":"/"}"#.utf8), "application/json")
     #expect(odd.reason.contains("code") && !odd.reason.contains("hunter2"))
   }
 

@@ -1,14 +1,13 @@
 import ErrandFoundation
 
-/// Hides the values of secret members in JSON, whatever they hold: of secret names, and at secret places.
+/// Hides the values of secret members in JSON, whatever they hold: of secret names, and at secret places. Their types stay.
 ///
 /// It works on the bytes and needs no valid document, so that a body that is cut off, or not quite JSON, is redacted
 /// too, in time that grows with its size alone.
 struct JSONRedactor {
   private let bytes: [UInt8]
   private let redaction: Redaction
-  /// True where the member `code` says why a request was refused.
-  private let isRefusal: Bool
+  private lazy var signs = ExchangeSigns(bytes)
   private var position = 0
   /// The paths that lead on from the container around `position`, and from those around it.
   private var inside: SecretPlaces
@@ -16,9 +15,8 @@ struct JSONRedactor {
   /// Those that lead on from the value that comes next.
   private var ahead: SecretPlaces?
 
-  init(_ text: String, _ redaction: Redaction, isRefusal: Bool = false) {
+  init(_ text: String, _ redaction: Redaction) {
     bytes = Array(text.utf8)
-    self.isRefusal = isRefusal
     self.redaction = redaction
     inside = redaction.places
   }
@@ -35,22 +33,34 @@ struct JSONRedactor {
         result.append(bytes[start])
         continue
       }
-      skipString(toEndOfLine: true)
+      skipString()
       let name = bytes[start..<position]
       let isMember = skipColon()
       result.append(contentsOf: bytes[start..<position])
-      guard isMember, position < bytes.count, isSecret(Self.unescaped(name)) else { continue }
+      guard isMember, position < bytes.count, let kind = secretKind(of: Self.unescaped(name)) else { continue }
       ahead = nil
-      skipValue()
-      result.append(contentsOf: "\"\(Redaction.mark)\"".utf8)
+      let value = HiddenValue(
+        bytes, from: position, quote: .init(mark: Self.quote, escapes: 0), keepsNumbers: kind == .plural)
+      result.append(contentsOf: value.shown)
+      position = value.end
     }
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// True for the name of a member whose value is hidden; what leads on from it is ahead otherwise.
-  private mutating func isSecret(_ name: String) -> Bool {
+  /// The kind of a member whose value, which is next, is hidden; nil for any other, which `ahead` leads into.
+  private mutating func secretKind(of name: String) -> SecretKind? {
     if !inside.isEmpty { ahead = inside.within(name) }
-    return redaction.hidesMember(name, ofRefusal: isRefusal) || ahead?.isReached == true
+    if ahead?.isReached == true { return .secret }
+    let kind = redaction.kind(of: name)
+    return kind != .plain && kind.hidesMember(textAhead, signs) ? kind : nil
+  }
+
+  /// The text that is next, with its escapes; nil if something else is.
+  private var textAhead: ArraySlice<UInt8>? {
+    guard bytes[position] == Self.quote else { return nil }
+    var end = position + 1
+    while end < bytes.count, bytes[end] != Self.quote { end += bytes[end] == UInt8(ascii: "\\") ? 2 : 1 }
+    return bytes[(position + 1)..<min(end, bytes.count)]
   }
 
   /// Into the object or array that begins with this byte, or out of the one that ends with it. Its elements are where it is.
@@ -117,10 +127,10 @@ struct JSONRedactor {
 
   /// Past the string that begins here, or to the end where it is cut off. A line break in it is a fault: one of a name or a value ends it
   /// where another document, or an empty line, follows; one of a secret is hidden with it.
-  private mutating func skipString(toEndOfLine: Bool = false) {
+  private mutating func skipString() {
     position += 1
     while position < bytes.count, bytes[position] != Self.quote {
-      if toEndOfLine, endsDocument { return }
+      if endsDocument { return }
       position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
     }
     position = min(position + 1, bytes.count)
@@ -141,33 +151,6 @@ struct JSONRedactor {
 
   private mutating func skipBlanks() {
     while position < bytes.count, Self.isBlank(bytes[position]) { position += 1 }
-  }
-
-  /// Past a string, a number, a literal, or an array or object with all that is in it.
-  private mutating func skipValue() {
-    var depth = 0
-    while position < bytes.count {
-      switch bytes[position] {
-      case Self.quote: skipString()
-      case UInt8(ascii: "{"), UInt8(ascii: "["):
-        depth += 1
-        position += 1
-      case UInt8(ascii: "}"), UInt8(ascii: "]"):
-        guard depth > 0 else { return }
-        depth -= 1
-        position += 1
-      case UInt8(ascii: ",") where depth == 0: return
-      case _ where depth == 0: return skipLiteral()
-      default: position += 1
-      }
-      if depth == 0 { return }
-    }
-  }
-
-  private mutating func skipLiteral() {
-    while position < bytes.count, !Self.isBlank(bytes[position]), !",}]".utf8.contains(bytes[position]) {
-      position += 1
-    }
   }
 
   /// A name as it is meant: `"pass\u0077ord"` is a password too.

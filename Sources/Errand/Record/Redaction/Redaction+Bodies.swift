@@ -23,10 +23,8 @@ extension Redaction {
     return inFull(body: text, type)
   }
 
-  /// The beginning of a body on one line, at most `count` characters of it; empty where it is no text, or is hidden.
-  ///
-  /// - Parameter isRefusal: Whether it is the body of a refused response, whose `code` is the reason.
-  package func excerpt(of data: Data, type: MediaType?, count: Int, isRefusal: Bool = false) -> String {
+  /// The beginning of a body on one line, at most `count` characters of it; empty if it is not text, or is hidden.
+  package func excerpt(of data: Data, type: MediaType?, count: Int) -> String {
     guard type?.isText ?? true, !hidesBody(of: type) else { return "" }
     // A name stands before its value, so that the part can be redacted without the rest; four bytes are a character.
     let part = data.prefix(count * 16)
@@ -34,7 +32,7 @@ extension Redaction {
     guard let text = (0..<4).lazy.compactMap({ String(data: part.dropLast($0), encoding: .utf8) }).first else {
       return ""
     }
-    return line(inFull(body: text, type, isRefusal: isRefusal), count: count)
+    return line(inFull(body: text, type), count: count)
   }
 
   /// Text on one line, at most `count` characters of it.
@@ -43,21 +41,13 @@ extension Redaction {
     return line.count > count ? line.prefix(count) + "…" : line
   }
 
-  /// A body with its secrets hidden. `code` is the reason of a refusal, as a member of its JSON. The secret of this name, an authorization
-  /// code (RFC 6749 §4.1.2), is in URLs and in forms, and hidden there.
-  func inFull(body text: String, _ type: MediaType?, isRefusal: Bool = false) -> String {
-    let (isForm, isJSON) = (type?.essence == MediaType.form.rawValue, text.beginsAsJSON)
+  /// A body with its secrets hidden.
+  func inFull(body text: String, _ type: MediaType?) -> String {
     // JSON may be sent under the name of a form, as `curl -d` does.
-    if isForm, !isJSON { return pairs(text[...]) }
+    if type?.essence == MediaType.form.rawValue, !text.beginsAsJSON { return pairs(text[...]) }
     guard !names.isEmpty || !places.isEmpty else { return text }
-    let isRefusal = isRefusal && isJSON && !isForm
-    var json = JSONRedactor(text, self, isRefusal: isRefusal)
-    return shown(json.redacted(), depth: 0, isRefusal: isRefusal)
-  }
-
-  /// True where the value of a member of JSON is hidden.
-  func hidesMember(_ name: String, ofRefusal isRefusal: Bool) -> Bool {
-    isSecret(name) && !(isRefusal && names.isReason(name.utf8))
+    var json = JSONRedactor(text, self)
+    return shown(json.redacted(), depth: 0)
   }
 
   /// The text in place of a body that is too large.

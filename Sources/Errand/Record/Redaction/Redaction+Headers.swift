@@ -47,7 +47,21 @@ extension Redaction {
   }
 
   /// True for fields that never go to another origin by themselves, whatever is shown of them: by their names alone.
-  func keepsHome(_ field: HTTPHeaderName) -> Bool { hidesValue(of: field) || Redaction.standard.hidesValue(of: field) }
+  func keepsHome(_ field: HTTPHeaderName) -> Bool {
+    hidesValue(of: field) || Redaction.standard.hidesValue(of: field) || Self.mayNameSecret(field.rawName)
+  }
+
+  /// True for a name that contains the name of a secret. More than people are spared: what is wrongly kept from another origin
+  /// harms less than what is wrongly sent to it.
+  static func mayNameSecret(_ name: String) -> Bool { suspicious.kind(of: name.utf8) != .plain }
+
+  private static let suspicious = SecretNames(
+    [],
+    parts: [
+      "token", "secret", "passw", "passphrase", "signature", "session", "credential", "authorization", "assertion",
+      "passcode", "jwt", "api_key", "access_key", "private_key", "subscription_key", "application_key", "account_key",
+      "master_key", "functions_key", "signing_key", "encryption_key",
+    ])
 
   /// True for a field of a request that is a credential, whatever is shown of it: it never goes to another origin by itself, and
   /// what one user gets for it is no other's.
@@ -62,13 +76,14 @@ extension Redaction {
   /// True for a field whose value is a credential by its scheme, whatever its name.
   static func hasScheme(_ field: HTTPHeaders.Field) -> Bool { scheme(ofCredential: field) != nil }
 
-  /// True when the values are hidden for the name's sake.
+  /// True when the values are hidden for the name's sake. `Code` is the name of no field of OAuth.
   private func hidesName(_ field: HTTPHeaderName) -> Bool {
     let name = field.rawName
     if !name.hasExtensionPrefix, names.clears(name) { return false }
     guard field != Self.permission else { return false }
     return names.remembering(field) {
-      isSecret(name) || (name.hasExtensionPrefix && isSecret(name.dropFirst(2)))
+      let kinds = [kind(of: name), name.hasExtensionPrefix ? kind(of: name.dropFirst(2)) : .plain]
+      return kinds.contains { $0 != .plain && $0 != .code }
     }
   }
 }

@@ -2,15 +2,20 @@ public import ErrandFoundation
 
 /// The one policy that keeps secrets out of everything that a person may read: echo, logs, errors, recordings, exports.
 ///
-/// It is on by default. A name is the same with and without `-`, `_` and capitals; `accessToken`, `access_token` and
-/// `X-Access-Token` are all secret because they contain `token`.
+/// It is on by default. A name is the same with and without `-`, `_` and capitals: `accessToken`, `access_token` and
+/// `X-Access-Token` are secret because they end with `token`. `tokenCount` isn't.
 public struct Redaction: Sendable {
   /// Header fields whose values are hidden.
-  public var headers: Set<HTTPHeaderName> { didSet { names = SecretNames(fields, parts: fragments) } }
+  public var headers: Set<HTTPHeaderName> { didSet { updateNames() } }
   /// Names in headers, queries, forms and JSON bodies whose values are hidden.
-  public var fields: Set<String> { didSet { names = SecretNames(fields, parts: fragments) } }
-  /// Parts of such names.
-  public var fragments: Set<String> { didSet { names = SecretNames(fields, parts: fragments) } }
+  ///
+  /// `code` is hidden in OAuth exchanges only, and `key` in JSON only if its value has digits; to hide them everywhere, add them to
+  /// ``fragments``.
+  public var fields: Set<String> { didSet { updateNames() } }
+  /// Parts of such names: every name that contains one is secret. None in ``standard``.
+  public var fragments: Set<String> { didSet { updateNames() } }
+  /// Endings of such names: `token` hides `token` and `accessToken`, but not `tokenCount`.
+  public var endings: Set<String> { didSet { updateNames() } }
   /// Members of JSON bodies whose values are hidden, by the names that lead to them from the root: `customer.email`. `*` stands for any
   /// name, and the elements of an array count as the array: `cards.number` is the number of every card.
   public var paths: Set<String> { didSet { places = SecretPlaces(paths) } }
@@ -24,18 +29,19 @@ public struct Redaction: Sendable {
   private(set) var places: SecretPlaces
   private(set) var types: Set<String>
 
-  /// Hides what has these names, or names with these parts, is at these paths or of these media types, and nothing else but users
-  /// and passwords in URLs.
+  /// Hides values by these names, parts and endings of names, paths and media types, and nothing else but users and passwords in
+  /// URLs.
   public init(
     headers: Set<HTTPHeaderName>, fields: Set<String>, fragments: Set<String> = [], paths: Set<String> = [],
-    bodies: Set<MediaType> = []
+    bodies: Set<MediaType> = [], endings: Set<String> = []
   ) {
     self.headers = headers
     self.fields = fields
     self.fragments = fragments
     self.paths = paths
     self.bodies = bodies
-    names = SecretNames(fields, parts: fragments)
+    self.endings = endings
+    names = SecretNames(fields, parts: fragments, endings: endings)
     places = SecretPlaces(paths)
     types = Set(bodies.map(\.essence))
   }
@@ -47,14 +53,17 @@ public struct Redaction: Sendable {
       "Proxy-Authentication-Info", "X-Auth", "X-Auth-Key", .baggage,
     ],
     fields: [
-      "key", "sig", "code", "assertion", "auth", "pwd", "pass", "jwt", "otp", "sid", "cookie", "cookies", "hmac",
-      "code_verifier", "device_code", "auth_code", "SAMLResponse",
+      "key", "sig", "code", "auth", "pwd", "pass", "otp", "totp", "sid", "cookie", "hmac", "session", "token_id",
+      "code_verifier", "device_code", "auth_code", "authorization_code", "SAMLResponse",
     ],
-    fragments: [
-      "token", "secret", "passw", "passphrase", "signature", "api_key", "access_key", "private_key", "session",
-      "credential", "authorization", "assertion", "passcode", "jwt", "subscription_key", "application_key",
-      "account_key",
-      "master_key", "functions_key", "signing_key", "encryption_key",
+    endings: [
+      "token", "tokens", "secret", "secrets", "secret_id", "password", "passwords", "passwd", "passwort", "passphrase",
+      "passcode", "signature", "signatures", "credential", "credentials", "authorization", "assertion", "jwt", "jwts",
+      "cookies", "session_id", "session_ids", "sess_id", "session_key", "session_cookie", "user_session",
+      "auth_session", "login_session", "verification_code", "recovery_code", "recovery_codes", "backup_code",
+      "backup_codes", "api_key", "api_keys", "access_key", "access_keys", "access_key_id", "private_key", "secret_key",
+      "secret_key_base", "shared_key", "subscription_key", "application_key", "account_key", "master_key",
+      "functions_key", "signing_key", "encryption_key",
     ])
 
   /// Hides nothing but users and passwords in URLs.
@@ -63,10 +72,13 @@ public struct Redaction: Sendable {
   /// The text in place of a hidden value.
   public static let mark = "<redacted>"
 
-  /// True when the value of this name is hidden.
-  package func isSecret(_ name: some StringProtocol, isPair: Bool = false) -> Bool {
-    names.contains(Array(name.utf8), isPair: isPair)
-  }
+  private mutating func updateNames() { names = SecretNames(fields, parts: fragments, endings: endings) }
+
+  /// True when values of this name may be hidden.
+  package func isSecret(_ name: some StringProtocol) -> Bool { kind(of: name) != .plain }
+
+  /// Whether a name is the name of a secret, and of which kind.
+  func kind(of name: some StringProtocol) -> SecretKind { names.kind(of: Array(name.utf8)) }
 
   /// True when the value at this place of a JSON body is hidden, or is within one that is.
   func hidesValue(at place: [any CodingKey]) -> Bool {
@@ -117,9 +129,9 @@ public struct Redaction: Sendable {
     return shown + rest
   }
 
-  func shown(_ text: String, depth: Int, level: Int = 0, isRefusal: Bool = false) -> String {
+  func shown(_ text: String, depth: Int, level: Int = 0) -> String {
     guard text.utf8.contains(where: { "@=:<%\\".utf8.contains($0) }) else { return text }
-    var redactor = TextRedactor(text, redaction: self, depth: depth, level: level, isRefusal: isRefusal)
+    var redactor = TextRedactor(text, redaction: self, depth: depth, level: level)
     return redactor.redacted()
   }
 
@@ -143,8 +155,8 @@ public struct Redaction: Sendable {
 
   /// True where the same names are secret.
   func hidesSame(as other: Redaction) -> Bool {
-    headers == other.headers && fields == other.fields && fragments == other.fragments && paths == other.paths
-      && bodies == other.bodies && credentials == other.credentials
+    headers == other.headers && fields == other.fields && fragments == other.fragments
+      && endings == other.endings && paths == other.paths && bodies == other.bodies && credentials == other.credentials
   }
 
   /// True where values are hidden by their place.
@@ -209,16 +221,20 @@ public struct Redaction: Sendable {
 
   /// `name=value` pairs, the values of secret names hidden, and those that hold pairs with such names themselves.
   func pairs(_ text: Substring) -> String {
-    text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
+    func isSecret(_ name: some StringProtocol, _ value: Substring) -> Bool {
+      kind(of: name).hidesParameter(value.utf8, ExchangeSigns(text.utf8))
+    }
+    return text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
       let name = pair.prefix { $0 != "=" }
       let plainName = Self.unescaped(name)
       // What is no plain name may have the value in it.
       let isHidden = holdsSecret(name, depth: 0)
-      if isSecret(plainName, isPair: true) || isSecret(plainName.behindRoute, isPair: true) {
+      let value = pair.dropFirst(name.count + 1)
+      if isSecret(plainName, value) || isSecret(plainName.behindRoute, value) {
         return plainName.isPlainName && !isHidden ? "\(name)=\(Self.mark)" : Self.mark
       }
       if isHidden { return Self.mark }
-      return holdsSecret(pair.dropFirst(name.count + 1), depth: 0) ? "\(name)=\(Self.mark)" : String(pair)
+      return holdsSecret(value, depth: 0) ? "\(name)=\(Self.mark)" : String(pair)
     }.joined(separator: "&")
   }
 

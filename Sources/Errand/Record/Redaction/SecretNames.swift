@@ -2,6 +2,9 @@
 struct SecretNames: Sendable {
   private let names: Set<[UInt8]>
   private let parts: [[UInt8]]
+  private let endings: [[UInt8]]
+  /// By byte: whether a name that ends with it may have a secret ending.
+  private let mayEnd: [Bool]
   private let filter: SecretFilter
   /// Whether fields are secret that were asked for: mostly the same few, again and again.
   private let known = Known()
@@ -21,10 +24,14 @@ struct SecretNames: Sendable {
   /// The most names that are remembered; a peer may make up any number.
   private static let room = 500
 
-  init(_ names: Set<String>, parts: Set<String>) {
+  init(_ names: Set<String>, parts: Set<String>, endings: Set<String> = []) {
     self.names = Set(names.map { Self.folded($0.utf8) })
     self.parts = parts.map { Self.folded($0.utf8) }
-    filter = SecretFilter(self.names, parts: self.parts)
+    self.endings = endings.map { Self.folded($0.utf8) }.filter { !$0.isEmpty }
+    var mayEnd = Array(repeating: false, count: 256)
+    for byte in (self.endings + Self.tails).compactMap(\.last) + Array("0123456789".utf8) { mayEnd[Int(byte)] = true }
+    self.mayEnd = mayEnd
+    filter = SecretFilter(self.names, parts: self.parts + self.endings)
   }
 
   /// True for text in which nothing is hidden, as far as one pass over it tells.
@@ -67,49 +74,81 @@ struct SecretNames: Sendable {
   /// The most bytes of a value that is remembered.
   private static let longest = 200
 
-  var isEmpty: Bool { names.isEmpty && parts.isEmpty }
+  var isEmpty: Bool { names.isEmpty && parts.isEmpty && endings.isEmpty }
 
-  /// True for a name that is secret, or a part of which is; `isPair` where its value stands behind an equals sign.
-  func contains(_ name: some Collection<UInt8>, isPair: Bool = false) -> Bool {
-    guard !isEmpty, !name.isEmpty else { return false }
+  /// Whether a name is the name of a secret, and of which kind.
+  func kind(of name: some Collection<UInt8>) -> SecretKind {
+    guard !isEmpty, !name.isEmpty else { return .plain }
     let name = Self.folded(name)
-    return isWhole(name) || hasPart(name) || isNested(name, isPair)
+    let kind = kind(ofWhole: name)
+    return kind == .plain ? self.kind(ofNested: name) : kind
   }
 
-  /// True for the name of the reason for a refusal, which is secret elsewhere.
-  func isReason(_ name: some Collection<UInt8>) -> Bool {
-    let name = Self.folded(name)
-    return name == Self.code && !hasPart(name) && !LearnedSecrets.contains(name)
+  private func kind(ofWhole name: [UInt8]) -> SecretKind {
+    if hasPart(name) || LearnedSecrets.contains(name) { return .secret }
+    if names.contains(name) { return SecretKind.ambiguous[name] ?? .secret }
+    guard hasEnding(name) else { return .plain }
+    return name.last == UInt8(ascii: "s") && !name.hasEnding("ss") ? .plural : .secret
   }
 
-  private func isWhole(_ name: [UInt8]) -> Bool { names.contains(name) || LearnedSecrets.contains(name) }
-
-  /// True for the name of a value within others one of which is secret: `login[pwd]`, `login.pwd`, `pins[0]`, `<ns:pwd>`. The code of
-  /// an error or a status is none but in forms: `error.code`, `<soap:Code>`.
-  private func isNested(_ name: [UInt8], _ isPair: Bool) -> Bool {
-    guard name.contains(where: Self.isDivider) else { return false }
-    var isReport = false
+  /// The kind of a name with parts, which is secret if a part is: `login[pwd]`, `login.pwd`, `pins[0]`, `<ns:pwd>`.
+  private func kind(ofNested name: [UInt8]) -> SecretKind {
+    guard name.contains(where: Self.isDivider) else { return .plain }
+    var result = SecretKind.plain
+    var isExchange = false
     for part in name.split(whereSeparator: Self.isDivider).lazy.map(Array.init) {
-      let isReason = isReport && !isPair && part == Self.code && !LearnedSecrets.contains(part)
-      if !isReason, isWhole(part) { return true }
-      if !isReport { isReport = Self.reports.contains(part) }
+      switch kind(ofWhole: part) {
+      case .plain: isExchange = isExchange || Self.exchanges.contains(part)
+      case .code where !isExchange: result = .code
+      case .key: result = .key
+      default: return .secret
+      }
     }
-    return false
+    return result
   }
 
-  private static let code = Array("code".utf8)
-  /// What holds the code of an error or a status.
-  private static let reports = Set(
-    ["error", "errors", "fault", "status", "response", "result", "problem", "soap", "soapenv", "env", "s"]
-      .map { Array($0.utf8) })
+  /// The names of objects that hold the code of an OAuth exchange.
+  private static let exchanges = Set(["oauth", "oauth2", "grant", "oidc", "openid"].map { Array($0.utf8) })
 
   private static func isDivider(_ byte: UInt8) -> Bool { "[].:".utf8.contains(byte) }
 
-  /// True for a name a part of which is secret.
-  func containsPart(of name: some Collection<UInt8>) -> Bool {
-    guard !parts.isEmpty, !name.isEmpty else { return false }
-    return hasPart(Self.folded(name))
+  /// True for a name that needs no other sign to be secret, as in running text: `token: …` and `session: …`, but not `key: …`.
+  func isTelling(_ name: some Collection<UInt8>) -> Bool {
+    guard !isEmpty, !name.isEmpty else { return false }
+    let name = Self.folded(name)
+    return hasPart(name) || hasEnding(name) || (name.count >= 6 && names.contains(name))
   }
+
+  /// True for the name of a secret with others before it, as in `accessToken`, and perhaps one that says which value of it, as in
+  /// `passwordConfirmation`.
+  private func hasEnding(_ name: [UInt8]) -> Bool {
+    guard let last = name.last, mayEnd[Int(last)] else { return false }
+    return ends(name) || Self.withoutTail(name).map(ends) ?? false
+  }
+
+  private func ends(_ name: ArraySlice<UInt8>) -> Bool {
+    endings.contains { name.hasEnding($0) } && !Self.harmless.contains { name.hasEnding($0) }
+  }
+
+  private func ends(_ name: [UInt8]) -> Bool { ends(name[...]) }
+
+  private static func withoutTail(_ name: [UInt8]) -> ArraySlice<UInt8>? {
+    let digits = name.reversed().prefix { (0x30...0x39).contains($0) }.count
+    if digits > 0 { return name.dropLast(digits) }
+    return tails.first { name.hasEnding($0) }.map { name.dropLast($0.count) }
+  }
+
+  /// The words that may follow the name of a secret, and say which of its values this is.
+  private static let tails = [
+    "value", "string", "text", "data", "hash", "digest", "confirmation", "confirm", "confirmed", "repeat", "repeated",
+    "again", "new", "old", "current", "plain", "raw", "encrypted", "pem", "header", "binary", "input",
+  ].map { Array($0.utf8) }
+
+  /// The names of tokens that say where to read on, and grant nothing.
+  private static let harmless = [
+    "pagetoken", "nexttoken", "previoustoken", "prevtoken", "continuationtoken", "synctoken", "skiptoken", "deltatoken",
+    "startingtoken", "paginationtoken", "cursortoken", "changetoken", "resumptiontoken",
+  ].map { Array($0.utf8) }
 
   private func hasPart(_ name: [UInt8]) -> Bool { parts.contains { Self.holds(name, $0) } }
 
@@ -159,5 +198,15 @@ extension HTTPHeaders.Field {
     let bytes = value.utf8
     let sign = Int(bytes.first ?? 0) &* 7 ^ Int(bytes.last ?? 0)
     return (name.rawName.utf8.count &* 11 ^ bytes.count &* 5 ^ sign) & 63
+  }
+}
+
+extension BidirectionalCollection<UInt8> {
+  fileprivate func hasEnding(_ ending: some BidirectionalCollection<UInt8>) -> Bool {
+    count >= ending.count && suffix(ending.count).elementsEqual(ending)
+  }
+
+  fileprivate func hasEnding(_ ending: StaticString) -> Bool {
+    ending.withUTF8Buffer { hasEnding($0) }
   }
 }

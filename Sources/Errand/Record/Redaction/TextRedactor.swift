@@ -5,16 +5,16 @@ import ErrandFoundation
 /// JSON escapes these signs.
 struct TextRedactor {
   let bytes: [UInt8]
-  private let redaction: Redaction
+  let redaction: Redaction
   /// The number of values that this value is nested in.
   private let depth: Int
   /// The number of strings of JSON whose escapes were taken off.
   private let level: Int
-  /// True for JSON whose member `code` says why a request was refused.
-  private let isRefusal: Bool
-  private(set) var position = 0
+  lazy var signs = ExchangeSigns(bytes)
+  lazy var isPropertyList = String(decoding: bytes, as: UTF8.self).contains("<plist")
+  var position = 0
   /// The start of the word that ends at `position`.
-  private var wordStart = 0
+  var wordStart = 0
   /// The ends of the text searched for whole values, and of that searched for users: nothing is searched twice.
   private var valuesSeen = 0
   private var usersSeen = 0
@@ -23,15 +23,14 @@ struct TextRedactor {
   private var stretchesSeen = 0
   /// The text around `position` up to quotation marks and line breaks, as far as it is shown as it is: its start, and that in the result.
   private var stretch = (start: 0, shown: 0)
-  private lazy var tags = ElementTags(bytes)
+  lazy var tags = ElementTags(bytes)
   private var result: [UInt8] = []
 
-  init(_ text: String, redaction: Redaction, depth: Int, level: Int = 0, isRefusal: Bool = false) {
+  init(_ text: String, redaction: Redaction, depth: Int, level: Int = 0) {
     bytes = Array(text.utf8)
     self.redaction = redaction
     self.depth = depth
     self.level = level
-    self.isRefusal = isRefusal
   }
 
   /// The text with every secret replaced.
@@ -56,12 +55,12 @@ struct TextRedactor {
     return String(decoding: result, as: UTF8.self)
   }
 
-  private func isSecret(_ place: Range<Int>) -> Bool {
+  private func kind(_ place: Range<Int>) -> SecretKind {
     let name = bytes[place]
     guard name.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
-      return redaction.names.contains(name, isPair: true)
+      return redaction.names.kind(of: name)
     }
-    return redaction.isSecret(Redaction.unescaped(Substring(decoding: name, as: UTF8.self)), isPair: true)
+    return redaction.kind(of: Redaction.unescaped(Substring(decoding: name, as: UTF8.self)))
   }
 
   /// True for `Authorization` and `Proxy-Authorization`, whose values begin with a scheme.
@@ -69,13 +68,15 @@ struct TextRedactor {
     bytes[place].suffix(13).elementsEqual("authorization".utf8, by: { $0 | 0x20 == $1 })
   }
 
-  private mutating func copy(to end: Int) {
+  mutating func copy(to end: Int) {
     result.append(contentsOf: bytes[position..<end])
     position = end
   }
 
-  private mutating func hide(to end: Int) {
-    if end > position { result.append(contentsOf: Redaction.mark.utf8) }
+  mutating func hide(to end: Int) { replace(to: end, with: end > position ? Array(Redaction.mark.utf8) : []) }
+
+  mutating func replace(to end: Int, with shown: [UInt8]) {
+    result += shown
     position = end
     wordStart = end
     stretch = (end, result.count)
@@ -84,10 +85,12 @@ struct TextRedactor {
   /// `name=value`: a parameter of a URL, a form or a header field, or an attribute of an element.
   private mutating func assignment() {
     let name = placeOfWordBefore
-    let isSecret = isSecret(name)
+    let kind = kind(name)
     copy(to: position + 1)
     wordStart = position
-    if isSecret { return hideValue(hasScheme: isAuthorization(name)) { $0.valueEnd } }
+    if kind != .plain, kind.hidesParameter(valueAhead, signs) {
+      return hideValue(hasScheme: isAuthorization(name)) { $0.valueEnd }
+    }
     let quote = position < bytes.count ? bytes[position] : 0
     let isQuoted = quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'")
     if isQuoted {
@@ -102,6 +105,13 @@ struct TextRedactor {
     if value.utf8.contains(UInt8(ascii: "%")), redaction.holdsSecret(value, depth: depth, level: level) {
       hide(to: end)
     }
+  }
+
+  /// The value that begins here, without its quotation marks.
+  private var valueAhead: ArraySlice<UInt8> {
+    guard position < bytes.count, Self.isQuote(bytes[position]) else { return bytes[position..<valueEnd] }
+    let quote = bytes[position]
+    return bytes[(position + 1)...].prefix { $0 != quote && $0 != UInt8(ascii: "<") }
   }
 
   /// True at `://` or `=`, escaped.
@@ -150,12 +160,9 @@ struct TextRedactor {
   private mutating func colon() {
     if follows("//") { return authority(after: 3) }
     if follows("\\/\\/") { return authority(after: 5) }  // as JSON may write it
-    if hidesMember {
-      copy(to: position + 1)
-      return hideValue { $0.memberEnd }
-    }
-    // In running text a word alone says less than a part: "code: 42" is none.
-    if redaction.names.containsPart(of: bytes[placeOfWordBefore]) {
+    if hidesMember() { return }
+    // In running text a short word says less: "code: 42" is not a secret.
+    if redaction.names.isTelling(bytes[placeOfWordBefore]) {
       copy(to: position + 1)
       // In a string of JSON a line break was an escape, and a value may go on behind it, as that of a key does.
       return hideValue { [level] text in
@@ -210,9 +217,14 @@ struct TextRedactor {
     let nameEnd = end { !Self.isElementByte($0) }
     let name = bytes[start..<nameEnd]
     wordStart = position
-    guard !name.isEmpty, redaction.isSecret(String(decoding: name, as: UTF8.self)) else { return }
+    guard !name.isEmpty else { return }
+    if name.elementsEqual("key".utf8), isPropertyList { return key() }
+    let kind = redaction.names.kind(of: name)
+    guard kind != .plain else { return }
     let close = end { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "<") }
-    guard close < bytes.count, bytes[close] == UInt8(ascii: ">"), bytes[close - 1] != UInt8(ascii: "/") else { return }
+    guard close < bytes.count, bytes[close] == UInt8(ascii: ">"), bytes[close - 1] != UInt8(ascii: "/"),
+      kind.hidesElement(bytes[(close + 1)...].prefix { $0 != UInt8(ascii: "<") }, signs)
+    else { return }
     copy(to: close + 1)
     while position < bytes.count, bytes[position] <= 0x20 { copy(to: position + 1) }
     // Text without an end of its own ends with the next element. What holds elements, or CDATA, ends with the whole then.
@@ -228,16 +240,16 @@ struct TextRedactor {
     let escapes: Int
   }
 
-  private var quoteHere: Quote? {
-    let mark = end { $0 != UInt8(ascii: "\\") }
+  func quote(at place: Int) -> Quote? {
+    let mark = bytes[place...].firstIndex { $0 != UInt8(ascii: "\\") } ?? bytes.count
     guard mark < bytes.count, Self.isQuote(bytes[mark]) else { return nil }
-    return Quote(mark: bytes[mark], escapes: mark - position)
+    return Quote(mark: bytes[mark], escapes: mark - place)
   }
 
   /// Hides a value that begins here, perhaps after blanks: what stands in quotation marks, or else up to `end`.
-  private mutating func hideValue(hasScheme: Bool = false, upTo end: (Self) -> Int) {
+  mutating func hideValue(hasScheme: Bool = false, upTo end: (Self) -> Int) {
     while position < bytes.count, Self.isBlank(bytes[position]) { copy(to: position + 1) }
-    guard let quote = quoteHere else { return hideWord(hasScheme: hasScheme, upTo: end) }
+    guard let quote = quote(at: position) else { return hideWord(hasScheme: hasScheme, upTo: end) }
     copy(to: position + quote.escapes + 1)
     hide(to: self.end(of: quote))
   }
@@ -256,32 +268,13 @@ struct TextRedactor {
     wordStart == position ? placeOfWord(endingAt: endBeforeBlanks) : wordStart..<position
   }
 
-  /// True behind the name of a member whose value is hidden.
-  private var hidesMember: Bool {
-    guard let (name, isEscaped) = quotedName else { return false }
-    return redaction.hidesMember(name, ofRefusal: isRefusal && !isEscaped)
-  }
-
-  /// The name in quotation marks before this place, as in `"name": 1`, and whether it is one in a string.
-  private var quotedName: (name: String, isEscaped: Bool)? {
-    var end = endBeforeBlanks
-    guard wordStart == position, end > 0, Self.isQuote(bytes[end - 1]) else { return nil }
-    let mark = bytes[end - 1]
-    end -= 1
-    let quote = end
-    while end > 0, bytes[end - 1] == UInt8(ascii: "\\") { end -= 1 }
-    let place = placeOfWord(endingAt: end)
-    guard !place.isEmpty, place.lowerBound > 0, bytes[place.lowerBound - 1] == mark else { return nil }
-    return (String(decoding: bytes[place], as: UTF8.self), end < quote || mark != UInt8(ascii: "\""))
-  }
-
-  private var endBeforeBlanks: Int {
+  var endBeforeBlanks: Int {
     var end = position
     while end > 0, Self.isBlank(bytes[end - 1]) { end -= 1 }
     return end
   }
 
-  private func placeOfWord(endingAt end: Int) -> Range<Int> {
+  func placeOfWord(endingAt end: Int) -> Range<Int> {
     var start = end
     while start > 0, Self.isWordByte(bytes[start - 1]) { start -= 1 }
     return start..<end
@@ -303,7 +296,7 @@ struct TextRedactor {
     "oauth", "scram-sha-1", "scram-sha-256", "signature", "token", "vapid",
   ]
 
-  private static func isQuote(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") }
+  static func isQuote(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") }
 
-  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+  static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }

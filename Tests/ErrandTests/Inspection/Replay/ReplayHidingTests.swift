@@ -90,21 +90,66 @@ import Testing
   }
 
   @Test func `a payload that needs what is hidden fails, and says where that is decided`() async throws {
-    struct Session: TaskPayload { let sessionCount: Int }
+    struct Session: TaskPayload { let sessionID: UUID }
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let task = Endpoint<Void, Session>.get("me")
-      let (recording, _) = try transport(file, .once, .json(#"{"sessionCount":3}"#))
-      #expect(try await task.on(server(recording)).download().sessionCount == 3)
+      let (recording, _) = try transport(file, .once, .json(#"{"sessionID":"\#(UUID().uuidString)"}"#))
+      _ = try await task.on(server(recording)).download()
       try await recording.finish()
       let (playing, _) = try transport(file, .once)
       let error = try #require(await taskError { _ = try await task.on(server(playing)).download() })
       #expect(
-        error.code == .decodingFailed && error.reason.contains("at sessionCount: the value does not fit: recorded"))
+        error.code == .decodingFailed && error.reason.contains("at sessionID: the value does not fit: recorded"))
       #expect(error.reason.contains("ReplayOptions.redaction"))
-      let (live, _) = try transport(folder.appendingPathComponent("b.har"), .once, .json(#"{"sessionCount":"x"}"#))
+      let (live, _) = try transport(folder.appendingPathComponent("b.har"), .once, .json(#"{"sessionID":"x"}"#))
       let other = try #require(await taskError { _ = try await task.on(server(live)).download() })
-      #expect(other.reason.hasSuffix("at sessionCount: the value does not fit"))
+      #expect(other.reason.hasSuffix("at sessionID: the value does not fit"))
+    }
+  }
+
+  /// Answers in which names sound like secrets and are not, and secrets of every type.
+  @Test(arguments: [
+    #"{"errors":[{"code":"NAME_UNKNOWN"}]}"#, #"{"country":{"code":"DE"},"sessionCount":3}"#,
+    #"{"usage":{"prompt_tokens":9,"completion_tokens":12,"total_tokens":21}}"#, #"{"items":[],"nextPageToken":"a1b2"}"#,
+    #"{"key":"PROJ-1","fields":{"tokenizer":"bert-2","passwordHint":"a pet","hasPassword":true}}"#,
+    #"{"token_type":"Bearer","expires_in":3600,"authorization_endpoint":"https://id.test/a","secretary":"Ann"}"#,
+  ]) func `an answer without secrets is the same in the second run`(json: String) async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("shop.har")
+      let (recording, _) = try transport(file, .once, .json(json))
+      let task = Endpoint<Void, JSONValue>.get("me")
+      let first = try await task.on(server(recording)).download()
+      try await recording.finish()
+      let (playing, stub) = try transport(file, .once)
+      #expect(try await task.on(server(playing)).download() == first && stub.requests.isEmpty)
+    }
+  }
+
+  private struct Account: TaskPayload {
+    struct Token: TaskPayload { let value: String, days: Double, scopes: [String], isOld: Bool, next: String? }
+    let password: Int
+    let tokens: [Token]
+    let credential: Token
+    let secret: String
+  }
+
+  @Test func `an answer with secrets of every type is decoded in the second run, without them`() async throws {
+    let token = #"{"value":"planted1","days":271.5,"scopes":["planted2"],"isOld":true,"next":null}"#
+    let json = #"{"password":271828,"tokens":[\#(token)],"credential":\#(token),"secret":"planted3"}"#
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("shop.har")
+      let (recording, _) = try transport(file, .once, .json(json))
+      let task = Endpoint<Void, Account>.get("me")
+      #expect(try await task.on(server(recording)).download().password == 271_828)
+      try await recording.finish()
+      let text = try String(contentsOf: file, encoding: .utf8)
+      #expect(!text.contains("planted") && !text.contains("271"))
+      let (playing, _) = try transport(file, .once)
+      let account = try await task.on(server(playing)).download()
+      #expect(account.password == 0 && account.secret == Redaction.mark && account.tokens.count == 1)
+      #expect(account.credential.days == 0 && account.credential.isOld && account.credential.next == nil)
+      #expect(account.credential.scopes == [Redaction.mark] && account.credential.value == Redaction.mark)
     }
   }
 

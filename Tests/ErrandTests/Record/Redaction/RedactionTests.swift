@@ -103,10 +103,10 @@ import Testing
   @Test(arguments: [
     (#"{"password":"s3cret","name":"x"}"#, #"{"password":"<redacted>","name":"x"}"#),
     (
-      #"{"a":{"Access_Token" : "s3\"cret"},"b":[{"key":12.5}]}"#,
-      #"{"a":{"Access_Token" : "<redacted>"},"b":[{"key":"<redacted>"}]}"#
+      #"{"a":{"Access_Token" : "s3\"cret"},"b":[{"otp":12.5}]}"#,
+      #"{"a":{"Access_Token" : "<redacted>"},"b":[{"otp":0}]}"#
     ),
-    (#"{"token":null,"secret":true}"#, #"{"token":"<redacted>","secret":"<redacted>"}"#),
+    (#"{"token":null,"secret":true}"#, #"{"token":null,"secret":true}"#),
     (#"{"password":"s3cre"#, #"{"password":"<redacted>""#),
     (#"{"password":"s3cre\"#, #"{"password":"<redacted>""#),
     (#"{"note":"password"}"#, #"{"note":"password"}"#),
@@ -142,7 +142,7 @@ import Testing
   @Test func `names of one's own are compared without regard to case`() {
     let own = Redaction(headers: ["X-Mine"], fields: ["PIN"])
     #expect(own(["x-mine": "1"])["X-Mine"] == Redaction.mark)
-    #expect(own.body(Data(#"{"pin":1}"#.utf8), type: .json, limit: 100) == #"{"pin":"<redacted>"}"#)
+    #expect(own.body(Data(#"{"pin":1}"#.utf8), type: .json, limit: 100) == #"{"pin":0}"#)
   }
 
   @Test func `nothing is hidden where that was asked for, but for the password in a URL`() throws {
@@ -348,7 +348,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(1))) func `a name of many parts is looked at once`() {
     let name = String(repeating: "a.", count: 40_000) + "s" + String(repeating: ".code", count: 40_000)
-    #expect(!redaction.isSecret(name) && redaction.isSecret(name + ".pwd"))
+    #expect(redaction.kind(of: name) == .code && redaction.kind(of: name + ".pwd") == .secret)
     let escaped = String(repeating: "%3A%2F%2F", count: 30_000)
     #expect(redaction(text: escaped) == escaped)
   }

@@ -11,7 +11,9 @@ struct SentSecrets: Sendable {
   ///   - redaction: The names of what the app keeps secret besides.
   init(_ exchange: OAuth2.Exchange, _ request: HTTPRequest, _ redaction: Redaction) {
     let parameters = exchange.parameters.items
-      .filter { Redaction.standard.isSecret($0.name) || redaction.isSecret($0.name) }.compactMap(\.value)
+      .filter { item in
+        [.standard, redaction].contains { $0.isSecret(item.name) } || Redaction.mayNameSecret(item.name)
+      }.compactMap(\.value)
     let fields = request.headers.filter { redaction.keepsHome($0.name) }.map(\.value)
     // Without the scheme, and without padding, which some leave out.
     let credentials = fields.compactMap { field -> String? in

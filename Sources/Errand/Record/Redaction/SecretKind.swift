@@ -1,0 +1,80 @@
+/// How the name of a value decides whether the value is hidden.
+enum SecretKind: Sendable {
+  /// Nothing secret has this name.
+  case plain
+  /// The value is hidden.
+  case secret
+  /// The plural of a secret: texts are hidden, but a number is a count, as in `total_tokens`.
+  case plural
+  /// `key`, which names API keys and much else: its value decides.
+  case key
+  /// `code`, which is secret in an OAuth exchange and the reason of an error, a country or a product elsewhere.
+  case code
+
+  /// The names that are secret in some places only, without `-`, `_` and capitals.
+  static let ambiguous: [[UInt8]: SecretKind] = [
+    Array("key".utf8): .key, Array("tokenid".utf8): .key, Array("code".utf8): .code,
+  ]
+
+  /// Whether the value of a parameter is hidden, as in a query, a form or running text.
+  func hidesParameter(_ value: some Collection<UInt8>, _ signs: @autoclosure () -> ExchangeSigns) -> Bool {
+    switch self {
+    case .plain: false
+    case .secret, .plural, .key: true
+    case .code: !Self.isShortCode(value) || signs().inParameters
+    }
+  }
+
+  /// Whether the text of an element of XML is hidden.
+  func hidesElement(_ text: some Collection<UInt8>, _ signs: @autoclosure () -> ExchangeSigns) -> Bool {
+    switch self {
+    case .plain: false
+    case .secret, .plural: true
+    case .key: !Self.isPlainKey(text)
+    case .code: signs().inMembers
+    }
+  }
+
+  /// Whether the value of a member of JSON is hidden, as far as it is a text.
+  ///
+  /// - Parameters:
+  ///   - text: The text; nil for any other value.
+  ///   - signs: The signs of an exchange in the surrounding text.
+  ///   - isInString: Whether the JSON stands in a string.
+  func hidesMember(
+    _ text: ArraySlice<UInt8>?, _ signs: @autoclosure () -> ExchangeSigns, isInString: Bool = false
+  ) -> Bool {
+    switch self {
+    case .plain: return false
+    case .secret, .plural: return true
+    case .key: return text.map { !Self.isPlainKey($0) } ?? false
+    case .code:
+      let signs = signs()
+      return (isInString ? signs.inStrings : signs.inMembers) || signs.hasState && text.map(Self.looksRandom) ?? false
+    }
+  }
+
+  /// Whether a code is too short and too plain for one of OAuth: `DE`, `404`, `NAME_UNKNOWN`.
+  private static func isShortCode(_ value: some Collection<UInt8>) -> Bool {
+    value.count <= 12 && !value.isEmpty
+      && value.allSatisfy { isDigit($0) || (0x41...0x5A).contains($0) || "_-.".utf8.contains($0) }
+  }
+
+  /// Whether a key is a name, as in `{"key":"colour","value":"red"}` and `{"key":"PROJ-7"}`, and not an API key.
+  private static func isPlainKey(_ value: some Collection<UInt8>) -> Bool {
+    isShortCode(value) || value.count <= 40 && !value.contains(where: isDigit)
+  }
+
+  /// Whether a text may have been drawn at random: at least 16 characters without whitespace, letters and three digits, or a digit and
+  /// letters of both cases.
+  private static func looksRandom(_ value: ArraySlice<UInt8>) -> Bool {
+    guard value.count >= 16, !value.contains(where: { $0 <= 0x20 }) else { return false }
+    let digits = value.count(where: isDigit)
+    let (small, capital) = (
+      value.contains { (0x61...0x7A).contains($0) }, value.contains { (0x41...0x5A).contains($0) }
+    )
+    return digits >= 3 ? small || capital : digits > 0 && small && capital
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+}
