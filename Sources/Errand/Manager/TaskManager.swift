@@ -143,9 +143,15 @@ public actor TaskManager {
     try startRecording(to: folder, limits)
   }
 
-  /// Stops recording, and returns when all calls that have ended are written, or cannot be. Calls under way are not
-  /// recorded any more.
-  public func endTaskPathRecording() async { await stopRecording() }
+  /// Stops recording, and returns when all calls that have ended are written. Calls under way are not recorded any more.
+  ///
+  /// It waits while another process writes to the folder. It returns early when the surrounding task is cancelled, or when another process
+  /// holds the folder's lock for 10 seconds without writing anything.
+  ///
+  /// - Returns: The number of calls that are missing because the disk failed or calls ended faster than they could be written; also
+  ///   logged.
+  @discardableResult
+  public func endTaskPathRecording() async -> Int { await stopRecording() }
 
   /// The folder of the recordings; nil while calls are not recorded.
   public nonisolated var taskPathURL: URL? { recorder?.url }
@@ -159,7 +165,7 @@ public actor TaskManager {
     return recorder.url
   }
 
-  nonisolated func stopRecording() async { await setRecorder(nil)?.finish() }
+  nonisolated func stopRecording() async -> Int { await setRecorder(nil)?.finish() ?? 0 }
 
   @discardableResult
   private nonisolated func setRecorder(_ recorder: TaskRecorder?) -> TaskRecorder? {

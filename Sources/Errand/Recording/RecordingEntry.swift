@@ -18,6 +18,8 @@ struct RecordingEntry: Codable, Sendable, Equatable {
   var attempts: Int
   /// The size of the file.
   var bytes = 0
+  /// Whether the file is about to be removed; nil if it isn't.
+  var isLeaving: Bool?
 
   static let dateFormat = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 

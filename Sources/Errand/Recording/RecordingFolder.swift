@@ -2,18 +2,18 @@ import ErrandFoundation
 
 /// A folder of recordings with its index, which sessions and processes share.
 ///
-/// Nothing in it is ever partial, and the index is never behind the files: texts are written under hidden names, then
-/// the index is written aside and renamed, then the texts are renamed. A process killed in between leaves an index that
-/// names a hidden text; the next one to look renames it. One session at a time does this, under a lock that the system
-/// releases when a process dies. A folder has one index, for that is what people open; numbers keep the order of all.
+/// No file is ever partial, and every file is in the index. Texts are written under hidden names, the index is replaced, and the texts are
+/// renamed. Only then are old recordings removed, which the index has marked, and it is replaced again: a process that is killed removes no
+/// recording before its successor is safe. The next session renames hidden texts that the index names, removes marked files, and drops entries
+/// without a file. One session at a time writes, under a lock that the system releases when a process dies.
 struct RecordingFolder {
   /// The outcome of writing.
   enum Outcome {
     case written
     /// Another session holds the lock: nothing was written.
     case locked
-    /// Some were written, but not all of them.
-    case incomplete(any Error)
+    /// All but `lost` of them were written, or the old ones could not be removed.
+    case incomplete(any Error, lost: Int)
   }
 
   let url: URL
@@ -21,6 +21,9 @@ struct RecordingFolder {
   private var lastNumber = 0
   /// The version of the index that we know; nil when it has to be read.
   private var stamp: PrivateFolder.Stamp?
+
+  /// Tells whether other sessions have written to the folder since an earlier one; nil without an index.
+  var version: PrivateFolder.Stamp? { (try? PrivateFolder(url))?.stamp(of: Self.indexName) }
 
   /// The default time to wait for a lock that others hold, in milliseconds.
   static let patience = 1000
@@ -80,24 +83,43 @@ struct RecordingFolder {
         problem = problem ?? error  // one that cannot be written does not keep the others
       }
     }
+    var lost = recordings.count - added.count
     let surplus = index.surplus(limits, at: Date())
-    // Before the index: a file without an entry could be anyone's.
-    for entry in surplus { folder.remove(entry.file) }
     let last = surplus.last?.number ?? 0
-    if last > 0 { index.remove { $0.number <= last } }
+    // More than fit may have come at once.
+    let (excess, kept) = (added.filter { $0.number <= last }, added.filter { $0.number > last })
+    for entry in excess { folder.remove(Self.partial(entry.number)) }
+    index.remove { $0.number <= last && $0.number >= added.first?.number ?? .max }
+    index.mark(upTo: last)
     do {
       try commit(folder)
     } catch {
-      for entry in added { folder.remove(Self.partial(entry.number)) }
+      for entry in kept { folder.remove(Self.partial(entry.number)) }
       throw error
     }
-    // More than fit may have come at once.
-    let kept = index.entries.first?.number ?? 0
-    for entry in added where entry.number < kept { folder.remove(Self.partial(entry.number)) }
-    for entry in added where entry.number >= kept {
-      do { try publish(entry, in: folder) } catch { problem = problem ?? error }
+    for entry in kept {
+      do {
+        try publish(entry, in: folder)
+      } catch {
+        problem = problem ?? error
+        lost += 1
+      }
     }
-    return problem.map { .incomplete($0) } ?? .written
+    do {
+      if removeMarked(in: folder) { try commit(folder) }
+    } catch {
+      problem = problem ?? error
+      stamp = nil
+    }
+    return problem.map { .incomplete($0, lost: lost) } ?? .written
+  }
+
+  /// Removes the marked files and their entries, the files first: a file without an entry could be anyone's. Returns whether it removed any.
+  private mutating func removeMarked(in folder: borrowing PrivateFolder) -> Bool {
+    let marked = index.entries.filter { $0.isLeaving == true }
+    for entry in marked { folder.remove(entry.file) }
+    index.remove { $0.isLeaving == true }
+    return !marked.isEmpty
   }
 
   private mutating func commit(_ folder: borrowing PrivateFolder) throws {
@@ -115,7 +137,7 @@ struct RecordingFolder {
   /// Reads the index again if others have written it, and finishes what they did not.
   private mutating func refresh(_ folder: borrowing PrivateFolder, isNew: Bool = false) throws {
     if let stamp, stamp == folder.stamp(of: Self.indexName) { return }
-    index = try Self.index(in: folder, isNew: isNew)
+    index = try Self.index(in: folder, isNew: isNew, knowing: index)
     let names = try Set(FileManager.default.contentsOfDirectory(atPath: url.path))
     var missing: Set<String> = []
     for entry in index.entries where !names.contains(entry.file) {
@@ -126,6 +148,7 @@ struct RecordingFolder {
       }
     }
     if !missing.isEmpty { index.remove { missing.contains($0.file) } }
+    _ = removeMarked(in: folder)
     for name in names where Self.isPartial(name) { folder.remove(name) }
     let numbers = names.compactMap(RecordingEntry.number(of:)).filter(RecordingEntry.isPlausible)
     lastNumber = max(lastNumber, index.lastNumber, numbers.max() ?? 0)
@@ -137,13 +160,16 @@ struct RecordingFolder {
 
   /// The index of the folder; empty where there is none, or a link in its place, which is replaced.
   /// Throws where it cannot be read, and where it is another program's and the folder is new to us.
-  private static func index(in folder: borrowing PrivateFolder, isNew: Bool) throws -> RecordingIndex {
+  private static func index(
+    in folder: borrowing PrivateFolder, isNew: Bool, knowing known: RecordingIndex
+  ) throws -> RecordingIndex {
     let data: Data
     do {
       data = try folder.read(indexName) ?? Data()
     } catch let error where error is PrivateFolder.Refusal || (error as? POSIXError)?.code == .ELOOP {
       return RecordingIndex()
     }
+    if let index = RecordingIndex(data, knowing: known) { return index }
     if data.isEmpty || RecordingIndex.isSound(data) { return RecordingIndex(data) }
     // One that was edited by hand begins as ours do. Nothing of it is lost.
     guard data.first == UInt8(ascii: "[") || !isNew else { throw PrivateFolder.Refusal.anothers(indexName) }

@@ -8,6 +8,20 @@ struct RecordingIndex {
 
   init() {}
 
+  /// Reads an index as ``data`` writes it, without decoding the lines that `known` has; nil for any other.
+  init?(_ data: Data, knowing known: RecordingIndex) {
+    guard data.starts(with: "[\n".utf8), data.count >= 4, data.suffix(2).elementsEqual("]\n".utf8) else { return nil }
+    let knownEntries = Dictionary(zip(known.lines, known.entries)) { first, _ in first }
+    for row in data.dropFirst(2).dropLast(2).split(separator: UInt8(ascii: "\n")) {
+      let line = Data(row.last == UInt8(ascii: ",") ? row.dropLast() : row)
+      let entry = knownEntries[line] ?? (try? JSONDecoder().decode(RecordingEntry.self, from: line))
+      // An unreadable line is not ours.
+      guard let entry, entry.isPlain, entry.number > lastNumber else { return nil }
+      entries.append(entry)
+      lines.append(line)
+    }
+  }
+
   /// Reads an index. An invalid one, as after an edit by hand, counts as empty. An entry that is invalid, or names a
   /// file that no recording can have, is left out.
   init(_ data: Data) {
@@ -33,11 +47,23 @@ struct RecordingIndex {
   var lastNumber: Int { entries.last?.number ?? 0 }
 
   mutating func append(_ entry: RecordingEntry) {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let line = try? encoder.encode(entry) else { return }  // texts and numbers: there is nothing to fail
+    guard let line = Self.line(entry) else { return }
     entries.append(entry)
     lines.append(line)
+  }
+
+  /// Marks the entries up to a number, whose files are about to be removed.
+  mutating func mark(upTo number: Int) {
+    for index in entries.indices.prefix(while: { entries[$0].number <= number }) {
+      entries[index].isLeaving = true
+      lines[index] = Self.line(entries[index]) ?? lines[index]
+    }
+  }
+
+  private static func line(_ entry: RecordingEntry) -> Data? {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return try? encoder.encode(entry)  // texts and numbers: there is nothing to fail
   }
 
   mutating func remove(where isUnwanted: (RecordingEntry) -> Bool) {

@@ -11,9 +11,8 @@ struct Recording: Sendable {
 
 /// Writes each call as a numbered text file, `0001. GET Widget.txt`, and keeps an index of them, `index.json`.
 ///
-/// It writes on a dispatch queue of its own, and no call waits for it: a folder that others lock
-/// delays nothing but the recordings. Calls that end at the same time are written together, in the order in which they
-/// ended.
+/// It writes on its own dispatch queue, and no call waits for it: a folder that others lock delays nothing but the recordings. Calls are
+/// written in batches, in the order in which they ended; between two batches other processes get the folder.
 final class TaskRecorder: Sendable {
   private struct Queue {
     var recordings: [Waiting] = []
@@ -21,14 +20,15 @@ final class TaskRecorder: Sendable {
     var bytes = 0
     /// The number of those before them that were too many, and have numbers all the same.
     var skipped = 0
-    /// The number of recordings that found no room.
-    var dropped = 0
+    /// The number of recordings that found no room, or could not be written.
+    var lost = 0
+    /// How many of them were not logged yet: those that found no room, and the others.
+    var unsaid = (roomless: 0, unwritten: 0)
     var isWriting = false
     var isEnded = false
-    /// The waiters for the end of writing.
-    var waiters: [Waiter<Void>] = []
     /// True after a failure, which is logged once, until writing succeeds again.
     var hasFailed = false
+    var log = TextSink.discard
   }
 
   /// A call that is to be written, and about its bytes.
@@ -46,6 +46,15 @@ final class TaskRecorder: Sendable {
   private let folder: Lock<RecordingFolder>
   private let writer = DispatchQueue(label: "errand.recorder", qos: .utility)
 
+  /// The number of recordings that are written at once.
+  private static let batch = 200
+  /// The default of the next.
+  static let patience = Duration.seconds(10)
+  /// The longest wait for a lock, once the recording has ended, during which no other process writes to the folder.
+  private let patience: Duration
+  /// Counts recordings: queued ones as begun, written and lost ones as ended.
+  private let work = Completion()
+
   /// The most milliseconds that a process waits at exit for its recordings.
   static let patienceAtExit = 1000
 
@@ -57,9 +66,10 @@ final class TaskRecorder: Sendable {
       for _ in 0..<patienceAtExit where TaskRecorder.writers.withLock({ $0 }) > 0 { usleep(1000) }
     } == 0
 
-  init(folder url: URL, limits: RecordingLimits) throws {
+  init(folder url: URL, limits: RecordingLimits, patience: Duration = TaskRecorder.patience) throws {
     self.url = url
     self.limits = limits
+    self.patience = patience
     var folder = RecordingFolder(url)
     do {
       try folder.open()
@@ -93,101 +103,151 @@ final class TaskRecorder: Sendable {
   func record(size: Int, log: TextSink, later make: @escaping @Sendable () -> Recording) {
     let isIdle = queue.withLock { queue -> Bool in
       guard !queue.isEnded else { return false }
+      queue.log = log
       guard queue.bytes < Self.room else {
-        queue.dropped += 1
+        queue.lost += 1
+        queue.unsaid.roomless += 1
         return false
       }
       queue.recordings.append(Waiting(size: size, make: make))
       queue.bytes += size
+      work.begin()
       defer { queue.isWriting = true }
       return !queue.isWriting
     }
     guard isIdle else { return }
     Self.beginWriting()
-    writer.async { self.writeAll(log) }
+    writer.async { self.writeAll() }
   }
 
   /// Ends the recording.
   func end() { queue.withLock { $0.isEnded = true } }
 
-  /// Returns when all that was recorded is written, or cannot be.
-  func finish() async {
-    // The writer ends by itself: it waits for nothing but a folder's lock, and not for long.
-    await answer { waiter in
-      queue.withLock { queue -> Void? in
-        guard queue.isWriting else { return () }
-        queue.waiters.append(waiter)
-        return nil
-      }
-    }
+  /// Returns when all recordings so far are written or lost, or when the surrounding task is cancelled.
+  ///
+  /// - Returns: The number of recordings that are lost.
+  @discardableResult
+  func finish() async -> Int {
+    await work.wait()
+    if queue.withLock({ $0.isEnded }) { sayLosses() }
+    return queue.withLock { $0.lost }
   }
 
-  private func writeAll(_ log: TextSink) {
-    while let waiting = next() { write(waiting, log) }
+  private func writeAll() {
+    var (folderVersion, lastProgress) = (PrivateFolder.Stamp?.none, ContinuousClock.now)
+    while let batch = next() {
+      guard !write(batch) else {
+        lastProgress = .now
+        continue
+      }
+      // Others hold the lock. While they write it is worth the wait.
+      let version = folder.withLock { $0.version }
+      if version != folderVersion { (folderVersion, lastProgress) = (version, .now) }
+      if ContinuousClock.now - lastProgress >= patience { giveUp() }
+    }
     Self.endWriting()
   }
 
-  /// The recordings to write; nil where there are none, and the waiters are resumed.
+  /// The recordings to write next; nil if the queue is empty.
   private func next() -> [Waiting]? {
-    let (recordings, waiters) = queue.withLock { queue -> ([Waiting], [Waiter<Void>]) in
-      let recordings = queue.recordings
-      queue.recordings = []
-      guard recordings.isEmpty else { return (recordings, []) }
-      queue.isWriting = false
-      defer { queue.waiters = [] }
-      return ([], queue.waiters)
+    let (batch, excess) = queue.withLock { queue -> ([Waiting]?, Int) in
+      guard !queue.recordings.isEmpty else {
+        queue.isWriting = false
+        return (nil, 0)
+      }
+      // Of more than are kept, the oldest are counted, and neither made nor written.
+      let excess = limits.count > 0 ? max(0, queue.recordings.count - limits.count) : 0
+      queue.bytes -= queue.recordings.prefix(excess).reduce(0) { $0 + $1.size }
+      queue.skipped += excess
+      let batch = Array(queue.recordings.dropFirst(excess).prefix(Self.batch))
+      queue.recordings.removeFirst(excess + batch.count)
+      return (batch, excess)
     }
-    for waiter in waiters { waiter.resume() }
-    return recordings.isEmpty ? nil : recordings
+    work.end(excess)
+    return batch
   }
 
-  private func write(_ waiting: [Waiting], _ log: TextSink) {
-    // Of more than are kept, the oldest are counted, and neither made nor written.
-    let excess = limits.count > 0 ? max(0, waiting.count - limits.count) : 0
+  /// Writes recordings; false if others hold the lock, and they are queued again.
+  private func write(_ batch: [Waiting]) -> Bool {
     // Made before the folder is locked: other processes wait for it no longer than for the files.
-    let recordings = waiting.dropFirst(excess).map { $0.make() }
-    let skipped = queue.withLock { $0.skipped } + excess
-    var left: [Recording] = []
-    var failure: String?
+    let recordings = batch.map { $0.make() }
+    let skipped = queue.withLock { $0.skipped }
     do {
       switch try folder.withLock({ try $0.write(recordings, after: skipped, limits) }) {
-      case .written: break
-      case .incomplete(let error): failure = Self.words(of: error)
-      case .locked: (left, failure) = (recordings, "another process holds its lock")
+      case .written: succeed(batch)
+      case .incomplete(let error, let lost): fail(Self.words(of: error), batch, lost: lost)
+      case .locked:
+        queueAgain(recordings, insteadOf: batch)
+        return false
       }
     } catch {
-      failure = Self.words(of: error)
+      fail(Self.words(of: error), batch, lost: batch.count)
     }
-    settle(waiting, left, after: skipped)
-    if let failure { fail(failure, log) } else { succeed(log) }
+    return true
   }
 
-  /// Ends a try: what was written takes no room any more, and what is left is kept for another, unless the recording has ended.
-  private func settle(_ tried: [Waiting], _ left: [Recording], after skipped: Int) {
+  private func queueAgain(_ recordings: [Recording], insteadOf batch: [Waiting]) {
+    say("is delayed: another process holds its lock")
+    let made = recordings.map { recording in Waiting(size: recording.text.utf8.count) { recording } }
     queue.withLock { queue in
-      queue.bytes -= tried.reduce(0) { $0 + $1.size }
-      queue.skipped = left.isEmpty ? 0 : skipped
-      guard !left.isEmpty, !queue.isEnded else { return }
-      let waiting = left.map { recording in Waiting(size: recording.text.utf8.count) { recording } }
-      queue.recordings = waiting + queue.recordings
-      queue.bytes += waiting.reduce(0) { $0 + $1.size }
+      queue.recordings = made + queue.recordings
+      queue.bytes += made.reduce(0) { $0 + $1.size } - batch.reduce(0) { $0 + $1.size }
     }
   }
 
-  private func succeed(_ log: TextSink) {
-    let dropped = queue.withLock { queue in
-      defer { (queue.dropped, queue.hasFailed) = (0, false) }
-      return queue.dropped
-    }
-    if dropped > 0 { log.write("recording to \(url.path): \(dropped) calls found no room and are missing") }
+  private func succeed(_ batch: [Waiting]) {
+    end(batch, lost: 0)
+    queue.withLock { $0.hasFailed = false }
+    sayLosses()
   }
 
-  private func fail(_ reason: String, _ log: TextSink) {
-    let isFirst = queue.withLock { queue in
+  private func fail(_ reason: String, _ batch: [Waiting], lost: Int) {
+    say("fails: \(reason)")
+    end(batch, lost: lost)
+  }
+
+  /// Ends recordings, which take no room any more.
+  private func end(_ batch: [Waiting], lost: Int) {
+    queue.withLock { queue in
+      queue.bytes -= batch.reduce(0) { $0 + $1.size }
+      queue.skipped = 0
+      queue.lost += lost
+      queue.unsaid.unwritten += lost
+    }
+    work.end(batch.count)
+  }
+
+  /// Drops what waits, once the recording has ended: a process that was stopped may hold the lock for ever.
+  private func giveUp() {
+    let dropped = queue.withLock { queue -> [Waiting] in
+      guard queue.isEnded else { return [] }
+      defer { queue.recordings = [] }
+      return queue.recordings
+    }
+    if !dropped.isEmpty { end(dropped, lost: dropped.count) }
+  }
+
+  // MARK: The log
+
+  private func say(_ failure: String) {
+    let log = queue.withLock { queue -> TextSink? in
       defer { queue.hasFailed = true }
-      return !queue.hasFailed
+      return queue.hasFailed ? nil : queue.log
     }
-    if isFirst { log.write("recording to \(url.path) fails: \(reason)") }
+    log?.write("recording to \(url.path) \(failure)")
+  }
+
+  private func sayLosses() {
+    let (unsaid, log) = queue.withLock { queue in
+      defer { queue.unsaid = (0, 0) }
+      return (queue.unsaid, queue.log)
+    }
+    if unsaid.roomless > 0 {
+      log.write("recording to \(url.path): \(unsaid.roomless) calls found no room and are missing")
+    }
+    if unsaid.unwritten > 0 {
+      log.write("recording to \(url.path): \(unsaid.unwritten) calls could not be written and are missing")
+    }
   }
 
   static func words(of error: any Error) -> String {
@@ -208,8 +268,9 @@ extension Server {
     try manager.startRecording(to: folder, limits)
   }
 
-  /// Stops recording; see ``TaskManager/endTaskPathRecording()``.
-  public func endTaskPathRecording() async { await manager.stopRecording() }
+  /// Stops recording, and returns the number of calls that are missing; see ``TaskManager/endTaskPathRecording()``.
+  @discardableResult
+  public func endTaskPathRecording() async -> Int { await manager.stopRecording() }
 
   /// The folder of the recordings; nil while calls are not recorded.
   public nonisolated var taskPathURL: URL? { manager.taskPathURL }

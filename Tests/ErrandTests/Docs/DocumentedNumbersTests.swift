@@ -92,6 +92,8 @@ import Testing
   @Test func `how long recordings are waited for, and how many are kept`() throws {
     #expect(RecordingFolder.patience == 1000 && TaskRecorder.patienceAtExit == 1000)
     try check(seeing, says: "a process that exits waits a second for it")
+    #expect(TaskRecorder.patience == .seconds(10))
+    try check(seeing, says: "has held the folder's lock for 10 seconds without writing")
     let limits = RecordingLimits()
     #expect(limits == RecordingLimits(count: 1000, age: .zero, bytes: 256 << 20))
     try check("Sources/Errand/Policies/RecordingStyle.swift", says: "The thousand newest, of any age, up to 256 MiB")

@@ -147,6 +147,58 @@ import Testing
     #expect(try files(in: url) == [".lock", names[0], names[1], names[3], "index.json"])
   }
 
+  @Test func `no old recording is removed before the index of the new ones is there`() throws {
+    let url = URL.newFolder()
+    defer { try? FileManager.default.removeItem(at: url) }
+    var folder = RecordingFolder(url)
+    try folder.open()
+    let limits = RecordingLimits(count: 30)
+    _ = try folder.write((0..<30).map { _ in recording() }, limits)
+    let names = try recordings(in: url)
+    // The disk fails where a process may be killed: nothing can be committed.
+    let obstacle = url.appendingPathComponent(".index.partial")
+    try FileManager.default.createDirectory(
+      at: obstacle.appendingPathComponent("x"), withIntermediateDirectories: true)
+    #expect(throws: POSIXError.self) { try folder.write((0..<30).map { _ in recording() }, limits) }
+    #expect(try recordings(in: url) == names && index(in: url).count == 30)
+    try FileManager.default.removeItem(at: obstacle)
+    _ = try folder.write((0..<30).map { _ in recording() }, limits)
+    #expect(try recordings(in: url) == index(in: url).map(\.file) && index(in: url).count == 30)
+  }
+
+  @Test func `what a killed session was about to remove is removed by the next one`() throws {
+    let url = URL.newFolder()
+    defer { try? FileManager.default.removeItem(at: url) }
+    var (killed, next) = (RecordingFolder(url), RecordingFolder(url))
+    try killed.open()
+    _ = try killed.write((0..<6).map { _ in recording() }, .unlimited)
+    let names = try recordings(in: url)
+    // Killed in the middle of the removal, while the fifth was still hidden.
+    var index = RecordingIndex()
+    for entry in try self.index(in: url) { index.append(entry) }
+    index.mark(upTo: 3)
+    try index.data.write(to: url.appendingPathComponent("index.json"))
+    try FileManager.default.removeItem(at: url.appendingPathComponent(names[0]))
+    try FileManager.default.moveItem(
+      at: url.appendingPathComponent(names[4]), to: url.appendingPathComponent(".0005.partial"))
+    try next.open()
+    #expect(try self.index(in: url).map(\.number) == [4, 5, 6] && recordings(in: url) == Array(names[3...]))
+    #expect(try self.index(in: url).allSatisfy { $0.isLeaving == nil })
+  }
+
+  @Test func `an index is read line by line, and an edited one as a whole`() throws {
+    var index = RecordingIndex()
+    for number in 1...3 { index.append(recording().entry.numbered(number, name: "GET Widget", bytes: 5)) }
+    #expect(RecordingIndex(index.data, knowing: index)?.data == index.data)
+    #expect(RecordingIndex(index.data, knowing: RecordingIndex())?.entries == index.entries)
+    #expect(RecordingIndex(RecordingIndex().data, knowing: index)?.entries == [])
+    for edited in [
+      Data(), Data("[\n7\n]\n".utf8), Data("[{}]\n".utf8), index.data + index.data, index.data.dropLast(2),
+    ] {
+      #expect(RecordingIndex(edited, knowing: index).map(\.entries) == nil)
+    }
+  }
+
   @Test func `a disk on which nothing can be written is said once, fails no call, and is tried again`() async throws {
     try await withFolder { folder in
       let lines = Shared<[String]>([])

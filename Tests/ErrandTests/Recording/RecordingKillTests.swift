@@ -71,6 +71,30 @@
       #expect(try index(in: folder).count == 20)
     }
 
+    @Test(.timeLimit(.minutes(5))) func `two processes that record at the same time lose nothing`() async throws {
+      let folder = Self.exitFolder(of: getpid())
+      defer { try? FileManager.default.removeItem(at: folder) }
+      func child() async {
+        await #expect(processExitsWith: .success) {
+          let stub = StubServer(.widget)
+          try await stub.server.recordTaskPath(to: RecordingKillTests.exitFolder(of: getppid()), limits: .unlimited)
+          await withTaskGroup { group in
+            for _ in 0..<8 {
+              group.addTask { for _ in 0..<250 { _ = try? await GetWidget().on(stub.server).download() } }
+            }
+          }
+          let lost = await stub.server.endTaskPathRecording()
+          exit(lost == 0 ? EXIT_SUCCESS : EXIT_FAILURE)
+        }
+      }
+      async let first: Void = child()
+      async let second: Void = child()
+      _ = await (first, second)
+      let entries = try index(in: folder)
+      #expect(entries.map(\.number).elementsEqual(1...4000))
+      #expect(try files(in: folder).count == 4002, "with the index and the lock")
+    }
+
     @Test(.timeLimit(.minutes(10)), arguments: [20, 1000])
     func `a process that is killed while it records leaves no partial file, and an index that matches`(
       recordings: Int

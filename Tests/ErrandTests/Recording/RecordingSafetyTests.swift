@@ -266,15 +266,81 @@ import Testing
       close(lock)
       await stub.server.recorded()
       #expect(try index(in: folder).map(\.url) == (0..<20).map { "https://shop.test/widgets/\($0)" })
-      // Nor does it keep the end of the recording for ever.
-      let again = open(folder.appendingPathComponent(".lock").path, O_RDWR | O_CLOEXEC)
-      try #require(flock(again, LOCK_EX) == 0)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10))) func `the end of a recording waits for a lock, however late it is released`()
+    async throws
+  {
+    try await withFolder { folder in
+      let lines = Shared<[String]>([])
+      let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+      try await stub.server.recordTaskPath(to: folder)
+      let lock = lock(in: folder)
+      try #require(flock(lock, LOCK_EX) == 0)
+      for id in 0..<3 { _ = try await GetWidget(id: id).on(stub.server).download() }
+      let end = Task { await stub.server.endTaskPathRecording() }
+      #expect(
+        await eventually { lines.withLock { $0.first?.contains("is delayed: another process holds its lock") == true } }
+      )
+      await Self.pass(.milliseconds(1200))
+      close(lock)
+      #expect(await end.value == 0)
+      #expect(try recordings(in: folder).count == 3 && lines.withLock { $0.count } == 1)
+    }
+  }
+
+  private static func pass(_ time: Duration) async { try? await Task.sleep(for: time) }
+
+  @Test func `a lock that is held without end does not keep the end of a recording, and what is lost is counted`()
+    async throws
+  {
+    try await withFolder { folder in
+      let lines = Shared<[String]>([])
+      let sink = TextSink { line in lines.withLock { $0.append(line) } }
+      let recorder = try TaskRecorder(folder: folder, limits: .unlimited, patience: .milliseconds(100))
+      let lock = lock(in: folder)
+      defer { close(lock) }
+      try #require(flock(lock, LOCK_EX) == 0)
+      let recording = recording()
+      for _ in 0..<300 { recorder.record(size: 10, log: sink) { recording } }
+      recorder.end()
+      #expect(await recorder.finish() == 300)
+      #expect(lines.withLock { $0.last?.hasSuffix("300 calls could not be written and are missing") == true })
+      #expect(try recordings(in: folder).isEmpty)
+    }
+  }
+
+  @Test func `a cancelled task does not wait for the end of a recording`() async throws {
+    try await withFolder { folder in
+      let stub = StubServer(.widget)
+      try await stub.server.recordTaskPath(to: folder)
+      let recorder = try #require(stub.server.manager.recorder)
+      let lock = lock(in: folder)
+      try #require(flock(lock, LOCK_EX) == 0)
       _ = try await GetWidget().on(stub.server).download()
-      let start = ContinuousClock.now
-      await stub.server.endTaskPathRecording()
-      #expect(ContinuousClock.now - start < .seconds(15), "it is waited for a second, and once more")
-      #expect(try recordings(in: folder).count == 20 && lines.withLock { $0 }.last?.contains("lock") == true)
-      close(again)
+      let end = Task { await stub.server.endTaskPathRecording() }
+      end.cancel()
+      #expect(await end.value == 0)
+      #expect(try recordings(in: folder).isEmpty)
+      close(lock)
+      await recorder.finish()
+      #expect(try recordings(in: folder).count == 1, "it is written all the same")
+    }
+  }
+
+  @Test func `what a failing disk loses is counted`() async throws {
+    try await withFolder { folder in
+      let lines = Shared<[String]>([])
+      let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+      try await stub.server.recordTaskPath(to: folder)
+      let obstacle = folder.appendingPathComponent(".index.partial/x")
+      try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+      for _ in 0..<3 { _ = try await GetWidget().on(stub.server).download() }
+      #expect(await stub.server.endTaskPathRecording() == 3)
+      #expect(lines.withLock { $0.count } == 2 && lines.withLock { $0.first?.contains("fails: ") == true })
+      #expect(lines.withLock { $0.last?.hasSuffix(": 3 calls could not be written and are missing") == true })
+      #expect(await stub.server.endTaskPathRecording() == 0, "it records no more")
     }
   }
 

@@ -204,8 +204,8 @@ struct PrivateFolder: ~Copyable {
       if flock(file, LOCK_EX | LOCK_NB) == 0 { return try body(self) }
       guard errno == EWOULDBLOCK || errno == EINTR else { throw Self.failure() }
       guard waited < patience else { return nil }
-      // Others hold it for a millisecond. One that was stopped while it did is not to keep a processor busy.
-      let pause = min(1 + waited / 4, 50)
+      // Others hold it for some milliseconds. If the holder is stopped, this must not keep a processor busy.
+      let pause = min(1 + waited / 4, 20)
       usleep(UInt32(pause) * 1000)
       waited += pause
     }
