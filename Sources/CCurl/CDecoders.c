@@ -59,6 +59,7 @@ static pthread_once_t load_guard = PTHREAD_ONCE_INIT;
 struct cdecoder {
   int32_t format;
   const char *problem;
+  int32_t has_all_content;  // See cdecoder_has_all_content.
   struct cz_stream stream;  // zlib's state points back to it: it must not move.
   void *state;              // brotli's or zstd's.
 };
@@ -132,7 +133,13 @@ static int32_t run_zlib(
   stream->avail_in = in;
   stream->next_out = output;
   stream->avail_out = out;
-  int code = zlib.inflate(stream, CZ_NO_FLUSH);
+  // It stops between blocks, where it says whether the one before was the last; only then the content is known to be complete.
+  int code, is_between;
+  do {
+    code = zlib.inflate(stream, CZ_BLOCK);
+    is_between = code == CZ_OK && (stream->data_type & CZ_BETWEEN_BLOCKS);
+    if (is_between && (stream->data_type & CZ_IN_LAST_BLOCK)) decoder->has_all_content = 1;
+  } while (code == CZ_OK && stream->avail_out > 0 && (stream->avail_in > 0 || is_between));
   *taken = in - stream->avail_in;
   *given = out - stream->avail_out;
   switch (code) {
@@ -222,6 +229,7 @@ void cdecoder_free(cdecoder *decoder) {
 }
 
 int32_t cdecoder_restart(cdecoder *decoder) {
+  decoder->has_all_content = 0;
   switch (decoder->format) {
     case CDECODER_BROTLI: return 0;  // Its streams do not follow one another.
     case CDECODER_ZSTD: return !zstd.ZSTD_isError(zstd.ZSTD_DCtx_reset(decoder->state, CZSTD_RESET_SESSION_ONLY));
@@ -240,6 +248,8 @@ int32_t cdecoder_run(
 }
 
 const char *cdecoder_problem(const cdecoder *decoder) { return decoder->problem; }
+
+int32_t cdecoder_has_all_content(const cdecoder *decoder) { return decoder->has_all_content; }
 
 // MARK: Packing
 

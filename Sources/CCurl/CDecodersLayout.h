@@ -27,6 +27,7 @@ struct cz_stream {
 // What a call of zlib returns, and how it is asked to go on.
 enum : int32_t {
   CZ_NO_FLUSH = 0,
+  CZ_BLOCK = 5,
   CZ_OK = 0,
   CZ_STREAM_END = 1,
   CZ_NEED_DICT = 2,
@@ -40,6 +41,12 @@ enum : int32_t {
   CZ_DEFAULT_COMPRESSION = -1,
   CZ_DEFAULT_MEMORY = 8,
   CZ_DEFAULT_STRATEGY = 0,
+};
+
+// What zlib says in `data_type` after each call: it has read the last block's header, and it is between two blocks.
+enum : int32_t {
+  CZ_IN_LAST_BLOCK = 64,
+  CZ_BETWEEN_BLOCKS = 128,
 };
 
 // What brotli's decoder returns; its errors of memory are those between two numbers.

@@ -174,6 +174,30 @@
       #expect(error?.code == .bodyTooLarge && error?.reason.contains("maximumDecodingRatio") == true)
     }
 
+    @Test(arguments: Framing.allCases)
+    func `zeros after a body are ignored, and a damaged end by a lenient transport`(framing: Framing) async throws {
+      let zeros = PackedSample.gzip + Data(count: 512)
+      let damaged = [PackedSample.gzip.dropLast(8), PackedSample.gzip + Data("junk".utf8)]
+      for isLenient in [false, true] {
+        var configuration = CurlTransport.Configuration()
+        configuration.lenientDecompression = isLenient
+        let mock = try MockServer()
+        let server = Server(remote: Remote(mock.url), transport: try CurlTransport(configuration), environment: [:])
+        let task = PlainTask().on(server).retry(.never)
+        mock.enqueue(framing.answer(zeros, "gzip"))
+        #expect(try await task.downloadData() == PackedSample.text)
+        for body in damaged {
+          mock.enqueue(framing.answer(body, "gzip"))
+          if isLenient {
+            #expect(try await task.downloadData() == PackedSample.text)
+          } else {
+            let error = await #expect(throws: TaskError.self) { try await task.downloadData() }
+            #expect(error?.reason.contains("lenientDecompression") == true)
+          }
+        }
+      }
+    }
+
     @Test func `what a body unpacks to has the limit of the transport, wherever it goes`() async throws {
       let whole = Int64(PackedSample.text.count)
       for (limit, isRefused) in [(whole - 1, true), (whole, false)] {

@@ -47,6 +47,9 @@ int32_t cdecoder_run(
 /// The library's words for the damage; null where it has none.
 const char *_Nullable cdecoder_problem(const cdecoder *decoder);
 
+/// Whether all content of a gzip or zlib member was unpacked, although its check may be missing. Never for the other formats.
+int32_t cdecoder_has_all_content(const cdecoder *decoder);
+
 /// Packs one body as gzip.
 typedef struct cpacker cpacker;
 

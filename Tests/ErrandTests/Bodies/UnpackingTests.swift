@@ -153,6 +153,56 @@
       }
     }
 
+    @Test(arguments: Sample.all)
+    func `ignores zeros after the end`(sample: Sample) throws {
+      for (count, size) in [(1, .max), (1, 1), (10_000, .max), (100, 7)] {
+        #expect(try text([sample.coding], sample.packed + Data(count: count), pieceSize: size) == PackedSample.text)
+        let error = error([sample.coding], sample.packed + Data(count: count) + Data([1]))
+        #expect(error?.reason.contains("lenientDecompression") == true)
+      }
+      #expect(error([sample.coding], sample.packed + Data(count: 1 << 20 + 1))?.code == .badResponse)
+    }
+
+    @Test func `ignores zeros after each of two codings`() throws {
+      let inner = PackedSample.zlib + Data(count: 9)
+      let size = UInt16(inner.count)
+      let stored = Data([1, UInt8(size & 0xFF), UInt8(size >> 8), UInt8(~size & 0xFF), UInt8(~size >> 8)]) + inner
+      #expect(try text([.deflate, .deflate], stored + Data(count: 9), pieceSize: 3) == PackedSample.text)
+    }
+
+    private func leniently(_ coding: ContentCoding, _ packed: Data, pieceSize: Int = .max) throws -> Data {
+      let limits = DecodingLimits(maximumSize: 1 << 30, maximumRatio: 200, isLenient: true)
+      return try chunks(unpacking([coding], limits), of: packed, pieceSize: pieceSize).reduce(Data(), +)
+    }
+
+    @Test(arguments: Sample.all)
+    func `ignores other bytes after the end only if it is lenient`(sample: Sample) throws {
+      for junk in ["x", "<!-- cached -->", "\0\0junk"] {
+        let body = sample.packed + Data(junk.utf8)
+        #expect(error([sample.coding], body)?.reason.contains("lenientDecompression") == true)
+        for size in [.max, 1] { #expect(try leniently(sample.coding, body, pieceSize: size) == PackedSample.text) }
+      }
+      #expect(throws: TaskError.self) {
+        try leniently(sample.coding, sample.packed + Data(repeating: 1, count: 1 << 20 + 1))
+      }
+    }
+
+    @Test(arguments: [(ContentCoding.gzip, PackedSample.gzip, 8), (.deflate, PackedSample.zlib, 4)])
+    func `does without a checksum only if it is lenient`(coding: ContentCoding, packed: Data, checksum: Int) throws {
+      for missing in 1...checksum {
+        let body = packed.dropLast(missing)
+        let error = error([coding], body)
+        #expect(error?.code == .truncatedBody && error?.reason.contains("lenientDecompression") == true, "\(missing)")
+        for size in [.max, 1] { #expect(try leniently(coding, body, pieceSize: size) == PackedSample.text) }
+      }
+      for count in 0..<(packed.count - checksum) {
+        let error = #expect(throws: TaskError.self) { try leniently(coding, packed.prefix(count)) }
+        #expect(error?.code == .truncatedBody && error?.reason.contains("lenient") == false, "after \(count) bytes")
+      }
+      let damaged = packed.dropLast(checksum) + Data(count: checksum)
+      #expect(throws: TaskError.self) { try leniently(coding, damaged) }
+    }
+
     @Test func `what it says and what it is are told apart in words`() {
       #expect(error([.deflate], PackedSample.gzip)?.reason == "the body says deflate and is gzip")
       for (coding, packed) in [(.gzip, PackedSample.zlib), (.gzip, PackedSample.text)] as [(ContentCoding, Data)] {

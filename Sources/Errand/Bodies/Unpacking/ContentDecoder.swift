@@ -8,9 +8,17 @@
       case inside
       /// A member or frame has ended: the body may end here, too.
       case ended
+      /// The last member or frame has ended, and other bytes follow.
+      case padded
     }
 
+    /// The maximum number of bytes that are skipped after the end of a body.
+    private static let mostPadding = 1 << 20
+
     let coding: ContentCoding
+    /// Whether a body may lack its checksum, or be followed by other bytes than zeros.
+    private let isLenient: Bool
+    private var padding = 0
     private var decoder: OpaquePointer?
     private var position = Position.beginning
     /// The error in the bytes after those that were given.
@@ -19,7 +27,10 @@
     /// True when the next run throws, whatever it is given.
     var isDamaged: Bool { damage != nil }
 
-    init(_ coding: ContentCoding) { self.coding = coding }
+    init(_ coding: ContentCoding, isLenient: Bool = false) {
+      self.coding = coding
+      self.isLenient = isLenient
+    }
 
     deinit { if let decoder { cdecoder_free(decoder) } }
 
@@ -28,6 +39,8 @@
       _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(TaskError) -> (taken: Int, given: Int) {
       if let damage { throw damage }
+      if position == .ended, let first = input.first, !mayFollow(first) { position = .padded }
+      if position == .padded { return (taken: try skip(input), given: 0) }
       if position != .inside {
         guard let first = input.first else { return (0, 0) }
         try begin(with: first)
@@ -50,23 +63,43 @@
     /// Ends the input.
     /// Throws ``TaskError`` with code `.truncatedBody` where there ought to be more.
     func finish() throws(TaskError) {
-      guard position != .ended else { return }
+      guard position != .ended, position != .padded else { return }
+      if position == .inside, let decoder, cdecoder_has_all_content(decoder) != 0 {
+        if isLenient { return }
+        throw TaskError(
+          .truncatedBody,
+          "the body ended before the checksum of its \(coding.rawValue), and may be damaged: if the server never sends it whole, set the transport's lenientDecompression",
+          phase: .receiving)
+      }
       throw TaskError(
         .truncatedBody, "the body ended before its \(coding.rawValue) did: a part of it is missing", phase: .receiving)
     }
 
     private func begin(with first: UInt8) throws(TaskError) {
       if position == .ended {
-        guard mayFollow(first) else {
-          throw TaskError(
-            .badResponse, "more bytes follow the end of the \(coding.rawValue) body", phase: .receiving)
-        }
         guard let decoder, cdecoder_restart(decoder) != 0 else { throw Self.outOfMemory }
       } else {
         decoder = cdecoder_create(try format(by: first))
         guard decoder != nil else { throw Self.outOfMemory }
       }
       position = .inside
+    }
+
+    /// Skips what follows the end: zeros, with which files are filled up to whole blocks, and anything else if that is allowed.
+    private func skip(_ input: UnsafeRawBufferPointer) throws(TaskError) -> Int {
+      guard isLenient || input.allSatisfy({ $0 == 0 }) else {
+        throw TaskError(
+          .badResponse,
+          "more bytes follow the end of the \(coding.rawValue) body: to ignore them, set the transport's lenientDecompression",
+          phase: .receiving)
+      }
+      padding += input.count
+      guard padding <= Self.mostPadding else {
+        throw TaskError(
+          .badResponse, "more than \(Self.mostPadding) bytes follow the end of the \(coding.rawValue) body",
+          phase: .receiving)
+      }
+      return input.count
     }
 
     /// True when a member or frame may begin so, after another one (RFC 1952 §2.2, RFC 8878 §3.1).

@@ -27,7 +27,7 @@
     private(set) var given: Int64 = 0
 
     init(_ coding: ContentCoding, after before: DecodingStage?, _ limits: DecodingLimits) {
-      decoder = ContentDecoder(coding)
+      decoder = ContentDecoder(coding, isLenient: limits.isLenient)
       self.before = before
       self.limits = limits
     }

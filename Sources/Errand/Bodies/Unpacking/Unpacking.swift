@@ -130,6 +130,8 @@
 
     let maximumSize: Int64
     let maximumRatio: Int64
+    /// Whether a body may lack its checksum, or be followed by other bytes than zeros.
+    var isLenient = false
 
     /// The error for `decoded` bytes that came of `packed`; nil where that is within the limits.
     @inline(__always)

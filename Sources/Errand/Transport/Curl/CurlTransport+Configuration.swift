@@ -30,6 +30,11 @@
       public var maximumDecodedSize: Int64 = 16 << 30
       /// The maximum ratio of an unpacked body to its bytes on the wire, once it is larger than 16 MB.
       public var maximumDecodingRatio = 200
+      /// Whether a gzip or deflate body may lack its checksum, and any compressed body may be followed by other bytes.
+      ///
+      /// Defaults to `false`: such a body may be truncated or damaged, and fails. Turn it on for a server that never sends it
+      /// whole. A body whose content is incomplete fails either way. Trailing zeros are always ignored. At most 1 MiB may follow.
+      public var lenientDecompression = false
 
       /// The defaults.
       public init() {}
@@ -67,7 +72,8 @@
       let addresses = configuration.addresses.map { (Self.normal($0), $1) }
       self.addresses = Dictionary(addresses, uniquingKeysWith: { $1 })
       decodingLimits = DecodingLimits(
-        maximumSize: configuration.maximumDecodedSize, maximumRatio: Int64(configuration.maximumDecodingRatio))
+        maximumSize: configuration.maximumDecodedSize, maximumRatio: Int64(configuration.maximumDecodingRatio),
+        isLenient: configuration.lenientDecompression)
       idleLifetime = configuration.idleLifetime.nanoseconds
       let pem: Data? = if case .pem(let data) = configuration.tls.authorities { data } else { nil }
       authorities = pem.flatMap { CurlLibrary.takesAuthorities ? nil : MemoryFile($0) }
