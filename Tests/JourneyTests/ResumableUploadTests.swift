@@ -42,6 +42,17 @@ import Testing
     }
   }
 
+  #if os(Linux)
+    @Test func `a file without a size is refused`() async throws {
+      let store = try UploadShop()
+      let error = await #expect(throws: TaskError.self) {
+        try await upload(URL(fileURLWithPath: "/proc/version"), store, by: .tus).run()
+      }
+      #expect(error?.code == .unreadableBody && error?.reason.contains("ResumableUpload(named:") == true)
+      #expect(store.mock.requestCount == 0)
+    }
+  #endif
+
   @Test(arguments: [true, false]) func `after a cut it goes on where the server is`(isTus: Bool)
     async throws
   {

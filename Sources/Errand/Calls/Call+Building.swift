@@ -73,7 +73,7 @@ extension Call {
   /// The body packed, where it is as large as the task or the server says, and not packed already.
   private func packed(_ body: HTTPBody, _ headers: HTTPHeaders) throws -> HTTPBody? {
     guard let threshold = plan.gzipUploadThreshold ?? snapshot.configuration.gzipUploadThreshold, !body.isEmpty,
-      !headers.contains(.contentEncoding), try body.checkedLength().map({ $0 >= threshold }) ?? true
+      !headers.contains(.contentEncoding), try body.checkedLength().map({ $0 >= threshold }) ?? (threshold < .max)
     else { return nil }
     return try body.gzipped()
   }

@@ -60,6 +60,9 @@ public struct HTTPBody: Sendable {
 
   /// The contents of a file, read as they are sent. Opened when the request is sent, again for every attempt. Its media type is that of
   /// its extension unless given.
+  ///
+  /// A file whose size the system doesn't know, such as `/proc/version`, is read to its end, and sent without a length. A file
+  /// whose size changes while it is sent fails the call with `.bodyLengthMismatch`.
   public static func file(_ url: URL, type: MediaType? = nil) -> HTTPBody {
     HTTPBody(.file(url), type: type ?? MediaType(fileExtension: url.pathExtension))
   }
@@ -154,18 +157,25 @@ public struct HTTPBody: Sendable {
   /// The number of bytes, as far as it is known.
   var knownLength: Int { (try? length()).flatMap { $0 }.map { Int($0) } ?? 0 }
 
-  /// The number of bytes: stated, counted or the file's; nil when unknown.
+  /// The number of bytes: stated, counted or the file's; nil when unknown, as for a file of `/proc`.
   /// Throws when the file cannot be read.
   public func length() throws -> Int64? {
     switch storage {
     case .empty: return 0
     case .bytes, .stream: return statedLength
-    case .file(let url):
-      let descriptor = try Self.open(url)
-      defer { close(descriptor) }
-      guard let length = Descriptor.length(of: descriptor) else { throw Failure.unreadable(path: url.path) }
-      return length
+    case .file(let url): return try Self.length(of: url)
     }
+  }
+
+  /// The size of a file; `nil` if the system doesn't know it: the files of `/proc` have no size, and do have content.
+  /// Throws ``Failure`` if the file can't be read.
+  static func length(of file: URL) throws -> Int64? {
+    let descriptor = try open(file)
+    defer { close(descriptor) }
+    guard let length = Descriptor.length(of: descriptor) else { throw Failure.unreadable(path: file.path) }
+    guard length == 0 else { return length }
+    guard let first = Descriptor.bytes(of: descriptor, atMost: 1) else { throw Failure.unreadable(path: file.path) }
+    return first.isEmpty ? 0 : nil
   }
 
   /// Hands every chunk to `sink`, in order.
@@ -187,7 +197,7 @@ public struct HTTPBody: Sendable {
     }
   }
 
-  private static func open(_ url: URL) throws -> Int32 {
+  static func open(_ url: URL) throws -> Int32 {
     // The path of any other URL is no place on this machine.
     guard url.isFileURL else { throw Failure.unreadable(path: "the \(url.scheme ?? "") URL of '\(url.path)'") }
     guard let descriptor = Descriptor.opened(url.path) else { throw Failure.unreadable(path: url.path) }

@@ -28,6 +28,46 @@ import Testing
     }
   }
 
+  @Test func `refuses a part of a web address`() throws {
+    let url = try #require(URL(string: "https://shop.test/etc/passwd"))
+    let error = #expect(throws: TaskError.self) { try HTTPBody.file(url, bytes: .first(1)) }
+    #expect(error?.code == .unreadableBody)
+  }
+
+  #if os(Linux)
+    private static let version = URL(fileURLWithPath: "/proc/version")
+
+    @Test func `a file without a size is read to its end`() async throws {
+      let content = try Data(contentsOf: Self.version)
+      let body = HTTPBody.file(Self.version)
+      #expect(try body.length() == nil && !content.isEmpty)
+      for _ in 0..<2 { #expect(try await sent(body) == content) }
+      let form = MultipartForm([.text("a", "b"), .file("file", Self.version)])
+      let whole = try form.body()
+      #expect(try whole.length() == nil)
+      #expect(try await sent(whole).firstRange(of: content) != nil)
+      let packed = try #require(try body.gzipped())
+      var unpacking = Unpacking([.gzip], DecodingLimits(maximumSize: 1 << 20, maximumRatio: 200), mayBeEmpty: false)
+      unpacking.feed(try await sent(packed))
+      unpacking.feed(nil)
+      guard case .take(let data) = try unpacking.whole(upTo: .max) else { throw CocoaError(.coderReadCorrupt) }
+      #expect(data == content)
+    }
+
+    @Test func `a file without a size has no parts, and its error says so`() {
+      let error = #expect(throws: TaskError.self) { try HTTPBody.file(Self.version, bytes: .first(1)) }
+      #expect(error?.code == .unreadableBody && error?.reason.contains("size") == true)
+    }
+  #endif
+
+  @Test func `an empty file has a size`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      try Data().write(to: file)
+      #expect(try HTTPBody.file(file).length() == 0)
+    }
+  }
+
   @Test func `a part that is not there, a file that is not, and one that was cut are errors`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("file")

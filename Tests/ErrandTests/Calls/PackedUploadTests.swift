@@ -33,6 +33,17 @@ import Testing
       #expect(!plain.headers.contains(.contentEncoding) && plain.body.data?.count == 1000)
     }
 
+    private struct SendStream: ServerPOSTTask {
+      func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
+        .stream { AsyncStream { $0.finish() } }
+      }
+    }
+
+    @Test func `compresses a body of unknown length unless the threshold is the maximum`() async throws {
+      #expect(try await sent(SendStream().gzipped(above: 1000)).headers[.contentEncoding] == "gzip")
+      #expect(try await sent(SendStream().gzipped(above: .max), threshold: 0).headers[.contentEncoding] == nil)
+    }
+
     @Test func `a call overrides the task, and the task overrides the server`() async throws {
       func isPacked(_ task: some ServerTask, threshold: Int? = nil) async throws -> Bool {
         try await sent(task, threshold: threshold).headers[.contentEncoding] == "gzip"

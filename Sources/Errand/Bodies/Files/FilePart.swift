@@ -15,13 +15,17 @@ extension HTTPBody {
   /// - Throws: ``TaskError`` with code `.unreadableBody` for a file that cannot be read, or has none of the range.
   public static func file(_ url: URL, bytes range: ByteRange, type: MediaType? = nil) throws -> HTTPBody {
     let path = url.path
-    let length = try withFile(path) { Descriptor.length(of: $0) } ?? 0
+    guard let length = try HTTPBody.file(url).checkedLength() else {
+      throw TaskError(
+        .unreadableBody, "the system doesn't know the size of \(path), so it can only be sent whole",
+        phase: .preparing, isSurelyNotSent: true)
+    }
     guard range.isValid, let part = range.positions(of: Int(clamping: length)) else {
       throw TaskError(
         .unreadableBody, "\(path) has \(length) bytes, and none of \(range)", phase: .preparing, isSurelyNotSent: true)
     }
     return .composed(length: Int64(part.count), isReplayable: true, type: type) { sink in
-      guard let descriptor = Descriptor.opened(path) else { throw Failure.unreadable(path: path) }
+      let descriptor = try open(url)
       defer { Descriptor.release(descriptor) }
       guard lseek(descriptor, off_t(part.lowerBound), SEEK_SET) >= 0 else { throw Failure.unreadable(path: path) }
       var left = part.count
@@ -30,13 +34,5 @@ extension HTTPBody {
         try await sink(chunk)
       }
     }
-  }
-
-  private static func withFile<Value>(_ path: String, _ body: (Int32) -> Value) throws -> Value {
-    guard let descriptor = Descriptor.opened(path) else {
-      throw TaskError.ofTransfer(Failure.unreadable(path: path))
-    }
-    defer { Descriptor.release(descriptor) }
-    return body(descriptor)
   }
 }

@@ -121,7 +121,10 @@ public final class ResumableUpload: Sendable {
   ///   runs already. What a hook throws, and the closure that gives bytes. `CancellationError` when it was cancelled.
   @discardableResult
   public func run() async throws -> TaskResponse<Data> {
-    try await desk.run(makePlan()) { [self] in try await withRun { try await $0.run() } }
+    try await desk.run(makePlan()) { [self] in
+      if let file { _ = try FileStamp(of: file) }  // first, because the journal of a file of /proc can't be written
+      return try await withRun { try await $0.run() }
+    }
   }
 
   /// Pauses the upload: the request under way ends, but for one that may not be sent twice.

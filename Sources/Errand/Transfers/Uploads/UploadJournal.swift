@@ -24,12 +24,18 @@ struct FileStamp: Codable, Sendable, Hashable {
   private let changeSeconds: Int
   private let changeNanoseconds: Int
 
-  /// The stamp of a plain file.
-  /// Throws ``TaskError`` with code `.unreadableBody` where there is none.
+  /// The stamp of a regular file.
+  /// Throws ``TaskError`` with code `.unreadableBody` if it can't be found, or if the system doesn't know its size.
   init(of file: URL) throws {
     var status = stat()
     guard file.isFileURL, stat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       throw TaskError.ofTransfer(HTTPBody.Failure.unreadable(path: file.path))
+    }
+    guard try status.st_size > 0 || HTTPBody.file(file).checkedLength() != nil else {
+      throw TaskError(
+        .unreadableBody,
+        "the system doesn't know the size of \(file.path), so it can't be uploaded in pieces: give its bytes with ResumableUpload(named:with:by:bytes:)",
+        phase: .preparing, isSurelyNotSent: true)
     }
     let time = status.lastChange
     (length, inode) = (Int64(status.st_size), UInt64(status.st_ino))

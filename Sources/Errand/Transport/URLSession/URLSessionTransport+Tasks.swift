@@ -27,8 +27,9 @@
       switch request.body.storage {
       case .empty: return session.dataTask(with: head)
       case .bytes(let data): return session.uploadTask(with: head, from: data)
-      case .file(let file): return session.uploadTask(with: head, fromFile: file)
-      case .stream: return try await streamTask(head, request.body, in: session)
+      case .file(let file) where try request.body.length() != nil: return session.uploadTask(with: head, fromFile: file)
+      // URLSession would send a file of unknown size without its content.
+      case .file, .stream: return try await streamTask(head, request.body, in: session)
       }
     }
 
