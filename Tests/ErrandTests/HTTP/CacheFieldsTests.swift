@@ -14,6 +14,31 @@ import Testing
     }
   }
 
+  // RFC 9110 §8.8.3: a tag has quotes. Browsers send it back as it came.
+  @Test(arguments: [
+    "abc", "W/abc", "'abc'", "\"abc", "abc\"", "w/\"abc\"", "\"a b\"", "\"a\"b\"", "5d8c72a5:0", "a b", "1-2,gzip",
+    "W/", "{1}",
+  ]) func `reads a malformed tag as a weak one of the same characters`(text: String) throws {
+    let tag = try #require(EntityTag(lenient: " \(text) "))
+    #expect(tag.text == text && tag.isWeak && EntityTag(text) == nil)
+    #expect(tag.matchesWeakly(tag) && !tag.matchesStrongly(tag))
+    #expect(EntityTag("\"abc\"")?.matchesWeakly(tag) == false, "quotes are a part of a tag")
+    #expect(text.contains(",") || EntityTagCondition([text]).names(tag))
+    #expect(DownloadValidator([.eTag: text]) == nil, "never for a range")
+  }
+
+  @Test(arguments: [
+    "", " ", "*", "a, *", "\"a\", \"b\"", "\"a\",", ",", "caf\u{FFFD}", String(repeating: "e", count: 5000),
+  ])
+  func `reads no tag from text that would ask for something else`(text: String) {
+    #expect(EntityTag(lenient: text) == nil)
+  }
+
+  @Test func `reads a sound tag strictly`() throws {
+    #expect(
+      EntityTag(lenient: "\"abc\"") == EntityTag("\"abc\"") && EntityTag(lenient: "W/\"a\"") == EntityTag("W/\"a\""))
+  }
+
   // RFC 9110 §8.8.3.2, the example table.
   @Test(arguments: [
     ("W/\"1\"", "W/\"1\"", false, true), ("W/\"1\"", "W/\"2\"", false, false), ("W/\"1\"", "\"1\"", false, true),

@@ -134,6 +134,19 @@ import Testing
     }
   }
 
+  @Test(arguments: ["abc", "W/abc", "\"abc"]) func `sends a malformed tag back as it came`(tag: String) async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("catalogue")
+      let shop = CachedShop(configure: { $0.cache = nil }) { _, request in
+        request.headers[.ifNoneMatch] == tag
+          ? .status(.notModified, for: request) : .text("a", [.eTag: tag], for: request)
+      }
+      let task = Catalogue(file: file).on(shop.server)
+      try await task.download(to: file, when: .changed)
+      #expect(try await task.download(to: file, when: .changed).isUnchanged)
+    }
+  }
+
   @Test func `validators that would make the request too large are none`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("catalogue")

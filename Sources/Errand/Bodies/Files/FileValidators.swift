@@ -16,9 +16,7 @@ struct FileValidators: Equatable {
   ///   - headers: The header of the response.
   ///   - mark: A mark of its request by the fields that the header names.
   init?(_ headers: HTTPHeaders, mark: (_ varying: [HTTPHeaderName]) -> String) {
-    let eTag = headers.values(for: .eTag).first.flatMap { EntityTag($0) }?.text ?? ""
-    let lastModified =
-      headers.values(for: .lastModified).first.flatMap { EntityTag.mayBeSent($0) ? $0 : nil } ?? ""
+    let (eTag, lastModified) = (headers.tagForCopy?.text ?? "", headers.dateForCopy ?? "")
     guard !eTag.isEmpty || !lastModified.isEmpty, case .fields(let varying) = Vary(headers) else {
       return nil
     }
