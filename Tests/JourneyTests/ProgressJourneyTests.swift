@@ -47,6 +47,17 @@ import Testing
     }
   }
 
+  @Test(arguments: ["aws-chunked", "identity"]) func `the total of a body with an unknown coding is its length`(
+    coding: String
+  ) async throws {
+    let shop = try Shop()
+    shop.mock.enqueue(.data(Data(count: 1000)).header(.contentEncoding, coding))
+    let all = Shared<[TransferProgress]>([])
+    _ = try await PlainTask().progress { progress in all.withLock { $0.append(progress) } }.on(shop.server)
+      .downloadData()
+    #expect(told(all, .down).last?.total == 1000)
+  }
+
   @Test(arguments: ["503", "307"]) func `a body that is watched is sent again, by a retry or a redirect`(status: String)
     async throws
   {

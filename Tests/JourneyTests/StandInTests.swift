@@ -51,6 +51,26 @@ import Testing
     #expect(try await task.run().status == .notModified)
   }
 
+  @Test(arguments: [nil, .ifNoneMatch, .ifModifiedSince] as [HTTPHeaderName?])
+  func `the error for a 304 says whether the request names a copy`(condition: HTTPHeaderName?) async throws {
+    try await keepingFile(.status(304), .status(304), .status(304)) { (shop, file) async throws in
+      var headers: HTTPHeaders = [:]
+      if let condition { headers[condition] = "a" }
+      let task = PlainTask().on(shop.server).headers(headers)
+      let calls: [() async throws -> Void] = [
+        { try await task.download(to: file) }, { try await task.download(to: file, when: .changed) },
+        { _ = try await task.downloadData() },
+      ]
+      for call in calls {
+        let error = await refusal { try await call() }
+        #expect(error?.code == .notModified && error?.status == 304)
+        #expect(
+          error?.reason.contains("the copy that the request names") == (condition != nil), "\(error?.reason ?? "")")
+        #expect(error?.reason.contains("If-None-Match") == (condition == nil))
+      }
+    }
+  }
+
   @Test func `a 206 that was not asked for is not the file`() async throws {
     try await keepingFile(Self.part, Self.part, Self.part) { (shop, file) async throws in
       let task = PlainTask().on(shop.server)

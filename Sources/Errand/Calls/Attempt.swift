@@ -22,8 +22,8 @@ final class Attempt: Sendable {
     var starter: Waiter<Void>?
     /// The number of its requests that may have reached a server, one a hop.
     var sent = 0
-    /// The reason why the part that came is not the one of its request.
-    var unaskedPart: String?
+    /// The reason why a 206 or 304 does not answer its request.
+    var unasked: String?
     /// The last of them, for the cache.
     var lastRequest: HTTPRequest?
     /// True when its own admission or transport said that nothing of the last request was sent.
@@ -155,8 +155,8 @@ final class Attempt: Sendable {
     }
     call.keepCookies(of: response, to: request)  // before its slot is free: the next request sends them
     hold(slot, permit, until: response)
-    if response.status == .partialContent { response.unaskedPart = response.refusedPart(of: request) }
-    if call.showsResponsesToSteps { state.withLock { [part = response.unaskedPart] in $0.unaskedPart = part } }
+    if let reason = response.mismatch(with: request) { response.unasked = reason }
+    if call.showsResponsesToSteps { state.withLock { [reason = response.unasked] in $0.unasked = reason } }
     return response
   }
 
@@ -223,8 +223,9 @@ final class Attempt: Sendable {
 
   private func taken(_ response: consuming HTTPResponse) async -> AttemptResult {
     var outcome = Outcome(call, response)
-    if outcome.response.status == .partialContent {  // a step may have made another response of it
-      outcome.response.unaskedPart = outcome.response.unaskedPart ?? state.withLock { $0.unaskedPart }
+    if outcome.response.status == .partialContent || outcome.response.status == .notModified {
+      // A step may have made another response of it.
+      outcome.response.unasked = outcome.response.unasked ?? state.withLock { $0.unasked }
     }
     if call.delivery.isStream, outcome.isAccepted { return .success(streaming(outcome)) }
     do {

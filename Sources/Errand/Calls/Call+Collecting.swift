@@ -100,6 +100,7 @@ extension Call {
       (outcome.size, outcome.shown) = try await drain(outcome.response.body)
     case .memory, .file, .stream:
       outcome.data = try await gather(outcome.response.body).data
+      try outcome.response.checkPart(size: outcome.data.count)
     }
     outcome.isRead = true
     return outcome

@@ -74,10 +74,11 @@ extension Call {
     guard delivery.wantsBody, !outcome.isWhole, !isFileCurrent(outcome.response) else { return }
     let response = outcome.response
     response.body.cancel()
+    let unasked = response.unasked ?? state.withLock { $0.unasked }
     let (code, reason): (TaskError.Code, String) =
       switch response.status {
-      case .notModified: (.notModified, "there is no body, for the copy that the request names is still good")
-      case .partialContent: (.badStatus, response.unaskedPart ?? state.withLock { $0.unaskedPart } ?? "a part was sent")
+      case .notModified: (.notModified, unasked ?? HTTPResponse.currentCopy)
+      case .partialContent: (.badStatus, unasked ?? "a part was sent")
       case .ok:
         (
           .badStatus,
@@ -206,6 +207,9 @@ extension TaskError {
 }
 
 extension HTTPResponse {
+  /// The reason of the error for a 304 to a conditional request.
+  static let currentCopy = "the response has no body, because the copy that the request names is still good"
+
   /// The fields in which a refusal says what would do instead, in words; nil where there are none.
   fileprivate var demand: String? {
     switch status.code {

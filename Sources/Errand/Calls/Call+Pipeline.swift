@@ -61,7 +61,7 @@ extension Call {
       else {
         let outcome = try result.get()
         // The steps around the attempts may make another response of a part.
-        if surroundings != nil { state.withLock { $0.unaskedPart = outcome.response.unaskedPart } }
+        if surroundings != nil { state.withLock { $0.unasked = outcome.response.unasked } }
         return outcome
       }
       if result.isAnswer { state.withLock { $0.wasPerhapsSent = true } }

@@ -29,8 +29,8 @@ struct CallState {
   /// The head of the answer that was accepted, where what is made of it failed, or was cancelled.
   var failedAnswer: (head: HTTPResponse, isCancelled: Bool)?
   var bytesSent = 0
-  /// The reason why the last part that came is not the one of its request, which a step may make another response of.
-  var unaskedPart: String?
+  /// The reason why the last 206 or 304 does not answer its request, in case a step makes another response of it.
+  var unasked: String?
   /// The number of the last attempt; 0 before it, and where nothing surrounds the attempts.
   private var lastAttempt = 0
   /// The closure that lets the machine sleep again.
@@ -95,7 +95,7 @@ struct CallState {
 
   /// Begins the attempts, once more where a step around them sends the request again; returns the number of the first.
   mutating func beginAttempts() -> Int {
-    (unaskedPart, refusal, hasNoToken) = (nil, nil, false)
+    (unasked, refusal, hasNoToken) = (nil, nil, false)
     return lastAttempt + 1
   }
 

@@ -46,7 +46,7 @@ struct Outcome: Sendable {
   var isWhole: Bool {
     switch response.status {
     case .notModified: false
-    case .partialContent: response.unaskedPart == nil && call.state.withLock { $0.unaskedPart } == nil
+    case .partialContent: response.unasked == nil && call.state.withLock { $0.unasked } == nil
     // RFC 9110 §14.2: a server may ignore Range; the caller asked for a part and would take the whole for it.
     case .ok: call.plan.range?.isAll ?? true
     // RFC 9110 §15.3.5 and §15.3.6: there is none, which is not a file of no bytes.

@@ -25,7 +25,7 @@ struct ProgressStep: PerAttemptStep {
     if isBrief { tellWhole(of: request.body) } else { upload.finishWhereHandedOver() }
     if request.method == .head { return response }  // of what its length says nothing comes
     // RFC 9110 §8.6: the length is that of the compressed body, but the bytes counted here are decompressed.
-    let total = response.headers.isEncoded ? nil : response.headers.number(.contentLength)
+    let total = response.headers.isCompressed ? nil : response.headers.number(.contentLength)
     let meter = ProgressMeter(.down, attempt: attempt, total: total, at: clock.now)
     response.body = HTTPResponseBody(CountedBody(body: response.body, teller: ProgressTeller(self, meter)))
     return response

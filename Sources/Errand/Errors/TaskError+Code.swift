@@ -100,8 +100,8 @@ extension TaskError {
 
     /// The status is not among the accepted ones.
     public static let badStatus = Code(own: "badStatus")
-    /// The answer to a call that asks for a body was 304: the copy that the request names is still good, and no cache
-    /// has it.
+    /// The answer to a call that asks for a body was 304: either the copy that the request names is still good, and no cache
+    /// has it, or the request names none, and the server is wrong.
     public static let notModified = Code(own: "notModified")
     /// More redirects than the policy allows, or a loop of them.
     public static let tooManyRedirects = Code(own: "tooManyRedirects")

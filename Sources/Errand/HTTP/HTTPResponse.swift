@@ -38,30 +38,30 @@ public struct HTTPResponse: Sendable {
 
   private final class Rare: Sendable {
     let redirects: [Redirect]
-    let unaskedPart: String?
+    let unasked: String?
     let storedAt: Date?
 
-    init?(_ redirects: [Redirect], _ unaskedPart: String?, _ storedAt: Date?) {
-      if redirects.isEmpty, unaskedPart == nil, storedAt == nil { return nil }
-      (self.redirects, self.unaskedPart, self.storedAt) = (redirects, unaskedPart, storedAt)
+    init?(_ redirects: [Redirect], _ unasked: String?, _ storedAt: Date?) {
+      if redirects.isEmpty, unasked == nil, storedAt == nil { return nil }
+      (self.redirects, self.unasked, self.storedAt) = (redirects, unasked, storedAt)
     }
   }
 
   /// The redirects that were followed to it, the first one first; empty for most.
   public internal(set) var redirects: [Redirect] {
     get { rare?.redirects ?? [] }
-    set { rare = Rare(newValue, unaskedPart, storedAt) }
+    set { rare = Rare(newValue, unasked, storedAt) }
   }
 
   /// The moment at which the stored response came that it is; nil for one that came from the remote.
   var storedAt: Date? {
     get { rare?.storedAt }
-    set { rare = Rare(redirects, unaskedPart, newValue) }
+    set { rare = Rare(redirects, unasked, newValue) }
   }
 
-  /// The reason why a 206 is not the part that its request asks for; nil where it is, and for all others.
-  var unaskedPart: String? {
-    get { rare?.unaskedPart }
+  /// The reason why a 206 or 304 does not answer its request; `nil` if it does, and for every other status.
+  var unasked: String? {
+    get { rare?.unasked }
     set { rare = Rare(redirects, newValue, storedAt) }
   }
 

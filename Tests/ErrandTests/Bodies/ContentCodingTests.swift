@@ -35,6 +35,15 @@
       #expect(error?.code == .badResponse)
     }
 
+    @Test(arguments: [
+      ("gzip", true), ("deflate, br", true), ("X-GZip", true), ("identity, zstd", true), ("identity", false),
+      ("", false),
+      ("aws-chunked", false), ("UTF-8", false), ("none", false), ("gzip, aws-chunked", false), ("a, b, c, d, e", true),
+    ]) func `a body is compressed if all its codings are known`(value: String, isCompressed: Bool) {
+      #expect(HTTPHeaders([.init(.contentEncoding, value)]).isCompressed == isCompressed)
+      #expect(!HTTPHeaders().isCompressed)
+    }
+
     @Test func `only what can be unpacked is asked for`() {
       let offered = ContentCoding.offer.split(separator: ", ").map(String.init)
       for coding in ContentCoding.allCases {

@@ -70,6 +70,49 @@ import Testing
     #expect(try await PlainTask().header(.range, "bytes=0-2").on(whole).downloadData() == Self.body)
   }
 
+  // RFC 9110 §14.4.
+  @Test func `a 200 carries no part, whatever its Content-Range`() async throws {
+    let whole = server(.ok, "bytes 2-4/10", "0123456789")
+    let response = try await PlainTask().on(whole).stream()
+    #expect(response.contentRange == nil)
+    #expect(try await PlainTask().on(whole).downloadData() == Self.body)
+  }
+
+  @Test(arguments: ["aws-chunked", "identity", "gzip, x"])
+  func `checks the size of a part with an unknown coding`(coding: String) async throws {
+    let transport = StubTransport { request in
+      let headers: HTTPHeaders = [.contentRange: "bytes 2-4/10", .contentEncoding: coding]
+      return HTTPResponse(206, url: request.url, headers: headers, body: HTTPResponseBody(Data("23".utf8)))
+    }
+    let task = PlainTask().range(ByteRange(2..<5)).retry(.never)
+      .on(Server(remote: "https://shop.test", transport: transport, environment: [:]))
+    let error = await #expect(throws: TaskError.self) { try await task.downloadData() }
+    #expect(error?.code == .truncatedBody)
+  }
+
+  /// Makes another response of the one that came.
+  private struct Rebuilding: PerCallStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      let response = try await next(request)
+      let body = HTTPResponseBody(Data("23".utf8))
+      return HTTPResponse(response.status, url: response.url, headers: response.headers, body: body)
+    }
+  }
+
+  @Test func `checks the size of a part that a step answers with, in memory and in a file`() async throws {
+    let server = server(.partialContent, "bytes 2-4/10", "234")
+    await server.update { $0.perCallSteps = [Rebuilding()] }
+    let task = PlainTask().range(ByteRange(2..<5)).retry(.never).on(server)
+    let inMemory = await #expect(throws: TaskError.self) { try await task.downloadData() }
+    #expect(inMemory?.code == .truncatedBody)
+    try await withFolder { folder in
+      let inFile = await #expect(throws: TaskError.self) {
+        try await task.download(to: folder.appendingPathComponent("part"))
+      }
+      #expect(inFile?.code == .truncatedBody)
+    }
+  }
+
   @Test func `of a whole that nobody asked for no more is read than an error keeps`() async throws {
     let read = Counter()
     let transport = StubTransport { request in

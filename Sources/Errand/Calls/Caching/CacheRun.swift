@@ -135,7 +135,8 @@ final class CacheRun: Sendable {
 
   private func bytes(of entry: CacheEntry, _ range: Range<Int>?) async throws -> Data? {
     guard let range else { return Data() }
-    if case .bytes(let data) = entry.body, range.count == data.count { return data }
+    let limit = call.snapshot.configuration.maximumBodySize
+    if case .bytes(let data) = entry.body, range.count == data.count, data.count <= limit { return data }
     guard let body = try? entry.open(range) else { return nil }  // removed meanwhile: the remote has it
     return try await call.gather(body).data
   }

@@ -47,14 +47,28 @@ public struct ContentRange: Sendable, Hashable {
 }
 
 extension HTTPResponse {
-  /// The part that the response carries; nil for one that has the whole, several parts, or a `Content-Range` that is none.
-  public var contentRange: ContentRange? { ContentRange(headers) }
+  /// The part that the response carries; `nil` for one with the whole or several parts, and for an invalid `Content-Range`.
+  ///
+  /// Only a 206 has a part: the field means nothing with a 200 (RFC 9110 §14.4).
+  public var contentRange: ContentRange? { status == .partialContent ? ContentRange(headers) : nil }
 
-  /// The number of bytes of the body by its `Content-Range`, or `nil` if that is missing or the body is compressed.
-  var sizeOfPart: Int? { status == .partialContent && !headers.isEncoded ? contentRange?.positions.count : nil }
+  /// The number of bytes of the body according to `Content-Range`; `nil` if that doesn't say, or if the body is compressed.
+  var sizeOfPart: Int? { headers.isCompressed ? nil : contentRange?.positions.count }
+
+  /// The reason why a 206 or 304 does not answer a request; `nil` if it does, and for every other status.
+  func mismatch(with request: HTTPRequest) -> String? {
+    switch status {
+    case .partialContent: return refusedPart(of: request)
+    case .notModified where !request.headers.contains(.ifNoneMatch) && !request.headers.contains(.ifModifiedSince):
+      // RFC 9110 §15.4.5: it answers a conditional request.
+      return
+        "the response has no body, although the request has neither If-None-Match nor If-Modified-Since: check the server, or a cache in front of it"
+    default: return nil
+    }
+  }
 
   /// The reason why this 206 is not the part that a request asks for; nil where it is (RFC 9110 §15.3.7).
-  func refusedPart(of request: HTTPRequest) -> String? {
+  private func refusedPart(of request: HTTPRequest) -> String? {
     guard let asked = request.headers[.range] else { return "a part was sent, though the request has no Range" }
     // Several ranges come as a body of several parts.
     guard let range = ByteRange(request.headers) else { return nil }
@@ -62,7 +76,7 @@ extension HTTPResponse {
     guard let part = ContentRange(headers), part.answers(range) else {
       return "a part was sent that is not the one asked for: Range is '\(asked)', Content-Range is \(sent)"
     }
-    if let length = headers.number(.contentLength), length != part.positions.count, !headers.isEncoded {
+    if let length = headers.number(.contentLength), length != part.positions.count, !headers.isCompressed {
       return "a part of \(length) bytes was sent, of which Content-Range says something else: \(sent)"
     }
     return nil

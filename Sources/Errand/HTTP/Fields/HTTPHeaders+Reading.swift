@@ -31,10 +31,4 @@ extension HTTPHeaders {
   var contentDisposition: ContentDisposition? {
     values(for: .contentDisposition).first.flatMap { ContentDisposition($0) }
   }
-
-  /// Whether the body is compressed or encoded otherwise: `identity` and an empty field are not a coding (RFC 9110 §8.4.1).
-  var isEncoded: Bool {
-    guard let value = self[.contentEncoding] else { return false }
-    return FieldScanner.members(of: [value]).contains { $0.lowercased() != "identity" }
-  }
 }

@@ -86,7 +86,7 @@ extension CacheDemand {
   /// True where a stored response has the requested part, which comes only of a whole body as it was over the wire.
   func canBeAnswered(by stored: StoredResponse) -> Bool {
     guard range != nil else { return true }
-    return stored.status == .ok && !stored.headers.isEncoded
+    return stored.status == .ok && !stored.headers.isCompressed
   }
 
   /// True where the caller's own copy is as good as the stored response (RFC 9111 §4.3.2).

@@ -19,7 +19,7 @@ public struct StoredResponse: Sendable, Hashable {
   public let isUnpacked: Bool
   /// The length of the body as it is stored, where the server says so.
   var statedLength: Int? {
-    isUnpacked && headers.isEncoded ? nil : headers.number(.contentLength).map { Int($0) }
+    isUnpacked && headers.isCompressed ? nil : headers.number(.contentLength).map { Int($0) }
   }
 
   let terms: CacheTerms
@@ -41,10 +41,10 @@ public struct StoredResponse: Sendable, Hashable {
     varying = if case .fields(let names) = Vary(headers) { names } else { nil }
   }
 
-  var eTag: EntityTag? { headers.values(for: .eTag).first.flatMap { EntityTag($0) } }
+  var eTag: EntityTag? { headers.tagForCopy }
 
   /// True when it can be validated at its server.
-  var hasValidator: Bool { eTag != nil || headers.firstDate(.lastModified, now: responseTime) != nil }
+  var hasValidator: Bool { eTag != nil || headers.dateForCopy != nil }
 
   /// Its age, as a response from a cache states it.
   public func age(at now: Date) -> Duration { terms.age(at: now) }
@@ -53,7 +53,7 @@ public struct StoredResponse: Sendable, Hashable {
   /// True when it was chosen by the same fields as a response to this request would be.
   func fits(_ request: HTTPHeaders, unpacks: Bool) -> Bool {
     guard let varying else { return false }
-    guard isUnpacked == unpacks || !headers.isEncoded else { return false }
+    guard isUnpacked == unpacks || !headers.isCompressed else { return false }
     return varying.allSatisfy { Vary.isSame(selecting[$0], Vary.value(of: $0, in: request)) }
   }
 

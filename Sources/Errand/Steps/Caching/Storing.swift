@@ -12,7 +12,9 @@ enum Storing {
     let (status, headers) = (response.status, response.headers)
     // The method is understood, and its response is the thing itself; the status is final. A part is never stored.
     guard demand.isCacheable, demand.method == .get, demand.mayStore, status.code >= 200 else { return false }
-    guard status != .partialContent, status != .notModified, !headers.contains(.contentRange) else { return false }
+    guard status != .partialContent, status != .notModified else { return false }
+    // RFC 9110 §14.4: the field means nothing with a 200, but after a Range it may say that a server has sent a part so.
+    guard demand.range == nil || !headers.contains(.contentRange) else { return false }
     // RFC 9110 §13.1 and §14.2: an answer to a condition or a range says nothing to a request without one.
     guard !demand.isForServer, demand.range == nil || status == .ok, status != 412, status != 416 else { return false }
     guard !status.isAboutExchange else { return false }

@@ -7,11 +7,7 @@ enum Validation {
   static func conditions(_ headers: HTTPHeaders, for stored: StoredResponse) -> HTTPHeaders {
     var headers = headers
     if let tag = stored.eTag { headers[.ifNoneMatch] = tag.text }
-    if stored.headers.firstDate(.lastModified, now: stored.responseTime) != nil,
-      let modified = stored.headers.values(for: .lastModified).first, EntityTag.mayBeSent(modified)
-    {
-      headers[.ifModifiedSince] = modified
-    }
+    if let modified = stored.headers.dateForCopy { headers[.ifModifiedSince] = modified }
     return headers
   }
 
@@ -21,7 +17,7 @@ enum Validation {
     if let line = headers.values(for: .eTag).first {
       // Also where the tag is none that is sent: the date was.
       if let own = stored.headers.values(for: .eTag).first, own.hasSameBytes(as: line) { return true }
-      guard let tag = EntityTag(line), let own = stored.eTag else {
+      guard let tag = EntityTag(lenient: line), let own = stored.eTag else {
         return false
       }
       return tag.isWeak ? tag.matchesWeakly(own) : tag.matchesStrongly(own) || (own.isWeak && tag.matchesWeakly(own))

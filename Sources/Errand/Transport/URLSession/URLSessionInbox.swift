@@ -102,7 +102,8 @@
     /// True when fewer bytes came than the head promised; a body that was decoded cannot be counted.
     var isShort: Bool {
       guard let head, method != .head, !HTTPStatus(head.statusCode).isWithoutBody,
-        head.value(forHTTPHeaderField: "Content-Encoding") == nil,
+        !HTTPHeaders(unordered: ["Content-Encoding": head.value(forHTTPHeaderField: "Content-Encoding") ?? ""])
+          .isCompressed,
         let length = head.value(forHTTPHeaderField: "Content-Length").flatMap({ Int64($0) })
       else { return false }
       return received < length

@@ -21,7 +21,9 @@ import Testing
   @Test func `parts and what is not final are not`() {
     let fresh: HTTPHeaders = [.cacheControl: "max-age=60, public"]
     for code in [100, 103, 206, 304] { #expect(!World.allows(HTTPStatus(code), fresh), "\(code)") }
-    #expect(!World.allows(.ok, [.cacheControl: "max-age=60", .contentRange: "bytes 0-1/2"]))
+    let ranged: HTTPHeaders = [.cacheControl: "max-age=60", .contentRange: "bytes 0-1/2"]
+    #expect(World.allows(.ok, ranged) && World.allows(.notFound, ranged))
+    #expect(!World.allows(.ok, ranged, request: [.range: "bytes=0-1"]), "it may be a part all the same")
   }
 
   // §3: at least one of: a public directive; private, if the cache is not shared; Expires; max-age; a status code that is

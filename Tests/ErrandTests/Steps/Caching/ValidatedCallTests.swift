@@ -80,6 +80,56 @@ import Testing
     #expect(shop.requests.allSatisfy { !$0.headers.contains(.ifNoneMatch) })
   }
 
+  @Test(arguments: ["abc", "W/abc", "\"abc"]) func `sends a malformed tag back as it came`(tag: String) async throws {
+    let shop = CachedShop { number, request in
+      guard request.headers[.ifNoneMatch] == tag else {
+        return .text("\(number)", [.eTag: tag, .cacheControl: "max-age=0"], for: request)
+      }
+      return .status(.notModified, headers: [.eTag: tag, .cacheControl: "max-age=60"], for: request)
+    }
+    _ = try await shop.get()
+    #expect(try await shop.get() == ("1", "errand; fwd=stale; fwd-status=304; ttl=60"))
+    #expect(shop.requests.allSatisfy { !$0.headers.contains(.ifRange) && !$0.headers.contains(.ifMatch) })
+  }
+
+  @Test func `answers a caller's condition on a malformed tag from the cache`() async throws {
+    let shop = CachedShop([.eTag: "abc", .cacheControl: "max-age=60"])
+    _ = try await shop.get()
+    let answer = try await shop.task().header(.ifNoneMatch, "abc").run()
+    #expect(answer.status == .notModified && shop.sentCount == 1)
+  }
+
+  @Test(arguments: [true, false]) func `holds a stored body to the limit of bodies in memory`(isOnDisk: Bool)
+    async throws
+  {
+    try await withFolder { folder in
+      let cache: any CacheStore = isOnDisk ? try DiskCache(at: folder) : MemoryCache()
+      let shop = CachedShop([.cacheControl: "max-age=60"], cache: cache)
+      _ = try await shop.get()
+      await shop.server.update { $0.maximumBodySize = 0 }
+      let error = await taskError { _ = try await shop.get() }
+      #expect(error?.code == .bodyTooLarge && shop.sentCount == 1)
+    }
+  }
+
+  // RFC 9110 §14.4: "the Content-Range header field (...) has no meaning" with a 200.
+  @Test func `stores a 200 with Content-Range`() async throws {
+    let shop = CachedShop([.contentRange: "bytes 0-0/1", .cacheControl: "max-age=60"])
+    #expect(try await shop.get().text == "1")
+    #expect(try await shop.get() == ("1", "errand; hit; ttl=60"))
+  }
+
+  @Test(arguments: ["aws-chunked", "identity", "utf-8"])
+  func `answers a range from the cache whatever unknown coding the whole has`(coding: String) async throws {
+    let shop = CachedShop { _, request in
+      .text("0123456789", [.contentEncoding: coding, .cacheControl: "max-age=60"], for: request)
+    }
+    _ = try await shop.get()
+    #expect(try await shop.task().range(ByteRange(2..<4)).downloadData() == Data("23".utf8))
+    #expect(try await shop.task().header(.acceptEncoding, coding).downloadData() == Data("0123456789".utf8))
+    #expect(shop.sentCount == 1)
+  }
+
   @Test func `a 304 to another's request says nothing of what is stored`() async throws {
     let shop = CachedShop(configure: { $0.perAttemptSteps = [Meddling()] }) { number, request in
       number == 2

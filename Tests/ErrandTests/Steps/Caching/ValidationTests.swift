@@ -15,7 +15,9 @@ import Testing
     #expect(headers == ["Accept": "a", "If-None-Match": "W/\"1\"", "If-Modified-Since": World.date(-100)])
     #expect(stored.hasValidator && !World.stored().hasValidator)
     let broken = World.stored(nil, [.eTag: "1", .lastModified: "monday"])
-    #expect(Validation.conditions([:], for: broken).isEmpty && !broken.hasValidator)
+    #expect(Validation.conditions([:], for: broken) == ["If-None-Match": "1", "If-Modified-Since": "monday"])
+    let useless = World.stored(nil, [.eTag: "*", .lastModified: ""])
+    #expect(Validation.conditions([:], for: useless).isEmpty && !useless.hasValidator)
   }
 
   @Test func `a tag that would make the request too large is none`() {
@@ -39,6 +41,9 @@ import Testing
   @Test func `a 304 is about the response whose tag it has`() {
     let strong = World.stored(nil, [.eTag: "\"1\"", .lastModified: World.date(-100)])
     #expect(Validation.isAbout(strong, [.eTag: "\"1\""]) && Validation.isAbout(strong, [.eTag: "W/\"1\""]))
+    let unquoted = World.stored(nil, [.eTag: "1"])
+    #expect(Validation.isAbout(unquoted, [.eTag: "1"]) && Validation.isAbout(unquoted, [:]))
+    #expect(!Validation.isAbout(unquoted, [.eTag: "2"]) && !Validation.isAbout(unquoted, [.eTag: "\"1\""]))
     #expect(!Validation.isAbout(strong, [.eTag: "\"2\""]) && !Validation.isAbout(strong, [.eTag: "broken"]))
     #expect(!Validation.isAbout(strong, [.eTag: "\"2\"", .lastModified: World.date(-100)]))
     // "If the new response contains no strong validators but does contain one or more weak validators (...)".

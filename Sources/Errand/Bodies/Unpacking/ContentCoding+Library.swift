@@ -1,0 +1,58 @@
+#if os(Linux)
+  import CCurl
+
+  /// The libraries that undo the codings.
+  extension ContentCoding {
+    /// The format that undoes it; for deflate, the one that its name promises.
+    var format: Int32 {
+      switch self {
+      case .gzip: CDECODER_GZIP
+      case .deflate: CDECODER_ZLIB
+      case .brotli: CDECODER_BROTLI
+      case .zstd: CDECODER_ZSTD
+      }
+    }
+
+    /// Whether the machine has its library.
+    var isAvailable: Bool { cdecoder_is_available(format) != 0 }
+
+    var library: String {
+      switch self {
+      case .gzip, .deflate: "libz.so.1"
+      case .brotli: "libbrotlidec.so.1"
+      case .zstd: "libzstd.so.1"
+      }
+    }
+
+    /// The value of `Accept-Encoding` in a request whose body will be decompressed.
+    static let offer: String = {
+      let codings = [deflate, gzip, brotli, zstd].filter(\.isAvailable).map(\.rawValue)
+      return codings.isEmpty ? "identity" : codings.joined(separator: ", ")
+    }()
+
+    /// The codings of a `Content-Encoding`, in the order in which they were applied; `nil` if one of them is unknown, so that
+    /// the body is delivered as it came.
+    /// Throws ``TaskError`` if there are too many, or if the library of one is missing.
+    static func list(_ headers: HTTPHeaders) throws(TaskError) -> [ContentCoding]? {
+      let names = names(headers)
+      guard names.count <= mostLayers else {
+        throw TaskError(
+          .badResponse,
+          "the body is packed \(names.count) times, more than \(mostLayers): Content-Encoding is \(headers[.contentEncoding]?.prefix(200) ?? "")",
+          phase: .receiving)
+      }
+      var codings: [ContentCoding] = []
+      for name in names {
+        guard let coding = ContentCoding(name: name) else { return nil }
+        codings.append(coding)
+      }
+      if let missing = codings.first(where: { !$0.isAvailable }) {
+        throw TaskError(
+          .badResponse,
+          "the body is packed with \(missing.rawValue), which was not asked for: \(missing.library) is not installed",
+          phase: .receiving)
+      }
+      return codings
+    }
+  }
+#endif
