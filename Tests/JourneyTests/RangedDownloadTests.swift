@@ -127,6 +127,29 @@ import Testing
     }
   }
 
+  @Test(arguments: ["aws-chunked", "none"]) func `ranges with an unknown coding make the file`(coding: String)
+    async throws
+  {
+    let shop = try RangeShop(retry: .never)
+    shop.file.withLock { $0.extra = [.contentEncoding: coding] }
+    try await inFolder(shop) { place in
+      try await shop.download(to: place, ranges: 4).run()
+      #expect(shop.ranges.count > 1 && shop.ranges.allSatisfy { !$0.isEmpty })
+    }
+  }
+
+  @Test func `a 200 that names the first range has the whole asked for`() async throws {
+    let shop = try RangeShop(retry: .never)
+    let headers: HTTPHeaders = [.eTag: #""one""#, .contentRange: "bytes 0-9999/100000"]
+    shop.file.withLock { file in
+      file.first = [RangeShop.raw("200 OK", headers, file.data.prefix(10_000), sent: 10_000)]
+    }
+    try await inFolder(shop) { place in
+      try await shop.download(to: place, ranges: 4).run()
+      #expect(shop.ranges == ["bytes=0-9999", ""])
+    }
+  }
+
   @Test func `a file that changes while its third range is asked for is the new one`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { file in

@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [#"W/"weak""#, nil]) func `without a strong validator each attempt asks for the whole`(
+  @Test(arguments: [#"W/"weak""#, "unquoted", nil]) func `without a strong validator each attempt asks for the whole`(
     tag: String?
   ) async throws {
     let shop = try RangeShop(tag: tag)
@@ -223,7 +223,34 @@ import Testing
       let error = await #expect(throws: TaskError.self) {
         try await shop.download(to: folder.appendingPathComponent("file")).run()
       }
-      #expect(error?.code == .badResponse && error?.reason.contains("packed with gzip") == true)
+      #expect(error?.code == .badResponse && error?.reason.contains("compressed with gzip") == true)
+      #expect(error?.reason.contains("download(to:)") == true)
+    }
+  }
+
+  @Test(arguments: ["aws-chunked", "UTF-8", "none", "gzip, aws-chunked", "identity"])
+  func `an unknown coding is as good as none, as for a plain download`(coding: String) async throws {
+    let shop = try RangeShop()
+    shop.file.withLock { ($0.cuts, $0.extra) = ([60_000], [.contentEncoding: coding]) }
+    try await inFolder(shop) { place in
+      try await shop.download(to: place).run()
+      #expect(shop.ranges == ["", "bytes=60000-"])
+      try await RangeShop.GetFile(server: shop.server).download(to: place)
+    }
+  }
+
+  @Test(arguments: [[:], [.ifNoneMatch: #""one""#]] as [HTTPHeaders])
+  func `a 304 is the error that a plain download has`(headers: HTTPHeaders) async throws {
+    let shop = try RangeShop(retry: .never)
+    shop.file.withLock { $0.first = [.status(304), .status(304)] }
+    try await withFolder { folder in
+      let place = folder.appendingPathComponent("file")
+      let task = RangeShop.GetFile(server: shop.server).headers(headers)
+      let plain = await #expect(throws: TaskError.self) { try await task.download(to: place) }
+      let error = await #expect(throws: TaskError.self) { try await ResumableDownload(task, to: place).run() }
+      #expect(error?.code == .notModified && error?.status == 304 && error?.reason == plain?.reason)
+      let left = try files(in: folder)
+      #expect(left == [])
     }
   }
 
@@ -280,6 +307,83 @@ import Testing
       #expect(error?.code == (length == nil ? .truncatedBody : .badResponse), "\(String(describing: error))")
       try await shop.download(to: place).run()
       #expect(shop.ranges.last == (length == nil ? "bytes=50000-" : "bytes=60000-"))
+    }
+  }
+
+  /// A 200 that carries the rest of the file alone.
+  private func slice(_ shop: RangeShop, sent: Int, _ headers: HTTPHeaders = [:]) -> MockAnswer {
+    var headers = headers
+    headers[.eTag] = #""one""#
+    return RangeShop.raw("200 OK", headers, shop.file.withLock { $0.data.dropFirst(60_000) }, sent: sent)
+  }
+
+  @Test func `begins again after a second answer with another length of the same version`() async throws {
+    let shop = try RangeShop(retry: .never)
+    shop.file.withLock { $0.cuts = [60_000] }
+    let slice = slice(shop, sent: 40_000)
+    shop.file.withLock { $0.firstAt = [60_000: [slice, slice]] }
+    try await inFolder(shop) { place in
+      await #expect(throws: TaskError.self) { try await shop.download(to: place).run() }
+      let error = await #expect(throws: TaskError.self) { try await shop.download(to: place).run() }
+      #expect(error?.code == .badResponse && error?.reason.contains("discard()") == true)
+      try await shop.download(to: place).run()
+      #expect(shop.ranges == ["", "bytes=60000-", "bytes=60000-", ""])
+    }
+  }
+
+  @Test func `begins again after a server has sent a part as the whole`() async throws {
+    let shop = try RangeShop(retry: .never)
+    let slice = slice(shop, sent: 10_000)
+    shop.file.withLock { ($0.first, $0.takesRanges) = ([slice], false) }
+    try await inFolder(shop) { place in
+      for _ in 1...2 { await #expect(throws: TaskError.self) { try await shop.download(to: place).run() } }
+      try await shop.download(to: place).run()
+      #expect(shop.ranges == ["", "bytes=10000-", "bytes=10000-", ""])
+    }
+  }
+
+  @Test func `takes any length of the same version if nothing is there yet`() async throws {
+    let shop = try RangeShop(retry: .never)
+    let slice = slice(shop, sent: 0)
+    shop.file.withLock { $0.first = [slice] }
+    try await inFolder(shop) { place in
+      await #expect(throws: TaskError.self) { try await shop.download(to: place).run() }
+      try await shop.download(to: place).run()
+      #expect(shop.ranges == ["", ""])
+    }
+  }
+
+  @Test func `asks for the whole at once after a 200 that names the part it carries`() async throws {
+    let shop = try RangeShop(retry: .never)
+    shop.file.withLock { $0.cuts = [60_000] }
+    let slice = slice(shop, sent: 40_000, [.contentRange: "bytes 60000-99999/100000"])
+    try await inFolder(shop) { place in
+      await #expect(throws: TaskError.self) { try await shop.download(to: place).run() }
+      shop.file.withLock { $0.first = [slice] }
+      try await shop.download(to: place).run()
+      #expect(shop.ranges == ["", "bytes=60000-", ""])
+    }
+  }
+
+  @Test func `replaces a symbolic link and leaves its target alone, as a plain download does`() async throws {
+    let shop = try RangeShop()
+    try await withFolder { folder in
+      let target = folder.appendingPathComponent("target")
+      for isPlain in [true, false] {
+        let place = folder.appendingPathComponent("link")
+        try? FileManager.default.removeItem(at: place)
+        try Data("old".utf8).write(to: target)
+        try FileManager.default.createSymbolicLink(at: place, withDestinationURL: target)
+        if isPlain {
+          try await RangeShop.GetFile(server: shop.server).download(to: place)
+        } else {
+          try await shop.download(to: place).run()
+        }
+        let attributes = try FileManager.default.attributesOfItem(atPath: place.path)
+        #expect(attributes[.type] as? FileAttributeType == .typeRegular)
+        #expect(try Data(contentsOf: place) == shop.file.withLock { $0.data })
+        #expect(try String(contentsOf: target, encoding: .utf8) == "old")
+      }
     }
   }
 

@@ -18,7 +18,8 @@ extension ServerTask {
   /// Runs the task and writes the body to a file.
   ///
   /// Missing folders are made. The file is replaced once the body is complete and its status was accepted; whatever
-  /// fails before leaves the old one in place and nothing else behind.
+  /// fails before leaves the old one in place and nothing else behind. A symbolic link in the place is replaced by the file, and
+  /// its target stays as it is: to write to the target, pass `file.resolvingSymlinksInPath()`.
   @discardableResult
   public func download(to file: URL) async throws -> TaskResponse<URL> {
     try await Call.perform(plan, .file(.exact(file))) { TaskResponse(file, $0) }

@@ -117,6 +117,14 @@ final class DownloadFile {
     try write(journal)
   }
 
+  /// Notes that a response contradicts the journal. Returns whether it is the first one that does.
+  func doubt() throws -> Bool {
+    guard var journal, journal.isDoubtful != true else { return false }
+    journal.isDoubtful = true
+    try write(journal)
+    return true
+  }
+
   /// Has what is there survive a crash of the system.
   func synchronise() throws {
     guard var journal, journal.synced != length || journal.ranges != ranges else { return }

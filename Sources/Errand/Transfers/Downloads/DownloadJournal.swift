@@ -19,6 +19,9 @@ struct DownloadJournal: Codable, Sendable, Equatable {
   /// The SHA-256 of the whole, as the server has said.
   var digest: String?
 
+  /// Whether a response had the same validator and another length: the next such response has the download begin again.
+  var isDoubtful: Bool?
+
   init(identity: String, validator: DownloadValidator? = nil, total: Int64? = nil, digest: String? = nil) {
     self.identity = identity
     self.validator = validator

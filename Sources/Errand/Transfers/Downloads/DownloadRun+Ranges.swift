@@ -133,7 +133,7 @@ extension DownloadRun {
     case (_, .failure(let error)): throw error
     case (_, .success(let response)):
       response.body.cancel()
-      throw failure(.badResponse, "\(response.status) is no answer to a range", response)
+      throw unusable(response, as: "a range")
     }
   }
 

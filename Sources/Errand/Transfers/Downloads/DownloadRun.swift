@@ -146,7 +146,7 @@ actor DownloadRun {
       plan.range = nil
       plan.headers[.range] = asked.range
       if asked.range != nil { plan.headers[.ifRange] = asked.validator?.text }
-      plan.acceptedStatuses = AcceptedStatuses { $0.kind == .success }
+      plan.acceptedStatuses = AcceptedStatuses { $0.kind == .success || $0 == .notModified }
       plan.retryPolicy = .never  // the attempts are those of the run
       plan.cachePolicy = .none
       plan.hedging = .none
@@ -205,9 +205,15 @@ actor DownloadRun {
       let validator = DownloadValidator(response.headers)
       let isKnown =
         !askedForWhole && validator != nil && validator == file.journal?.validator && !isOther(url)
-      if isKnown, let length, let total = file.journal?.total, length != total {
+      if isKnown, file.length > 0, let length, let total = file.journal?.total, length != total {
+        guard try file.doubt() else {
+          response.body.cancel()
+          return beginAgain()
+        }
         throw failure(
-          .badResponse, "the same validator is of \(total) bytes and of \(length): what is there is kept", response)
+          .badResponse,
+          "the server gives the same validator to \(total) bytes and to \(length): the bytes that are there are kept; if it happens again the download begins again, as it does after discard()",
+          response)
       }
       let length = length ?? (isKnown ? file.journal?.total : nil)
       try file.begin(
@@ -232,8 +238,7 @@ actor DownloadRun {
       beginAgain()
     case .refuse(let reason):
       throw failure(.badResponse, "\(response.status): \(reason)", response)
-    case .finished, .renew, .fail:
-      throw failure(.badResponse, "\(response.status) is no answer to a GET", response)
+    case .finished, .renew, .fail: throw unusable(response, as: "a GET")
     }
   }
 
@@ -259,26 +264,6 @@ actor DownloadRun {
   /// Tells of bytes that were written, where it is time to.
   func tell(_ count: Int) {
     if let progress = meter.add(count, of: file.journal?.total, attempt: attempts) { desk.note(.running(progress)) }
-  }
-
-  /// Throws where the file is, or is to be, larger than it may be.
-  func check(_ length: Int64, _ response: HTTPResponse) throws {
-    guard length > aim.maximumSize else { return }
-    throw explained(tooLarge(.receiving), response)
-  }
-
-  private func tooLarge(_ phase: TaskError.Phase) -> TaskError {
-    TaskError(
-      .bodyTooLarge, "the file is larger than the \(aim.maximumSize) bytes of the download's maximumSize", phase: phase)
-  }
-
-  /// An error in what a response says, with the call that it came by.
-  func failure(_ code: TaskError.Code, _ reason: String, _ response: HTTPResponse) -> any Error {
-    explained(TaskError(code, reason, phase: .receiving), response)
-  }
-
-  private func explained(_ error: TaskError, _ response: HTTPResponse) -> any Error {
-    response.body.explained(error.with(response, Data(), server.configuration))
   }
 
   // MARK: The end

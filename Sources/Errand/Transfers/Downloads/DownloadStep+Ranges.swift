@@ -7,7 +7,7 @@ extension DownloadStep {
     case 206: first(headers, asked)
     // RFC 9110 §15.5.17: of an empty file each range is behind the end.
     case 416: .restart
-    default: afterRest(status, headers, asked: Asked(offset: 0))
+    default: afterRest(status, headers, asked: Asked(offset: 0, end: asked.end))
     }
   }
 

@@ -48,7 +48,7 @@ enum DownloadStep: Equatable {
   /// The step after a response to a request for the whole, or for all that is missing.
   static func afterRest(_ status: HTTPStatus, _ headers: HTTPHeaders, asked: Asked) -> DownloadStep {
     switch status.code {
-    case 200, 203: whole(status, headers)
+    case 200, 203: whole(status, headers, asked)
     case 206: part(headers, asked)
     case 204, 205: .refuse("there is no body")
     case 401, 403: .renew
@@ -60,7 +60,9 @@ enum DownloadStep: Equatable {
     }
   }
 
-  private static func whole(_ status: HTTPStatus, _ headers: HTTPHeaders) -> DownloadStep {
+  private static func whole(_ status: HTTPStatus, _ headers: HTTPHeaders, _ asked: Asked) -> DownloadStep {
+    // RFC 9110 §14.4: the field means nothing with a 200. After a Range it gives away a server that sends a part so.
+    if asked.range != nil, let part = ContentRange(headers), part.positions.count != part.length { return .restart }
     if let coding = coding(headers) { return .refuse(packed(coding)) }
     return .replace(length: headers.number(.contentLength))
   }
@@ -88,12 +90,12 @@ enum DownloadStep: Equatable {
     return isSame ? .finished : .restart
   }
 
+  /// The codings of a body that `download(to:)` would decompress; `nil` for a body that it would write as it came.
   static func coding(_ headers: HTTPHeaders) -> String? {
-    let coding = headers.values(for: .contentEncoding).joined(separator: ", ")
-    return coding.isEmpty || coding.lowercased() == "identity" ? nil : coding
+    headers.isCompressed ? headers[.contentEncoding] : nil
   }
 
   static func packed(_ coding: String) -> String {
-    "the body is packed with \(coding.shortened), though Accept-Encoding is identity: parts of it cannot be put together"
+    "the body is compressed with \(coding.shortened), although Accept-Encoding is identity, so parts of it can't be put together: use download(to:), which decompresses it"
   }
 }

@@ -29,7 +29,7 @@ public final class ResumableDownload: Sendable {
   ///
   /// - Parameters:
   ///   - task: The task, sent with GET. Its body is not to be packed.
-  ///   - file: The place of the file; what is there is replaced at the end, and missing folders are made.
+  ///   - file: The place of the file; what is there is replaced at the end, a symbolic link too, and missing folders are made.
   ///   - digest: The digest that the file must have. Without one it is checked where the server says it (`Repr-Digest`,
   ///     `Content-Digest`).
   ///   - identity: The name of what is downloaded, where its URL is another one each time, or is of each account's own. The URL unless

@@ -70,6 +70,26 @@ import Testing
     #expect(step(203, [.contentEncoding: "identity"]) == .replace(length: nil))
   }
 
+  @Test(arguments: ["aws-chunked", "UTF-8", "none", "gzip, aws-chunked"])
+  func `takes a body with an unknown coding as it came`(coding: String) {
+    #expect(step(200, [.contentLength: "12", .contentEncoding: coding]) == .replace(length: 12))
+    var part = part("bytes 7-9/10")
+    part[.contentEncoding] = coding
+    #expect(step(206, part) == .append(end: 10, total: 10))
+    part[.contentRange] = "bytes 0-4/10"
+    let first = DownloadStep.Asked(offset: 0, end: 5)
+    #expect(step(206, part, first) == DownloadValidator(part).map { .split($0, end: 5, total: 10) })
+  }
+
+  // RFC 9110 §14.4: the field has no meaning with a 200.
+  @Test func `asks for the whole after a 200 to a range that names the part it carries`() {
+    let slice: HTTPHeaders = [.contentLength: "3", .contentRange: "bytes 7-9/10", .eTag: #""one""#]
+    #expect(step(200, slice) == .restart)
+    #expect(step(200, slice, DownloadStep.Asked(offset: 0, end: 5)) == .restart)
+    #expect(step(200, slice, Self.asked(offset: 0)) == .replace(length: 3), "nobody asked for a part")
+    #expect(step(200, [.contentLength: "10", .contentRange: "bytes 0-9/10"]) == .replace(length: 10))
+  }
+
   @Test func `a range behind the end says that all is there`() {
     let full = Self.asked(offset: 10)
     #expect(step(416, part("bytes */10"), full) == .finished)

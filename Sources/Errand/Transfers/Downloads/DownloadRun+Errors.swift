@@ -1,0 +1,32 @@
+import ErrandFoundation
+
+/// The errors of a run, with the call that they came by.
+extension DownloadRun {
+  /// The error for a response that has nothing of the file.
+  func unusable(_ response: HTTPResponse, as kind: String) -> any Error {
+    guard response.status == .notModified else {
+      return failure(.badResponse, "\(response.status) does not answer \(kind)", response)
+    }
+    return failure(.notModified, "\(response.status): \(response.unasked ?? HTTPResponse.currentCopy)", response)
+  }
+
+  /// Throws if the file is, or is to be, larger than its limit.
+  func check(_ length: Int64, _ response: HTTPResponse) throws {
+    guard length > aim.maximumSize else { return }
+    throw explained(tooLarge(.receiving), response)
+  }
+
+  func tooLarge(_ phase: TaskError.Phase) -> TaskError {
+    TaskError(
+      .bodyTooLarge, "the file is larger than the \(aim.maximumSize) bytes of the download's maximumSize", phase: phase)
+  }
+
+  /// An error in what a response says, with the call that it came by.
+  func failure(_ code: TaskError.Code, _ reason: String, _ response: HTTPResponse) -> any Error {
+    explained(TaskError(code, reason, phase: .receiving), response)
+  }
+
+  private func explained(_ error: TaskError, _ response: HTTPResponse) -> any Error {
+    response.body.explained(error.with(response, Data(), server.configuration))
+  }
+}
