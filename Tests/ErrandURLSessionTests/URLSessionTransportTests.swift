@@ -75,6 +75,16 @@ struct URLSessionTransportTests {
     }
   }
 
+  #if os(Linux)
+    @Test func `a file without a size is sent whole`() async throws {
+      server.route(.put, "/a", answer: .status(200))
+      let file = URL(fileURLWithPath: "/proc/version")
+      try await carry(HTTPRequest(.put, url("a"), body: .file(file)))
+      let content = try Data(contentsOf: file)
+      #expect(server.requests.first?.body == content && !content.isEmpty)
+    }
+  #endif
+
   @Test func `a file is sent, and one that is not there is an error`() async throws {
     server.route(.put, "/a", answer: .status(200))
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)

@@ -43,6 +43,28 @@ import Testing
   }
 
   #if os(Linux)
+    @Test func `a plain upload of a file without a size sends all of it, alone and in a form`() async throws {
+      let shop = try Shop()
+      let file = URL(fileURLWithPath: "/proc/version")
+      let content = try Data(contentsOf: file)
+      let sent = try await Endpoint<HTTPBody, Void>.put("echo/x", body: .file(file)).on(shop.server).downloadData()
+      #expect(sent == content && !content.isEmpty)
+      let form = MultipartForm([.file("file", file)])
+      let echo = try await Endpoint<HTTPBody, Void>.post("echo/x", form: form).on(shop.server).downloadData()
+      #expect(echo.firstRange(of: content) != nil)
+      #expect(shop.mock.requests.allSatisfy { $0.headers[.contentLength] == nil })
+    }
+
+    @Test func `a file that is shorter than its size fails the call`() async throws {
+      let file = URL(fileURLWithPath: "/sys/kernel/mm/transparent_hugepage/enabled")
+      guard FileManager.default.fileExists(atPath: file.path) else { return }
+      let shop = try Shop { $0.retryPolicy = .never }
+      let error = await #expect(throws: TaskError.self) {
+        try await Endpoint<HTTPBody, Void>.put("echo/x", body: .file(file)).on(shop.server).upload()
+      }
+      #expect(error?.code == .bodyLengthMismatch)
+    }
+
     @Test func `a file without a size is refused`() async throws {
       let store = try UploadShop()
       let error = await #expect(throws: TaskError.self) {

@@ -42,12 +42,6 @@ extension TransportConformance {
       try trial.equal(request.body, bytes, "the body")
       try trial.equal(request.headers[.contentLength], "700000", "Content-Length")
     },
-    Check("a file whose size the system doesn't know is sent whole") { trial in
-      let file = URL(fileURLWithPath: "/proc/version")
-      guard let bytes = try? Data(contentsOf: file) else { return }  // only Linux has it
-      try await trial.fetch(try trial.request(.put, body: .file(file)), answer: .status(200))
-      try trial.equal(try trial.received().body, bytes, "the body")
-    },
     Check("fields after a body are sent, or refused before anything is", needs: .connections) { trial in
       let body = HTTPBody.stream { chunks("abc") }.trailers(["X-Sum"]) { ["X-Sum": "7"] }
       do {

@@ -96,7 +96,8 @@
       _ = outbox.put(Data([1, 2]))
       _ = outbox.finish()
       #expect(drain(&outbox).last == .abort)
-      #expect((outbox.failure as? TaskError)?.reason == "the body was stated to have 3 bytes, but its stream has 2")
+      #expect(
+        (outbox.failure as? TaskError)?.reason == "the body was stated to have 3 bytes, but its file or stream has 2")
     }
 
     @Test func `a failure wakes a loop that has paused, and the first one counts`() {
