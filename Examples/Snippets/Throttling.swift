@@ -24,7 +24,6 @@ func busy(_ shop: Server) -> String {
 
 struct TraceParent: PerAttemptStep {
   let trace: String  // 32 hexadecimal digits, the same for all that belongs together
-  let mayMakeCalls = false  // so that its slot is kept until the body has ended
 
   func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
     var request = request

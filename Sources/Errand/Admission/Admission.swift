@@ -1,8 +1,7 @@
 /// The bookkeeping of slots, running calls and waiters, pure. It starts nothing, waits for nothing, locks nothing.
 ///
-/// Waiters are ordered by priority, then by arrival; a waiter gains one priority in every ``ThrottleLimits/ageing``. Before all of them
-/// come those that others wait for, which have slots or gave theirs back for it: no other gets there first, and waits as well. A
-/// waiter whose host is full, or has begun as many as its rate allows, does not hold up those of other hosts.
+/// Waiters are ordered by priority, then by arrival; a waiter gains one priority in every ``ThrottleLimits/ageing``. A waiter whose
+/// host is full, or at its rate limit, does not hold up those of other hosts.
 ///
 /// A waiter costs the same in a line of any length: a host stands in `ready` under the first of each of its lines while
 /// it could start a call, and in `starved` while only a token is wanting. A stale entry is skipped when met.
@@ -35,7 +34,7 @@ struct Admission {
   private(set) var running = 0
   private(set) var waiting = 0
   private var hosts = HostTable()
-  private var ready = Array(repeating: MinHeap<Ready>(), count: WaitingLine.levels)
+  private var ready = Array(repeating: MinHeap<Ready>(), count: CallPriority.allCases.count)
   private var starved = MinHeap<Starved>()
   private var threshold = SweepThreshold()
 
@@ -47,12 +46,10 @@ struct Admission {
   ///   - ticket: The place in line, where it comes to that.
   ///   - host: The origin that the request goes to.
   ///   - priority: The priority among the waiters.
-  ///   - isAwaited: Whether a call that has had a slot waits for it; looked at where it waits.
   ///   - now: The time.
   /// - Returns: What is to be done.
   mutating func enter(
-    _ ticket: Ticket, host: Origin, priority: CallPriority, isAwaited: @autoclosure () -> Bool = false,
-    at now: Duration = .zero
+    _ ticket: Ticket, host: Origin, priority: CallPriority, at now: Duration = .zero
   ) -> Decision {
     // In place throughout: a copy of a host's lines would cost as much as they are long.
     let place = hosts.enter(host)
@@ -63,7 +60,7 @@ struct Admission {
     }
     defer { settle(host, place, at: now) }
     if limits.maximumWaiting > 0, waiting >= limits.maximumWaiting { return .refuse }
-    hosts[place].append(ticket, isAwaited() ? WaitingLine.awaited : priority.rawValue, since: now)
+    hosts[place].append(ticket, priority.rawValue, since: now)
     waiting += 1
     return .wait
   }
@@ -201,7 +198,7 @@ extension Admission {
   }
 
   private func rank(_ level: Int, of waiter: WaitingLine.Waiter, at now: Duration) -> Int {
-    guard limits.ageing > .zero, level != WaitingLine.awaited else { return level }
+    guard limits.ageing > .zero else { return level }
     let highest = CallPriority.allCases.count - 1
     let gained = (now - waiter.since) / limits.ageing
     return gained >= Double(highest) ? highest : min(highest, level + Int(gained))

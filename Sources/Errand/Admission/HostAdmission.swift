@@ -17,7 +17,7 @@ struct HostAdmission {
 
   mutating func append(_ ticket: Admission.Ticket, _ level: Int, since: Duration) {
     if lines.isEmpty {
-      lines = Array(repeating: WaitingLine(), count: WaitingLine.levels)
+      lines = Array(repeating: WaitingLine(), count: CallPriority.allCases.count)
       announced = Array(repeating: nil, count: lines.count)
     }
     lines[level].append(ticket, since: since)

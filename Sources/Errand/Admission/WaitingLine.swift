@@ -2,11 +2,6 @@
 ///
 /// A waiter that gives up leaves a gap that is skipped later, so that a line of any length costs the same per waiter.
 struct WaitingLine {
-  /// The place of the line for those that others wait for, behind those of the priorities.
-  static let awaited = CallPriority.allCases.count
-  /// The number of lines.
-  static let levels = awaited + 1
-
   struct Waiter {
     let ticket: Admission.Ticket
     /// The time of arrival.

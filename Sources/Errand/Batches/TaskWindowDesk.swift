@@ -192,7 +192,6 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
   }
 
   private func waitForOutcome() async {
-    Attempt.releaseSurrounding()  // the tasks may wait for their slots
     let number = state.withLock { state in
       state.nextReader += 1
       return state.nextReader

@@ -1,4 +1,4 @@
-/// An attempt that is redirected has several hops, each with a slot of its own.
+/// An attempt that is redirected has several hops, each with its own slot.
 extension Attempt {
   /// The first hop of a chain, of several where a step sends the request again: each has its own time.
   func beginChain() { state.withLock { ($0.spent, $0.hopStart, $0.isHurried) = (.zero, nil, false) } }
@@ -23,9 +23,6 @@ extension Attempt {
     let now = call.trace.elapsed
     state.withLock { $0.start = now }
   }
-
-  /// Gives the slot of the last hop back before its body has ended.
-  func giveSlotBack() { state.withLock { $0.slot }?.giveBack() }
 
   // MARK: Traces
 
@@ -100,9 +97,6 @@ extension Attempt {
     guard let error = error as? TaskError, error.call == nil else { return false }  // another call's is its own
     return error.timer == .call || (error.timer == .attempt && state.withLock { $0.isCut })
   }
-
-  /// Another request of the hop goes out, with the slot of the one before.
-  func goOn() { state.withLock { ($0.sent, $0.hasToldPhases, $0.hopStart) = ($0.sent + 1, false, nil) } }
 
   /// The time that the hops before this one took.
   var spent: Duration { state.withLock { $0.spent } }

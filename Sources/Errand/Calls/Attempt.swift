@@ -28,10 +28,6 @@ final class Attempt: Sendable {
     var lastRequest: HTTPRequest?
     /// True when its own admission or transport said that nothing of the last request was sent.
     var saysNothingSent = false
-    /// The slot of the last request, where it may be given back before its body has ended.
-    weak var slot: AdmissionSlot?
-    /// The attempt that waits for this one's call, by a step of its own or by its body. Its own call holds it while it is under way.
-    weak var outer: Attempt?
     /// True once its observers were told how the connection of the last request came about.
     var hasToldPhases = false
     /// True where the host of the last request is a name, and no address.
@@ -61,21 +57,44 @@ final class Attempt: Sendable {
 
   // MARK: 8. Admission
 
-  /// A slot at the origin of a request that may be sent. One that is refused, or waits in vain, was surely not sent.
-  func waitForSlot(for request: HTTPRequest) async throws -> AdmissionSlot {
+  /// Sends one request once: checks, circuit breaker, slot, transport, and the body as far as the library reads it.
+  ///
+  /// Nothing else holds a slot. If the caller reads the response, or the app produces the request's body, there is a stream permit
+  /// instead.
+  func exchange(_ request: HTTPRequest, _ digest: DigestExchange? = nil) async throws -> HTTPResponse {
+    try await request.renewingProxyCredential { [call] renew in
+      try await call.interruptible { await renew() }
+    } _: {
+      try await exchangeOnce($0, digest)
+    }
+  }
+
+  private func exchangeOnce(_ request: HTTPRequest, _ digest: DigestExchange?) async throws -> HTTPResponse {
+    call.noteRequest(request, of: number)
+    let (manager, priority) = (call.manager, call.plan.priority)
     var queued: Duration?
+    var isAdmitted = false
     do {
       let host = try call.sendableOrigin(of: request)
       // An attempt that would be refused afterwards need not wait.
-      let breaker = call.snapshot.configuration.circuitBreaker
-      if !breaker.isOff { try call.manager.circuits.check(host) }
-      var permit: AdmissionSlot?
-      if call.delivery.isStream { permit = try await place(at: call.manager.streams, for: host, &queued) }
-      let slot = try await place(at: call.manager.admission, for: host, &queued)
-      if let permit { slot.keep(permit) }
-      begin(at: host, after: queued)
-      return slot
+      if !call.snapshot.configuration.circuitBreaker.isOff { try manager.circuits.check(host) }
+      var permit: StreamPermit?
+      defer { withExtendedLifetime(permit) {} }
+      if call.delivery.isStream || request.body.isProduced {
+        permit = try await manager.streams.permit(at: host, priority) { try await wait($0, &queued) }
+      }
+      if request.body.isProduced {
+        isAdmitted = true
+        return try await send(request, to: host, digest, permit, after: queued)
+      }
+      return try await manager.admission.withSlot(at: host, priority) {
+        try await wait($0, &queued)
+      } exchange: {
+        isAdmitted = true
+        return try await send(request, to: host, digest, permit, after: queued)
+      }
     } catch {
+      if isAdmitted { throw error }
       if let queued {
         call.noteWait(of: number, queued)
         call.trace.note(.leftQueue(after: queued))
@@ -85,24 +104,15 @@ final class Attempt: Sendable {
     }
   }
 
-  /// A place at a desk, waited for where there is none; `queued` is how long that and the wait before took.
-  @inline(__always)
-  private func place(at desk: AdmissionDesk, for host: Origin, _ queued: inout Duration?) async throws -> AdmissionSlot
-  {
-    switch try desk.enter(host, priority: call.plan.priority, isAwaited: isWithinAnother) {
-    case .slot(let free): return free
-    case .line(let ticket):
-      let start = call.trace.elapsed
-      if queued == nil { call.trace.note(.queued) }
-      releaseOuter()
-      let before = queued ?? .zero
-      defer { queued = before + call.trace.elapsed - start }
-      let limit = call.timeouts.queue.map { max(.zero, $0 - before) }
-      return try await call.interruptible { [call] in
-        try await call.manager.clock.limiting(limit, .queue, phase: .waiting) {
-          try await desk.wait(ticket, host)
-        }
-      }
+  /// Waits in line, within the limit for that; `queued` is how long this wait and the one before took.
+  private func wait(_ wait: @escaping @Sendable () async throws -> Void, _ queued: inout Duration?) async throws {
+    let start = call.trace.elapsed
+    if queued == nil { call.trace.note(.queued) }
+    let before = queued ?? .zero
+    defer { queued = before + call.trace.elapsed - start }
+    let limit = call.timeouts.queue.map { max(.zero, $0 - before) }
+    try await call.interruptible { [call] in
+      try await call.manager.clock.limiting(limit, .queue, phase: .waiting, wait)
     }
   }
 
@@ -130,42 +140,36 @@ final class Attempt: Sendable {
 
   // MARK: 9. Transport
 
-  /// Sends the request, where the host's circuit breaker lets it: that has the last word. The slot is held until the body of
-  /// the response has ended or is released. `digest` signs it in, where it has such a credential.
-  func send(
-    _ request: HTTPRequest, _ slot: AdmissionSlot, _ digest: DigestExchange?
+  /// Sends the request, if the host's circuit breaker lets it, and takes in the response. `digest` authenticates it, if it has such a
+  /// credential.
+  private func send(
+    _ request: HTTPRequest, to host: Origin, _ digest: DigestExchange?, _ permit: StreamPermit?, after queued: Duration?
   ) async throws -> HTTPResponse {
-    let host = slot.host
-    // Sending the request, or seeing its response, may wait for another call.
-    let asksApp = request.body.isStream || call.transportMayCallApp
-    if asksApp || call.showsResponsesToSteps { state.withLock { $0.slot = slot } }
-    var permit: CircuitPermit?
+    begin(at: host, after: queued)
+    var circuit: CircuitPermit?
     var response: HTTPResponse
+    let progress = call.surroundings?.progress.map { ProgressCounter(of: number, clock: call.manager.clock, tell: $0) }
     do {
       let breaker = call.snapshot.configuration.circuitBreaker
-      if !breaker.isOff { permit = try call.manager.circuits.permit(for: host, breaker) }
-      if asksApp {
-        response = try await sendEnclosing(request, to: host, digest)
+      if !breaker.isOff { circuit = try call.manager.circuits.permit(for: host, breaker) }
+      let request = try prepared(request, digest)
+      if let progress {
+        response = try await progress.sending(request) { try await call.transmit($0, to: host) }
       } else {
-        response = try await call.transmit(prepared(request, digest), to: host)
+        response = try await call.transmit(request, to: host)
       }
     } catch {
-      report(error, to: permit)
+      report(error, to: circuit)
       throw error
     }
-    call.keepCookies(of: response, to: request)  // before its slot is free: the next request sends them
-    hold(slot, permit, until: response)
+    // Before its slot is free: the next request sends what it says.
+    call.keepCookies(of: response, to: request)
+    digest?.learn(from: response)
+    note(response, circuit)
     if let reason = response.mismatch(with: request) { response.unasked = reason }
     if call.showsResponsesToSteps { state.withLock { [reason = response.unasked] in $0.unasked = reason } }
+    await call.takeIn(&response, method: request.method, progress, permit)
     return response
-  }
-
-  /// Sends a request whose body is made meanwhile, or whose transport asks the app for something, perhaps by other calls.
-  @inline(never)
-  private func sendEnclosing(
-    _ request: HTTPRequest, to host: Origin, _ digest: DigestExchange?
-  ) async throws -> HTTPResponse {
-    try await enclosing { try await call.transmit(prepared(request, digest), to: host) }
   }
 
   // Not inlined, nor the next two: what they put on the stack would otherwise be part of every call's memory.
@@ -196,32 +200,20 @@ final class Attempt: Sendable {
     permit?.end(verdict(error))
   }
 
+  /// Notes the head of a response, and has the circuit breaker judge its body.
   @inline(never)
-  private func hold(_ slot: AdmissionSlot, _ permit: CircuitPermit?, until response: HTTPResponse) {
-    // Not the response: its body would keep itself alive. The slot goes with what is called at the body's end.
-    if call.delivery.isStream { state.withLock { $0.slot = slot } }
-    if response.status.isRedirect { state.withLock { $0.slot = slot } }
-    // A step that sees it may wait for others, as for a new token that all of them need, in ways that nobody here knows of.
-    if call.showsResponsesToSteps, call.stepsMayMakeCalls || !call.plan.acceptedStatuses.contains(response.status) {
-      slot.giveBack(withPermit: false)  // it may still become the caller's stream
+  private func note(_ response: HTTPResponse, _ circuit: CircuitPermit?) {
+    // Hours may pass until such a body ends, and all other requests would be refused until then.
+    if !call.delivery.isInMemory { circuit?.endProbe(response.status) }
+    if let circuit {
+      response.body.onEnd { [self, status = response.status] ending, _ in circuit.end(verdict(status, ending)) }
     }
-    // Hours may pass until such a body ends, and all else would be refused meanwhile.
-    if !call.delivery.isInMemory { permit?.endProbe(response.status) }
-    if let permit {
-      response.body.onEnd { [self, status = response.status] ending, _ in permit.end(verdict(status, ending)) }
-    }
-    response.body.onEnd { [slot] _, _ in withExtendedLifetime(slot) {} }
     call.trace.note(.responded(response.status, isConnectionReused: response.isConnectionReused))
     if call.isShown { call.noteResponse(response, of: number) }
   }
 
-  /// Takes the body as the call wants it, and ends the attempt.
-  func received(_ response: HTTPResponse) async -> AttemptResult {
-    // A body that a step put in its place may make calls of its own while it is read.
-    call.showsResponsesToSteps ? await enclosing { await taken(response) } : await taken(response)
-  }
-
-  private func taken(_ response: consuming HTTPResponse) async -> AttemptResult {
+  /// Reads what is left of the body as the call wants it, and ends the attempt.
+  func received(_ response: consuming HTTPResponse) async -> AttemptResult {
     var outcome = Outcome(call, response)
     if outcome.response.status == .partialContent || outcome.response.status == .notModified {
       // A step may have made another response of it.
@@ -273,7 +265,6 @@ final class Attempt: Sendable {
   }
 
   private func streaming(_ outcome: Outcome) -> Outcome {
-    state.withLock { $0.slot }?.becomeStream()
     outcome.response.body.onChunk { [trace = call.trace] in trace.countStreamed($0) }
     // Without the body, which would hold itself and never be released.
     var head = outcome

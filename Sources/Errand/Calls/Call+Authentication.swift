@@ -31,8 +31,7 @@ extension Call {
   func authenticationSteps() -> [any PerAttemptStep] {
     guard surroundings?.authentication != nil else { return [] }
     let attempt = SigningAttempt(
-      yields: plan.authentication.isInherited, context: refreshContext, note: { [trace] in trace.note($0) },
-      release: { Attempt.releaseSurrounding() })
+      yields: plan.authentication.isInherited, context: refreshContext, note: { [trace] in trace.note($0) })
     let step = AuthenticationStep(
       source: { [self] in signIn(for: $0)?.source }, attempt: attempt,
       obstacle: { [self] in obstacle(toReplaying: $0, after: $1) },

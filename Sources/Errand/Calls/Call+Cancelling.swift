@@ -39,10 +39,8 @@ extension Call {
   /// Sends a request by the transport, and cancels it when the call is to end.
   @inline(__always)
   func transmit(_ request: HTTPRequest, to host: Origin) async throws -> HTTPResponse {
-    guard surroundings == nil, let cancellable = plan.server.cancellableTransport else {
-      return try await transport.send(request)
-    }
-    return try await cancellable.send(request, to: host) { [self] in heed($0) }
+    guard let cancellable = plan.server.cancellableTransport else { return try await transport.send(request) }
+    return try await cancellable.send(request, to: host) { [self] in if surroundings == nil { heed($0) } }
   }
 
   /// Runs a body as a part of the call's trace, and where anything may wait around its attempts in a Swift task of its own.

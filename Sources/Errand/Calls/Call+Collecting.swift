@@ -1,36 +1,45 @@
 import ErrandFoundation
 
 extension Call {
-  /// Reads the body of an attempt to its end, as the call wants it; returns the timings of its transfer. The body of the
-  /// outcome can be read once more.
+  /// Reads what is left of the body of an attempt, as the call wants it; returns the timings of its transfer. The body of the outcome
+  /// can be read again.
   func collect(_ outcome: inout Outcome) async throws -> TransferTimings? {
-    outcome.isRead = true
-    var stored: HTTPResponseBody?
-    switch delivery {
-    case .memory where outcome.isAccepted && !outcome.isUnaskedWhole:
-      let (data, timings) = try await gather(outcome.response.body)
-      try outcome.response.checkPart(size: data.count)
-      (outcome.data, outcome.size) = (data, data.count)
-      return timings
-    case .discarded where outcome.isAccepted:
-      (outcome.size, outcome.shown) = try await drain(outcome.response.body)
-    case .file(let place) where outcome.isSuccess && outcome.isWhole:
-      try verify(outcome.response)
-      let (file, size) = try await write(outcome.response, to: place)
-      (outcome.size, outcome.isVerified) = (size, true)
-      // What is in its place stays until the steps around have seen what came.
-      if seesFile { stored = heldBack(file) } else { outcome.file = try publish(file) }
-    case .memory, .discarded, .file, .stream:
+    if let failure = outcome.response.body.failure { throw failure }
+    if !outcome.isAccepted || outcome.isUnaskedWhole || (delivery.isFile && !(outcome.isSuccess && outcome.isWhole)) {
       outcome.data = await excerpt(of: outcome.response.body)
       outcome.size = outcome.data.count
+      outcome.isRead = true
+      let body = outcome.response.body
+      outcome.response.body = HTTPResponseBody(outcome.data, trailers: body.trailers, timings: body.timings)
+    } else {
+      if delivery.isFile, hasAppSteps || outcome.response.body.written == nil { try verify(outcome.response) }
+      try await read(&outcome)
+      if delivery.isFile { outcome.isVerified = true }
     }
-    let timings = outcome.response.body.timings
-    outcome.response.body =
-      stored ?? HTTPResponseBody(outcome.data, trailers: outcome.response.body.trailers)
-    return timings
+    return outcome.response.body.timings
   }
 
-  func gather(_ body: HTTPResponseBody) async throws -> (data: Data, timings: TransferTimings?) {
+  /// Reads the body of an accepted response as the call wants it, unless that was done in the exchange.
+  func read(_ outcome: inout Outcome) async throws {
+    let body = outcome.response.body
+    switch delivery {
+    case .file(let place) where outcome.isSuccess:
+      let written = if let written = body.written { written } else { try await write(outcome.response, to: place) }
+      outcome.size = written.size
+      if written !== body.written { outcome.response.body = HTTPResponseBody(written) }
+    case .discarded:
+      let discarded = if let discarded = body.source as? DiscardedBody { discarded } else { try await drain(body) }
+      (outcome.size, outcome.shown) = (discarded.size, discarded.shown)
+      outcome.response.body = HTTPResponseBody(Data(), trailers: discarded.trailers, timings: discarded.timings)
+    case .memory, .file, .stream:
+      outcome.data = try await gather(body)
+      outcome.size = outcome.data.count
+      if case .memory = delivery { try outcome.response.checkPart(size: outcome.size) }
+    }
+    outcome.isRead = true
+  }
+
+  func gather(_ body: HTTPResponseBody) async throws -> Data {
     let limit = snapshot.configuration.maximumBodySize
     do {
       return try await body.gather(upTo: limit)
@@ -42,67 +51,11 @@ extension Call {
     }
   }
 
-  /// The body that is in a file, to be read once more, while that is held back.
-  private func heldBack(_ file: PartialFile) -> HTTPResponseBody {
-    let source = StoredBody(file.writtenAt)
-    source.open()
-    let stored = HTTPResponseBody(source)
-    // One whose body nobody has any more is dropped: a step has sent the request again.
-    for held in state.withLock({ $0.holdBack(file, readBy: stored) }) { held.file.discard() }
-    return stored
-  }
-
-  /// True where steps see the file before the caller does.
-  private var seesFile: Bool { surroundings?.callSteps.isEmpty == false }
-
-  /// Drops the files that were held back.
-  func dropHeldBack() {
-    let (files, dropped) = state.withLock { $0.takeHeldBack() }
-    drop(files, dropped)
-  }
-
-  private func drop(_ files: [CallState.HeldBack], _ dropped: [CallState.HeldBack]) {
-    for held in files { held.file.discard() }
-    // One that was dropped before may have left folders, for a file that was beside it.
-    for held in dropped + files { held.file.removeFolders() }
-  }
-
-  /// The outcome of the steps that see the call once. Its body is still to be read, unless it is in the call's file, which is put in
-  /// its place.
+  /// The outcome of the steps that see the call once. Its body is still to be read, unless it is in the call's file.
   func outcome(ofSteps response: HTTPResponse) throws -> Outcome {
     try checkCancellation()
     var outcome = Outcome(self, response)
-    var (files, dropped) = state.withLock { $0.takeHeldBack() }
-    let isWanted = outcome.isSuccess && outcome.isWhole  // a step may have made a refusal of it
-    let file = files.firstIndex { isWanted && $0.body === response.body }.map { files.remove(at: $0).file }
-    drop(files, dropped)
-    guard let file else { return outcome }
-    outcome.response.body = HTTPResponseBody()
-    (outcome.isRead, outcome.isVerified) = (true, true)
-    do {
-      outcome.file = try publish(file)
-    } catch {
-      drop([], dropped + files)  // their folders, which the file was in
-      throw error
-    }
-    return outcome
-  }
-
-  /// Reads the body that a step has answered with, as the call wants it.
-  func read(_ outcome: Outcome) async throws -> Outcome {
-    var outcome = outcome
-    switch delivery {
-    case .file(let place) where outcome.isSuccess:
-      let (file, size) = try await write(outcome.response, to: place)
-      (outcome.file, outcome.size) = (try publish(file), size)
-      outcome.response.body = HTTPResponseBody()
-    case .discarded:
-      (outcome.size, outcome.shown) = try await drain(outcome.response.body)
-    case .memory, .file, .stream:
-      outcome.data = try await gather(outcome.response.body).data
-      try outcome.response.checkPart(size: outcome.data.count)
-    }
-    outcome.isRead = true
+    outcome.isVerified = response.body.written != nil
     return outcome
   }
 
@@ -129,8 +82,8 @@ extension Call {
     return data.withLock { $0 }
   }
 
-  /// Reads and drops a body. Where it is to be shown, it is kept up to the size that is shown, and no further.
-  private func drain(_ body: HTTPResponseBody) async throws -> (size: Int, shown: Data?) {
+  /// Reads and drops a body. If it is shown, it is kept up to the size that is shown, and no further.
+  func drain(_ body: HTTPResponseBody) async throws -> DiscardedBody {
     var size = 0
     var shown = isShown ? Data() : nil
     while let chunk = try await body.next() {
@@ -138,12 +91,12 @@ extension Call {
       guard isShown else { continue }
       if size <= snapshot.configuration.maxLoggedDownloadSize { shown?.append(chunk) } else { shown = Data() }
     }
-    return (size, shown)
+    return DiscardedBody(size: size, shown: shown, of: body)
   }
 
-  /// Writes a body beside its place, to be put there once it is complete: what was there stays until then, and for good if
-  /// anything fails. Returns the file and the number of bytes.
-  @concurrent private func write(_ response: HTTPResponse, to place: FilePlace) async throws -> (PartialFile, Int) {
+  /// Writes a body beside its place, to take the place once it is complete: what was there stays until then, and for good if
+  /// anything fails.
+  @concurrent func write(_ response: HTTPResponse, to place: FilePlace) async throws -> WrittenBody {
     let file =
       switch place {
       case .exact(let url): try PartialFile(for: url)
@@ -162,7 +115,7 @@ extension Call {
       file.discard()
       throw error
     }
-    return (file, size)
+    return WrittenBody(file, size: size, of: response.body)
   }
 }
 

@@ -18,7 +18,12 @@ extension Call {
     try refuseStandIn(outcome)
     if !outcome.isVerified, verifies { try verify(outcome.response) }
     if delivery.isStream { return try await conclude(stream: outcome, finish: finish) }
-    if !outcome.isRead { outcome = try await read(outcome) }  // a step has answered
+    if !outcome.isRead { try await read(&outcome) }  // a step has answered
+    if let written = outcome.response.body.written {
+      try checkCancellation()
+      outcome.file = try written.publish(publish)
+      outcome.response.body = HTTPResponseBody(Data(), trailers: written.trailers, timings: written.timings)
+    }
     keepFileValidators(outcome.response)
     do {
       if asked.contains(.postProcess) { try await plan.task.postProcess(response: outcome.response) }

@@ -97,21 +97,17 @@ extension Call {
   @inline(__always)
   func hop(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
     if request.options.answersDigest { return try await signedHop(request, of: attempt) }  // again after a challenge
-    return try await carry(request, of: attempt)
+    return try await attempt.exchange(request)
   }
 
-  /// 8.–9. One hop of a request with a Digest credential: sent again after a challenge that is answered, within the time of the attempt and
-  /// with the slot that it has.
+  /// 8.–9. One hop of a request with a Digest credential: sent again after a challenge that is answered, within the time of the
+  /// attempt.
   private func signedHop(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
-    guard let digest = DigestExchange(request, plan.server.digests) else {
-      return try await carry(request, of: attempt)
-    }
-    noteRequest(request, of: attempt.number)
-    var slot = try await attempt.waitForSlot(for: request)
+    guard let digest = DigestExchange(request, plan.server.digests) else { return try await attempt.exchange(request) }
     let start = attempt.spent
-    var response = try await attempt.send(request, slot, digest)
+    var response = try await attempt.exchange(request, digest)
     while true {
-      switch digest.verdict(on: response) {
+      switch digest.verdict {
       case .stands: return response
       case .refused(let reason):
         noteRefusal(reason)
@@ -119,32 +115,14 @@ extension Call {
       case .again: break
       }
       if let obstacle = obstacle(toAnswering: request) {
-        digest.leaveChallenge()
         noteRefusal(obstacle)
         return response
       }
-      await drain(response, to: request.method, attempt)
+      await leave(response, to: request.method, attempt)
       attempt.endHop()  // with what is left of the response, which the host took as well
       try checkCancellation()
-      response = try await further(request, of: attempt, since: start) { next in
-        noteRequest(next, of: attempt.number)
-        if slot.isHeld {
-          attempt.goOn()
-        } else {
-          slot.giveBack()  // with the permit of a stream, which another is waited for
-          slot = try await attempt.waitForSlot(for: next)
-        }
-        return try await attempt.send(next, slot, digest)
-      }
+      response = try await further(request, of: attempt, since: start) { try await attempt.exchange($0, digest) }
     }
-  }
-
-  /// 8.–9. One request for one host, and its response.
-  @inline(__always)
-  func carry(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
-    noteRequest(request, of: attempt.number)
-    let slot = try await attempt.waitForSlot(for: request)  // 8. checks, circuit breaker, admission
-    return try await attempt.send(request, slot, nil)  // 9. cookies, transport; the slot is held to the body's end
   }
 }
 
@@ -155,7 +133,6 @@ extension Call {
   @inline(__always)
   private func inTurn<Value>(_ body: () async throws -> Value) async throws -> Value {
     guard let surroundings else { return try await body() }
-    if surroundings.queue.name != nil { Attempt.releaseSurrounding() }  // a call of the queue may wait for their slots
     return try await manager.serialQueues.withTurn(surroundings.queue) { isOver, queue in
       trace.note(isOver ? .turnWaitEnded : .turnWaitStarted(queue: queue))
     } body: {
@@ -177,20 +154,14 @@ extension Call {
     _ attempts: @escaping @Sendable (HTTPRequest) async throws -> Outcome
   ) async throws -> Outcome {
     guard !steps.isEmpty else { return try await attempts(request) }
-    do {
-      return try outcome(ofSteps: await Next(ArraySlice(steps)) { try await attempts($0).response }(request))
-    } catch {
-      dropHeldBack()
-      throw error
-    }
+    return try outcome(ofSteps: await Next(ArraySlice(steps)) { try await attempts($0).response }(request))
   }
 
   /// 7. The steps of an attempt, the outermost first.
-  private func steps(_ surroundings: Surroundings, of attempt: Int) -> [any PerAttemptStep] {
+  private func steps(_ surroundings: Surroundings) -> [any PerAttemptStep] {
     var steps = surroundings.attemptSteps  // the app's
     steps += authenticationSteps()  // sign in, and once more with a new token
     if let wait = surroundings.connectivity { steps.append(wait) }
-    if let tell = surroundings.progress { steps.append(ProgressStep(of: attempt, clock: manager.clock, tell: tell)) }
     return steps
   }
 
@@ -201,19 +172,12 @@ extension Call {
     _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
     guard let surroundings, surroundings.hasAttemptSteps else { return try await last(request) }
-    let steps = steps(surroundings, of: attempt.number)
-    return try await attempt.enclosing { try await Next(ArraySlice(steps), last: last)(request) }
+    return try await Next(ArraySlice(steps(surroundings)), last: last)(request)
   }
 
-  /// True when the transport may ask the app for something, as for another credential of a proxy, which may make calls.
-  var transportMayCallApp: Bool { surroundings?.transportMayCallApp ?? false }
-
-  /// True when steps see the responses of its attempts, and may wait for other calls then.
+  /// Whether steps see the responses of its attempts.
   var showsResponsesToSteps: Bool {
     guard let surroundings else { return false }
     return !snapshot.configuration.perAttemptSteps.isEmpty || surroundings.authentication != nil
   }
-
-  /// True when a step of the app's may wait for other calls with a response in hand.
-  var stepsMayMakeCalls: Bool { snapshot.configuration.perAttemptSteps.contains { $0.mayMakeCalls } }
 }

@@ -50,7 +50,6 @@ extension Call {
     guard let proposal = home else { return nil }
     attempt.endHop()
     guard let decision = policy.decision else { return proposal }
-    attempt.giveSlotBack()  // what decides may run tasks
     defer { attempt.restart() }
     var head = response
     head.body = HTTPResponseBody()
@@ -72,29 +71,10 @@ extension Call {
     return request
   }
 
-  /// The bytes of a redirect's body that are read, so that its connection can be used again (RFC 9112 §9.3), and the time for
-  /// them. Most bodies came with their head; for a larger or slower one a new connection is cheaper.
-  private static let drained = (bytes: 16 << 10, time: Duration.seconds(1))
-
-  /// Ends the body of a redirect, and so its slot.
-  private func leave(_ response: HTTPResponse, to method: HTTPMethod?, _ attempt: Attempt) async {
-    await drain(response, to: method, attempt)
-    attempt.giveSlotBack()
-  }
-
   /// Ends the body of a response behind which another request goes out.
-  func drain(_ response: HTTPResponse, to method: HTTPMethod?, _ attempt: Attempt) async {
-    let body = response.body
-    // RFC 9110 §9.3.2: that to a HEAD announces what does not come.
-    let announced = method == .head ? 0 : response.headers.number(.contentLength) ?? 0
-    if !body.isInMemory, announced <= Self.drained.bytes {
-      try? await manager.clock.limiting(Self.drained.time, .idle, phase: .receiving) {  // what is left is dropped
-        var left = Self.drained.bytes
-        while left > 0, let chunk = try await body.next() { left -= chunk.count }
-      }
-    }
-    if trace.keepsNotes, let timings = body.timings { attempt.keepPhases(timings, at: trace.elapsed) }
-    body.cancel()
+  func leave(_ response: HTTPResponse, to method: HTTPMethod?, _ attempt: Attempt) async {
+    _ = await beginning(of: response, to: method)
+    if trace.keepsNotes, let timings = response.body.timings { attempt.keepPhases(timings, at: trace.elapsed) }
   }
 
   /// Sends another request of an attempt, with what is left of its time.

@@ -23,19 +23,8 @@ final class CallControl: TaskObserver {
   func observe(_ event: TaskEvent) { onEvent(event) }
 }
 
-/// Makes the bodies of a call wait while it is paused.
-struct PauseStep: PerAttemptStep {
-  let gate: PauseGate
-
-  func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
-    var response = try await next(request)
-    response.body = HTTPResponseBody(PausableBody(body: response.body, gate: gate))
-    return response
-  }
-}
-
 /// A body of which nothing is read while the gate is closed; the sender waits then, as for any slow reader.
-private final class PausableBody: HTTPBodySource {
+final class PausableBody: HTTPBodySource {
   private let body: HTTPResponseBody
   private let gate: PauseGate
 

@@ -45,12 +45,6 @@ struct CallState {
   var fileStamp: String?
   /// The use of the cache; nil where there is none.
   var cacheRun: CacheRun?
-  /// The call's file until the steps that see it have seen it; several where attempts run beside one another.
-  private var heldBack: [HeldBack] = []
-  /// Files that lost their reader; to be deleted.
-  private var dropped: [HeldBack] = []
-  /// True once the steps that see the call have returned; files held back after that are discarded.
-  private var hasTakenHeldBack = false
 
   /// True once the caller reads the body.
   private(set) var isHandedOver = false
@@ -63,28 +57,6 @@ struct CallState {
   private struct Race {
     /// The number of the one that has sent it.
     var sender: Int?
-  }
-
-  /// A file that is not in its place yet, and the body that is read from it.
-  struct HeldBack {
-    let file: PartialFile
-    weak var body: HTTPResponseBody?
-  }
-
-  /// Holds a file back; returns those that nobody can put in their place any more.
-  mutating func holdBack(_ file: PartialFile, readBy body: HTTPResponseBody) -> [HeldBack] {
-    if hasTakenHeldBack { return [HeldBack(file: file)] }
-    let unwanted = heldBack.filter { $0.body == nil }
-    heldBack.removeAll { $0.body == nil }
-    dropped += unwanted
-    heldBack.append(HeldBack(file: file, body: body))
-    return unwanted
-  }
-
-  /// The files that are held back, which are the caller's from now on, and those that were dropped.
-  mutating func takeHeldBack() -> (files: [HeldBack], dropped: [HeldBack]) {
-    defer { (heldBack, dropped, hasTakenHeldBack) = ([], [], true) }
-    return (heldBack, dropped)
   }
 
   /// The method and the URL that people see: of the last request, or of the one that was never sent.

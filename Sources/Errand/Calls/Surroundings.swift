@@ -25,14 +25,12 @@ final class Surroundings: Sendable {
   let progress: (@Sendable (TransferProgress) -> Void)?
   /// The way in which requests are signed in; nil where nothing does.
   let authentication: Authentication?
-  /// True when the transport may call the app, which may run other tasks. It cannot be told to end an exchange.
-  let transportMayCallApp: Bool
 
   private init(
     queue: SerialQueue, control: CallControl?, hedging: Hedging, coalesces: Bool, caching: Caching?,
     callSteps: [any PerCallStep], attemptSteps: [any PerAttemptStep], connectivity: ConnectivityWait?,
     progress: (@Sendable (TransferProgress) -> Void)?,
-    authentication: Authentication?, transportMayCallApp: Bool
+    authentication: Authentication?
   ) {
     self.queue = queue
     self.control = control
@@ -44,12 +42,11 @@ final class Surroundings: Sendable {
     self.connectivity = connectivity
     self.progress = progress
     self.authentication = authentication
-    self.transportMayCallApp = transportMayCallApp
   }
 
   /// True when there is a step that sees every attempt.
   var hasAttemptSteps: Bool {
-    !attemptSteps.isEmpty || authentication != nil || connectivity != nil || progress != nil
+    !attemptSteps.isEmpty || authentication != nil || connectivity != nil
   }
 
   /// The surroundings of a call; nil where there is nothing that may wait around its attempts.
@@ -74,8 +71,7 @@ final class Surroundings: Sendable {
       caching: caching(plan, snapshot), callSteps: snapshot.configuration.perCallSteps,
       attemptSteps: attemptSteps(plan, snapshot), connectivity: connectivity(plan, snapshot),
       progress: teller(plan, snapshot.tellsProgress ? trace : nil),
-      authentication: authentication,
-      transportMayCallApp: plan.server.cancellableTransport == nil)
+      authentication: authentication)
   }
 
   private static func hedging(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: Delivery) -> Hedging {
@@ -97,9 +93,7 @@ final class Surroundings: Sendable {
   }
 
   private static func attemptSteps(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> [any PerAttemptStep] {
-    var steps = snapshot.configuration.perAttemptSteps
-    if let control = plan.control { steps.insert(PauseStep(gate: control.gate), at: 0) }
-    return steps
+    snapshot.configuration.perAttemptSteps
   }
 
   private static func connectivity(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> ConnectivityWait? {

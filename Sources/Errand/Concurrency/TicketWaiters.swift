@@ -20,4 +20,7 @@ struct TicketWaiters {
     early[ticket] = hasTurn
     return nil
   }
+
+  /// Forgets a ticket without a waiter. Returns the decision, if there is one.
+  mutating func forget(_ ticket: Int) -> Bool? { early.removeValue(forKey: ticket) }
 }

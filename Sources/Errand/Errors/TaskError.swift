@@ -29,6 +29,7 @@ public struct TaskError: Error, Sendable {
     var call: (number: Int, request: String)?
     var isOfAnotherCall = false
     var awaitedSource = false
+    var proxyRenewal: CredentialRenewal?
   }
 
   private final class Box: Sendable {
@@ -210,6 +211,12 @@ public struct TaskError: Error, Sendable {
   package var awaitedSource: Bool {
     get { box.details.awaitedSource }
     set { details.awaitedSource = newValue }
+  }
+
+  /// Asks the app for another credential than the one that the proxy has refused; `nil` if the app can't be asked.
+  var proxyRenewal: CredentialRenewal? {
+    get { box.details.proxyRenewal }
+    set { details.proxyRenewal = newValue }
   }
 
   /// The payload of the refused response, where the task or its server states its type and the body was one.

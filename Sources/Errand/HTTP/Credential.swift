@@ -19,3 +19,6 @@ public struct Credential: Sendable, Hashable, CustomStringConvertible {
   /// Nothing that is secret.
   public var description: String { "Credential(<redacted>)" }
 }
+
+/// Asks the app for another credential than the one that was refused; `nil` if it has none.
+typealias CredentialRenewal = @Sendable () async -> Credential?

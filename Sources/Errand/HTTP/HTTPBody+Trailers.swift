@@ -42,7 +42,7 @@ extension HTTPBody {
   ) -> HTTPBody {
     .composed(
       length: nil, isReplayable: isReplayable, type: mediaType,
-      trailers: names.isEmpty ? nil : Trailers(names: names, make: make)
+      trailers: names.isEmpty ? nil : Trailers(names: names, make: make), isProduced: true
     ) { [self] sink in try await forEachChunk(sink) }
   }
 }

@@ -18,12 +18,15 @@ public struct HTTPBody: Sendable {
   /// The identity of a stream: two streams cannot be compared by their bytes.
   private final class Identity: Sendable {
     let trailers: Trailers?
-    /// True where all of the bytes are there at once.
+    /// Whether all of the bytes are there at once.
     let isInMemory: Bool
+    /// Whether code of the app produces the bytes.
+    let isProduced: Bool
 
-    init(_ trailers: Trailers?, _ isInMemory: Bool) {
+    init(_ trailers: Trailers?, isInMemory: Bool, isProduced: Bool) {
       self.trailers = trailers
       self.isInMemory = isInMemory
+      self.isProduced = isProduced
     }
   }
 
@@ -38,13 +41,17 @@ public struct HTTPBody: Sendable {
 
   private init(
     _ storage: Storage, isReplayable: Bool = true, length: Int64? = nil, type: MediaType? = nil,
-    trailers: Trailers? = nil, isInMemory: Bool = false
+    trailers: Trailers? = nil, isInMemory: Bool = false, isProduced: Bool = false
   ) {
     self.storage = storage
     self.isReplayable = isReplayable
     mediaType = type
     statedLength = length
-    if case .stream = storage { identity = Identity(trailers, isInMemory) } else { identity = nil }
+    if case .stream = storage {
+      identity = Identity(trailers, isInMemory: isInMemory, isProduced: isProduced)
+    } else {
+      identity = nil
+    }
   }
 
   /// No body.
@@ -76,7 +83,8 @@ public struct HTTPBody: Sendable {
   public static func stream<Chunks: AsyncSequence & Sendable>(
     length: Int64? = nil, _ make: @escaping @Sendable () throws -> Chunks
   ) -> HTTPBody where Chunks.Element == Data {
-    HTTPBody(.stream { sink in for try await chunk in try make() { try await sink(chunk) } }, length: length)
+    HTTPBody(
+      .stream { sink in for try await chunk in try make() { try await sink(chunk) } }, length: length, isProduced: true)
   }
 
   /// Chunks that come once: the request cannot be repeated once reading them has begun.
@@ -95,7 +103,7 @@ public struct HTTPBody: Sendable {
       if wasTaken { throw Failure.consumed }
       for try await chunk in chunks { try await sink(chunk) }
     }
-    return HTTPBody(.stream(source), isReplayable: false, length: length)
+    return HTTPBody(.stream(source), isReplayable: false, length: length, isProduced: true)
   }
 
   /// Chunks of several sources.
@@ -106,14 +114,15 @@ public struct HTTPBody: Sendable {
   ///   - type: The media type.
   ///   - trailers: The fields after the chunks; nil where there are none.
   ///   - isInMemory: Whether the chunks are those of a body in memory.
+  ///   - isProduced: Whether code of the app produces any of the chunks.
   ///   - source: Hands over the chunks.
   static func composed(
     length: Int64?, isReplayable: Bool, type: MediaType?, trailers: Trailers? = nil, isInMemory: Bool = false,
-    _ source: @escaping Source
+    isProduced: Bool, _ source: @escaping Source
   ) -> HTTPBody {
     HTTPBody(
       .stream(source), isReplayable: isReplayable, length: length, type: type, trailers: trailers,
-      isInMemory: isInMemory)
+      isInMemory: isInMemory, isProduced: isProduced)
   }
 
   /// The fields after the body; nil for most, which have none.
@@ -124,10 +133,8 @@ public struct HTTPBody: Sendable {
     if case .empty = storage { true } else { false }
   }
 
-  /// True where the body is made while it is sent.
-  package var isStream: Bool {
-    if case .stream = storage { true } else { false }
-  }
+  /// Whether code of the app produces the body while it is sent.
+  package var isProduced: Bool { identity?.isProduced ?? false }
 
   /// True where all of the bytes are there before any is sent.
   package var isInMemory: Bool {

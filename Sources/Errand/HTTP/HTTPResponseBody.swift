@@ -50,8 +50,10 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     var source: (any HTTPBodySource)?
     /// The bytes in memory that were not read.
     var buffered = Data()
-    /// The fields after the body, where its source was released.
+    /// The fields after the body, once its source was released.
     var trailers = HTTPHeaders()
+    /// The timings of its transfer, once its source was released.
+    var timings: TransferTimings?
     var ending: Ending?
     /// True where a reader left before the end.
     var isReleased = false
@@ -83,8 +85,10 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// A body that is there already; empty unless given.
   public init(_ data: Data = Data()) { state = Lock(State(buffered: data)) }
 
-  /// A body that is there already, with the fields after it.
-  package init(_ data: Data, trailers: HTTPHeaders) { state = Lock(State(buffered: data, trailers: trailers)) }
+  /// A body that is there already, with the fields after it and the timings of its transfer.
+  package init(_ data: Data, trailers: HTTPHeaders, timings: TransferTimings? = nil) {
+    state = Lock(State(buffered: data, trailers: trailers, timings: timings))
+  }
 
   deinit { cancel() }
 
@@ -118,20 +122,20 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     }
   }
 
-  /// All that is left of the body, which can be read once more afterwards, and the timings of its transfer. The source is
-  /// released.
+  /// All that is left of the body, which can be read again afterwards. The source is released.
   /// Throws what ``collect(upTo:)`` throws.
-  package func gather(upTo limit: Int = .max) async throws -> (data: Data, timings: TransferTimings?) {
+  package func gather(upTo limit: Int = .max) async throws -> Data {
     let data = try await collect(upTo: limit)
-    let trailers = self.source?.trailers
-    // To be released outside of the lock.
-    let source = state.withLock { state in
-      defer { state.source = nil }
+    let source = source
+    let (trailers, timings) = (source?.trailers, source?.timings)
+    // The local reference keeps the source, which must not be released under the lock.
+    state.withLock { state in
+      state.source = nil
       state.buffered = data
       if let trailers { state.trailers = trailers }
-      return state.source
+      if let timings { state.timings = timings }
     }
-    return (data, source?.timings)
+    return data
   }
 
   /// Ends the transfer, if it has not ended by itself.
@@ -164,7 +168,11 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     cancel()
   }
 
-  private var source: (any HTTPBodySource)? { state.withLock { $0.source } }
+  /// The source of the bytes; `nil` if they are in memory.
+  package var source: (any HTTPBodySource)? { state.withLock { $0.source } }
+
+  /// The error that reading has ended with.
+  package var failure: (any Error)? { state.withLock { state in state.ending?.error.map { state.cause ?? $0 } } }
 
   /// True where the bytes are in memory.
   package var isInMemory: Bool { source == nil }
@@ -175,8 +183,11 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     return source?.trailers ?? kept
   }
 
-  /// The timings of the transfer; nil until its end, and for a body that is in memory.
-  public var timings: TransferTimings? { source?.timings }
+  /// The timings of the transfer; `nil` until its end, and for a body that came by no transfer.
+  public var timings: TransferTimings? {
+    let (source, kept) = state.withLock { ($0.source, $0.timings) }
+    return source?.timings ?? kept
+  }
 
   /// Calls `action` once, when the body has ended or was released, after the actions that were given before; at once where
   /// all of these have run.

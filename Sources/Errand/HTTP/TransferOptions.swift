@@ -18,6 +18,7 @@ public struct TransferOptions: Sendable {
     var isLongLived = false
     var continueTimeout: Duration?
     var digest: Credential?
+    var proxyCredential: Credential?
     var signIn: SignIn?
     var pins = PublicKeyPins()
     var addressPolicy = AddressPolicy.any
@@ -113,6 +114,12 @@ public struct TransferOptions: Sendable {
   public var digest: Credential? {
     get { storage.values.digest }
     set { values.digest = newValue }
+  }
+
+  /// The credential for the proxy after it has refused another one; `nil` before that.
+  package var proxyCredential: Credential? {
+    get { storage.values.proxyCredential }
+    set { values.proxyCredential = newValue }
   }
 
   /// True where there is a credential for a challenge.

@@ -70,7 +70,7 @@ final class HandleDesk<Value: Sendable>: Sendable {
       state.gate = control.gate
       if state.progress.state == .paused { control.gate.close() }
     }
-    let job = Attempt.besideSurrounding { [self] in
+    let job = Task { [self] in
       defer { if let number { work?.calls.leave(number) } }
       do {
         finish(.success(try await operation(control)), round)
@@ -149,10 +149,7 @@ final class HandleDesk<Value: Sendable>: Sendable {
 
   /// The value of the present round. A cancelled waiter stops waiting; the round goes on.
   func value() async throws -> Value {
-    if state.withLock({ $0.result == nil }) {
-      try mayWait()
-      Attempt.releaseSurrounding()  // its call may wait for their slots
-    }
+    if state.withLock({ $0.result == nil }) { try mayWait() }
     let id = state.withLock { state in
       state.lastID += 1
       return state.lastID
@@ -193,29 +190,20 @@ final class HandleDesk<Value: Sendable>: Sendable {
     stream(.bufferingNewest(1), to: \.watchers) { $0.transfer.map { [$0] } ?? [] }
   }
 
-  /// What is known of the present round, and what is told to `readers` of it from now on. Whoever waits for that holds no slot.
+  /// The elements of the present round that are known, followed by those that `readers` receive from now on.
   private func stream<Element: Sendable>(
     _ policy: AsyncStream<Element>.Continuation.BufferingPolicy,
     to readers: WritableKeyPath<State, [AsyncStream<Element>.Continuation]>, from known: (State) -> [Element]
   ) -> AsyncStream<Element> {
     let (stream, reader) = AsyncStream<Element>.makeStream(bufferingPolicy: policy)
     // Under the lock, so that old and new come in order: a continuation takes an element and calls nothing.
-    let round: Int? = state.withLock { state in
+    let isOver = state.withLock { state in
       for element in known(state) { reader.yield(element) }
-      guard !state.progress.state.isOver else { return nil }
-      state[keyPath: readers].append(reader)
-      return state.progress.round
+      if !state.progress.state.isOver { state[keyPath: readers].append(reader) }
+      return state.progress.state.isOver
     }
-    guard let round else {
-      reader.finish()
-      return stream
-    }
-    return stream.releasingSlots { [weak self] in self?.isUnderWay(round) ?? false }
-  }
-
-  /// True while a round goes on.
-  private func isUnderWay(_ round: Int) -> Bool {
-    state.withLock { $0.progress.round == round && !$0.progress.state.isOver }
+    if isOver { reader.finish() }
+    return stream
   }
 
   private func note(_ transfer: TransferProgress, _ round: Int) {

@@ -4,9 +4,9 @@ public import ErrandFoundation
 ///
 /// Every server has one of its own unless it is given one to share; limits are then shared too.
 public actor TaskManager {
-  nonisolated let admission: AdmissionDesk
+  nonisolated let admission: AdmissionGate
   /// The desk for calls that hand their body to the caller, before they ask for a slot.
-  nonisolated let streams: AdmissionDesk
+  nonisolated let streams: AdmissionGate
   nonisolated let calls = CallDesk()
   nonisolated let revalidations = RevalidationDesk()
   nonisolated let flights = FlightDesk()
@@ -36,8 +36,8 @@ public actor TaskManager {
 
   /// A manager whose calls are no activity of the process's that people are shown.
   init(uncounted limits: ThrottleLimits, _ retryBudget: RetryBudget, _ clock: CallClock, _ random: CallRandom) {
-    admission = AdmissionDesk(limits: limits, clock: clock)
-    streams = AdmissionDesk(limits: limits.ofStreams, clock: clock)
+    admission = AdmissionGate(limits: limits, clock: clock)
+    streams = AdmissionGate(limits: limits.ofStreams, clock: clock)
     retries = RetryDesk(retryBudget)
     circuits = CircuitDesk(clock: clock)
     self.clock = clock

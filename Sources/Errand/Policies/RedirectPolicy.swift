@@ -60,8 +60,8 @@ public struct RedirectPolicy: Sendable {
   /// Asks `decision` about each redirect, up to `maximum` times.
   ///
   /// It gets the next request as it would be sent, its credentials dropped where it leaves the origin, and returns it, a
-  /// changed one, or nil, which lets the response stand. What it throws fails the call. It may run tasks: the attempt holds no
-  /// slot meanwhile, and the time that it takes is not the attempt's.
+  /// changed one, or nil, which lets the response stand. What it throws fails the call. It may make calls: the attempt holds no
+  /// slot, and the time that the decision takes is not the attempt's.
   public static func decide(maximum: Int = 20, _ decision: @escaping Decision) -> RedirectPolicy {
     RedirectPolicy(.decide, maximum, decision)
   }

@@ -20,16 +20,10 @@ extension Step {
 public protocol PerCallStep: Step {}
 
 /// A step that sees every attempt.
-public protocol PerAttemptStep: Step {
-  /// True for a step that may wait for another call while it has a response in hand, as for a new token. The slot of its attempt is free
-  /// then as soon as the head has come, so that no limit counts the body. Unless implemented true: what says false must not wait.
-  var mayMakeCalls: Bool { get }
-}
-
-extension PerAttemptStep {
-  /// True.
-  public var mayMakeCalls: Bool { true }
-}
+///
+/// It holds no slot, so it may make calls. The body of the response is complete by then: in memory, or in a file for a download to a
+/// file. Only a stream has its body still to be read.
+public protocol PerAttemptStep: Step {}
 
 /// The rest of the way, as a step sees it.
 ///

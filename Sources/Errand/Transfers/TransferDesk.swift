@@ -174,11 +174,8 @@ final class TransferDesk: Sendable {
       }
       return state.life.state.isOver
     }
-    guard !isOver else {
-      reader.finish()
-      return stream
-    }
-    return stream.releasingSlots { [weak self] in self?.transferState.isOver == false }
+    if isOver { reader.finish() }
+    return stream
   }
 
   private func leave(_ id: Int) { _ = state.withLock { $0.readers.removeValue(forKey: id) } }

@@ -74,9 +74,6 @@ public struct ProxyRules: Sendable {
     self.exceptions = exceptions
   }
 
-  /// True when a proxy asks the app for credentials.
-  var asksForCredentials: Bool { proxies.values.contains { $0.renewCredential != nil } }
-
   /// The proxy for an origin; nil where it is reached directly.
   public func proxy(for origin: Origin) -> Proxy? {
     guard let proxy = proxies[origin.scheme], !isException(origin) else { return nil }

@@ -14,15 +14,6 @@ import Testing
     b = try #require(URL(string: "https://b.test").flatMap { Origin($0) })
   }
 
-  @Test func `what others wait for comes first, however old and urgent the rest is`() {
-    var admission = Admission(limits: ThrottleLimits(perHost: 1, ageing: .seconds(1)))
-    _ = admission.enter(1, host: a, priority: .normal, at: .zero)
-    _ = admission.enter(2, host: a, priority: .urgent, at: .zero)
-    _ = admission.enter(3, host: a, priority: .background, isAwaited: true, at: .seconds(100))
-    #expect(admission.leave(host: a, at: .seconds(100)) == [3])
-    #expect(admission.leave(host: a, at: .seconds(100)) == [2])
-  }
-
   @Test func `a waiter gains one priority in every ten seconds`() {
     var admission = Admission(limits: ThrottleLimits(perHost: 1))
     _ = admission.enter(1, host: a, priority: .normal, at: .zero)

@@ -38,8 +38,10 @@ import Testing
       "connectivity": surroundings(configure: { $0.waitsForConnectivity = true }),
       "progress": surroundings(plan: { $0.progress = { _ in } }),
       "attemptSteps": surroundings(configure: { $0.perAttemptSteps = [Passing()] }),
-      "transportMayCallApp": surroundings(StubTransport { .status(.ok, for: $0) }),
     ]
+    #expect(
+      surroundings(StubTransport { .status(.ok, for: $0) }) != nil, "a transport that cannot be told to end an exchange"
+    )
     for (name, surroundings) in each { #expect(surroundings != nil, "\(name)") }
     #expect(surroundings(configure: { $0.hedging = .after(.seconds(1)) }) != nil, "of the server")
     #expect(surroundings(plan: { $0.authentication = .bearer("a") }) != nil, "of the task")
@@ -79,7 +81,11 @@ import Testing
     "withThrowingTaskGroup": "waits for its children, which are cancelled with it",
     "withValue": "waits for what it is given", "limiting": "waits for what it is given",
     "finding": "waits for what it is given",
-    "last": "waits for what it is given", "body": "waits for what it is given",
+    "withSlot": "waits for what it is given", "renewingProxyCredential": "waits for what it is given",
+    "renew": "interruptible", "permit": "waits for what it is given",
+    "sending": "waits for what it is given",
+    "fill": "the task of a call with a cache", "last": "waits for what it is given",
+    "body": "waits for what it is given",
     "answer": "a hedge waits for the slot of the first attempt in a child task, which is cancelled with the race",
     "entries": "the task of a call with a cache", "store": "the task of a call with a cache",
     "update": "the task of a call with a cache", "remove": "the task of a call with a cache",

@@ -24,7 +24,7 @@ extension HTTPBody {
       throw TaskError(
         .unreadableBody, "\(path) has \(length) bytes, and none of \(range)", phase: .preparing, isSurelyNotSent: true)
     }
-    return .composed(length: Int64(part.count), isReplayable: true, type: type) { sink in
+    return .composed(length: Int64(part.count), isReplayable: true, type: type, isProduced: false) { sink in
       let descriptor = try open(url)
       defer { Descriptor.release(descriptor) }
       guard lseek(descriptor, off_t(part.lowerBound), SEEK_SET) >= 0 else { throw Failure.unreadable(path: path) }

@@ -93,7 +93,10 @@ public struct MultipartForm: Sendable {
       let own = try part.body.checkedLength()
       length = try length.flatMap { length in try own.map { try Self.sum(length, $0, Int64(part.head.count) + 2) } }
     }
-    return .composed(length: length, isReplayable: parts.allSatisfy { $0.body.isReplayable }, type: mediaType) { sink in
+    return .composed(
+      length: length, isReplayable: parts.allSatisfy(\.body.isReplayable), type: mediaType,
+      isProduced: parts.contains(where: \.body.isProduced)
+    ) { sink in
       for part in parts {
         try await sink(part.head)
         try await part.body.forEachCountedChunk(sink)

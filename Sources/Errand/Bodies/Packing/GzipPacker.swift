@@ -59,7 +59,9 @@ extension HTTPBody {
   func gzipped(by make: () -> GzipPacker? = { GzipPacker() }) throws -> HTTPBody? {
     guard let packer = make() else { return nil }
     if let data { return .bytes(try packer.pack(data, isLast: true), type: mediaType) }
-    return .composed(length: nil, isReplayable: isReplayable, type: mediaType, trailers: trailers) { [self] sink in
+    return .composed(
+      length: nil, isReplayable: isReplayable, type: mediaType, trailers: trailers, isProduced: isProduced
+    ) { [self] sink in
       guard let packer = GzipPacker() else {
         throw TaskError(.internal, "no memory to pack the body with", phase: .preparing)
       }

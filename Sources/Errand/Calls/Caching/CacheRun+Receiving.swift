@@ -43,7 +43,11 @@ extension CacheRun {
     }
     let current = CurrentWriter(
       writer: writer, store: caching.store, url: key.url, desk: call.manager.invalidations, count: changes)
-    response.body = HTTPResponseBody(CacheTee(response.body, current))
+    if let written = response.body.written {
+      await current.fill(from: written.contents)
+    } else {
+      response.body = HTTPResponseBody(CacheTee(response.body, current))
+    }
     return response
   }
 

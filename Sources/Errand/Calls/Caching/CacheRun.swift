@@ -138,7 +138,7 @@ final class CacheRun: Sendable {
     let limit = call.snapshot.configuration.maximumBodySize
     if case .bytes(let data) = entry.body, range.count == data.count, data.count <= limit { return data }
     guard let body = try? entry.open(range) else { return nil }  // removed meanwhile: the remote has it
-    return try await call.gather(body).data
+    return try await call.gather(body)
   }
 
   private func notCached(hasEntry: Bool) -> TaskError {

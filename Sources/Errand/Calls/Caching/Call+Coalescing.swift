@@ -11,7 +11,6 @@ extension Call {
     let key = FlightKey(request, of: plan)
     while true {
       let (flight, isFirst) = manager.flights.join(key) { Flight(sharing: self, request, built: built) }
-      Attempt.releaseSurrounding()  // the shared call may wait for their slots
       let joined = trace.note(.joined(call: flight.call.number))
       let start = joined - flight.call.trace.elapsed
       let result = await flight.outcome { [manager] in manager.flights.leave(key, flight) }

@@ -34,7 +34,7 @@ final class Flight: Sendable {
   func start(_ ended: @escaping @Sendable () -> Void) {
     // The caller waits for it: calls that it makes hold the turns that the caller holds.
     let send = SerialQueues.joined { [self] in try await call.sendShared(request, built: built) }
-    Attempt.besideSurrounding { [self] in
+    Task { [self] in
       let result: AttemptResult
       do { result = .success(try await send()) } catch { result = .failure(error) }
       ended()

@@ -55,7 +55,7 @@ extension Call {
     plan.timeouts.call = nil
     let desk = manager.revalidations
     guard desk.begin(key, of: plan.server, since: count) else { return }
-    Attempt.besideSurrounding { [plan] in
+    Task { [plan] in
       defer { desk.end(key, of: plan.server) }
       // The caller has a response; what fails here is in the events.
       _ = try? await Call.perform(plan, .discarded) { $0.response }

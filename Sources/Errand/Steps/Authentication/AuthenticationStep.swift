@@ -37,8 +37,10 @@ struct AuthenticationStep: PerAttemptStep {
       refuse(obstacle)
       return response
     }
-    // Nothing of the refused exchange is held while the token is waited for: neither its slot nor its connection.
-    response.body = HTTPResponseBody(await beginning(of: response.body), trailers: response.body.trailers)
+    // The connection is released before the wait for a token. Only a stream still has one.
+    if !response.body.isInMemory {
+      response.body = HTTPResponseBody(await beginning(of: response.body), trailers: response.body.trailers)
+    }
     guard let again = try await sign(request, refused: signed.version, source, attempt) else { return response }
     if let obstacle = spend(source, again.version, again.request) {
       refuse(obstacle)
@@ -65,7 +67,6 @@ struct AuthenticationStep: PerAttemptStep {
   /// then.
   private func beginning(of body: HTTPResponseBody) async -> Data {
     defer { body.cancel() }  // what is left is not wanted
-    if body.isInMemory { return await Self.read(body) }
     return (try? await attempt.context.clock.within(Self.patience) { await Self.read(body) }) ?? Data()
   }
 

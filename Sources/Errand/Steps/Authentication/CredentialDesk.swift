@@ -147,10 +147,7 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
         return (nil, state.flights, state.hasLoaded)
       }
     }
-    if answer == nil {
-      if hasLoaded { waiting.record.begin() }
-      attempt.release()
-    }
+    if answer == nil, hasLoaded { waiting.record.begin() }
     if let flight { begin(Underway(number: flight, context: attempt.context, request: request)) }
     return answer
   }

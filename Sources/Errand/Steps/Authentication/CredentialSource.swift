@@ -47,8 +47,6 @@ struct SigningAttempt: Sendable {
   let context: RefreshContext
   /// Notes a moment of the call.
   let note: @Sendable (CallMoment) -> Void
-  /// Gives back the slots around the attempt, before it waits: the request for the token may need one.
-  let release: @Sendable () -> Void
 }
 
 /// The record of one caller's wait for a token: noted from the moment that a refresh is under way.

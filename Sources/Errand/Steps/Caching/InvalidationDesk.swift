@@ -52,4 +52,14 @@ struct CurrentWriter: CacheWriter {
   }
 
   func discard() { writer.discard() }
+
+  /// Stores a body that is complete. If the store fails, nothing is kept, and the caller still has the body.
+  func fill(from contents: HTTPBody) async {
+    do {
+      try await contents.forEachChunk { try await write($0) }
+      try await commit()
+    } catch {
+      discard()
+    }
+  }
 }

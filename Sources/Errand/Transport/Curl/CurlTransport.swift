@@ -39,7 +39,8 @@
     /// Sends `request` once and returns when the head of the response is there.
     /// Throws ``TaskError``, and `CancellationError` when the surrounding task is cancelled.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-      try await send(request, to: request.checkedOrigin()) { _ in }
+      let origin = try request.checkedOrigin()
+      return try await request.renewingProxyCredential { try await send($0, to: origin) { _ in } }
     }
 
     /// True where the machine's libcurl speaks HTTP/3, for ``HTTPVersionPreference/http3``.
@@ -48,7 +49,7 @@
     /// True.
     public var checksAddresses: Bool { true }
 
-    package var isCancellable: Bool { !rules.configuration.proxies.asksForCredentials }
+    package var isCancellable: Bool { true }
 
     package func send(
       _ request: HTTPRequest, to origin: Origin, begun: @Sendable (any Cancellable) -> Void
@@ -57,35 +58,34 @@
       // Over a Unix socket libcurl uses no proxy.
       let proxies = rules.configuration.unixSocket == nil ? rules.configuration.proxies : .none
       if let problem = proxies.problem(for: origin) { throw problem }
-      if let proxy = proxies.proxy(for: origin) {
+      if var proxy = proxies.proxy(for: origin) {
+        if let credential = request.options.proxyCredential { proxy.credential = credential }
         if !rules.mayCheckAddress(by: proxy) { try request.options.addressPolicy.checkBehindProxy(origin, proxy) }
         return try await send(request, origin, by: proxy, begun: begun)
       }
       return try await response(to: request, over: makeTransfer(request, to: origin, by: nil), begun: begun)
     }
 
-    /// Sends by a proxy; one that refuses a credential is shown another, as long as there are others.
     private func send(
-      _ request: HTTPRequest, _ origin: Origin, by first: Proxy, begun: @Sendable (any Cancellable) -> Void
+      _ request: HTTPRequest, _ origin: Origin, by proxy: Proxy, begun: @Sendable (any Cancellable) -> Void
     ) async throws -> HTTPResponse {
-      var proxy = first
-      while true {
-        do {
-          let response = try await response(
-            to: request, over: makeTransfer(request, to: origin, by: proxy), begun: begun)
-          // Through a tunnel or SOCKS only the origin answers, and its 407 is what it says.
-          let isOfProxy = !origin.isSecure && proxy.kind != .socks5
-          guard isOfProxy, response.status == .proxyAuthenticationRequired else { return response }
-          response.body.cancel()
-          throw TaskError(
-            .proxyAuthenticationRequired, "the proxy \(proxy.address) asks for credentials", phase: .awaitingResponse,
-            isSurelyNotSent: true)
-        } catch let error as TaskError where error.code == .proxyAuthenticationRequired {
-          guard let credential = await proxy.renewCredential?(proxy.credential), credential != proxy.credential,
-            request.body.isReplayable
-          else { throw error }
-          proxy.credential = credential
+      do {
+        let response = try await response(to: request, over: makeTransfer(request, to: origin, by: proxy), begun: begun)
+        // Through a tunnel or SOCKS only the origin answers, and a 407 is its own.
+        let isOfProxy = !origin.isSecure && proxy.kind != .socks5
+        guard isOfProxy, response.status == .proxyAuthenticationRequired else { return response }
+        response.body.cancel()
+        throw TaskError(
+          .proxyAuthenticationRequired, "the proxy \(proxy.address) asks for credentials", phase: .awaitingResponse,
+          isSurelyNotSent: true)
+      } catch var error as TaskError where error.code == .proxyAuthenticationRequired {
+        if let renew = proxy.renewCredential {
+          error.proxyRenewal = { [refused = proxy.credential] in
+            let credential = await renew(refused)
+            return credential == refused ? nil : credential
+          }
         }
+        throw error
       }
     }
 

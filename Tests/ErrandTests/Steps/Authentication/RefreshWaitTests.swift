@@ -54,7 +54,7 @@ import Testing
       DatedClock(CallClock(ManualClock())), transmit: { _ in throw CancellationError() }, complaint: { _ in },
       redaction: .standard, awaited: { $0 })
     let attempt = SigningAttempt(
-      yields: true, context: context, note: { moment in noted.withLock { $0.append(moment.kind) } }, release: {})
+      yields: true, context: context, note: { moment in noted.withLock { $0.append(moment.kind) } })
     let request = HTTPRequest(.get, try #require(URL(string: "https://shop.test")))
     let method = StoredToken()
     let desk = CredentialDesk(method)

@@ -26,6 +26,7 @@ final class DigestExchange: Sendable {
     var session: DigestSession?
     /// The number of challenges that were answered.
     var answers = 0
+    var verdict = Verdict.stands
   }
 
   private let desk: DigestDesk
@@ -61,7 +62,15 @@ final class DigestExchange: Sendable {
   }
 
   /// The verdict on the response to the last request.
-  func verdict(on response: HTTPResponse) -> Verdict {
+  var verdict: Verdict { state.withLock { $0.verdict } }
+
+  /// Takes the verdict on a response, and shares its challenge with the requests of other calls.
+  func learn(from response: HTTPResponse) {
+    let verdict = verdict(on: response)
+    state.withLock { $0.verdict = verdict }
+  }
+
+  private func verdict(on response: HTTPResponse) -> Verdict {
     let (session, answers) = state.withLock { ($0.session, $0.answers) }
     guard response.status == .unauthorized else {
       if let session { desk.memory.withLock { $0.accepted(session, owner, next: response.headers.nextNonce) } }
@@ -77,14 +86,9 @@ final class DigestExchange: Sendable {
         state.challenge = challenge
         state.answers += 1
       }
+      desk.memory.withLock { $0.keep(challenge, owner, clientNonce: CallRandom.system.key()) }
       return .again
     }
-  }
-
-  /// Leaves the challenge to the next request, for this one is not sent again.
-  func leaveChallenge() {
-    guard let challenge = state.withLock({ $0.challenge }) else { return }
-    desk.memory.withLock { $0.keep(challenge, owner, clientNonce: CallRandom.system.key()) }
   }
 }
 

@@ -1,13 +1,13 @@
 import ErrandFoundation
 
-/// Tells of the bytes that go up and come down. It stands inside of all other steps: what they change is counted.
-struct ProgressStep: PerAttemptStep {
+/// Counts the bytes of an exchange as they go up and come down, for those who want to know its progress.
+struct ProgressCounter {
   /// The number of the attempt.
   private let attempt: Int
   let clock: CallClock
   let tell: @Sendable (TransferProgress) -> Void
 
-  /// What is counted at once of a body in memory.
+  /// The number of bytes counted at a time of a body in memory.
   private static let pieceSize = 64 << 10
 
   init(of attempt: Int, clock: CallClock, tell: @escaping @Sendable (TransferProgress) -> Void) {
@@ -16,19 +16,25 @@ struct ProgressStep: PerAttemptStep {
     self.tell = tell
   }
 
-  func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+  /// Sends a request, and counts its body.
+  func sending(
+    _ request: HTTPRequest, _ send: (HTTPRequest) async throws -> HTTPResponse
+  ) async throws -> HTTPResponse {
     var request = request
     let isBrief = request.body.data.map { $0.count <= Self.pieceSize } ?? false
     let upload = ProgressTeller(self)
     if !isBrief { request.body = counted(request.body, by: upload) }
-    var response = try await next(request)
+    let response = try await send(request)
     if isBrief { tellWhole(of: request.body) } else { upload.finishWhereHandedOver() }
-    if request.method == .head { return response }  // of what its length says nothing comes
-    // RFC 9110 §8.6: the length is that of the compressed body, but the bytes counted here are decompressed.
+    return response
+  }
+
+  /// Counts the body of a response as it is read.
+  func count(_ response: inout HTTPResponse) {
+    // RFC 9110 §8.6: the length is that of the compressed body, and what is read here is decompressed.
     let total = response.headers.isCompressed ? nil : response.headers.number(.contentLength)
     let meter = ProgressMeter(.down, attempt: attempt, total: total, at: clock.now)
     response.body = HTTPResponseBody(CountedBody(body: response.body, teller: ProgressTeller(self, meter)))
-    return response
   }
 
   /// Tells of a body that went up in one piece.
@@ -45,7 +51,7 @@ struct ProgressStep: PerAttemptStep {
     do { length = try body.length() } catch { return body }  // whoever sends it says why it cannot be read
     return .composed(
       length: length, isReplayable: body.isReplayable, type: body.mediaType, trailers: body.trailers,
-      isInMemory: body.isInMemory
+      isInMemory: body.isInMemory, isProduced: body.isProduced
     ) { [self] sink in
       let reading = teller.begin(ProgressMeter(.up, attempt: attempt, total: length, at: clock.now), length: length)
       try await body.forEachCountedChunk { chunk in
@@ -77,11 +83,11 @@ private final class ProgressTeller: Sendable {
   private let state: Lock<State>
   /// Held while one is told.
   private let telling = Lock(())
-  private let step: ProgressStep
+  private let counter: ProgressCounter
 
-  init(_ step: ProgressStep, _ meter: ProgressMeter? = nil) {
+  init(_ counter: ProgressCounter, _ meter: ProgressMeter? = nil) {
     state = Lock(State(meter: meter))
-    self.step = step
+    self.counter = counter
   }
 
   /// Begins to count a body that is read from its start; returns the number of the reading. What one before it says no longer counts.
@@ -122,9 +128,9 @@ private final class ProgressTeller: Sendable {
 
   /// Tells what `change` makes of the state, one after the other: nothing comes after the end.
   private func tell(_ change: (inout State, Duration) -> TransferProgress?) {
-    let now = step.clock.now
+    let now = counter.clock.now
     telling.withLock { _ in
-      if let progress = state.withLock({ change(&$0, now) }) { step.tell(progress) }
+      if let progress = state.withLock({ change(&$0, now) }) { counter.tell(progress) }
     }
   }
 }

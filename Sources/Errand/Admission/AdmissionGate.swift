@@ -1,8 +1,8 @@
 /// Hands out slots: the owner of an ``Admission``.
 ///
-/// Nothing that awaits another call holds a slot: a call takes it last, just before the transport, and gives it back
-/// when the body of the response has ended or was released, or with its head where the caller reads the body.
-final class AdmissionDesk: Sendable {
+/// A slot covers one exchange, and no code of the app is awaited inside it. What is open for longer, such as a body that the caller
+/// reads, holds a ``StreamPermit``.
+final class AdmissionGate: Sendable {
   private struct State {
     var admission: Admission
     var nextTicket = 0
@@ -10,11 +10,14 @@ final class AdmissionDesk: Sendable {
     /// The timer that looks again when the rate allows more.
     var alarm: (time: Duration, work: Task<Void, Never>)?
 
-    /// Notes that these may start; returns those of them who wait already.
+    /// Admits these waiters; returns those that are suspended already.
     mutating func start(_ tickets: [Admission.Ticket]) -> [Waiter<Bool>] {
       tickets.compactMap { waiters.decide($0, hasTurn: true) }
     }
   }
+
+  /// Runs a wait in line, which ends by throwing if its time is over or the call is cancelled.
+  typealias Line = (_ wait: @escaping @Sendable () async throws -> Void) async throws -> Void
 
   private let clock: CallClock
   private let state: Lock<State>
@@ -26,40 +29,61 @@ final class AdmissionDesk: Sendable {
 
   deinit { state.withLock { $0.alarm }?.work.cancel() }
 
-  /// The answer to a request for a slot.
-  enum Entry {
-    /// The slot.
-    case slot(AdmissionSlot)
-    /// A place in line.
-    case line(Admission.Ticket)
-  }
-
-  /// A slot for `host` where there is one, else a place in line, which must be waited out with ``wait(_:_:)``.
+  /// Runs one exchange in a slot of its host. There is no other way to hold a slot.
   ///
   /// - Parameters:
   ///   - host: The origin that the request goes to.
   ///   - priority: The priority among the waiters.
-  ///   - isAwaited: Whether a call that has had a slot waits for it.
-  /// - Returns: The slot or the place.
-  /// - Throws: ``TaskError`` with code `.queueFull` when as many wait as may.
-  func enter(_ host: Origin, priority: CallPriority, isAwaited: @autoclosure @Sendable () -> Bool = false) throws
-    -> Entry
-  {
+  ///   - line: Runs the wait if all slots are taken.
+  ///   - exchange: The exchange. It must not await code of the app.
+  /// - Returns: What `exchange` returns.
+  /// - Throws: ``TaskError`` with code `.queueFull` if too many wait already, and what `line` or `exchange` throws.
+  func withSlot<Result>(
+    at host: Origin, _ priority: CallPriority, line: Line, exchange: () async throws -> Result
+  ) async throws -> Result {
+    try await enter(host, priority, line)
+    defer { leave(host) }
+    return try await exchange()
+  }
+
+  /// A permit for a stream at `host`, which is held until its last reference is gone.
+  /// Throws what ``withSlot(at:_:line:exchange:)`` throws.
+  func permit(at host: Origin, _ priority: CallPriority, line: Line) async throws -> StreamPermit {
+    try await enter(host, priority, line)
+    return StreamPermit(self, host)
+  }
+
+  private func enter(_ host: Origin, _ priority: CallPriority, _ line: Line) async throws {
+    guard let ticket = try ticket(host, priority) else { return }
+    let isAdmitted = Lock(false)
+    do {
+      try await line { [self] in
+        try await wait(ticket, host)
+        isAdmitted.withLock { $0 = true }
+      }
+    } catch {
+      if isAdmitted.withLock({ $0 }) || giveUp(ticket, host) { leave(host) }
+      throw error
+    }
+  }
+
+  /// A place in line; `nil` if there is a free slot, which is then taken.
+  private func ticket(_ host: Origin, _ priority: CallPriority) throws -> Admission.Ticket? {
     let now = clock.now
     let (ticket, decision) = state.withLock { state in
       state.nextTicket += 1
       let ticket = state.nextTicket
-      return (ticket, state.admission.enter(ticket, host: host, priority: priority, isAwaited: isAwaited(), at: now))
+      return (ticket, state.admission.enter(ticket, host: host, priority: priority, at: now))
     }
     switch decision {
-    case .start: return .slot(AdmissionSlot(self, host))
+    case .start: return nil
     case .refuse:
       throw TaskError(
         .queueFull, "as many attempts wait for a slot as maximumWaiting allows: \(limits.maximumWaiting)",
         phase: .waiting, isSurelyNotSent: true)
     case .wait:
       setAlarm()
-      return .line(ticket)
+      return ticket
     }
   }
 
@@ -75,16 +99,14 @@ final class AdmissionDesk: Sendable {
       limits: admission.limits, running: admission.running, waiting: admission.waiting, hosts: admission.counts)
   }
 
-  /// Waits in line for a slot.
-  /// Throws `CancellationError` when the surrounding task is cancelled first; the place is given up then.
-  func wait(_ ticket: Admission.Ticket, _ host: Origin) async throws -> AdmissionSlot {
+  /// Waits in line. Throws `CancellationError` if the surrounding task is cancelled first; the place is given up then.
+  private func wait(_ ticket: Admission.Ticket, _ host: Origin) async throws {
     let isAdmitted = await answer { waiter in
       state.withLock { $0.waiters.keep(waiter, ticket) }
     } onCancel: {
       abandon(ticket, host)
     }
-    guard isAdmitted else { throw CancellationError() }
-    return AdmissionSlot(self, host)
+    if !isAdmitted { throw CancellationError() }
   }
 
   private func abandon(_ ticket: Admission.Ticket, _ host: Origin) {
@@ -95,8 +117,16 @@ final class AdmissionDesk: Sendable {
     waiter?.resume(returning: false)
   }
 
+  /// Gives up a place in line whose wait has ended, or never begun. Returns whether it was admitted at that moment.
+  private func giveUp(_ ticket: Admission.Ticket, _ host: Origin) -> Bool {
+    let now = clock.now
+    return state.withLock { state in
+      !state.admission.abandon(ticket, host: host, at: now) && state.waiters.forget(ticket) == true
+    }
+  }
+
   /// Frees a slot of `host`.
-  func leave(_ host: Origin) { change { $0.leave(host: host, at: $1) } }
+  fileprivate func leave(_ host: Origin) { change { $0.leave(host: host, at: $1) } }
 
   /// Changes the admission, and starts the waiters that may.
   private func change(_ change: (inout Admission, Duration) -> [Admission.Ticket]) {
@@ -133,4 +163,18 @@ final class AdmissionDesk: Sendable {
     }
     change { $0.wake(at: max($1, time)) }
   }
+}
+
+/// The right to one open stream at a host: of a body that the caller reads, or of one that the app produces while it is sent.
+/// It is free again when its last reference is gone.
+final class StreamPermit: Sendable {
+  private let gate: AdmissionGate
+  private let host: Origin
+
+  fileprivate init(_ gate: AdmissionGate, _ host: Origin) {
+    self.gate = gate
+    self.host = host
+  }
+
+  deinit { gate.leave(host) }
 }

@@ -1,0 +1,62 @@
+import ErrandFoundation
+
+/// A body that a call has written to its file, and that can be read from there. The file is removed unless it is published.
+final class WrittenBody: HTTPBodySource {
+  private struct State {
+    var file: PartialFile?
+    var descriptor: Int32
+  }
+
+  private static let chunkSize = 64 << 10
+
+  /// The number of bytes.
+  let size: Int
+  let trailers: HTTPHeaders
+  let timings: TransferTimings?
+  private let path: String
+  private let state: Lock<State>
+
+  init(_ file: PartialFile, size: Int, of body: HTTPResponseBody) {
+    self.size = size
+    (trailers, timings) = (body.trailers, body.timings)
+    path = file.writtenAt.path
+    // Opened now: the file is renamed or removed before its last byte is read.
+    state = Lock(State(file: file, descriptor: Descriptor.opened(path) ?? -1))
+  }
+
+  deinit {
+    let state = state.withLock { $0 }
+    state.file?.discard()
+    if state.descriptor >= 0 { close(state.descriptor) }
+  }
+
+  /// Publishes the file by `publish`. Must be called once.
+  func publish<Place>(_ publish: (PartialFile) throws -> Place) throws -> Place {
+    let file = state.withLock { $0.file.take() }
+    guard let file else { throw TaskError(.internal, "the file \(path) was published before", phase: .finishing) }
+    return try publish(file)
+  }
+
+  /// The bytes of the file from the start. Readable until the file is published.
+  var contents: HTTPBody { .file(URL(fileURLWithPath: path)) }
+
+  func next() async throws -> Data? {
+    try state.withLock { state in
+      guard state.descriptor >= 0 else { return nil }
+      guard let chunk = Descriptor.bytes(of: state.descriptor, atMost: Self.chunkSize) else {
+        throw TaskError(
+          .fileNotWritable, "can't read back the downloaded file \(path): \(String(cString: strerror(errno)))",
+          phase: .finishing)
+      }
+      return chunk.isEmpty ? nil : chunk
+    }
+  }
+
+  /// Nothing is under way.
+  func cancel() {}
+}
+
+extension HTTPResponseBody {
+  /// The file that the body was written to.
+  var written: WrittenBody? { source as? WrittenBody }
+}

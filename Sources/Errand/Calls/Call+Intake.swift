@@ -1,0 +1,112 @@
+import ErrandFoundation
+
+/// The way in which the body of a response is read before its slot is released.
+enum Intake {
+  /// Into memory.
+  case data
+  /// Into memory, up to the size that errors keep, whatever ends it.
+  case excerpt
+  /// Counted and dropped.
+  case discard
+  /// Into a file that takes its place later.
+  case file(FilePlace)
+  /// Not at all: the caller reads it.
+  case head
+}
+
+extension Call {
+  /// Whether steps of the app see the responses of attempts, and may change them.
+  var hasAppSteps: Bool { surroundings.map { !$0.attemptSteps.isEmpty } ?? false }
+
+  private func intake(of response: HTTPResponse) -> Intake {
+    let outcome = Outcome(self, response)
+    switch delivery {
+    case .memory where outcome.isAccepted && !outcome.isUnaskedWhole: return .data
+    case .stream where outcome.isAccepted: return .head
+    case .discarded where outcome.isAccepted: return isBodyWanted ? .data : .discard
+    case .file(let place) where outcome.isSuccess && outcome.isWhole: return .file(place)
+    case .memory, .stream, .discarded, .file: return .excerpt
+    }
+  }
+
+  /// Whether steps or a cache see bodies that the caller drops.
+  private var isBodyWanted: Bool { hasAppSteps || surroundings?.caching != nil }
+
+  /// Reads the body of a response, unless the caller reads it. An error stays in the body, and is thrown to whoever reads that.
+  func takeIn(
+    _ response: inout HTTPResponse, method: HTTPMethod, _ progress: ProgressCounter?, _ permit: StreamPermit?
+  ) async {
+    if let gate = surroundings?.control?.gate {
+      response.body = HTTPResponseBody(PausableBody(body: response.body, gate: gate))
+    }
+    let intake = intake(of: response)
+    if case .excerpt = intake {
+      await takeExcerpt(of: &response, method)
+      return
+    }
+    if let progress, method != .head { progress.count(&response) }
+    do {
+      switch intake {
+      case .head, .excerpt:
+        response.body.onEnd { [permit] _, _ in withExtendedLifetime(permit) {} }
+      case .data:
+        _ = try await gather(response.body)
+      case .discard:
+        response.body = HTTPResponseBody(try await drain(response.body))
+      case .file(let place):
+        if !hasAppSteps { try verify(response) }  // else once they have seen it
+        response.body = HTTPResponseBody(try await write(response, to: place))
+      }
+    } catch {
+      response.body.fail(error)
+    }
+  }
+
+  private func takeExcerpt(of response: inout HTTPResponse, _ method: HTTPMethod) async {
+    let body = response.body
+    // A redirect that is followed is read for the sake of its connection alone.
+    let isLeft = response.status.isRedirect && redirectPolicy.kind == .follow && response.headers.contains(.location)
+    let data = isLeft ? await beginning(of: response, to: method) : await excerpt(of: body)
+    response.body = HTTPResponseBody(data, trailers: body.trailers, timings: body.timings)
+  }
+
+  /// The limits on what is read of a redirect's body, so that its connection can be reused (RFC 9112 §9.3). Most bodies arrive with
+  /// their head; if one is larger or slower, a new connection is cheaper.
+  private static let beginning = (bytes: 16 << 10, time: Duration.seconds(1))
+
+  /// The beginning of a body whose response is followed by another request. The rest is dropped.
+  func beginning(of response: HTTPResponse, to method: HTTPMethod?) async -> Data {
+    let body = response.body
+    defer { body.cancel() }
+    // RFC 9110 §9.3.2: the length in the response to a HEAD announces a body that is not sent.
+    let announced = method == .head ? 0 : response.headers.number(.contentLength) ?? 0
+    guard !body.isInMemory, announced <= Self.beginning.bytes else { return Data() }
+    let data = Lock(Data())
+    // An incomplete beginning will do.
+    try? await manager.clock.limiting(Self.beginning.time, .idle, phase: .receiving) {
+      while data.withLock({ $0.count }) < Self.beginning.bytes, let chunk = try await body.next() {
+        data.withLock { $0.append(chunk) }
+      }
+    }
+    return data.withLock { $0 }
+  }
+}
+
+/// A body that was counted and dropped.
+final class DiscardedBody: HTTPBodySource {
+  /// The number of bytes that came.
+  let size: Int
+  /// The bytes that an echo and a recording show.
+  let shown: Data?
+  let trailers: HTTPHeaders
+  let timings: TransferTimings?
+
+  init(size: Int, shown: Data?, of body: HTTPResponseBody) {
+    (self.size, self.shown) = (size, shown)
+    (trailers, timings) = (body.trailers, body.timings)
+  }
+
+  func next() async throws -> Data? { nil }
+
+  func cancel() {}
+}

@@ -1,0 +1,120 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+@Suite(.timeLimit(.minutes(1))) struct AdmissionGateTests {
+  private let host: Origin
+
+  init() throws { host = try #require(Origin(.known("https://a.test"))) }
+
+  @Test func `a slot is free again when its exchange has ended or thrown`() async throws {
+    let gate = AdmissionGate(limits: ThrottleLimits(perHost: 2))
+    try await gate.withSlot(at: host) {
+      try await gate.withSlot(at: host) { #expect(gate.running == 2) }
+      #expect(gate.running == 1)
+    }
+    await #expect(throws: CancellationError.self) {
+      try await gate.withSlot(at: host) { throw CancellationError() }
+    }
+    #expect(gate.running == 0)
+  }
+
+  @Test func `a permit is free again when its last reference is gone`() async throws {
+    let gate = AdmissionGate(limits: ThrottleLimits(perHost: 2))
+    var permit: StreamPermit? = try await gate.permit(at: host, .normal) { try await $0() }
+    var same = permit
+    permit = nil
+    #expect(same != nil && gate.running == 1)
+    same = nil
+    #expect(gate.running == 0)
+  }
+
+  @Test func `a waiter that is cancelled throws and leaves the line`() async throws {
+    let gate = AdmissionGate(limits: ThrottleLimits(perHost: 1))
+    try await gate.withSlot(at: host) {
+      let (waits, hasBegun) = AsyncStream<Void>.makeStream()
+      let task = Task { [host] in try await gate.withSlot(at: host, waiting: { hasBegun.yield() }) {} }
+      for await _ in waits { break }
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+      #expect(gate.waiting == 0 && gate.running == 1)
+    }
+    #expect(gate.running == 0)
+  }
+
+  @Test func `a slot that comes as the wait ends with an error is released`() async throws {
+    let gate = AdmissionGate(limits: ThrottleLimits(perHost: 1))
+    let isWaiting = Gate()
+    let holder = Task { [host] in try await gate.withSlot(at: host) { await isWaiting.wait() } }
+    #expect(await eventually { gate.running == 1 })
+    await #expect(throws: CancellationError.self) {
+      try await gate.withSlot(at: host, .normal) { wait in
+        isWaiting.open()
+        try await wait()
+        throw CancellationError()
+      } exchange: {
+      }
+    }
+    try await holder.value
+    #expect(gate.running == 0 && gate.waiting == 0)
+  }
+
+  @Test(arguments: [true, false]) func `a place in line without a waiter is released`(isAdmitted: Bool) async throws {
+    let gate = AdmissionGate(limits: ThrottleLimits(perHost: 1))
+    let mayEnd = Gate()
+    let holder = Task { [host] in try await gate.withSlot(at: host) { await mayEnd.wait() } }
+    #expect(await eventually { gate.running == 1 })
+    await #expect(throws: CancellationError.self) {
+      try await gate.withSlot(at: host, .normal) { _ in
+        if isAdmitted {
+          mayEnd.open()
+          try await holder.value
+        }
+        throw CancellationError()
+      } exchange: {
+      }
+    }
+    mayEnd.open()
+    try await holder.value
+    #expect(gate.running == 0 && gate.waiting == 0)
+  }
+
+  @Test(arguments: 1...10) func `cancelling at any moment releases all slots and waiters`(seed: UInt64)
+    async throws
+  {
+    let gate = AdmissionGate(limits: ThrottleLimits(perHost: 2))
+    var random = SeededGenerator(seed: seed)
+    var tasks: [Task<Void, any Error>] = []
+    for _ in 0..<300 {
+      let priority = CallPriority.allCases.randomElement(using: &random) ?? .normal
+      let yields = Int.random(in: 0..<4, using: &random)
+      tasks.append(Task { [host] in try await gate.withSlot(at: host, priority: priority) { await giveWay(yields) } })
+      if Bool.random(using: &random), let victim = tasks.randomElement(using: &random) { victim.cancel() }
+      if Int.random(in: 0..<50, using: &random) == 0 {
+        gate.setLimits(ThrottleLimits(perHost: .random(in: 1...3, using: &random)))
+      }
+    }
+    for task in tasks {
+      if case .failure(let error) = await task.result { #expect(error is CancellationError) }
+    }
+    #expect(gate.running == 0 && gate.waiting == 0)
+    try await gate.withSlot(at: host) {}
+  }
+}
+
+extension AdmissionGate {
+  /// Runs `body` in a slot; `waiting` is called if all slots are taken.
+  fileprivate func withSlot(
+    at host: Origin, priority: CallPriority = .normal, waiting: () -> Void = {}, _ body: () async throws -> Void
+  ) async throws {
+    try await withSlot(at: host, priority) { wait in
+      waiting()
+      try await wait()
+    } exchange: {
+      try await body()
+    }
+  }
+}
