@@ -32,7 +32,7 @@ extension Call {
   /// Whether steps or a cache see bodies that the caller drops.
   private var isBodyWanted: Bool { hasAppSteps || surroundings?.caching != nil }
 
-  /// Reads the body of a response, unless the caller reads it. An error stays in the body, and is thrown to whoever reads that.
+  /// Reads the body of a response, unless the caller reads it. An error stays in the body, and its reader gets it.
   func takeIn(
     _ response: inout HTTPResponse, method: HTTPMethod, _ progress: ProgressCounter?, _ permit: StreamPermit?
   ) async {
