@@ -43,7 +43,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `a plain upload of a file without a size sends all of it, alone and in a form`() async throws {
+    @Test func `a plain upload of a file without a size sends the whole file, alone and in a form`() async throws {
       let shop = try Shop()
       let file = URL(fileURLWithPath: "/proc/version")
       let content = try Data(contentsOf: file)

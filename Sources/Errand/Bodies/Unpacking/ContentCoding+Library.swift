@@ -30,15 +30,15 @@
       return codings.isEmpty ? "identity" : codings.joined(separator: ", ")
     }()
 
-    /// The codings of a `Content-Encoding`, in the order in which they were applied; `nil` if one of them is unknown, so that
-    /// the body is delivered as it came.
+    /// The codings of a `Content-Encoding`, in the order in which they were applied. `nil` if any is unknown, so that the body is
+    /// delivered as it came.
     /// Throws ``TaskError`` if there are too many, or if the library of one is missing.
     static func list(_ headers: HTTPHeaders) throws(TaskError) -> [ContentCoding]? {
       let names = names(headers)
       guard names.count <= mostLayers else {
         throw TaskError(
           .badResponse,
-          "the body is packed \(names.count) times, more than \(mostLayers): Content-Encoding is \(headers[.contentEncoding]?.prefix(200) ?? "")",
+          "the body is compressed \(names.count) times, more than \(mostLayers): Content-Encoding is \(headers[.contentEncoding]?.prefix(200) ?? "")",
           phase: .receiving)
       }
       var codings: [ContentCoding] = []
@@ -49,7 +49,7 @@
       if let missing = codings.first(where: { !$0.isAvailable }) {
         throw TaskError(
           .badResponse,
-          "the body is packed with \(missing.rawValue), which was not asked for: \(missing.library) is not installed",
+          "the body is compressed with \(missing.rawValue), which the request did not accept: \(missing.library) is not installed",
           phase: .receiving)
       }
       return codings

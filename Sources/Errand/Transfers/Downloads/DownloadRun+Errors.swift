@@ -10,7 +10,7 @@ extension DownloadRun {
     return failure(.notModified, "\(response.status): \(response.unasked ?? HTTPResponse.currentCopy)", response)
   }
 
-  /// Throws if the file is, or is to be, larger than its limit.
+  /// Throws if the file is larger than its limit, or will be.
   func check(_ length: Int64, _ response: HTTPResponse) throws {
     guard length > aim.maximumSize else { return }
     throw explained(tooLarge(.receiving), response)
