@@ -4,7 +4,8 @@ extension TaskError {
     switch error {
     case HTTPBody.Failure.consumed:
       TaskError(
-        .bodyNotReplayable, "the body comes once and was sent already: give a closure that makes it anew",
+        .bodyNotReplayable,
+        "the body can only be read once, and was read before: use HTTPBody.stream with a closure that makes it again",
         phase: .sending, underlying: error)
     case HTTPBody.Failure.unreadable(let path):
       TaskError(

@@ -16,6 +16,8 @@ package final class CallTrace: Sendable {
   /// The call's place in a trace; nil where there is none.
   package let span: CallSpan?
   private let record: Lock<FlightRecord>
+  /// The time of the last line in the log.
+  private let logged = Lock(Duration.zero)
   /// True where an observer or the log gets moments that the record does not keep.
   package let isObserved: Bool
   /// True where the span keeps what the record does not, for those who make spans of both.
@@ -80,7 +82,17 @@ package final class CallTrace: Sendable {
       call: call, task: task, time: time, moment: moment, context: context, span: span, errorType: errorType,
       record: isHidden ? record?.withoutURL : record, isInternal: isInternal)
     for observer in observers where observer.interest.includes(moment) { observer.tell(event) }
-    if logStyle.includes(moment) { log.write("#\(call) \(task) \(time.formattedSeconds): \("\(moment)".onOneLine)") }
+    if logStyle.includes(moment) { write(moment, at: time) }
+  }
+
+  /// Writes a line to the log. Times there never go back: a moment that is reported late says when it was.
+  private func write(_ moment: CallMoment, at time: Duration) {
+    let latest = logged.withLock { latest in
+      latest = max(latest, time)
+      return latest
+    }
+    let (shown, own) = (latest.formattedSeconds, time.formattedSeconds)
+    log.write("#\(call) \(task) \(shown): \("\(moment)".onOneLine)\(shown == own ? "" : " (at \(own))")")
   }
 
   /// Tells those who want it of the bytes of a body.

@@ -9,6 +9,7 @@ struct ConnectivityWait: PerAttemptStep {
 
   func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
     var failures = 0
+    var last: TaskError?
     while true {
       do {
         return try await next(request)
@@ -16,6 +17,11 @@ struct ConnectivityWait: PerAttemptStep {
         guard let origin = Origin(request.url) else { throw error }
         failures += 1
         guard try await wait(for: origin, failures) else { throw allowance.exceeded(error) }
+        last = error
+      } catch let error as TaskError where error.code == .bodyNotReplayable {
+        guard var cause = last else { throw error }  // what keeps the request from being sent is the network
+        cause.reason += "; not tried again: the request body can only be read once"
+        throw cause
       }
     }
   }
@@ -100,7 +106,7 @@ final class ConnectivityAllowance: Sendable {
   /// The failure, with a word on why it is not waited out any longer.
   func exceeded(_ error: TaskError) -> TaskError {
     var error = error
-    error.reason += ", and no network came within the \(limit.formattedSeconds) of connectivityTimeout"
+    error.reason += ", also after waiting \(limit.formattedSeconds) for connectivity (connectivityTimeout)"
     return error
   }
 }

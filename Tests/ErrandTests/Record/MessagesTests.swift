@@ -364,6 +364,26 @@ import Testing
     #expect(line.reason == "can't decode Labelled from 17 bytes in line 1: at kind: the value does not fit")
   }
 
+  @Test func `the times of log lines never go back`() {
+    let lines = Shared<[String]>([])
+    let clock = ManualClock()
+    let trace = CallTrace(
+      call: 1, task: "Odd", clock: CallClock(clock), observers: [], logStyle: .steps,
+      log: TextSink { line in lines.withLock { $0.append(line) } })
+    trace.note(.callStarted, at: .zero)
+    trace.tellOnly(.nameResolved, at: .milliseconds(1))
+    trace.note(.hedgeSent(2), at: .milliseconds(566))
+    trace.tellOnly(.secured, at: .milliseconds(2))
+    trace.tellOnly(.requestSent, at: .microseconds(566_200))
+    trace.note(.decoded, at: .milliseconds(600))
+    #expect(
+      lines.withLock { $0 } == [
+        "#1 Odd 0.000 s: call started", "#1 Odd 0.001 s: name looked up",
+        "#1 Odd 0.566 s: no answer yet: attempt 2 beside it", "#1 Odd 0.566 s: TLS handshake done (at 0.002 s)",
+        "#1 Odd 0.566 s: request sent", "#1 Odd 0.600 s: decoded",
+      ])
+  }
+
   @Test func `moments on the log are lines without signs that a terminal obeys`() {
     let lines = Shared<[String]>([])
     let trace = CallTrace(

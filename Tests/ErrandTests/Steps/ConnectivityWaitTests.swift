@@ -44,6 +44,24 @@ import Testing
     #expect(error.reason.contains("connectivityTimeout"), "\(error)")
   }
 
+  @Test func `a body that cannot be read again does not hide why the request was not sent`() async throws {
+    let shop = VirtualShop(
+      configure: { configuration in
+        configuration.waitsForConnectivity = true
+        configuration.reachability = PollingReachability(longest: .zero)
+        configuration.retryPolicy = .never
+      },
+      answer: { number, _, _ in
+        guard number > 1 else { throw Self.refused }
+        throw TaskError(.bodyNotReplayable, "the body can only be read once", phase: .sending)
+      })
+    let call = Task { try await shop.task(method: .post).run() }
+    await shop.clock.pass(.milliseconds(100), sleepers: 2)
+    let error = try #require(await taskError { _ = try await call.value })
+    #expect(error.code == .cannotConnect && shop.sentCount == 2, "\(error)")
+    #expect(error.reason == "refused; not tried again: the request body can only be read once")
+  }
+
   @Test func `what was perhaps sent is not waited out`() async throws {
     let shop = shop(failure: TaskError(.offline, "the network went away", phase: .awaitingResponse))
     let error = try #require(await taskError { try await shop.task(method: .post).run() })
