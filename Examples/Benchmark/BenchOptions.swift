@@ -40,6 +40,7 @@ struct BenchOptions {
     "upload-kill": UploadKillScenario(), "upload-put": UploadPutScenario(),
     "queue-kill": QueueKillScenario(), "queue-send": QueueSendScenario(),
     "cache-kill": CacheKillScenario(), "addresses": AddressesScenario(), "addresses-inside": AddressCallsScenario(),
+    "stopped": StoppedScenario(),
   ]
 
   static var usage: String {

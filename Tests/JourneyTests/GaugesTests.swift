@@ -42,37 +42,62 @@
       #expect(gauges.connections.idle == (isKept ? 1 : 0) && gauges.hosts.count == (isKept ? 1 : 0))
     }
 
-    @Test func `a connection that is being made is neither busy nor idle`() async throws {
-      // Once its queue is full a listener answers nobody.
-      let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      defer { close(listener) }
-      var address = sockaddr_in()
-      address.sin_family = sa_family_t(AF_INET)
-      address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-      var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-      withUnsafeMutableBytes(of: &address) { bytes in
-        let pointer = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self)
-        bind(listener, pointer, size)
-        listen(listener, 0)
-        getsockname(listener, pointer, &size)
-      }
-      var fillers: [Int32] = []
-      defer { for filler in fillers { close(filler) } }
-      for _ in 0..<4 {
-        let filler = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
-        fillers.append(filler)
-        withUnsafeBytes(of: &address) { bytes in
-          _ = connect(filler, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), size)
+    /// A listener whose queue is full: connections to it are never made.
+    private final class FullListener {
+      private let descriptors: [Int32]
+      let url: URL
+
+      init() throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutableBytes(of: &address) { bytes in
+          let pointer = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self)
+          bind(listener, pointer, size)
+          listen(listener, 0)
+          getsockname(listener, pointer, &size)
         }
+        let fillers = (0..<4).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0) }
+        for filler in fillers {
+          withUnsafeBytes(of: &address) { bytes in
+            _ = connect(filler, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), size)
+          }
+        }
+        descriptors = [listener] + fillers
+        url = try #require(URL(string: "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/plain"))
       }
-      let url = try #require(URL(string: "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/plain"))
-      let server = Server(remote: Remote(url), transport: try CurlTransport(), environment: [:])
+
+      deinit { for descriptor in descriptors { close(descriptor) } }
+    }
+
+    @Test func `a connection that is being made is neither busy nor idle`() async throws {
+      let listener = try FullListener()
+      let server = Server(remote: Remote(listener.url), transport: try CurlTransport(), environment: [:])
       let call = Task { try await PlainTask().on(server).run() }
       #expect(await eventually { await server.gauges().connections.connecting == 1 })
       let counts = await server.gauges().connections
       #expect(counts.open == 1 && counts.busy == 0 && counts.idle == 0)
       call.cancel()
       _ = try? await call.value
+    }
+
+    @Test(arguments: [true, false])
+    func `a connection that is given up while it is being made is not counted`(isCancelled: Bool) async throws {
+      let listener = try FullListener()
+      let server = Server(remote: Remote(listener.url), transport: try CurlTransport(), environment: [:])
+      for _ in 0..<3 {
+        let call = Task {
+          try await PlainTask().on(server).timeouts(Timeouts(connect: .milliseconds(100))).retry(.never).run()
+        }
+        if isCancelled {
+          #expect(await eventually { await server.gauges().connections.connecting == 1 })
+          call.cancel()
+        }
+        await #expect(throws: (any Error).self) { try await call.value }
+        #expect(await server.gauges().connections == ConnectionCounts())
+      }
     }
 
     @Test(.keepsConnections) func `the transport that a server has by itself counts its connections`() async throws {

@@ -32,6 +32,12 @@
 
     deinit { kill() }
 
+    /// Stops it, until it is resumed.
+    func stop() { _ = Glibc.kill(process, SIGSTOP) }
+
+    /// Resumes it after a stop.
+    func resume() { _ = Glibc.kill(process, SIGCONT) }
+
     /// Kills it; the exit code where it had ended by itself.
     @discardableResult
     func kill() -> Int32? {

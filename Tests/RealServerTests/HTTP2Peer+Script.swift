@@ -17,6 +17,9 @@
       class Peer:
           """One connection. The first word of a path is the method that is called."""
 
+          # The paths of uploads for which the window is opened as they come.
+          open_paths = ("/count", "/echo", "/hello")
+
           def __init__(self, sock):
               self.sock = sock
               self.h2 = H2Connection(H2Configuration(client_side=False, header_encoding="utf-8"))
@@ -68,8 +71,9 @@
               path = self.requests.get(event.stream_id, {}).get(":path")
               if path == "/echo" and event.data and event.stream_id not in self.counts:
                   self.h2.send_headers(event.stream_id, [(":status", "200")])
-              if path in ("/count", "/echo", "/hello") and event.data:
+              if path in self.open_paths and event.data:
                   self.counts[event.stream_id] = self.counts.get(event.stream_id, 0) + len(event.data)
+              if path and (path in self.open_paths or path.startswith("/once")) and event.data:
                   self.h2.increment_flow_control_window(len(event.data))
                   self.h2.increment_flow_control_window(len(event.data), event.stream_id)
                   self.flush()
@@ -97,7 +101,7 @@
               self.h2.send_headers(stream, [(":status", "200"), ("content-length", str(len(text)))])
               self.h2.send_data(stream, text.encode(), end_stream=True)
 
-          def hello(self, stream):
+          def hello(self, stream, number=""):
               self.answer(stream, "hello")
 
           def seen(self, stream):
@@ -133,6 +137,24 @@
               head = b"\0\3\xe8\0%c" + stream.to_bytes(4, "big")
               frames = [head % (number == int(count) - 1) + b"%08d" % number * 125 for number in range(int(count))]
               self.backlog = [b"".join(frames[start : start + 16]) for start in range(0, len(frames), 16)]
+
+          def bighead(self, stream, count, size):
+              # A head of that many fields, each of that size, behind the back of the library, which would refuse it.
+              self.fields(stream, count, size, [(":status", "200")])
+
+          def bigtrailer(self, stream, count, size):
+              self.h2.send_headers(stream, [(":status", "200")])
+              self.h2.send_data(stream, b"ok")
+              self.flush()
+              self.fields(stream, count, size, [])
+
+          def fields(self, stream, count, size, fields):
+              fields += [("x-large-%d" % number, "x" * int(size)) for number in range(int(count))]
+              self.h2.send_headers(stream, fields, end_stream=True)
+
+          def late(self, stream, milliseconds):
+              time.sleep(int(milliseconds) / 1000)
+              self.answer(stream, "late")
 
           def unstated(self, stream):
               self.h2.send_headers(stream, [(":status", "200")])

@@ -88,3 +88,29 @@ struct NginxTests {
     withExtendedLifetime(nginx) {}
   }
 }
+
+#if os(Linux)
+  /// Connections that nginx closes after a number of requests.
+  @Suite(.speaksHTTP2, .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"))
+  struct NginxConnectionTests {
+    @Test(.saysNothingOfGoaways, arguments: [HTTPMethod.get, .post])
+    func `no call fails when nginx closes a connection after its last request`(method: HTTPMethod) async throws {
+      var security = Nginx.Security(certificates: try Certificates.shared())
+      security.requestsPerConnection = 50
+      let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)], security: security)
+      var configuration = CurlTransport.Configuration()
+      configuration.tls.authorities = .pem(security.certificates.authority)
+      let server = Server(remote: .none, transport: try CurlTransport(configuration))
+      let url = nginx.url.appendingPathComponent(method == .get ? "hello" : "swallow")
+      let body = method == .get ? HTTPBody.empty : .text("x")
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<10 {
+          group.addTask {
+            for _ in 0..<100 { try await URLTask(url, method: method, body: body).on(server).retry(.never).run() }
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+#endif

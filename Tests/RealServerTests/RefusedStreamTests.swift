@@ -30,15 +30,55 @@
 
     @Test(
       .saysNothingOfGoaways, .saysNothingOfRefusals,
-      arguments: ["reset/REFUSED_STREAM", "goaway/0", "goaway/0/close", "goaway/1", "goaway/1/close"], [false, true])
-    func `a stream that is refused was surely not sent, and is not sent again`(path: String, isReused: Bool)
-      async throws
-    {
-      // On a new connection it is stream 1, after another it is stream 3.
-      let path = isReused ? path : path.replacingOccurrences(of: "goaway/1", with: "goaway/0")
-      let error = try await error(path, isReused: isReused)
+      arguments: ["reset/REFUSED_STREAM", "goaway/0", "goaway/0/close"], [(false, false), (true, false), (true, true)])
+    func `a refused stream is resent once, and was not sent if it is refused again`(
+      path: String, isReusedMayRepeat: (Bool, Bool)
+    ) async throws {
+      let (isReused, mayRepeat) = isReusedMayRepeat
+      let error = try await error(path, isReused: isReused, mayRepeat: mayRepeat)
       #expect(error.isSurelyNotSent && error.isRetryable && error.code == .connectionLost, "\(error)")
       #expect(error.reason.contains("the server refused the stream"), "\(error)")
+      #expect(try await peer.seen().count { $0.contains(path) } == 2)
+    }
+
+    @Test(
+      .saysNothingOfGoaways, .saysNothingOfRefusals,
+      arguments: ["once/reset/REFUSED_STREAM", "once/goaway/0", "once/goaway/0/close"],
+      ["bytes", "stream", "large", "none"])
+    func `a refused request is resent within its attempt`(path: String, body: String) async throws {
+      let server = Server(remote: .none, transport: try peer.transport())
+      _ = try await URLTask(peer.url.appendingPathComponent("hello")).on(server).download()
+      let url = peer.url.appendingPathComponent(path)
+      let task =
+        switch body {
+        case "none": URLTask(url)
+        case "bytes": URLTask(url, body: .text("x"))
+        case "large": URLTask(url, body: .bytes(Data(count: 200_000)))
+        default:
+          URLTask(
+            url,
+            body: .stream {
+              AsyncStream {
+                $0.yield(Data("x".utf8)); $0.finish()
+              }
+            })
+        }
+      let response = try await task.on(server).retry(.never).response()
+      #expect(response.payload == Data("hello".utf8))
+      #expect(response.attempts.map(\.wasResent) == [true])
+      #expect(try await peer.seen().count { $0.contains(path) } == 2)
+    }
+
+    @Test(.saysNothingOfGoaways, .saysNothingOfRefusals, arguments: ["reset/REFUSED_STREAM", "goaway/0/close"])
+    func `a refused request whose body can be read once is not resent`(path: String) async throws {
+      let transport = try peer.transport()
+      let body = HTTPBody.once(
+        AsyncStream {
+          $0.yield(Data("x".utf8)); $0.finish()
+        })
+      let request = HTTPRequest(.post, peer.url.appendingPathComponent(path), body: body)
+      let error = await #expect(throws: TaskError.self) { try await transport.send(request).body.collect() }
+      #expect(error?.isSurelyNotSent == true && error?.code == .connectionLost, "\(error as Any)")
       #expect(try await peer.seen().count { $0.contains(path) } == 1)
     }
 
@@ -58,46 +98,42 @@
     }
 
     @Test(.saysNothingOfGoaways)
-    func `a GOAWAY tells the streams that were read from those that were not`() async throws {
+    func `a GOAWAY resends the streams that were not read, and fails those that were`() async throws {
       let transport = try peer.transport()
       _ = try await transport.send(request("hello")).body.collect()
       let read = Task { try await transport.send(request("hold/")) }
       let line = try await line(of: "/hold")
       let last = try #require(line.split(separator: " ").last)
-      let unread = Task { try await transport.send(request("hold/")) }
-      while try await peer.seen().count(where: { $0.contains("/hold") }) < 2 {}
-      let messenger = await #expect(throws: TaskError.self) {
-        try await transport.send(request("goaway/\(last)/close"))
-      }
-      let errors = [
-        await #expect(throws: TaskError.self) { try await read.value },
-        await #expect(throws: TaskError.self) { try await unread.value }, messenger,
+      let unread = Task { try await transport.send(request("once/hold/unread")).body.collect() }
+      while try await !peer.seen().contains(where: { $0.contains("/once/hold") }) {}
+      let messenger = try await transport.send(request("once/goaway/\(last)/close")).body.collect()
+      let error = await #expect(throws: TaskError.self) { try await read.value }
+      #expect(error?.isSurelyNotSent == false, "\(error as Any)")
+      #expect(try await [unread.value, messenger] == [Data("hello".utf8), Data("hello".utf8)])
+      let seen = try await peer.seen()
+      #expect(
+        [" /hold", " /once/hold", " /once/goaway"].map { path in seen.count { $0.contains(path) } } == [1, 2, 2])
+    }
+
+    @Test(.saysNothingOfGoaways)
+    func `a connection that is going away carries no further request`() async throws {
+      let transport = try peer.transport()
+      let held = [
+        Task { try await transport.send(request("hold/")) },
+        Task { try await transport.send(request("goaway/2147483647")) },
       ]
-      #expect(errors.map { $0?.isSurelyNotSent } == [false, true, true], "\(errors)")
+      while try await peer.seen().count < 2 {}
+      for number in 0..<10 {
+        #expect(try await transport.send(request("hello/\(number)")).body.collect() == Data("hello".utf8))
+      }
+      #expect(try await peer.seen().count { $0.contains("/hello") } == 10)
+      for call in held { call.cancel() }
     }
 
     private func line(of path: String) async throws -> String {
       while true {
         if let line = try await peer.seen().first(where: { $0.contains(path) }) { return line }
       }
-    }
-
-    @Test(.saysNothingOfRefusals)
-    func `an exchange that may be repeated, and is refused both times, was surely not sent`() async throws {
-      let error = try await error("reset/REFUSED_STREAM", isReused: false, mayRepeat: true)
-      #expect(error.isSurelyNotSent, "\(error)")
-      #expect(try await peer.seen().count { $0.contains("/reset") } == 2)
-    }
-
-    @Test(
-      .saysNothingOfGoaways, .saysNothingOfRefusals,
-      arguments: ["once/reset/REFUSED_STREAM", "once/goaway/0", "once/goaway/0/close"])
-    func `the pipeline sends a refused POST again`(path: String) async throws {
-      let server = Server(remote: .none, transport: try peer.transport())
-      let task = URLTask(peer.url.appendingPathComponent(path), body: .text("x")).on(server)
-      let answer = try await task.retry(upTo: 2, after: .zero).download()
-      #expect(answer == Data("hello".utf8))
-      #expect(try await peer.seen().count == 2)
     }
 
     @Test func `the pipeline does not send again what was perhaps read`() async throws {

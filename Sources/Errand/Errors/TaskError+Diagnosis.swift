@@ -72,7 +72,7 @@ extension TaskError {
   }
 
   private var lossCause: Diagnosis.Cause {
-    if says("pooled connection") || attempts.last?.wasResent == true { return .idleConnectionLost }
+    if says("pooled connection") || attempts.last?.wasResent == true && !isSurelyNotSent { return .idleConnectionLost }
     return phase == .sending ? .lostWhileSending : .lostBeforeAnswer
   }
 

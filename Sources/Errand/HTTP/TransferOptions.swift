@@ -69,8 +69,9 @@ public struct TransferOptions: Sendable {
     set { values.timeouts = newValue }
   }
 
-  /// True where the exchange may be repeated once on a fresh connection after a pooled one turns out dead. Otherwise a
-  /// transport sends the request at most once.
+  /// Whether the request may be resent once if it was perhaps read: its pooled connection turned out stale. Defaults to `false`.
+  ///
+  /// A transport may always resend a request, once, that the server says it did not process (RFC 9113 §8.7, RFC 9110 §15.5.9).
   public var mayRepeat: Bool {
     get { storage.values.mayRepeat }
     set { values.mayRepeat = newValue }

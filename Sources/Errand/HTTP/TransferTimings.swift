@@ -61,7 +61,7 @@ public struct TransferTimings: Codable, Sendable, Hashable {
     set { parts.requestStart = newValue }
   }
 
-  /// The first byte of the response came.
+  /// The first byte of the final response came; zero if none did. Interim responses (1xx) do not count.
   public var firstByte: Duration {
     get { storage.parts.firstByte }
     set { parts.firstByte = newValue }
@@ -91,7 +91,7 @@ public struct TransferTimings: Codable, Sendable, Hashable {
     set { parts.bytesDecoded = newValue }
   }
 
-  /// True when a pooled connection turned out dead and the request was sent once more on a fresh one.
+  /// Whether the request was resent: its pooled connection was stale, or the server refused it without processing it.
   public var wasResent: Bool {
     get { storage.parts.wasResent }
     set { parts.wasResent = newValue }

@@ -23,7 +23,7 @@ extension HTTPArchive {
     public var task: String?
     /// The number of the attempt, counted from 1; 0 where the call sent nothing: `_attempt`.
     public var attempt: Int?
-    /// True when a pooled connection turned out dead and the request was sent once more on a fresh one: `_resent`.
+    /// Whether the request was resent, because its pooled connection was stale or the server refused it: `_resent`.
     public var wasResent: Bool?
     /// The use of the cache in words: `_cache`.
     public var cacheUse: String?

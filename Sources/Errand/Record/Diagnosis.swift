@@ -280,7 +280,7 @@ extension Diagnosis {
       case .internal: ("an internal error in Errand", "report it with this record")
       case .deadConnection:
         (
-          "a pooled connection was dead, and the request was sent again on a fresh one",
+          "the server closed the pooled connection or refused the request, which was resent",
           "keep idle connections for less time than the server does"
         )
       case .waitedForSlot:

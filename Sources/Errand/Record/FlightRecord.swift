@@ -101,7 +101,7 @@ public struct AttemptRecord: Encodable, Sendable {
 
   package init(number: Int) { self.number = number }
 
-  /// True when a pooled connection turned out dead and the request was sent once more on a fresh one.
+  /// Whether the request was resent: its pooled connection was stale, or the server refused it without processing it.
   public var wasResent: Bool { timings?.wasResent ?? false }
 
   /// The status or the failure, in words.

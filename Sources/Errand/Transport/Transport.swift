@@ -1,7 +1,7 @@
 /// The carrier of requests: the one place that does network I/O.
 ///
 /// A transport knows nothing of tasks, servers, retries, cookies, caches or redirects. It sends the request once
-/// (``TransferOptions/mayRepeat`` names the exception), returns as soon as the head of the response is there, and lets
+/// (``TransferOptions/mayRepeat`` names the exceptions), returns as soon as the head of the response is there, and lets
 /// the body come at the reader's pace.
 ///
 /// - It throws `CancellationError` when the surrounding task is cancelled, promptly, and releases the connection.

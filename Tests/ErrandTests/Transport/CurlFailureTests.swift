@@ -150,6 +150,16 @@
       #expect(failure.code == .truncatedBody && failure.reason.contains("before the request was sent"))
     }
 
+    @Test func `a head that is too large over HTTP/2 says so, unless it may be that of another stream`() {
+      let words = "h2_process_pending_input: nghttp2_session_mem_recv() returned -902:The user callback function failed"
+      let alone = failure(CCE_RECV_ERROR, words, Self.waiting)
+      #expect(alone.code == .badResponse && alone.reason.contains("its head is larger than 128 KiB"))
+      let trailer = failure(CCE_RECV_ERROR, words, Self.receiving)
+      #expect(trailer.code == .badResponse && trailer.reason.contains("its trailer is larger than 128 KiB"))
+      let shared = failure(CCE_RECV_ERROR, words, Circumstances(phase: .awaitingResponse, isShared: true))
+      #expect(shared.code == .connectionLost && shared.reason.contains("a response on the same connection"))
+    }
+
     @Test func `a stream that was refused is nothing else`() {
       let refused = Circumstances(phase: .awaitingResponse, isRefused: true)
       let failure = failure(CCE_HTTP2_STREAM, "PROTOCOL_ERROR", refused)

@@ -28,15 +28,19 @@
 
     /// The timings of the transfer.
     ///
-    /// - Parameter bytes: The bytes of the body as they were handed on.
-    func timings(handedOn bytes: Int64) -> TransferTimings {
+    /// - Parameters:
+    ///   - bytes: The number of bytes of the body as they were handed on.
+    ///   - firstByte: When the final response began, counted from the start of the transfer; zero if it didn't. For a request with a
+    ///     body, libcurl gives the time at which it began to send.
+    func timings(handedOn bytes: Int64, firstByte: Duration) -> TransferTimings {
       var timings = TransferTimings.Parts()
       timings.nameLookup = duration(CCINFO_NAMELOOKUP_TIME_T)
       timings.connect = duration(CCINFO_CONNECT_TIME_T)
       timings.secureConnect = duration(CCINFO_APPCONNECT_TIME_T)
       timings.requestStart = duration(CCINFO_PRETRANSFER_TIME_T)
-      timings.firstByte = duration(CCINFO_STARTTRANSFER_TIME_T)
-      timings.lastByte = duration(CCINFO_TOTAL_TIME_T)
+      // The two clocks begin within the same turn of the loop.
+      timings.firstByte = firstByte > .zero ? max(firstByte, timings.requestStart) : .zero
+      timings.lastByte = max(duration(CCINFO_TOTAL_TIME_T), timings.firstByte)
       timings.bytesSent = Int64(long(CCINFO_REQUEST_SIZE)) + off(CCINFO_SIZE_UPLOAD_T)
       timings.bytesReceived = Int64(long(CCINFO_HEADER_SIZE)) + off(CCINFO_SIZE_DOWNLOAD_T)
       timings.wasResent = sendCount > 1
@@ -48,7 +52,7 @@
 
     /// The error for a code that is not `CCE_OK`, or for an end without a response.
     func failure(
-      _ code: Int32, phase: TaskError.Phase, hasBegun: Bool, bodyFailure: (any Error)?,
+      _ code: Int32, phase: TaskError.Phase, hasBegun: Bool, isShared: Bool, bodyFailure: (any Error)?,
       authorities: TLSSettings.Authorities, socketPath: String?
     ) -> any Error {
       if let bodyFailure { return TaskError.ofTransfer(bodyFailure) }
@@ -61,6 +65,7 @@
         code, remark: handle.remark, words: String(cString: ccurl_easy_strerror(code)),
         CurlFailure.Circumstances(
           phase: phase, isSent: sendCount > 0, hasBegun: hasBegun, isRefused: isSurelyNotSent && sendCount > 0,
+          isShared: isShared,
           lackOfAuthorities: authorities == .system ? CurlLibrary.lackOfAuthorities : nil,
           trustsSystem: authorities == .system))
       // libcurl keeps the last one in the handle, whatever it was of.
@@ -135,8 +140,13 @@
     /// The error with what the transfer took until then.
     func timed(_ error: any Error) -> any Error {
       guard lastMulti != nil, var error = error as? TaskError else { return error }
-      error.timings = CurlFacts(handle, sendCount: sendCount, isSurelyNotSent: isSurelyNotSent).timings(handedOn: 0)
+      error.timings = timings(CurlFacts(handle, sendCount: sendCount, isSurelyNotSent: isSurelyNotSent))
       return error
+    }
+
+    func timings(_ facts: CurlFacts, handedOn bytes: Int64 = 0) -> TransferTimings {
+      let firstByte = answeredAt > startedAt ? Int64(clamping: answeredAt - startedAt) : 0
+      return facts.timings(handedOn: bytes, firstByte: .nanoseconds(firstByte))
     }
   }
 #endif

@@ -15,6 +15,8 @@
       var hasBegun = false
       /// The server said that it did nothing with the request.
       var isRefused = false
+      /// Whether other streams use the connection.
+      var isShared = false
       /// The advice for a machine that has no authorities, where it needs some.
       var lackOfAuthorities: String?
       /// The authorities are those of the machine.
@@ -68,6 +70,8 @@
         (self.code, reason) = (
           .badResponse, "the server kept its connection busy with frames that are no part of an answer"
         )
+      case _ where Self.isTooLarge(remark):
+        (self.code, reason) = Self.tooLarge(circumstances)
       case CCE_HTTP2, CCE_HTTP2_STREAM, CCE_HTTP3:
         let isMalformed = Self.isMalformed(remark)
         self.code = isMalformed ? .badResponse : Self.lost(circumstances)
@@ -118,6 +122,19 @@
     private static func isCutHead(_ code: Int32, _ circumstances: Circumstances) -> Bool {
       guard circumstances.hasBegun, circumstances.phase != .receiving else { return false }
       return code == CCE_OK || code == CCE_GOT_NOTHING
+    }
+
+    /// Whether a response on the HTTP/2 connection has a head or a trailer that libcurl does not keep, which ends the connection. These are
+    /// the words of nghttp2 for its error -902.
+    static func isTooLarge(_ remark: String) -> Bool { remark.contains("user callback function failed") }
+
+    private static func tooLarge(_ circumstances: Circumstances) -> (TaskError.Code, String) {
+      // libcurl does not say which of the streams it was.
+      guard !circumstances.isShared else {
+        return (lost(circumstances), "a response on the same connection has a head or a trailer of more than 128 KiB")
+      }
+      let part = circumstances.phase == .receiving ? "trailer" : "head"
+      return (.badResponse, "the response cannot be read: its \(part) is larger than 128 KiB, the limit over HTTP/2")
     }
 
     private static func lost(_ circumstances: Circumstances) -> TaskError.Code {

@@ -14,6 +14,8 @@
       var localPort: Int32?
       /// The transfer for which it is made.
       weak var maker: CurlTransfer?
+      /// Its number in the kernel, which tells it from a later socket with the same descriptor.
+      let inode: UInt
 
       /// True where it may be the connection of a transfer. To a proxy, exchanges with any plain host share one.
       func mayCarry(_ transfer: CurlTransfer) -> Bool {
@@ -24,6 +26,7 @@
     }
 
     func opened(_ descriptor: Int32, by transfer: CurlTransfer) {
+      forget(descriptor)
       sockets.opened(descriptor, of: transfer.multi?.id ?? 0)
       pulse.opened(descriptor)
       dying[descriptor] = nil
@@ -32,7 +35,9 @@
       // Over a Unix socket libcurl uses no proxy.
       let proxy = transfer.origin.isSecure || isUnix ? nil : transfer.proxy
       let route = CurlSweeper.Route(host: transfer.origin.host, port: transfer.origin.port, proxy: proxy)
-      owners[descriptor] = Owner(group: transfer.group, origin: transfer.origin, route: route, maker: transfer)
+      owners[descriptor] = Owner(
+        group: transfer.group, origin: transfer.origin, route: route, maker: transfer,
+        inode: SocketWatch.inode(of: descriptor))
       group?.sockets[descriptor] = transfer.origin.description
       // There is one address to try: it is the connection of this transfer.
       if isUnix { transfer.socket = sockets.join(descriptor, after: transfer.socket) }
@@ -49,6 +54,7 @@
     /// The transfer is out of its multi: its connection is closed, or idle from now on.
     func left(_ transfer: CurlTransfer) {
       leaveLine(transfer)
+      if !transfer.opened.isEmpty { forgetClosed(of: transfer) }
       if transfer.isMultiplexed { sockets.multiplexes(transfer.socket) }
       sockets.leave(transfer.socket, at: transfer.sendCount > 0 ? now : 0)
       transfer.socket = SocketWatch.Key()
@@ -167,16 +173,36 @@
 
     func close(_ descriptor: Int32) -> Int32 {
       sockets.closing(descriptor)
-      pulse.closing(descriptor)
-      dying[descriptor] = nil
-      if let owner = owners.removeValue(forKey: descriptor) {
-        if owner.localPort == nil, CurlLibrary.stallsAtNextAddress, let maker = owner.maker { stalled.append(maker) }
-        groups[owner.group]?.sockets[descriptor] = nil
-        if let port = owner.localPort, ports[port] == descriptor {
-          ports[port] = sharesPorts ? owners.first { $0.value.localPort == port }?.key : nil
-        }
+      if let owner = forget(descriptor), owner.localPort == nil, CurlLibrary.stallsAtNextAddress,
+        let maker = owner.maker
+      {
+        stalled.append(maker)
       }
       return Descriptor.release(descriptor)
+    }
+
+    /// A connection is closed; returns its owner.
+    @discardableResult
+    private func forget(_ descriptor: Int32) -> Owner? {
+      pulse.closing(descriptor)
+      dying[descriptor] = nil
+      guard let owner = owners.removeValue(forKey: descriptor) else { return nil }
+      groups[owner.group]?.sockets[descriptor] = nil
+      if let port = owner.localPort, ports[port] == descriptor {
+        ports[port] = sharesPorts ? owners.first { $0.value.localPort == port }?.key : nil
+      }
+      return owner
+    }
+
+    /// Forgets connections that were given up before they stood. libcurl 7.88 closes them without calling back.
+    func forgetClosed(of transfer: CurlTransfer) {
+      for descriptor in transfer.opened {
+        guard let owner = owners[descriptor], owner.maker === transfer, owner.localPort == nil,
+          SocketWatch.inode(of: descriptor) != owner.inode
+        else { continue }
+        forget(descriptor)
+      }
+      transfer.opened.removeAll()
     }
 
     /// Something was reported of a socket, and libcurl has acted on it.
@@ -206,7 +232,7 @@
       where transfer.multi === listener.multi && transfer.origin == listener.origin {
         guard let stream = transfer.stream, stream.port == port else { continue }
         transfer.stream?.isLast = isGraceful && stream.id <= last
-        if stream.id > last { transfer.refuse() }
+        if stream.id > last { transfer.refuseStream() }
       }
     }
   }

@@ -70,13 +70,25 @@
 
     /// libcurl is done with a transfer, which was taken out of its multi.
     func completed(_ transfer: CurlTransfer, _ code: Int32) {
-      // What became of the rest of the request is no matter to a whole answer (RFC 9113 §8.1).
-      let code = transfer.isAnswered ? CCE_OK : code
+      var code = code
+      if transfer.isAnswered {
+        code = CCE_OK  // whatever became of the rest of the request (RFC 9113 §8.1)
+      } else if code == CCE_OK, transfer.head.isUntouched {
+        code = CCE_GOT_NOTHING  // libcurl 7.88 reports no error when an HTTP/2 connection ends
+      }
+      if code != CCE_OK, transfer.stream != nil, CurlFailure.isTooLarge(transfer.handle.remark) {
+        endOthers(beside: transfer)
+      }
       if code != CCE_OK, let multi = transfer.lastMulti, transfer.startAfresh(after: code) {
         return multi.add(transfer)
       }
       if code == CCE_OK, transfer.isInDoubt { return settle(transfer) }
       end(transfer, code)
+    }
+
+    /// Ends the other streams of a broken connection. libcurl 7.88 reports only one, and the rest would wait for their limits.
+    private func endOthers(beside transfer: CurlTransfer) {
+      if sockets.users(of: transfer.socket) ?? 0 > 1 { shutdown(transfer.socket.descriptor, Int32(SHUT_RDWR)) }
     }
 
     private func end(_ transfer: CurlTransfer, _ code: Int32) {

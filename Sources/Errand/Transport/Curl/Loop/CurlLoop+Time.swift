@@ -1,4 +1,6 @@
 #if os(Linux)
+  import ErrandFoundation
+
   /// The deadlines of a loop.
   extension CurlLoop {
     /// The transfer's timers have changed.
@@ -9,12 +11,26 @@
 
     func fireTimers() {
       while let transfer = timers.first, transfer.deadline <= now {
+        if transfer.expired(at: now) != nil { readOnce(transfer) }
+        if transfer.isOver { continue }
         if let error = transfer.expired(at: now) {
           stop(transfer, with: error)
         } else {
           timers.update(transfer)
         }
       }
+    }
+
+    /// Reads the socket of a transfer before its time limit ends it: an answer may have come while the process was stopped.
+    private func readOnce(_ transfer: CurlTransfer) {
+      guard sockets.isOpen(transfer.socket), let multi = transfer.multi else { return }
+      let descriptor = transfer.socket.descriptor
+      var report = pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: sockets.wanted(of: descriptor)), revents: 0)
+      guard report.events != 0, poll(&report, 1, 0) > 0 else { return }
+      pulse.enter()
+      multi.socketAction(descriptor, events: UInt32(UInt16(bitPattern: report.revents)))
+      pulse.leave()
+      endSettled()
     }
 
     /// The time to wait for events, in milliseconds, rounded up; -1, for ever, when nothing is due.

@@ -53,6 +53,7 @@
     }
 
     func add(_ transfer: CurlTransfer) {
+      transfer.startedAt = CurlLibrary.now
       let code = ccurl_multi_add_handle(pointer, transfer.handle.pointer)
       guard code == CCM_OK else { return loop.completed(transfer, CCE_FAILED_INIT) }
       transfer.multi = self

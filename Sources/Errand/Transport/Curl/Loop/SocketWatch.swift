@@ -193,6 +193,9 @@
       arm(descriptor, EPOLLIN.rawValue, of: entry.multi)
     }
 
+    /// The events that libcurl waits for.
+    func wanted(of descriptor: Int32) -> UInt32 { isKnown(descriptor) ? entries[Int(descriptor)].wanted : 0 }
+
     // MARK: Writing for nothing
 
     /// A socket was reported writable, and nothing else; true where it rests from now on.
@@ -281,7 +284,7 @@
       entries[Int(descriptor)].armed = 0
     }
 
-    private static func inode(of descriptor: Int32) -> UInt {
+    static func inode(of descriptor: Int32) -> UInt {
       var status = stat()
       return fstat(descriptor, &status) == 0 ? UInt(status.st_ino) : 0
     }

@@ -69,8 +69,6 @@
     let id: UInt32
     /// This side's port of the connection, by which those of one origin are told apart; 0 where there is none.
     let port: Int32
-    /// The server has said that it did nothing with it (RFC 9113 §6.8, §8.7).
-    var isRefused = false
     /// The server has said that the connection ends, without fault, once this one and its like have (RFC 9113 §6.8).
     var isLast = false
   }
@@ -84,7 +82,7 @@
         // Known before there is an answer, which may never come.
         loop.sockets.multiplexes(socket)
         loop.carriesStreams(self)
-      case .refused: refuse()
+      case .refused: if trustsRefusals { refuseStream() }
       case .goingAway(let last, let error): loop.goingAway(after: last, isGraceful: error == 0, heardBy: self)
       case nil: break
       }

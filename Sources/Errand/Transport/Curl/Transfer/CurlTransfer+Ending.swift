@@ -3,11 +3,27 @@
 
   /// The end of a transfer, or its second send; on the loop.
   extension CurlTransfer {
-    /// Prepares another send on a fresh connection, where the pooled one was dead before a byte of an answer came; false
-    /// where the request may have been read and must not be sent twice.
+    /// Whether the server saw nothing of the request, or said that it did nothing with it.
+    var isSurelyNotSent: Bool { refusals == sendCount }
+
+    /// The server does nothing with the stream of this send (RFC 9113 §8.7).
+    func refuseStream() {
+      if stream != nil, head.isUntouched { refuse() }
+    }
+
+    /// The server did nothing with this send. It does not count: any request may be resent, once.
+    func refuse() {
+      guard !isRefused else { return }
+      isRefused = true
+      refusals += 1
+      if !hasStartedAfresh { sendsLeft = max(sendsLeft, 1) }
+    }
+
+    /// Prepares another send: the pooled connection was stale before a byte of a response came, or the server refused the request.
+    /// Returns `false` if the request may have been read and must not be sent twice.
     func startAfresh(after code: Int32) -> Bool {
-      guard !hasStartedAfresh, failure == nil, isRejected || isStale(code) else { return false }
-      if !isRejected, wroteNothing {
+      guard !hasStartedAfresh, failure == nil, isRejected || isRefused || isStale(code) else { return false }
+      if !isRejected, !isRefused, wroteNothing {
         refusals += 1
         sendsLeft += 1
       }
@@ -16,6 +32,8 @@
       isRejected = false
       guard sendsLeft > 0, isWhole else { return false }
       hasStartedAfresh = true
+      if isRefused { trustsRefusals = false }
+      head = HeadLines()  // that of a 408
       forbidReuse(false)
       // The next pooled one may be as dead. Streams share a connection, and theirs is gone.
       if stream == nil { ccurl_easy_set_long(handle.pointer, CCOPT_FRESH_CONNECT, 1) }
@@ -32,9 +50,8 @@
       case CCE_GOT_NOTHING, CCE_RECV_ERROR, CCE_SEND_ERROR, CCE_PARTIAL_FILE: break
       default: return false
       }
-      var connections = 0
-      ccurl_easy_get_long(handle.pointer, CCINFO_NUM_CONNECTS, &connections)
-      return connections == 0
+      if stream != nil, CurlFailure.isTooLarge(handle.remark) { return false }  // and it will be again
+      return isOnPooledConnection
     }
 
     /// True where the kernel took no byte of the request. Of streams libcurl does not count them.
@@ -83,12 +100,13 @@
               .badResponse, "the server kept its connection busy with frames that are no part of an answer",
               phase: timers.phase)))
       } else if code == CCE_OK, head.isComplete {
-        finish(.success(facts.timings(handedOn: received)))
+        finish(.success(timings(facts, handedOn: received)))
       } else {
         finish(
           .failure(
             facts.failure(
               code, phase: timers.phase, hasBegun: !head.isUntouched,
+              isShared: loop.sockets.users(of: socket) ?? 0 > 1,
               bodyFailure: outgoing?.state.withLock { $0.outbox.failure },
               authorities: rules.configuration.tls.authorities, socketPath: rules.configuration.unixSocket)))
       }

@@ -7,9 +7,15 @@
     /// A line of the head, or of the trailers; false where it ends the transfer.
     func receive(line: UnsafeRawBufferPointer) -> Bool {
       let rules = HeadLines.Rules(answers417: mayDropExpectation, isMultiplexed: stream != nil)
+      if head.awaitsStatus { answeredAt = CurlLibrary.now }
       switch head.take(line, rules) {
       case .more: break
-      case .complete: publishHead()
+      case .complete:
+        if answersIdleness {
+          refuse()
+          return false
+        }
+        publishHead()
       case .answered: dropExpectation()
       case .trailer: incoming.withLock { $0.inbox.receive(trailer: line) }
       case .refused(let reason):
@@ -19,6 +25,22 @@
       }
       if CurlLibrary.losesFirstField { guardFirstField() }
       return true
+    }
+
+    /// Whether the server stopped waiting for a request on a kept connection, and closes it: it has read none, so any request
+    /// can be resent (RFC 9110 §15.5.9). A server that keeps the connection has read the request, and the 408 is its answer.
+    private var answersIdleness: Bool {
+      guard head.status == 408, stream == nil, !hasStartedAfresh, isReplayable, isOnPooledConnection else {
+        return false
+      }
+      return head.framing.isOpenEnded && asksForBody || ResponseHead(head.bytes)?.closesConnection ?? false
+    }
+
+    /// Whether the connection was made for an earlier request.
+    var isOnPooledConnection: Bool {
+      var connections = 0
+      ccurl_easy_get_long(handle.pointer, CCINFO_NUM_CONNECTS, &connections)
+      return connections == 0
     }
 
     /// Has libcurl tell the line after the status line before it keeps it.
@@ -85,16 +107,14 @@
     func publishHead() {
       timers.responded(at: loop.now)
       rescheduled()
-      var connections = 0
-      ccurl_easy_get_long(handle.pointer, CCINFO_NUM_CONNECTS, &connections)
       let bytes = head.bytes
+      let isConnectionReused = isOnPooledConnection
       let phases =
-        notesPhases
-        ? CurlFacts(handle, sendCount: sendCount, isSurelyNotSent: false).timings(handedOn: 0) : nil
+        notesPhases ? timings(CurlFacts(handle, sendCount: sendCount, isSurelyNotSent: false)) : nil
       incoming.withLock { incoming in
         if let phases { incoming.phases = phases }
         incoming.inbox.receive(head: bytes)
-        incoming.isConnectionReused = connections == 0
+        incoming.isConnectionReused = isConnectionReused
       }
       loop.wake(self)
       // The next response must not be what one reading of this one leaves over (RFC 9112 §6.1).

@@ -11,6 +11,8 @@
         var reader: Task<Void, Never>?
         /// The number of times that the body was begun again; what an earlier reader still says counts for nothing.
         var readings = 0
+        /// Whether a request was written for which the body is read.
+        var isWanted = false
         /// The fields after the body.
         var trailers = HTTPHeaders()
       }
@@ -34,6 +36,7 @@
       let number = outgoing.state.withLock { $0.readings }
       let reader = Task { [self] in
         do {
+          if !body.isReplayable { try await sending() }
           try await body.forEachChunk { [self] in try await put($0, of: number) }
           let fields = body.trailers == nil ? HTTPHeaders() : try await body.trailerFields()
           update(of: number) { outgoing in
@@ -46,6 +49,32 @@
       }
       outgoing.state.withLock { $0.reader = reader }
     }
+
+    /// Waits until the connection stands: a body that can be read once is kept whole for a request that is never sent.
+    private func sending() async throws {
+      guard let outgoing else { return }
+      await answer { waiter in
+        outgoing.state.withLock { outgoing -> Void? in
+          guard !outgoing.isWanted, outgoing.outbox.failure == nil else { return () }
+          outgoing.pump = waiter
+          return nil
+        }
+      }
+      if let failure = outgoing.state.withLock({ $0.outbox.failure }) { throw failure }
+    }
+
+    /// The request is about to be written: its body is read if that has waited. On the loop.
+    func beginReading() {
+      let reader = outgoing?.state.withLock { outgoing -> Waiter<Void>? in
+        guard !outgoing.isWanted else { return nil }
+        outgoing.isWanted = true
+        return outgoing.pump.take()
+      }
+      reader?.resume()
+    }
+
+    /// Whether the request can be written again from its beginning.
+    var isReplayable: Bool { !sendsTrailers && outgoing?.source?.isReplayable ?? true }
 
     /// Starts to read it again from its beginning; false where it comes once. On the loop.
     func restartReading() -> Bool {

@@ -26,7 +26,7 @@
     /// The timings of its connection are noted with the head.
     let notesPhases: Bool
     /// Its response may have content, as that to a HEAD may not.
-    private let asksForBody: Bool
+    let asksForBody: Bool
     let statedLength: Int64?
     let incoming = Lock(Incoming())
     let outgoing: Outgoing?
@@ -50,8 +50,13 @@
     private(set) var sendCount = 0
     /// The number of times that the request may still be written.
     var sendsLeft: Int
-    /// The number of its sends that surely had no effect: the server said so, or nothing was written.
+    /// The number of sends that had no effect: the server said so, or nothing was written.
     var refusals = 0
+    /// Whether the server did nothing with the last send, and said so.
+    var isRefused = false
+    /// When libcurl got the transfer, and when the final response began; 0 before.
+    var startedAt: UInt64 = 0
+    var answeredAt: UInt64 = 0
     @exclusivity(unchecked) var timers: TransferTimers
     @exclusivity(unchecked) var head = HeadLines()
     /// The socket of its connection.
@@ -61,12 +66,16 @@
     /// libcurl tells each line before it keeps it: see ``CurlLibrary/losesFirstField``.
     var isGuarded = false
     var beginsFolded = false
-    /// It went on a fresh connection, for its pooled one was dead.
+    /// Whether libcurl's word that the stream was refused is about the last send. It may keep the flag of a send before.
+    var trustsRefusals = true
+    /// Whether it was resent because its pooled connection was stale, or because the server refused it. This happens once.
     var hasStartedAfresh = false
     /// It went out once more without its expectation.
     var hasDroppedExpectation = false
     /// Its connection is not used again.
     var forbidsReuse = false
+    /// The sockets that were opened for it.
+    var opened: [Int32] = []
     /// Its body ends with its connection, and no alert has closed that.
     var lacksAlert = false
     /// Its pooled connection had something to say before the request was written.
@@ -168,14 +177,19 @@
         return false
       }
       if place != nil { loop.foundConnection(self) }
+      if !opened.isEmpty { loop.forgetClosed(of: self) }
+      if isRefused { hasStartedAfresh = true }  // libcurl resends a refused stream by itself
+      isRefused = false
       sendsLeft -= 1
       sendCount += 1
+      answeredAt = 0
       stream = nil
       localPort = port
       head = HeadLines()
       isSent = statedLength == 0  // it is not asked for
       timers.connected(at: loop.now, sendsBody: sendsBody && !isSent)
       rescheduled()
+      beginReading()
       return true
     }
 
@@ -245,6 +259,7 @@
       // Or a child process of the app inherits it, and the server never sees the connection closed.
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       loop.opened(descriptor, by: self)
+      opened.append(descriptor)
       if !CurlLibrary.hasRequestCallback { unconnectedAt = connectedAt }
       connecting()
     }
@@ -270,16 +285,6 @@
       let code = ccurl_easy_pause(handle.pointer, CCPAUSE_CONT)
       rescheduled()
       return code
-    }
-
-    /// True where the server surely saw nothing of the request, or said that it heeded nothing of it.
-    var isSurelyNotSent: Bool { refusals == sendCount }
-
-    /// The server will do nothing with the stream of this send.
-    func refuse() {
-      guard let stream, !stream.isRefused, head.isUntouched else { return }
-      self.stream?.isRefused = true
-      refusals += 1
     }
 
     func rescheduled() {

@@ -51,6 +51,9 @@
     /// True where nothing was received.
     var isUntouched: Bool { size == 0 }
 
+    /// Whether the next line begins a head.
+    var awaitsStatus: Bool { isBetween && !isComplete }
+
     /// True where the next line is the first after a status line.
     var awaitsFirstField: Bool { !isBetween && !isComplete && !hasFields }
 

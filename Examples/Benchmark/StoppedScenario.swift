@@ -1,0 +1,17 @@
+import Errand
+import ErrandFoundation
+
+/// One GET of `--url` with limits of 500 ms, made to be stopped while it waits for the answer.
+struct StoppedScenario: Scenario {
+  func run(_ options: BenchOptions) async throws -> any BenchReport {
+    let limit = Duration.milliseconds(500)
+    var request = HTTPRequest(.get, options.url)
+    request.options.timeouts = Timeouts(connect: limit, firstByte: limit, idle: limit, attempt: limit)
+    _ = try await options.transport().send(request).body.collect()
+    return Done()
+  }
+
+  private struct Done: BenchReport {
+    let description = #"{"client":"errand","scenario":"stopped"}"#
+  }
+}

@@ -1,0 +1,53 @@
+#if os(Linux)
+  import Errand
+  import Foundation
+  import Testing
+
+  /// Heads and trailers over HTTP/2 that are larger than libcurl keeps.
+  @Suite(
+    .speaksHTTP2,
+    .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
+    .timeLimit(.minutes(5)))
+  struct LargeHeadTests {
+    private let peer: HTTP2Peer
+
+    init() async throws { peer = try await HTTP2Peer() }
+
+    private func send(_ path: String, over transport: CurlTransport) async throws -> Data {
+      var request = HTTPRequest(.get, peer.url.appendingPathComponent(path))
+      request.options.timeouts = Timeouts(attempt: .seconds(10))
+      request.options.mayRepeat = true
+      return try await transport.send(request).body.collect()
+    }
+
+    @Test(arguments: ["bighead/30/10000", "bighead/3000/100", "bigtrailer/30/10000"], [false, true])
+    func `a head or a trailer that is too large is a bad response, and the request is not resent`(
+      path: String, isReused: Bool
+    ) async throws {
+      let transport = try peer.transport()
+      if isReused { _ = try await send("hello", over: transport) }
+      let error = try #require(
+        await #expect(throws: TaskError.self) { try await send(path, over: transport) })
+      #expect(error.code == .badResponse && !error.isRetryable && !error.isSurelyNotSent, "\(error)")
+      let part = path.hasPrefix("bighead") ? "head is larger than" : "trailer"
+      #expect(error.reason.contains(part) && error.reason.contains("larger than"), "\(error)")
+      #expect(try await peer.seen().count { $0.contains(path) } == 1)
+    }
+
+    @Test(arguments: ["bighead/30/10000", "bighead/16/10000", "bigtrailer/30/10000"])
+    func `the other streams of a connection that ends so do not wait for their time limits`(path: String) async throws {
+      let transport = try peer.transport()
+      let other = Task { try await send("hold/", over: transport) }
+      while try await !peer.seen().contains(where: { $0.contains("/hold") }) {}
+      let error = await #expect(throws: TaskError.self) { try await send(path, over: transport) }
+      #expect(error?.code != .timedOut, "\(error as Any)")
+      _ = try? await transport.send(HTTPRequest(.get, peer.url.appendingPathComponent("hello"))).body.collect()
+      // Newer libcurls end the stream alone.
+      if CurlLibrary.versionNumber < 0x080100 {
+        let error = await #expect(throws: TaskError.self) { try await other.value }
+        #expect(error?.code == .connectionLost && error?.isRetryable == true, "\(error as Any)")
+      }
+      other.cancel()
+    }
+  }
+#endif

@@ -1,0 +1,41 @@
+#if os(Linux)
+  import Errand
+  import ErrandTesting
+  import Foundation
+  import Testing
+
+  /// A process that is stopped for longer than its time limits of 500 ms.
+  @Suite(.timeLimit(.minutes(2)))
+  struct StoppedProcessTests {
+    /// Stops a program while it waits for this answer, and returns its exit code.
+    private func codeAfterStop(_ answer: MockAnswer) async throws -> Int32? {
+      let isAsked = Shared(false)
+      let mock = try MockServer()
+      mock.route("/slow") { _ in
+        isAsked.withLock { $0 = true }
+        return answer
+      }
+      let program = try BenchProgram(["stopped", "--url", mock.url.appendingPathComponent("slow").absoluteString])
+      #expect(await eventually { isAsked.withLock { $0 } })
+      program.stop()
+      try await Task.sleep(for: .milliseconds(800))
+      program.resume()
+      return program.wait()
+    }
+
+    @Test(arguments: [
+      MockAnswer.text("hello").after(.milliseconds(200)),
+      .text(String(repeating: "x", count: 60_000)).bodyAfter(.milliseconds(200)),
+      .chunked([Data("one".utf8), Data("two".utf8)]).after(.milliseconds(200)),
+    ])
+    func `an answer that came while the process was stopped is read before a time limit ends it`(answer: MockAnswer)
+      async throws
+    {
+      #expect(try await codeAfterStop(answer) == 0)
+    }
+
+    @Test func `a time limit that passed while the process was stopped holds if there is no answer`() async throws {
+      #expect(try await codeAfterStop(.text("late").after(.seconds(3))) != 0)
+    }
+  }
+#endif
