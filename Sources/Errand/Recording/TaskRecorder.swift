@@ -187,18 +187,18 @@ final class TaskRecorder: Sendable {
   }
 
   private func queueAgain(_ recordings: [Recording], insteadOf batch: [Waiting]) {
-    say("is delayed: another process holds its lock")
     let made = recordings.map { recording in Waiting(size: recording.text.utf8.count) { recording } }
     queue.withLock { queue in
       queue.recordings = made + queue.recordings
       queue.bytes += made.reduce(0) { $0 + $1.size } - batch.reduce(0) { $0 + $1.size }
     }
+    say("is delayed: another process holds its lock")
   }
 
   private func succeed(_ batch: [Waiting]) {
-    end(batch, lost: 0)
     queue.withLock { $0.hasFailed = false }
     sayLosses()
+    end(batch, lost: 0)  // last: ``finish()`` returns with a complete log
   }
 
   private func fail(_ reason: String, _ batch: [Waiting], lost: Int) {
