@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-/// One GET of `--url` with limits of 500 ms, made to be stopped while it waits for the answer.
+/// Sends a GET to `--url` with limits of 500 ms. A test stops the process while it waits for the answer.
 struct StoppedScenario: Scenario {
   func run(_ options: BenchOptions) async throws -> any BenchReport {
     let limit = Duration.milliseconds(500)

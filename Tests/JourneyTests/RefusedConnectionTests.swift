@@ -5,7 +5,7 @@
   import Glibc
   import Testing
 
-  /// A port at which nobody listens yet, and requests that wait for it with `waitsForConnectivity`.
+  /// Requests that wait with `waitsForConnectivity` for a port without a listener.
   @Suite(.balancedEvents, .timeLimit(.minutes(2)))
   struct RefusedConnectionTests {
     private struct Port {

@@ -34,7 +34,7 @@
       #expect(try await codeAfterStop(answer) == 0)
     }
 
-    @Test func `a time limit that passed while the process was stopped holds if there is no answer`() async throws {
+    @Test func `a time limit that passed while the process was stopped ends a call without an answer`() async throws {
       #expect(try await codeAfterStop(.text("late").after(.seconds(3))) != 0)
     }
   }
