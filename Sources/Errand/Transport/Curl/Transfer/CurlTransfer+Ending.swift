@@ -106,7 +106,7 @@
           .failure(
             facts.failure(
               code, phase: timers.phase, hasBegun: !head.isUntouched,
-              isShared: loop.sockets.users(of: socket) ?? 0 > 1,
+              isShared: isBrokenByOther || loop.sockets.users(of: socket) ?? 0 > 1,
               bodyFailure: outgoing?.state.withLock { $0.outbox.failure },
               authorities: rules.configuration.tls.authorities, socketPath: rules.configuration.unixSocket)))
       }

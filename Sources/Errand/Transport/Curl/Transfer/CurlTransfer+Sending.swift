@@ -65,7 +65,8 @@
 
     /// The request is about to be written: its body is read if that has waited. On the loop.
     func beginReading() {
-      let reader = outgoing?.state.withLock { outgoing -> Waiter<Void>? in
+      guard let outgoing, let source = outgoing.source, !source.isReplayable else { return }
+      let reader = outgoing.state.withLock { outgoing -> Waiter<Void>? in
         guard !outgoing.isWanted else { return nil }
         outgoing.isWanted = true
         return outgoing.pump.take()
