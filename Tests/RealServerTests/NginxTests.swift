@@ -102,7 +102,8 @@ struct NginxTests {
       configuration.tls.authorities = .pem(security.certificates.authority)
       let server = Server(remote: .none, transport: try CurlTransport(configuration))
       let url = nginx.url.appendingPathComponent(method == .get ? "hello" : "swallow")
-      let body = method == .get ? HTTPBody.empty : .text("x")
+      // Without bytes: nginx answers before it reads any, and libcurl 7.88 may lose such an answer.
+      let body = method == .get ? HTTPBody.empty : .bytes(Data())
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<10 {
           group.addTask {
