@@ -34,7 +34,11 @@
       #expect(try await peer.seen().count { $0.contains(path) } == 1)
     }
 
-    @Test(arguments: ["bighead/30/10000", "bighead/16/10000", "bigtrailer/30/10000"])
+    /// Newer libcurls keep heads of up to 300 KiB.
+    private static let tooLarge =
+      ["bighead/30/10000", "bigtrailer/30/10000"] + (CurlLibrary.versionNumber < 0x080100 ? ["bighead/16/10000"] : [])
+
+    @Test(arguments: tooLarge)
     func `the other streams of a connection that ends so do not wait for their time limits`(path: String) async throws {
       let transport = try peer.transport()
       let other = Task { try await send("hold/", over: transport) }

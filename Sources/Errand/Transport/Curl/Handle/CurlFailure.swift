@@ -125,8 +125,10 @@
     }
 
     /// Whether a response on the HTTP/2 connection has a head or a trailer that libcurl does not keep, which ends the connection. These are
-    /// the words of nghttp2 for its error -902.
-    static func isTooLarge(_ remark: String) -> Bool { remark.contains("user callback function failed") }
+    /// the words of nghttp2 for its errors -902, and -905 since 1.61: more frames than 128 KiB take.
+    static func isTooLarge(_ remark: String) -> Bool {
+      remark.contains("user callback function failed") || remark.contains("Too many CONTINUATION frames")
+    }
 
     private static func tooLarge(_ circumstances: Circumstances) -> (TaskError.Code, String) {
       // libcurl does not say which of the streams it was.

@@ -225,6 +225,14 @@
       resting.removeAll(keepingCapacity: true)
     }
 
+    /// A stream was opened. If its connection carries another one, both have company.
+    func joins(_ transfer: CurlTransfer) {
+      guard let users = sockets.users(of: transfer.socket), users > 1 else { return }
+      transfer.hasCompany = true
+      guard users == 2 else { return }  // more have it already
+      for other in timers.elements where other.socket == transfer.socket { other.hasCompany = true }
+    }
+
     /// A server will do nothing with the streams of a connection that are later than `last`.
     func goingAway(after last: UInt32, isGraceful: Bool, heardBy listener: CurlTransfer) {
       guard let port = listener.stream?.port, port != 0 else { return }

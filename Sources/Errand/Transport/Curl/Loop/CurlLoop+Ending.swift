@@ -88,9 +88,7 @@
 
     /// Ends the other streams of a broken connection. libcurl 7.88 reports only one, and the rest would wait for their limits.
     private func endOthers(beside transfer: CurlTransfer) {
-      guard sockets.users(of: transfer.socket) ?? 0 > 1 else { return }
-      for other in timers.elements where other.socket == transfer.socket { other.isBrokenByOther = other !== transfer }
-      shutdown(transfer.socket.descriptor, Int32(SHUT_RDWR))
+      if sockets.users(of: transfer.socket) ?? 0 > 1 { shutdown(transfer.socket.descriptor, Int32(SHUT_RDWR)) }
     }
 
     private func end(_ transfer: CurlTransfer, _ code: Int32) {

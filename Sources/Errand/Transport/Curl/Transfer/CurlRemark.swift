@@ -82,6 +82,7 @@
         // Known before there is an answer, which may never come.
         loop.sockets.multiplexes(socket)
         loop.carriesStreams(self)
+        loop.joins(self)
       case .refused: if trustsRefusals { refuseStream() }
       case .goingAway(let last, let error): loop.goingAway(after: last, isGraceful: error == 0, heardBy: self)
       case nil: break

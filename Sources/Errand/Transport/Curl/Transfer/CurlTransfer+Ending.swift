@@ -11,12 +11,12 @@
       if stream != nil, head.isUntouched { refuse() }
     }
 
-    /// The server did nothing with this send. It does not count: any request may be resent, once.
+    /// The server did nothing with this send. It does not count: the request may be resent once, if its body can be read again.
     func refuse() {
       guard !isRefused else { return }
       isRefused = true
       refusals += 1
-      if !hasStartedAfresh { sendsLeft = max(sendsLeft, 1) }
+      if !hasStartedAfresh, isReplayable { sendsLeft = max(sendsLeft, 1) }
     }
 
     /// Prepares another send: the pooled connection was stale before a byte of a response came, or the server refused the request.
@@ -106,7 +106,7 @@
           .failure(
             facts.failure(
               code, phase: timers.phase, hasBegun: !head.isUntouched,
-              isShared: isBrokenByOther || loop.sockets.users(of: socket) ?? 0 > 1,
+              isShared: hasCompany,
               bodyFailure: outgoing?.state.withLock { $0.outbox.failure },
               authorities: rules.configuration.tls.authorities, socketPath: rules.configuration.unixSocket)))
       }

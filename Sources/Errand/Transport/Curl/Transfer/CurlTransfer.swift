@@ -68,8 +68,8 @@
     var beginsFolded = false
     /// Whether libcurl's word that the stream was refused is about the last send. It may keep the flag of a send before.
     var trustsRefusals = true
-    /// Whether another stream has ended its connection.
-    var isBrokenByOther = false
+    /// Whether its connection carried another stream concurrently, which may be the one that ended it.
+    var hasCompany = false
     /// Whether it was resent because its pooled connection was stale, or because the server refused it. This happens once.
     var hasStartedAfresh = false
     /// It went out once more without its expectation.
