@@ -12,8 +12,9 @@ public struct ThrottleLimits: Sendable, Hashable {
   /// The rate at which they may begin, per host.
   public var rate: RateLimit
 
-  /// The most open bodies that callers read as they come, for one scheme, host and port. They hold no slot; a call that
-  /// needs one more waits until one has ended.
+  /// The maximum number of streams for one scheme, host and port: bodies that callers read as they come, and request bodies that
+  /// the app produces while they are sent. They hold no slot. A call that needs one more waits until one has ended. Defaults to 0,
+  /// no limit.
   public var streamsPerHost: Int { didSet { streamsPerHost = max(0, streamsPerHost) } }
 
   /// Ten a host and no other limit, unless given.
