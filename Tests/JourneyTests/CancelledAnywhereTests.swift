@@ -3,8 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Whatever a call waits for ends by `cancelAll()`, by its deadline, and by cancelling the task that awaits it: on sockets,
-/// where the call runs in its caller's task and each wait is told to end, and in a task of its own.
+/// Whatever a call waits for ends by `cancelAll()`, by its deadline, and by cancelling the task that awaits it.
 @Suite(.balancedEvents, .timeLimit(.minutes(10))) struct CancelledAnywhereTests {
   enum Ending: CaseIterable { case cancelAll, caller, deadline }
 
@@ -12,23 +11,21 @@ import Testing
   func `a call ends wherever it is, and the next one succeeds`(moment: StuckCall.Moment, ending: Ending) async throws {
     // No delay is begun that the deadline would cut short.
     guard ending != .deadline || (moment != .delay && moment != .retryAfter) else { return }
-    for hasOwnTask in [false, true] {
-      let stuck = try StuckCall(moment, hasOwnTask: hasOwnTask)
-      let call = try await stuck.begin()
-      switch ending {
-      case .cancelAll: await stuck.server.manager.cancelAll()
-      case .caller: call.cancel()
-      case .deadline:
-        await stuck.clock.sleepers(count: stuck.sleeperCount)
-        stuck.clock.advance(by: StuckCall.deadline)
-      }
-      let error = await #expect(throws: (any Error).self) { try await call.value }
-      if ending == .deadline {
-        #expect((error as? TaskError)?.timer == .call, "\(moment), \(hasOwnTask): \(String(describing: error))")
-      } else {
-        #expect(error is CancellationError, "\(moment), \(hasOwnTask): \(String(describing: error))")
-      }
-      try await stuck.expectQuietShop()
+    let stuck = try StuckCall(moment)
+    let call = try await stuck.begin()
+    switch ending {
+    case .cancelAll: await stuck.server.manager.cancelAll()
+    case .caller: call.cancel()
+    case .deadline:
+      await stuck.clock.sleepers(count: stuck.sleeperCount)
+      stuck.clock.advance(by: StuckCall.deadline)
     }
+    let error = await #expect(throws: (any Error).self) { try await call.value }
+    if ending == .deadline {
+      #expect((error as? TaskError)?.timer == .call, "\(moment): \(String(describing: error))")
+    } else {
+      #expect(error is CancellationError, "\(moment): \(String(describing: error))")
+    }
+    try await stuck.expectQuietShop()
   }
 }

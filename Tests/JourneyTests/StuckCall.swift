@@ -28,7 +28,6 @@ struct StuckCall {
   let server: Server
   let clock = ManualClock()
   private let moment: Moment
-  private let hasOwnTask: Bool
   private let mock: MockServer
   private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-\(UUID().uuidString)")
   private let waiting = AsyncStream<Void>.makeStream()
@@ -43,9 +42,8 @@ struct StuckCall {
     }
   }
 
-  init(_ moment: Moment, hasOwnTask: Bool) throws {
+  init(_ moment: Moment) throws {
     self.moment = moment
-    self.hasOwnTask = hasOwnTask
     mock = try MockServer()
     mock.route("/plain") { _ in .text("ok") }
     mock.route("/hang", answer: .hang)
@@ -176,11 +174,7 @@ struct StuckCall {
       }
     let hooked = StuckTask(path: path, moment: moment, wait: wait, paused: paused.stream)
     var task = hooked.on(server).deadline(Self.deadline)
-    if moment == .serialQueue {
-      task = task.serialQueue(.named("taken"))
-    } else if hasOwnTask {
-      task = task.serialQueue(.named("own"))
-    }
+    if moment == .serialQueue { task = task.serialQueue(.named("taken")) }
     switch moment {
     case .reader, .openStream: return Task { [task] in _ = try await task.stream().body.collect() }
     case .file, .refusedFile: return Task { [task, folder] in try await task.download(to: folder) }
@@ -218,7 +212,6 @@ struct StuckCall {
     case .head, .body, .file, .refusedFile, .reader: #expect(await eventually { mock.requests.count == 1 })
     case .delay, .retryAfter, .redirectBody: await clock.sleepers(count: sleeperCount)
     case .pause: await clock.sleepers(count: 1)  // before it began it was paused
-    case .window where hasOwnTask: #expect(await eventually { mock.requests.count == 1 && manager.callCount == 2 })
     case .hedge, .window, .nextHop: #expect(await eventually { mock.requests.count == 2 })
     default: for await _ in waiting.stream { break }
     }

@@ -9,16 +9,12 @@ final class SerialQueues: Sendable {
     var waiters = TicketWaiters()
   }
 
-  /// A queue that a call holds, and the Swift task in which it does. A task of the app's that the call started inherits
-  /// this, but nothing waits for it: it may wait its turn.
-  fileprivate struct Holding {
+  /// A queue that a call holds.
+  private struct Holding {
     let queues: ObjectIdentifier
     let name: String
-    let task: Int?
-    /// Ends as the call leaves the queue: the number of a Swift task that has ended may be given to another.
+    /// Ends when the call leaves the queue. A Swift task that the call began may run for longer.
     let turn: EndFlag
-
-    func held(by task: Int?) -> Holding { Holding(queues: queues, name: name, task: task, turn: turn) }
   }
 
   private let state = Lock(State())
@@ -58,57 +54,28 @@ final class SerialQueues: Sendable {
       turn.end()
       leave(name)
     }
-    let holding = Holding(queues: ObjectIdentifier(self), name: name, task: Self.currentTask, turn: turn)
-    return try await Self.$held.withValue(Self.heldHere + [holding]) { try await body() }
+    let holding = Holding(queues: ObjectIdentifier(self), name: name, turn: turn)
+    return try await Self.$held.withValue(Self.heldNow + [holding]) { try await body() }
   }
 
-  /// Throws ``TaskError`` with code `.reentrantQueue` where the surrounding Swift task holds the queue.
+  /// Throws ``TaskError`` with code `.reentrantQueue` if the surrounding call holds the queue.
   func refuseIfHeld(_ name: String) throws {
-    guard Self.heldHere.contains(where: { $0.queues == ObjectIdentifier(self) && $0.name == name }) else { return }
+    guard Self.heldNow.contains(where: { $0.queues == ObjectIdentifier(self) && $0.name == name }) else { return }
     throw TaskError(
-      .reentrantQueue, "the serial queue '\(name)' is held by the call that asks for it: it would wait for itself",
+      .reentrantQueue,
+      "refused: a surrounding call holds the serial queue '\(name)' (begin this one with manager.start or Task.detached)",
       phase: .waiting)
   }
 
-  /// `body` for a Swift task that the surrounding one waits for: what this one holds, that one holds too.
-  static func joined<Result>(
-    _ body: @escaping @Sendable () async throws -> Result
-  ) -> @Sendable () async throws -> Result {
-    guard !held.isEmpty else { return body }
-    let queues = heldHere
-    return {
-      let task = currentTask
-      return try await $held.withValue(queues.map { $0.held(by: task) }) { try await body() }
-    }
+  /// Runs `body`, which begins work that the surrounding call does not wait for. That work holds none of the call's queues.
+  static func leavingHeld<Result>(_ body: () -> Result) -> Result {
+    held.isEmpty ? body() : $held.withValue([], operation: body)
   }
-
-  /// The turns that the surrounding Swift task holds, for those that run tasks which it waits for, one apart from another.
-  struct Held: Sendable {
-    fileprivate let holdings: [Holding]
-
-    /// Runs `body` in a Swift task that holds this too.
-    func holding<Result>(_ body: () async throws -> Result) async rethrows -> Result {
-      guard !holdings.isEmpty else { return try await body() }
-      let task = currentTask
-      return try await $held.withValue(holdings.map { $0.held(by: task) }) { try await body() }
-    }
-  }
-
-  /// The turns that the surrounding Swift task holds.
-  static var heldByTask: Held { Held(holdings: heldHere) }
 
   /// The names of the queues that the surrounding call holds, and those that it is part of.
-  static var heldNames: Set<String> {
-    held.isEmpty ? [] : Set(held.lazy.filter { !$0.turn.hasEnded }.map(\.name))
-  }
+  static var heldNames: Set<String> { held.isEmpty ? [] : Set(heldNow.lazy.map(\.name)) }
 
-  private static var heldHere: [Holding] {
-    guard !held.isEmpty else { return [] }
-    let task = currentTask
-    return held.filter { $0.task == task && !$0.turn.hasEnded }
-  }
-
-  private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
+  private static var heldNow: [Holding] { held.isEmpty ? [] : held.filter { !$0.turn.hasEnded } }
 
   /// A place in line; nil where the queue is free, which is then the caller's.
   private func enter(_ name: String) -> Ticket? {

@@ -163,7 +163,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       origin = EventOrigin()  // what happens from here on is not the last call's
       do {
         let (response, call) = try await Call.perform(plan, .stream) { outcome in
-          outcome.call.handOver(outcome.response)
+          try outcome.call.handOver(outcome.response)
           return (outcome.response, outcome.call)
         }
         origin = EventOrigin { call.explained($0) }

@@ -37,8 +37,6 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
   private let state: Lock<State>
   /// The server that the tasks run on; nil where each runs on its own.
   private let server: Server?
-  /// The queues of the call whose hook runs the tasks, and waits for them.
-  private let queues = SerialQueues.heldByTask
 
   init(_ window: TaskWindow<Outcome, Failure>, on server: Server? = nil) {
     state = Lock(State(window: window))
@@ -71,7 +69,7 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
           }
           running += 1
           let place = state.withLock { $0.window.take() }
-          group.addTask { await self.queues.holding { await self.run(task, at: place) } }
+          group.addTask { await self.run(task, at: place) }
         }
         if isExhausted, !Task.isCancelled { endSource(nil) }
         await group.waitForAll()

@@ -117,7 +117,7 @@ extension Attempt {
   func verdict(_ error: any Error) -> Circuit.Result {
     if isOfThisSide(error) { return .unknown }
     if isDeadline(error) { return ofDeadline() }
-    if let wait = call.surroundings?.connectivity, wait.waitsOut(error), wait.hasTime { return .unknown }
+    if let wait = call.rules.connectivity, wait.waitsOut(error), wait.hasTime { return .unknown }
     return Circuit.Result(error)
   }
 
@@ -137,7 +137,7 @@ extension Attempt {
   /// hosts before it in a chain of redirects had used up most of the limit.
   private func isOfThisSide(_ error: any Error) -> Bool {
     let (gateChanges, isHurried) = state.withLock { ($0.gateChanges, $0.isHurried) }
-    if call.surroundings?.control?.gate.wasClosed(since: gateChanges) == true { return true }
+    if call.plan.control?.gate.wasClosed(since: gateChanges) == true { return true }
     guard let error = error as? TaskError else { return false }
     return error.awaitedSource || (isHurried && error.isTimeout && error.timer != .idle)
   }

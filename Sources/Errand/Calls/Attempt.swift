@@ -62,11 +62,7 @@ final class Attempt: Sendable {
   /// Nothing else holds a slot. If the caller reads the response, or the app produces the request's body, there is a stream permit
   /// instead.
   func exchange(_ request: HTTPRequest, _ digest: DigestExchange? = nil) async throws -> HTTPResponse {
-    try await request.renewingProxyCredential { [call] renew in
-      try await call.interruptible { await renew() }
-    } _: {
-      try await exchangeOnce($0, digest)
-    }
+    try await request.renewingProxyCredential { try await exchangeOnce($0, digest) }
   }
 
   private func exchangeOnce(_ request: HTTPRequest, _ digest: DigestExchange?) async throws -> HTTPResponse {
@@ -111,21 +107,17 @@ final class Attempt: Sendable {
     let before = queued ?? .zero
     defer { queued = before + call.trace.elapsed - start }
     let limit = call.timeouts.queue.map { max(.zero, $0 - before) }
-    try await call.interruptible { [call] in
-      try await call.manager.clock.limiting(limit, .queue, phase: .waiting, wait)
-    }
+    try await call.manager.clock.limiting(limit, .queue, phase: .waiting, wait)
   }
 
   private func begin(at host: Origin, after queued: Duration?) {
-    let gateChanges = call.surroundings?.control?.gate.changes ?? 0
+    let gateChanges = call.plan.control?.gate.changes ?? 0
+    let start = call.trace.elapsed
     let (isFirstHop, starter) = state.withLock { state in
       defer { (state.isUnderWay, state.starter) = (true, nil) }
       state.gateChanges = gateChanges
       state.sent += 1
-      // Where nothing came in between it has just begun, and the clock need not be read again.
-      if state.isUnderWay || queued != nil || call.surroundings != nil || call.trace.isObserved {
-        state.start = call.trace.elapsed
-      }
+      state.start = start
       state.hasToldPhases = false
       state.hopStart = nil
       state.record.queued += queued ?? .zero
@@ -148,15 +140,15 @@ final class Attempt: Sendable {
     begin(at: host, after: queued)
     var circuit: CircuitPermit?
     var response: HTTPResponse
-    let progress = call.surroundings?.progress.map { ProgressCounter(of: number, clock: call.manager.clock, tell: $0) }
+    let progress = call.rules.progress.map { ProgressCounter(of: number, clock: call.manager.clock, tell: $0) }
     do {
       let breaker = call.snapshot.configuration.circuitBreaker
       if !breaker.isOff { circuit = try call.manager.circuits.permit(for: host, breaker) }
       let request = try prepared(request, digest)
       if let progress {
-        response = try await progress.sending(request) { try await call.transmit($0, to: host) }
+        response = try await progress.sending(request) { try await call.transport.send($0) }
       } else {
-        response = try await call.transmit(request, to: host)
+        response = try await call.transport.send(request)
       }
     } catch {
       report(error, to: circuit)

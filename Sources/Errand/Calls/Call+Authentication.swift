@@ -3,7 +3,7 @@ import ErrandFoundation
 extension Call {
   /// The source that signs a request in, and its account; nil where there is none.
   private func signIn(for url: URL) -> (source: any CredentialSource, account: String)? {
-    guard let authentication = surroundings?.authentication else { return nil }
+    guard let authentication = rules.authentication else { return nil }
     let isServers = plan.authentication.isInherited
     return authentication.source(for: url) { isServers ? snapshot.isHome($0) : true }
   }
@@ -13,7 +13,7 @@ extension Call {
 
   /// True where a response says that the token was refused, as the authenticator of its request judges it.
   func refusesToken(_ response: HTTPResponse, to sent: HTTPRequest) -> Bool {
-    surroundings?.authentication != nil
+    rules.authentication != nil
       && signIn(for: sent.url)?.source.isAuthenticationFailure(response) ?? false
   }
 
@@ -29,7 +29,7 @@ extension Call {
 
   /// The step that signs an attempt's request in; none where nothing does.
   func authenticationSteps() -> [any PerAttemptStep] {
-    guard surroundings?.authentication != nil else { return [] }
+    guard rules.authentication != nil else { return [] }
     let attempt = SigningAttempt(
       yields: plan.authentication.isInherited, context: refreshContext, note: { [trace] in trace.note($0) })
     let step = AuthenticationStep(
@@ -64,11 +64,7 @@ extension Call {
     let log = snapshot.configuration.log
     return RefreshContext(
       manager.dates, transmit: { [self] in try await send(tokenRequest: $0) }, complaint: { log.write($0) },
-      redaction: snapshot.configuration.redaction,
-      awaited: { body in
-        let work = SerialQueues.joined(body)
-        return { _ = try? await work() }  // the body throws nothing
-      })
+      redaction: snapshot.configuration.redaction)
   }
 
   /// Sends a request for a token as a call of its own, by a server that has nothing but the limits of this one.

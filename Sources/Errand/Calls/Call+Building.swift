@@ -11,26 +11,14 @@ extension Call {
       phase: .preparing)
   }
 
-  /// The hooks that make its request.
-  var buildingHooks: OwnHooks.Names {
-    var names = OwnHooks.Names.building
-    if plan.linkedURL != nil { names.remove(.url) }
-    if plan.omitsBody { names.remove(.uploadBody) }
-    let asksServer =
-      snapshot.configuration.preflight != nil || snapshot.configuration.userAgentProvider != nil
-      || snapshot.configuration.computedHeaders != nil
-    if asksServer { names.insert(.others) }
-    return names
-  }
-
   /// The request as the task and the server describe it now, after both preflights.
   ///
   /// - Parameter isAgain: Whether it was built before, so that the header fields of the plan may be stale.
   func build(again isAgain: Bool = false) async throws -> HTTPRequest {
-    var url = hooks.own.contains(.url) ? try snapshot.defaultURL(of: plan) : try await snapshot.url(of: plan)
+    var url = try await snapshot.url(of: plan)
     let encoder = plan.encoder.isInherited ? snapshot.configuration.defaultEncoder : plan.encoder
     var body = HTTPBody.empty
-    if !plan.omitsBody, !hooks.own.contains(.noBody) {
+    if !plan.omitsBody {
       let hasKey = plan.idempotency == .key || plan.headers.contains(.idempotencyKey)
       body = hasKey ? try await keyedBody(encoder) : try await plan.task.uploadBody(encoder: encoder)
     }
@@ -46,15 +34,13 @@ extension Call {
     if plan.omitsBody { headers.removeFraming() }
     let options = options(for: method, headers, body)
     var request = HTTPRequest(method, url, headers: headers, body: body, options: options)
-    if !hooks.own.contains(.preflight) { try await plan.task.preflight(&request) }
+    try await plan.task.preflight(&request)
     if let preflight = snapshot.configuration.preflight {
       try await preflight(plan.task, &request)
       if plan.isAway { request = withoutSecrets(request, of: HTTPRequest(method, url, headers: headers)) }
     }
-    if surroundings?.authentication != nil { request.options.account = account(for: request.url) }
-    if surroundings != nil || snapshot.configuration.cookiePolicy.statesCookies || !plan.cookiePolicy.isInherited {
-      try addCookies(to: &request)
-    }
+    if rules.authentication != nil { request.options.account = account(for: request.url) }
+    try addCookies(to: &request)
     if plan.keepsCurrentFile { addFileConditions(to: &request) }
     #if DEBUG
       TaskSpelling.tell(plan, sending: request, log: snapshot.configuration.log)
@@ -159,7 +145,7 @@ extension Call {
 
   /// A request that a step has made of nothing, with what may be shown of it.
   func showing(_ request: HTTPRequest) -> HTTPRequest {
-    guard surroundings != nil, request.options.showing == nil else { return request }
+    guard request.options.showing == nil else { return request }
     var request = request
     request.options.showing = ShownParts(snapshot.configuration.redaction, plan.recordingStyle)
     return request

@@ -1,13 +1,6 @@
 import ErrandFoundation
 
 extension Call {
-  /// The hooks that make a result of an outcome.
-  func hooks(concluding outcome: Outcome) -> OwnHooks.Names {
-    if delivery.isStream { return [.postProcess, .others] }
-    let waits = !outcome.isRead || !delivery.isInMemory || snapshot.configuration.postflight != nil
-    return waits ? [.concluding, .others] : .concluding
-  }
-
   /// 10. Checks the status, makes the result, and calls the hooks.
   func conclude<Value: Sendable>(
     _ outcome: consuming Outcome, finish: @Sendable (Outcome) async throws -> Value
@@ -16,7 +9,7 @@ extension Call {
     noteFinal(outcome.response)
     guard outcome.isAccepted else { throw await refusal(outcome) }
     try refuseStandIn(outcome)
-    if !outcome.isVerified, verifies { try verify(outcome.response) }
+    if !outcome.isVerified { try verify(outcome.response) }
     if delivery.isStream { return try await conclude(stream: outcome, finish: finish) }
     if !outcome.isRead { try await read(&outcome) }  // a step has answered
     if let written = outcome.response.body.written {
@@ -26,9 +19,9 @@ extension Call {
     }
     keepFileValidators(outcome.response)
     do {
-      if asked.contains(.postProcess) { try await plan.task.postProcess(response: outcome.response) }
+      if tellsHooks { try await plan.task.postProcess(response: outcome.response) }
       let value = try await finish(outcome)
-      if asked.contains(.postflight) { try await plan.task.postflight(response: outcome.response) }
+      if tellsHooks { try await plan.task.postflight(response: outcome.response) }
       if let postflight = snapshot.configuration.postflight { try await postflight(plan.task, outcome.response) }
       return value
     } catch {
@@ -51,9 +44,6 @@ extension Call {
       throw error
     }
   }
-
-  /// True where a hook of the task or the server looks at the head, or may.
-  private var verifies: Bool { !hooks.own.contains(.verify) || snapshot.configuration.verify != nil }
 
   /// Verifies the head of an accepted response by the hooks of the task and the server; for a file, before anything is
   /// written.

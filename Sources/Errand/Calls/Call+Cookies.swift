@@ -1,15 +1,14 @@
 import ErrandFoundation
 
 extension Call {
-  /// Adds the cookies that the call states, or those of its jar where something sees the request before it is sent: a cache
-  /// chooses by them, and a step may sign them.
+  /// Adds the cookies that the call states, or those of its jar. Hooks and steps see them, and a cache selects by them.
   func addCookies(to request: inout HTTPRequest) throws {
     if let line = try plan.cookiePolicy.statedLine() {
       request.headers.setDefault(line, for: .cookie)
     } else if plan.cookiePolicy.isInherited, let line = try snapshot.configuration.cookiePolicy.statedLine() {
       addServersCookies(line, to: &request)
     }
-    if surroundings != nil, let cookieJar, !cookieJar.isEmpty { request.renewCookies(cookieJar) }
+    if let cookieJar, !cookieJar.isEmpty { request.renewCookies(cookieJar) }
   }
 
   /// Adds the cookies that the server states, which stay with its remote's origin as its other fields do.

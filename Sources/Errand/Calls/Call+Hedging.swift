@@ -4,12 +4,12 @@ extension Call {
     case ended(AttemptResult, number: Int)
   }
 
-  private var hedging: Hedging { surroundings?.hedging ?? .none }
+  private var hedging: Hedging { rules.hedging }
 
   /// True when another attempt may be made beside one at `request`.
   @inline(__always)
   func mayHedge(_ request: HTTPRequest) -> Bool {
-    surroundings != nil && !hedging.isNone && request.body.isReplayable && request.isRepeatable(plan.idempotency)
+    !hedging.isNone && request.body.isReplayable && request.isRepeatable(plan.idempotency)
   }
 
   /// Runs an attempt and, where it takes long, others beside it.
@@ -87,18 +87,11 @@ extension Call {
     }
   }
 
-  /// An attempt in a child task, which holds the serial queues of its call as well.
+  /// An attempt in a child task.
   private func racing(
     _ number: Int, _ attempt: @escaping @Sendable () async -> AttemptResult
   ) -> @concurrent @Sendable () async -> HedgeEvent? {
-    let attempt = SerialQueues.joined(attempt)
-    return {
-      do {
-        return .ended(try await attempt(), number: number)
-      } catch {
-        return .ended(.failure(error), number: number)
-      }
-    }
+    { .ended(await attempt(), number: number) }
   }
 
   /// Waits until another attempt may be made, anew after a pause that it ends in; nil where the race is over before.
@@ -114,7 +107,7 @@ extension Call {
 
   /// Waits while the call is paused, and for another delay after each pause.
   private func waitOutPauses() async throws {
-    while surroundings?.control?.gate.isClosed == true {
+    while plan.control?.gate.isClosed == true {
       try await holdWhilePaused()
       try await manager.clock.sleep(for: hedging.delay)
     }

@@ -16,7 +16,7 @@ enum Intake {
 
 extension Call {
   /// Whether steps of the app see the responses of attempts, and may change them.
-  var hasAppSteps: Bool { surroundings.map { !$0.attemptSteps.isEmpty } ?? false }
+  var hasAppSteps: Bool { !snapshot.configuration.perAttemptSteps.isEmpty }
 
   private func intake(of response: HTTPResponse) -> Intake {
     let outcome = Outcome(self, response)
@@ -30,13 +30,13 @@ extension Call {
   }
 
   /// Whether steps or a cache see bodies that the caller drops.
-  private var isBodyWanted: Bool { hasAppSteps || surroundings?.caching != nil }
+  private var isBodyWanted: Bool { hasAppSteps || rules.caching != nil }
 
   /// Reads the body of a response, unless the caller reads it. An error stays in the body, and its reader gets it.
   func takeIn(
     _ response: inout HTTPResponse, method: HTTPMethod, _ progress: ProgressCounter?, _ permit: StreamPermit?
   ) async {
-    if let gate = surroundings?.control?.gate {
+    if let gate = plan.control?.gate {
       response.body = HTTPResponseBody(PausableBody(body: response.body, gate: gate))
     }
     let intake = intake(of: response)

@@ -11,28 +11,20 @@ extension Call {
   @inline(__always)
   func perform<Value: Sendable>(finish: @escaping @Sendable (Outcome) async throws -> Value) async throws -> Value {
     try await run { call in  // … begun and ended once, cancellable, under its deadline (11)
-      // One that has no Swift task of its own begins in the one that builds its request: nothing comes in between.
-      if call.surroundings != nil { try await call.begin() }
+      try await call.begin()
       return try await call.inTurn {  // 2. wait for the serial queue, and while the call is paused
-        let request = try await call.hooked(call.buildingHooks) {
-          if call.surroundings == nil { try await call.begin() }
-          let request = try await call.build()  // 3. URL, query, headers, body; 4. preflight
-          call.noteBuilt(request)
-          if call.asked.contains(.didStart) { await call.plan.task.didStart(request) }
-          return request
-        }
+        let request = try await call.build()  // 3. URL, query, headers, body; 4. preflight
+        call.noteBuilt(request)
+        if call.tellsHooks { await call.plan.task.didStart(request) }
         let outcome = try await call.answer(to: request)  // 5.–9. steps, cache, attempts: slot, transport, body
-        return try await call.hooked(call.hooks(concluding: outcome)) {
-          try await call.conclude(outcome, finish: finish)  // 10. verify, decode, postProcess, postflight
-        }
+        return try await call.conclude(outcome, finish: finish)  // 10. verify, decode, postProcess, postflight
       }
     }
   }
 
   /// 5. What surrounds the attempts, where anything does.
   private func answer(to request: HTTPRequest) async throws -> Outcome {
-    guard let surroundings else { return try await attempts(request, built: request) }
-    return try await throughSteps(surroundings.callSteps, request) { changed in  // steps that see the call once
+    try await throughSteps(snapshot.configuration.perCallSteps, request) { changed in  // steps that see the call once
       try await self.coalesced(changed, built: request) { alone in  // joins another call that sends the same
         try await self.throughCache(alone) { asked in  // what the cache has ends here
           try await self.attempts(asked, built: request)
@@ -44,7 +36,7 @@ extension Call {
   /// 6. The attempt loop: sends until an attempt succeeds, or the policy, the deadline or the budget gives up.
   func attempts(_ first: HTTPRequest, built: HTTPRequest) async throws -> Outcome {
     var request = first
-    var number = surroundings == nil ? 1 : state.withLock { $0.beginAttempts() }
+    var number = state.withLock { $0.beginAttempts() }
     var payment: RetryPayment?  // for the attempt to come; it goes back where nothing is sent
     while true {
       let attempt = Attempt(number, of: self)
@@ -56,19 +48,19 @@ extension Call {
         paid.use()
         payment = nil
       }
-      if surroundings != nil { state.withLock { $0.noteAttempts(number, hasAnswer: result.isAnswer) } }
+      state.withLock { $0.noteAttempts(number, hasAnswer: result.isAnswer) }
       guard let error = mendable(result), let delay = try await retryDelay(after: error, result, of: request, &payment)
       else {
         let outcome = try result.get()
         // The steps around the attempts may make another response of a part.
-        if surroundings != nil { state.withLock { $0.unasked = outcome.response.unasked } }
+        state.withLock { $0.unasked = outcome.response.unasked }
         return outcome
       }
       if result.isAnswer { state.withLock { $0.wasPerhapsSent = true } }
       result.discard()
       try await wait(delay, after: error)
       number += 1
-      request = try await interruptible { try await self.rebuild(first, built: built) }
+      request = try await rebuild(first, built: built)
     }
   }
 
@@ -82,7 +74,7 @@ extension Call {
     do {
       let response = try await throughSteps(of: attempt, request) { request in  // 7. steps that see every attempt
         let request = self.keepingHeadersHome(self.showing(request))
-        if self.surroundings != nil { attempt.beginChain() }
+        attempt.beginChain()
         let response = try await self.hop(request, of: attempt)
         guard response.status.isRedirect else { return response }
         return try await self.following(response, to: request, attempt)  // redirects: 8. and 9. for each further hop
@@ -132,8 +124,7 @@ extension Call {
   /// Runs `body` once the call has its turn in its serial queue, and is not paused.
   @inline(__always)
   private func inTurn<Value>(_ body: () async throws -> Value) async throws -> Value {
-    guard let surroundings else { return try await body() }
-    return try await manager.serialQueues.withTurn(surroundings.queue) { isOver, queue in
+    try await manager.serialQueues.withTurn(plan.serialQueue) { isOver, queue in
       trace.note(isOver ? .turnWaitEnded : .turnWaitStarted(queue: queue))
     } body: {
       // The turn may be that of a call which has ended because of this one, and cancelled it: nothing is sent then.
@@ -145,7 +136,7 @@ extension Call {
 
   /// Waits while the call is paused; done before a request is built, so that nothing stale is sent.
   func holdWhilePaused() async throws {
-    if let control = surroundings?.control { try await control.gate.pass() }
+    if let control = plan.control { try await control.gate.pass() }
   }
 
   /// Sends a request through the steps that see the call once, and then by `attempts`.
@@ -158,10 +149,10 @@ extension Call {
   }
 
   /// 7. The steps of an attempt, the outermost first.
-  private func steps(_ surroundings: Surroundings) -> [any PerAttemptStep] {
-    var steps = surroundings.attemptSteps  // the app's
+  private var attemptSteps: [any PerAttemptStep] {
+    var steps = snapshot.configuration.perAttemptSteps  // the app's
     steps += authenticationSteps()  // sign in, and once more with a new token
-    if let wait = surroundings.connectivity { steps.append(wait) }
+    if let wait = rules.connectivity { steps.append(wait) }
     return steps
   }
 
@@ -171,13 +162,12 @@ extension Call {
     of attempt: Attempt, _ request: HTTPRequest,
     _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
-    guard let surroundings, surroundings.hasAttemptSteps else { return try await last(request) }
-    return try await Next(ArraySlice(steps(surroundings)), last: last)(request)
+    guard hasAppSteps || rules.authentication != nil || rules.connectivity != nil else {
+      return try await last(request)
+    }
+    return try await Next(ArraySlice(attemptSteps), last: last)(request)
   }
 
   /// Whether steps see the responses of its attempts.
-  var showsResponsesToSteps: Bool {
-    guard let surroundings else { return false }
-    return !snapshot.configuration.perAttemptSteps.isEmpty || surroundings.authentication != nil
-  }
+  var showsResponsesToSteps: Bool { hasAppSteps || rules.authentication != nil }
 }

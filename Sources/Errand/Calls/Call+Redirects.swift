@@ -53,7 +53,7 @@ extension Call {
     defer { attempt.restart() }
     var head = response
     head.body = HTTPResponseBody()
-    let changed = try await interruptible { [head] in try await decision(head, proposal) }
+    let changed = try await decision(head, proposal)
     return changed.map { keepingHome(chain.allowed($0, for: proposal), after: proposal) }
   }
 

@@ -24,7 +24,7 @@ extension Call {
     let failure = RetryPolicy.Failure(
       request: request, attempts: trace.flightRecord.attempts + unfinished(result), error: error,
       retryAfter: RetryAfter.delay(in: error.headers, now: manager.dates.now), random: manager.random.unit())
-    switch try await interruptible({ [retryPolicy] in try await retryPolicy.verdict(failure) }) {
+    switch try await retryPolicy.verdict(failure) {
     case .stand: return nil
     case .giveUp(let reason): noteRefusal(reason)
     case .retry(let delay):
@@ -78,12 +78,10 @@ extension Call {
   /// Waits between two attempts; the end of the wait is noted whatever ends it.
   func wait(_ delay: Duration, after error: TaskError) async throws {
     let reason = error.shownReason(snapshot.configuration.redaction).onOneLine
-    try await interruptible { [self] in
-      if !plan.isUnseen { await plan.task.willRetry(after: delay, attempts: trace.flightRecord.attempts) }
-      trace.note(.delayStarted(delay, reason: reason))
-      defer { trace.note(.delayEnded) }
-      try await manager.clock.sleep(for: delay)
-      try await holdWhilePaused()
-    }
+    if tellsHooks { await plan.task.willRetry(after: delay, attempts: trace.flightRecord.attempts) }
+    trace.note(.delayStarted(delay, reason: reason))
+    defer { trace.note(.delayEnded) }
+    try await manager.clock.sleep(for: delay)
+    try await holdWhilePaused()
   }
 }

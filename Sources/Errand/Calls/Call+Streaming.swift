@@ -2,17 +2,18 @@ extension Call {
   /// Runs a call whose body the caller reads.
   static func stream(_ plan: consuming TaskPlan) async throws -> HTTPResponse {
     try await perform(plan, .stream) { outcome in
-      outcome.call.handOver(outcome.response)
+      try outcome.call.handOver(outcome.response)
       return outcome.response
     }
   }
 
   /// Hands a body over to the caller: the call ends when the body does, and can be cancelled until then.
-  func handOver(_ response: HTTPResponse) {
+  /// Throws `CancellationError` if it was cancelled before.
+  func handOver(_ response: HTTPResponse) throws {
     let body = response.body
     let status = response.status
     let reading = HandedOverBody(call: self, body: body)
-    let (mayGoOn, _) = state.withLock { $0.handOver(reading) }
+    guard state.withLock({ $0.life.handOver(reading) }) else { throw CancellationError() }
     // Captures nothing that holds the body: it would never be released.
     body.explainFailures { [self] in explained(TaskError.ofTransfer($0)) }
     body.onEnd { [self] ending, _ in
@@ -26,7 +27,6 @@ extension Call {
         }
       Task { [self] in await end(outcome, ending.error.map(explained)) }
     }
-    if !mayGoOn { reading.cancel() }
   }
 }
 

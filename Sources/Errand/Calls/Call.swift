@@ -12,18 +12,13 @@ final class Call: Sendable {
   /// The record for the echo, the recording and the details on the log; nil without any.
   private let exchange: Lock<ExchangeRecord>?
   let recorder: TaskRecorder?
-  /// The hooks of its task that are the library's own, as far as that is known.
-  let hooks: OwnHooks
-  /// The hooks that are told of it: all others, unless the task sees no call.
-  let asked: OwnHooks.Names
   let isEchoed: Bool
   /// The parts of the line on the log; empty where there is none.
   let logOptions: LogOptions
   let state = Lock(CallState())
   /// The jar that requests take cookies from, and responses put them into; nil where there is none.
   let cookieJar: CookieJar?
-  /// The waits around its attempts; nil where there are none, so that the call needs no Swift task of its own.
-  let surroundings: Surroundings?
+  let rules: CallRules
 
   private static let lastNumber = Lock(0)
 
@@ -40,8 +35,6 @@ final class Call: Sendable {
       plan.hasLimits
       ? Timeouts.ofAttempts(plan.timeout, plan.timeouts, snapshot.configuration) : snapshot.timeouts
     recorder = manager.recorder
-    hooks = OwnHooks.of(type(of: plan.task))
-    asked = plan.isUnseen ? [] : .all.subtracting(hooks.own)
     isEchoed = Self.isEchoed(plan, snapshot.configuration)
     logOptions = plan.logOptions ?? snapshot.configuration.logOptions
     let isWanted =
@@ -55,7 +48,7 @@ final class Call: Sendable {
       log: snapshot.configuration.log, context: plan.context, isHidden: !plan.recordingStyle.contains(.url),
       isInternal: plan.isUnseen,
       span: CallSpan.here(snapshot.traceSampling, manager.random))
-    surroundings = Surroundings.of(plan, snapshot, delivery, trace)
+    rules = CallRules(plan, snapshot, delivery, trace)
     self.plan = plan
     #if DEBUG
       TaskSpelling.tell(plan.task, log: snapshot.configuration.log)
@@ -74,6 +67,9 @@ final class Call: Sendable {
         || (!configuration.echoedTasks.isEmpty && plan.isMeant(by: configuration.echoedTasks))
     }
   }
+
+  /// Whether the hooks of the task are called: not for a call that the library makes for another one.
+  var tellsHooks: Bool { !plan.isUnseen }
 
   /// True when the exchanges of the call are echoed or recorded.
   var isShown: Bool { exchange != nil }
@@ -105,12 +101,8 @@ final class Call: Sendable {
     trace.note(.callStarted, at: .zero)
     manager.calls.enter(self)  // before the first hook: to cancel everything is to cancel this call as well
     if let limit = timeouts.call { startDeadline(limit) }
-    // Noted before anything starts: a Swift task that starts at once is told of it only then.
-    if Task.isCancelled { cancel() }
     do {
-      let value =
-        surroundings == nil && trace.span == nil
-        ? try await body(self) : try await inSurroundings { try await body(self) }
+      let value = try await inOwnTask(body)
       if isCancelled {
         cancel()  // the body of a stream, and with it its attempt, ends before the call does
         throw CancellationError()
@@ -126,9 +118,33 @@ final class Call: Sendable {
     }
   }
 
+  /// Runs `body` in the call's Swift task, which begins at once. To cancel the call, or its caller, is to cancel that task.
+  private func inOwnTask<Value: Sendable>(
+    _ body: @escaping @Sendable (Call) async throws -> Value
+  ) async throws -> Value {
+    try await withTaskCancellationHandler {
+      let work = Self.begun { [self] in
+        guard let span = trace.span else { return try await body(self) }
+        return try await TraceContext.$current.withValue(span.context) { try await body(self) }
+      }
+      if !state.withLock({ $0.life.begin(work) }) { work.cancel() }
+      return try await work.value
+    } onCancel: {
+      cancel()
+    }
+  }
+
+  private static func begun<Value: Sendable>(
+    _ body: @escaping @Sendable () async throws -> Value
+  ) -> Task<Value, any Error> {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return Task { try await body() } }
+    // On the caller's thread: work that does not wait needs no trip through the executor.
+    return Task.immediate { try await body() }
+  }
+
   /// Tells the first hook, and refuses what is never sent. Once per call, also one that was cancelled before.
   func begin() async throws {
-    if asked.contains(.willStart) { await plan.task.willStart() }
+    if tellsHooks { await plan.task.willStart() }
     if let keepAwake = snapshot.configuration.keepAwake {
       let release = keepAwake(plan.task)
       state.withLock { $0.release = release }
@@ -139,10 +155,8 @@ final class Call: Sendable {
 
   // MARK: Notes
 
-  /// Notes the request that was built, where what surrounds the attempts may answer, or fail, before one sends it.
-  @inline(__always)
+  /// Notes the request that was built: steps and a cache may answer it, or fail, before an attempt sends it.
   func noteBuilt(_ request: HTTPRequest) {
-    guard surroundings != nil else { return }
     state.withLock { $0.built = (request.method, request.url) }
   }
 
@@ -197,18 +211,29 @@ final class Call: Sendable {
 
   // MARK: The end
 
-  /// True once the call ran into its deadline.
-  var hasExpired: Bool { state.withLock { $0.expired != nil } }
+  /// Ends the call with `CancellationError`, or with the error of its deadline.
+  func cancel(_ cause: CallLife.Cause = .cancelled) { state.withLock { $0.life.cancel(cause) }?.cancel() }
 
-  /// Notes that the call ran into its deadline; returns the error for it.
+  /// Whether the call, or the task that awaits it, was cancelled. A body that was handed over says so to its reader.
+  var isCancelled: Bool { Task.isCancelled || (!delivery.isStream && state.withLock { $0.life.cause != nil }) }
+
+  /// Throws `CancellationError` if the call, or the task that awaits it, was cancelled.
+  func checkCancellation() throws {
+    if isCancelled { throw CancellationError() }
+  }
+
+  /// Whether the call ran into its deadline.
+  var hasExpired: Bool { state.withLock { $0.life.expired != nil } }
+
+  /// Ends the call because it ran into its deadline. Returns the error for it.
   func expired(_ phase: TaskError.Phase) -> TaskError {
-    state.withLock { $0.expire(phase) }
+    cancel(.deadline(phase))
     return .timeout(.call, after: timeouts.call ?? .zero, phase: phase)
   }
 
   /// The error as the caller sees it: a cancellation as `CancellationError`, a `TaskError` with all that is known.
   func explained(_ error: any Error) -> any Error {
-    if let phase = state.withLock({ $0.expired }), let limit = timeouts.call {
+    if let phase = state.withLock({ $0.life.expired }), let limit = timeouts.call {
       return completed(.timeout(.call, after: limit, phase: phase))
     }
     if error is CancellationError { return error }
@@ -291,15 +316,15 @@ final class Call: Sendable {
     let exchange = exchange?.withLock { $0 }
     if !logOptions.isEmpty { writeLine(exchange ?? ExchangeRecord(), outcome, ended) }
     if let exchange { show(exchange, outcome, ended, record) }
-    if error == nil ? asked.contains(.didComplete) : !plan.isUnseen { await tellEnd(error, ended.response) }
+    if tellsHooks { await tellEnd(error, ended.response) }
     ended.release?()
   }
 
   private func tellEnd(_ error: (any Error)?, _ response: HTTPResponse?) async {
-    guard state.withLock({ $0.isCancelled && $0.expired == nil }), !Task.isCancelled else {
+    guard case .cancelled = state.withLock({ $0.life.cause }), !Task.isCancelled else {
       return await callLastHook(error, response)
     }
-    // A hook that heeds cancellation does not hold up the caller of a call that was cancelled from outside.
+    // The call was cancelled, and its caller was not: the hook sees the cancellation, too, and need not hold up the caller.
     let hook = Task { await callLastHook(error, response) }
     hook.cancel()
     await hook.value
@@ -309,8 +334,7 @@ final class Call: Sendable {
     if let error {
       await plan.task.didFail(with: error)
     } else if let response {
-      if hooks.tried.contains(.didComplete) { return await plan.task.didComplete(with: response) }
-      await OwnHooks.finding(.didComplete, of: type(of: plan.task)) { await plan.task.didComplete(with: response) }
+      await plan.task.didComplete(with: response)
     }
   }
 
@@ -318,9 +342,7 @@ final class Call: Sendable {
     let deadline = Task { [weak self, clock = manager.clock] in
       guard (try? await clock.sleep(for: limit)) != nil else { return }  // the call ended first
       guard let self else { return }
-      let phase = TaskError.Phase(at: trace.flightRecord)
-      state.withLock { $0.expire(phase) }
-      cancel()
+      cancel(.deadline(TaskError.Phase(at: trace.flightRecord)))
     }
     state.withLock { $0.deadline = deadline }
   }

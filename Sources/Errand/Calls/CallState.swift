@@ -2,9 +2,7 @@ import ErrandFoundation
 
 /// The state of a call; pure.
 struct CallState {
-  private var hasEnded = false
-  /// The phase in which the deadline passed.
-  var expired: TaskError.Phase?
+  var life = CallLife()
   var deadline: Task<Void, Never>?
   var idempotencyKey: String?
   /// The fields that the server gave any request that was built.
@@ -31,7 +29,7 @@ struct CallState {
   var bytesSent = 0
   /// The reason why the last 206 or 304 does not answer its request, in case a step makes another response of it.
   var unasked: String?
-  /// The number of the last attempt; 0 before it, and where nothing surrounds the attempts.
+  /// The number of the last attempt; 0 before the first.
   private var lastAttempt = 0
   /// The closure that lets the machine sleep again.
   var release: (@Sendable () -> Void)?
@@ -45,13 +43,6 @@ struct CallState {
   var fileStamp: String?
   /// The use of the cache; nil where there is none.
   var cacheRun: CacheRun?
-
-  /// True once the caller reads the body.
-  private(set) var isHandedOver = false
-  /// True once the call was cancelled.
-  private(set) var isCancelled = false
-  /// The current wait.
-  private var wait: (any Cancellable)?
 
   /// Attempts beside one another, of which one may send a once-only request.
   private struct Race {
@@ -101,33 +92,6 @@ struct CallState {
     for field in headers where !serverHeaders.fields.contains(field) { serverHeaders.add(field.value, for: field.name) }
   }
 
-  /// Notes that the call ran into its deadline in a phase, unless it was cancelled before.
-  mutating func expire(_ phase: TaskError.Phase) {
-    if expired == nil, !isCancelled { expired = phase }
-  }
-
-  /// Cancels the call; returns the wait to cancel.
-  mutating func cancel() -> (any Cancellable)? {
-    isCancelled = true
-    defer { wait = nil }
-    return wait
-  }
-
-  /// Replaces the current wait by `wait`; returns the old one, which may be released. `mayGoOn` is false where the call
-  /// was cancelled.
-  mutating func heed(_ wait: any Cancellable) -> (mayGoOn: Bool, old: (any Cancellable)?) {
-    guard !isCancelled else { return (false, nil) }
-    guard !isHandedOver, !hasEnded else { return (true, nil) }
-    defer { self.wait = wait }
-    return (true, self.wait)
-  }
-
-  /// Hands `body` over to its reader: a cancellation now ends it. `mayGoOn` is false where it is to end at once.
-  mutating func handOver(_ body: any Cancellable) -> (mayGoOn: Bool, old: (any Cancellable)?) {
-    defer { isHandedOver = true }
-    return heed(body)
-  }
-
   /// The parts of the last state that the end of a call is about, with what the call no longer needs: to be released outside
   /// of any lock, for a task that is held keeps its result, which may hold the call.
   struct Ended {
@@ -137,7 +101,7 @@ struct CallState {
     let bytesSent: Int
     let deadline: Task<Void, Never>?
     let release: (@Sendable () -> Void)?
-    fileprivate let wait: (any Cancellable)?
+    fileprivate let work: (any Cancellable)?
     fileprivate let cacheRun: CacheRun?
 
     /// What is shown of it, which may be a while later: without the bytes of bodies, which nothing would count until then.
@@ -145,17 +109,17 @@ struct CallState {
       var head = response
       if let response { head?.body = HTTPResponseBody(Data(), trailers: response.body.trailers) }
       return Ended(
-        shown: shown, response: head, bytesSent: bytesSent, deadline: nil, release: nil, wait: nil, cacheRun: nil)
+        shown: shown, response: head, bytesSent: bytesSent, deadline: nil, release: nil, work: nil, cacheRun: nil)
     }
   }
 
   /// Ends the call; nil where it had ended before.
   mutating func end() -> Ended? {
-    guard !hasEnded else { return nil }
-    hasEnded = true
+    let (isFirst, work) = life.end()
+    guard isFirst else { return nil }
     // The call may live as long as what it gave; the use of the cache holds the call.
     return Ended(
       shown: shown, response: response.take(), bytesSent: bytesSent, deadline: deadline, release: release,
-      wait: wait.take(), cacheRun: cacheRun.take())
+      work: work, cacheRun: cacheRun.take())
   }
 }

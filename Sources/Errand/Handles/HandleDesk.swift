@@ -70,12 +70,14 @@ final class HandleDesk<Value: Sendable>: Sendable {
       state.gate = control.gate
       if state.progress.state == .paused { control.gate.close() }
     }
-    let job = Task { [self] in
-      defer { if let number { work?.calls.leave(number) } }
-      do {
-        finish(.success(try await operation(control)), round)
-      } catch {
-        finish(.failure(error), round)
+    let job = SerialQueues.leavingHeld {
+      Task { [self] in
+        defer { if let number { work?.calls.leave(number) } }
+        do {
+          finish(.success(try await operation(control)), round)
+        } catch {
+          finish(.failure(error), round)
+        }
       }
     }
     let isCancelled = state.withLock { state in

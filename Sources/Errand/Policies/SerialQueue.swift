@@ -2,10 +2,15 @@
 ///
 /// A stream has its turn until its head is there; so do the events and the requests of a transfer.
 ///
-/// A call that a hook or a step of such a task awaits must not use the same queue: it would wait for itself, and fails
-/// with code `.reentrantQueue`. One that is started and not awaited takes its turn. Only the Swift task of the hook is
-/// checked: do not await calls of the same queue in child tasks (`async let`, task groups). A refresh, or a shared request, that several
-/// calls wait for holds the queues of the one that began it.
+/// While a call holds a queue, its hooks and steps can't begin other calls on that queue: those fail with code `.reentrantQueue`, also
+/// in child tasks and in a `Task { }`. To begin a call that waits for its turn, use `manager.start` or
+/// `Task.detached`, and don't await it in the hook:
+///
+///     func postflight(response: HTTPResponse) async throws {
+///       server.manager.start(Sync())   // runs when this call has left the queue
+///     }
+///
+/// A refresh, or a shared request, that several calls wait for holds the queues of the one that began it.
 public struct SerialQueue: Sendable, Hashable {
   /// The queue's name; nil is no queue.
   public let name: String?

@@ -68,7 +68,10 @@ extension Diagnosis {
       case .bodyLengthMismatch:
         ("the body is shorter or longer than its stated length", "correct the length, or leave it out")
       case .reentrantQueue:
-        ("the task waits for a serial queue that its own caller holds", "give the inner task another queue, or none")
+        (
+          "the call was begun inside a call that holds the same serial queue",
+          "use another queue, or begin it with `manager.start` or `Task.detached`"
+        )
       case .queueFull: ("too many calls wait for a slot", "send fewer at a time, or raise maximumWaiting")
       case .circuitOpen:
         (

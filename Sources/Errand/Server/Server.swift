@@ -12,8 +12,6 @@ public actor Server {
   /// Runs the tasks of this server: throttling, cancellation, recording.
   public nonisolated let manager: TaskManager
   package nonisolated let transport: any Transport
-  /// The transport, where calls over it can be cancelled without a Swift task for each.
-  nonisolated let cancellableTransport: (any CancellableTransport)?
   /// The cookies of this server, where its policy is to have a jar for itself.
   nonisolated let ownCookies: CookieJar
   /// What its origins have asked of Digest credentials.
@@ -38,8 +36,6 @@ public actor Server {
     self.manager = manager
     self.transport = transport
     ownCookies = CookieJar(clock: manager.clock)
-    let cancellable = transport as? any CancellableTransport
-    cancellableTransport = cancellable?.isCancellable == true ? cancellable : nil
     var configuration = configuration
     configuration.remote = remote
     let switches = LaunchSwitches(environment)

@@ -42,8 +42,7 @@ public struct Endpoint<Upload: Sendable, Download: Sendable>: ServerTask {
   public var payloadPath: PayloadPath { defaults.payloadPath }
   /// The payload, encoded.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
-    OwnHooks.ran(.uploadBody, of: Self.self)
-    return try await body(encoder)
+    try await body(encoder)
   }
 }
 

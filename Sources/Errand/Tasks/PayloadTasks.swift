@@ -23,8 +23,7 @@ extension PayloadUploadingTask {
   /// The payload, encoded off the caller's actor.
   /// Throws ``TaskError`` when it cannot be encoded; nothing is sent then.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
-    OwnHooks.ran(.uploadBody, of: Self.self)
-    return try await PayloadCoding.encode(uploadPayload, with: encoder)
+    try await PayloadCoding.encode(uploadPayload, with: encoder)
   }
 }
 
@@ -52,8 +51,7 @@ extension DataUploadingTask {
   public var uploadType: MediaType { .octetStream }
   /// The bytes as they are.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
-    OwnHooks.ran(.uploadBody, of: Self.self)
-    return .bytes(uploadData, type: uploadType)
+    .bytes(uploadData, type: uploadType)
   }
 }
 
@@ -70,8 +68,7 @@ extension FileUploadingTask {
   public var uploadType: MediaType { MediaType(fileExtension: uploadFile.pathExtension) ?? .octetStream }
   /// The file, opened anew for every attempt.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
-    OwnHooks.ran(.uploadBody, of: Self.self)
-    return .file(uploadFile, type: uploadType)
+    .file(uploadFile, type: uploadType)
   }
 }
 

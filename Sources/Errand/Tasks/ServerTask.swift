@@ -184,17 +184,13 @@ extension ServerTask {
   /// The server's remote with ``path`` and ``query``.
   /// Throws ``TaskError`` when there is no remote or the result is no URL, and what encoding the query throws.
   public var url: URL {
-    get async throws {
-      OwnHooks.ran(.url, of: Self.self)
-      return try ServerSnapshot.url(below: server, path: plannedPath, query: plannedQuery)
-    }
+    get async throws { try ServerSnapshot.url(below: server, path: plannedPath, query: plannedQuery) }
   }
   /// `.automatic`.
   public var httpMethod: HTTPMethod { .automatic }
   /// Empty.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
-    OwnHooks.ran([.uploadBody, .noBody], of: Self.self)
-    return .empty
+    .empty
   }
   /// None.
   public var timeouts: Timeouts { Timeouts() }
@@ -231,23 +227,23 @@ extension ServerTask {
   /// `.full`.
   public var recordingStyle: RecordingStyle { .full }
   /// Does nothing.
-  public func willStart() async { OwnHooks.ran(.willStart, of: Self.self) }
+  public func willStart() async {}
   /// Does nothing.
-  public func didStart(_ request: HTTPRequest) async { OwnHooks.ran(.didStart, of: Self.self) }
+  public func didStart(_ request: HTTPRequest) async {}
   /// Does nothing.
   public func willRetry(after delay: Duration, attempts: [AttemptRecord]) async {}
   /// Does nothing.
   public func didFail(with error: any Error) async {}
   /// Does nothing.
-  public func didComplete(with response: HTTPResponse) async { OwnHooks.ran(.didComplete, of: Self.self) }
+  public func didComplete(with response: HTTPResponse) async {}
   /// Changes nothing.
-  public func preflight(_ request: inout HTTPRequest) async throws { OwnHooks.ran(.preflight, of: Self.self) }
+  public func preflight(_ request: inout HTTPRequest) async throws {}
   /// Accepts everything.
-  public func verify(_ response: HTTPResponse) throws { OwnHooks.ran(.verify, of: Self.self) }
+  public func verify(_ response: HTTPResponse) throws {}
   /// Accepts everything.
-  public func postProcess(response: HTTPResponse) async throws { OwnHooks.ran(.postProcess, of: Self.self) }
+  public func postProcess(response: HTTPResponse) async throws {}
   /// Does nothing.
-  public func postflight(response: HTTPResponse) async throws { OwnHooks.ran(.postflight, of: Self.self) }
+  public func postflight(response: HTTPResponse) async throws {}
   /// All aspects as one value.
   public var plan: TaskPlan { TaskPlan(self) }
 }

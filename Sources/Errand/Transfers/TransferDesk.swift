@@ -53,8 +53,7 @@ final class TransferDesk: Sendable {
     let number = calls.enter(CallDesk.Work(plan: plan) { [weak self] in self?.cancel() ?? false })
     state.withLock { $0.number = number }
     defer { calls.leave(number) }
-    let work = SerialQueues.joined(body)
-    let job = Task { try await work() }
+    let job = Task { try await body() }
     let isCancelled = state.withLock { state in
       state.run = job
       return state.isCancelled
@@ -90,8 +89,7 @@ final class TransferDesk: Sendable {
   /// Runs an attempt, which a pause cancels.
   /// Throws ``Held`` where that has ended it, and what `body` throws.
   func attempt<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
-    let work = SerialQueues.joined(body)
-    let job = Task { try await work() }
+    let job = Task { try await body() }
     let isHeld = state.withLock { state in
       state.attempt = job
       state.isHeld = state.life.isPaused

@@ -7,11 +7,10 @@ import ErrandFoundation
 /// so: the product `ErrandURLSession` has a transport over FoundationNetworking, to be given to a ``Server``.
 ///
 /// Each one has its own connections. A copy shares them.
-public struct PlatformTransport: CancellableTransport {
+public struct PlatformTransport: Transport {
   /// The name of the carrier of the requests: `curl` or `URLSession`; `none` where there is none.
   public let name: String
   private let carrier: any Transport
-  private let cancellable: (any CancellableTransport)?
 
   /// A transport with connections of its own.
   public init() { self = .best() }
@@ -19,7 +18,6 @@ public struct PlatformTransport: CancellableTransport {
   init(name: String, carrier: any Transport) {
     self.name = name
     self.carrier = carrier
-    cancellable = carrier as? any CancellableTransport
   }
 
   /// True where the carrier does.
@@ -31,15 +29,6 @@ public struct PlatformTransport: CancellableTransport {
   /// Sends a request through the carrier.
   /// Throws ``TaskError``, and `CancellationError` when the surrounding task is cancelled.
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await carrier.send(request) }
-
-  package var isCancellable: Bool { cancellable?.isCancellable ?? false }
-
-  package func send(
-    _ request: HTTPRequest, to origin: Origin, begun: @Sendable (any Cancellable) -> Void
-  ) async throws -> HTTPResponse {
-    guard let cancellable else { return try await carrier.send(request) }
-    return try await cancellable.send(request, to: origin, begun: begun)
-  }
 }
 
 extension Transport where Self == PlatformTransport {

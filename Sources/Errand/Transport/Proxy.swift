@@ -20,7 +20,8 @@ public struct Proxy: Sendable {
   public var port: Int
   /// The credential that it requires; nil where it requires none.
   public var credential: Credential?
-  /// Gives another credential after the proxy refused one (407), or nil to give up; takes the refused one if there was.
+  /// Returns another credential after the proxy refused one (407), or `nil` to give up. Its argument is the refused credential, if any.
+  /// A ``Server`` calls it; a transport used without one throws ``TaskError/Code/proxyAuthenticationRequired``.
   public var renewCredential: (@Sendable (_ refused: Credential?) async -> Credential?)?
 
   /// A proxy by its kind, host and port.

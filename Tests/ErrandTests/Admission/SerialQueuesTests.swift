@@ -87,6 +87,26 @@ import Testing
     #expect(stub.requests.isEmpty)
   }
 
+  @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+  func `a call from another Swift task of a preflight is refused, too`(isChild: Bool) async throws {
+    let stub = StubServer(.status(.ok))
+    let server = stub.server
+    await server.update { configuration in
+      configuration.preflight = { task, _ in
+        guard task is GetWidget else { return }
+        let inner = PlainTask().on(server).serialQueue(.named("sync"))
+        if isChild {
+          async let response = inner.run()
+          _ = try await response
+        } else {
+          _ = try await Task { try await inner.run() }.value
+        }
+      }
+    }
+    let error = await taskError { try await GetWidget().on(server).serialQueue(.named("sync")).run() }
+    #expect(error?.code == .reentrantQueue && stub.requests.isEmpty, "\(String(describing: error))")
+  }
+
   @Test(arguments: [true, false]) func `a batch of the queue that its hook's call holds is an error`(isResults: Bool)
     async throws
   {
@@ -169,7 +189,7 @@ import Testing
     }
   }
 
-  @Test func `a call that is started and not awaited takes its turn`() async throws {
+  @Test func `a call that is begun by manager.start or Task.detached takes its turn`() async throws {
     let stub = StubServer(.status(.ok))
     let server = stub.server
     let started = Shared<[Task<HTTPResponse, any Error>]>([])
@@ -177,9 +197,9 @@ import Testing
       configuration.preflight = { task, _ in
         guard task is GetWidget else { return }
         let next = PlainTask().on(server).serialQueue(.named("sync"))
-        let plain = Task { try await next.run() }
+        let plain = Task.detached { try await next.run() }
         let handle = server.manager.start(next)
-        started.withLock { $0 = [plain, Task { try await handle.value }] }
+        started.withLock { $0 = [plain, Task.detached { try await handle.value }] }
         await giveWay(100)  // so that they come while the queue is held
       }
     }

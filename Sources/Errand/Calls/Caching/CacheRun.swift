@@ -193,8 +193,7 @@ final class CacheRun: Sendable {
     guard case .networkFirst(let limit) = caching.policy.mode, let limit = limit.orNil, entry != nil else {
       return try await attempts()
     }
-    return try await call.manager.clock.limiting(
-      limit, .attempt, phase: .awaitingResponse, SerialQueues.joined(attempts))
+    return try await call.manager.clock.limiting(limit, .attempt, phase: .awaitingResponse, attempts)
   }
 
   /// The outcome of the stored response in the place of a failure; nil where it may not be used.

@@ -8,22 +8,19 @@ struct Caching: Sendable {
   var onlyRemoving: Caching { Caching(store: RemovingStore(base: store), policy: policy, credentials: credentials) }
 }
 
-extension Surroundings {
-  /// The cache of a call; nil where it has none.
-  static func caching(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> Caching? {
-    guard mayCache(plan, snapshot) else { return nil }
-    let policy = cachePolicy(plan, snapshot)
+extension Caching {
+  /// The cache of a call; `nil` if it has none.
+  init?(_ plan: TaskPlan, _ snapshot: ServerSnapshot) {
+    let policy = Self.cachePolicy(plan, snapshot)
     if let store = snapshot.configuration.cache, let credentials = snapshot.credentials {
-      return Caching(store: store, policy: policy, credentials: credentials)
+      self.init(store: store, policy: policy, credentials: credentials)
+    } else if plan.preloaded != nil || policy.sendsNothing {
+      // Neither needs a store: a preloaded response is in its file, and a call that wants nothing sent finds nothing.
+      let credentials = CacheCredentials(snapshot.configuration.redaction)
+      self.init(store: MemoryCache(byteLimit: 0), policy: policy, credentials: credentials)
+    } else {
+      return nil
     }
-    let credentials = CacheCredentials(snapshot.configuration.redaction)
-    return Caching(store: MemoryCache(byteLimit: 0), policy: policy, credentials: credentials)
-  }
-
-  /// True where a call has a cache. One that wants nothing sent sends nothing, be there a cache or not; and a preloaded
-  /// response needs none.
-  static func mayCache(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> Bool {
-    snapshot.credentials != nil || plan.preloaded != nil || cachePolicy(plan, snapshot).sendsNothing
   }
 
   private static func cachePolicy(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> CachePolicy {

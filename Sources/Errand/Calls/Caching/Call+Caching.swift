@@ -4,7 +4,7 @@ extension Call {
   /// 5. The cache, where there is one: answers by itself, or by `attempts`.
   @inline(__always)
   func throughCache(_ request: HTTPRequest, _ attempts: @escaping CacheRun.Attempts) async throws -> Outcome {
-    guard let caching = surroundings?.caching else { return try await attempts(request) }
+    guard let caching = rules.caching else { return try await attempts(request) }
     return try await answer(request, from: caching, attempts)
   }
 
@@ -25,7 +25,7 @@ extension Call {
 
   /// True where requests are kept as they are sent, for the cache and for calls that share them.
   @inline(__always)
-  var keepsRequests: Bool { surroundings?.caching != nil || snapshot.configuration.coalescesRequests }
+  var keepsRequests: Bool { rules.caching != nil || snapshot.configuration.coalescesRequests }
 
   /// The response of an attempt as it is read: stored meanwhile, where it may be.
   func stored(_ response: HTTPResponse, of attempt: Attempt) async -> HTTPResponse {
@@ -44,7 +44,7 @@ extension Call {
     for url in Invalidation.urls(sent, response) {
       manager.invalidations.note(url)
       manager.flights.close(url)
-      await surroundings?.caching?.store.removeAll(for: url)
+      await rules.caching?.store.removeAll(for: url)
     }
   }
 

@@ -5,7 +5,7 @@ extension Call {
   func coalesced(
     _ request: HTTPRequest, built: HTTPRequest, _ send: CacheRun.Attempts
   ) async throws -> Outcome {
-    guard surroundings?.coalesces == true, request.method.isSafe, request.body.isEmpty else {
+    guard rules.coalesces, request.method.isSafe, request.body.isEmpty else {
       return try await send(request)
     }
     let key = FlightKey(request, of: plan)
@@ -22,7 +22,7 @@ extension Call {
         state.shared.append(flight.call.trace.flightRecord.inner(since: start, notBefore: joined))
       }
       // The shared call was cancelled with others, and not for this one.
-      if case .failure(is CancellationError) = result, !isCancelled, shared.isCancelled { continue }
+      if case .failure(is CancellationError) = result, !isCancelled, shared.life.cause != nil { continue }
       return own(try result.get(), isFirst: isFirst)
     }
   }

@@ -32,11 +32,9 @@ final class Flight: Sendable {
 
   /// Sends the request, for all.
   func start(_ ended: @escaping @Sendable () -> Void) {
-    // The caller waits for it: calls that it makes hold the turns that the caller holds.
-    let send = SerialQueues.joined { [self] in try await call.sendShared(request, built: built) }
     Task { [self] in
       let result: AttemptResult
-      do { result = .success(try await send()) } catch { result = .failure(error) }
+      do { result = .success(try await call.sendShared(request, built: built)) } catch { result = .failure(error) }
       ended()
       end(result)
     }

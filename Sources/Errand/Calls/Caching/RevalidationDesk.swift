@@ -55,10 +55,12 @@ extension Call {
     plan.timeouts.call = nil
     let desk = manager.revalidations
     guard desk.begin(key, of: plan.server, since: count) else { return }
-    Task { [plan] in
-      defer { desk.end(key, of: plan.server) }
-      // The caller has a response; what fails here is in the events.
-      _ = try? await Call.perform(plan, .discarded) { $0.response }
+    _ = SerialQueues.leavingHeld {
+      Task { [plan] in
+        defer { desk.end(key, of: plan.server) }
+        // The caller has a response; what fails here is in the events.
+        _ = try? await Call.perform(plan, .discarded) { $0.response }
+      }
     }
   }
 }

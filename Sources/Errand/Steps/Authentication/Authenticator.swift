@@ -79,19 +79,15 @@ public struct RefreshContext: Sendable {
   private let complaint: @Sendable (String) -> Void
   /// Hides secrets in what an error says of a response.
   let redaction: Redaction
-  /// Work for a Swift task that the surrounding one waits for: calls that it makes hold the turns that the surrounding one holds.
-  let awaited: @Sendable (@escaping @Sendable () async -> Void) -> @Sendable () async -> Void
 
   init(
     _ dates: DatedClock, transmit: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse,
-    complaint: @escaping @Sendable (String) -> Void, redaction: Redaction,
-    awaited: @escaping @Sendable (@escaping @Sendable () async -> Void) -> @Sendable () async -> Void
+    complaint: @escaping @Sendable (String) -> Void, redaction: Redaction
   ) {
     self.dates = dates
     self.transmit = transmit
     self.complaint = complaint
     self.redaction = redaction
-    self.awaited = awaited
   }
 
   /// The clock of the call that began it.

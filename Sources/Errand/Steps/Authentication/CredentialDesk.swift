@@ -166,13 +166,12 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
 
   /// Begins a refresh: in a Swift task of its own, for none of those who wait for it may end it for the others.
   private func begin(_ flight: Underway) {
-    let work = flight.context.awaited { [self] in await refresh(flight) }
     let cancelled = state.withLock { state -> Task<Void, Never>? in
       guard state.flights == flight.number else { return nil }  // another has begun
       // It waits for removals that began before it, or would find the token that is about to go; later ones wait for it.
-      let flight = Task { [forgetting = state.forgetting] in
+      let flight = Task { [self, forgetting = state.forgetting] in
         _ = await forgetting?.result
-        await work()
+        await refresh(flight)
       }
       state.flight = flight
       return state.machine.isCancelled ? flight : nil

@@ -25,12 +25,11 @@ extension DownloadRun {
   ///   - first: The response to the first of them, where that has come.
   func fetch(_ ranges: DownloadRanges, _ first: HTTPResponse? = nil) async throws {
     crew = DownloadCrew(for: ranges, most: aim.ranges, hasFirst: first != nil)
-    let queues = SerialQueues.heldByTask
     do {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<crew.size {
           let response = number == 0 ? first : nil
-          group.addTask { [self] in try await queues.holding { try await work(response) } }
+          group.addTask { [self] in try await work(response) }
         }
         // The first error ends the others, and nothing is written any more once all have ended.
         while try await group.next() != nil {}

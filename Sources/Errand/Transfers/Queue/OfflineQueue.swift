@@ -189,7 +189,6 @@ public actor OfflineQueue {
     _ signals: AsyncStream<Void>? = nil, _ report: @escaping @Sendable (QueueReport) async -> Void
   ) async {
     while !untold.isEmpty { await report(untold.removeFirst()) }
-    let queues = SerialQueues.heldByTask
     await withTaskGroup(of: (key: String, stays: Bool)?.self) { group in
       var heldUp = Set<String>()
       func listen() {
@@ -204,7 +203,7 @@ public actor OfflineQueue {
         for key in entries.map(\.key) where active.count < Self.mostKeys {
           guard !Task.isCancelled, !heldUp.contains(key), !holds.holds(key, at: now), active.insert(key).inserted
           else { continue }
-          group.addTask { [self] in await queues.holding { await line(key, report) } }
+          group.addTask { [self] in await line(key, report) }
         }
       }
       fill()

@@ -198,8 +198,9 @@ actor UploadRun {
       throw UploadContent.unreadable(
         "the server takes pieces of \(slices.chunkSize) bytes at least, more than is held in memory: upload a file")
     }
-    let given = SerialQueues.joined { [job, piece] in try await job.content.bytes(of: piece) }
-    let data = try await server.manager.clock.limiting(retry.remaining, .call, phase: .preparing, given)
+    let data = try await server.manager.clock.limiting(retry.remaining, .call, phase: .preparing) { [job, piece] in
+      try await job.content.bytes(of: piece)
+    }
     if let data {
       let count = Int64(data.count)
       if count < piece.count {

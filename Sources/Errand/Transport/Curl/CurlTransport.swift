@@ -16,7 +16,7 @@
   /// `libbrotlidec.so.1`, zstd with `libzstd.so.1`. A body that is packed otherwise is handed over as it came, as are one to a
   /// request with an `Accept-Encoding` of its own and the part of a body that a `Range` names, which is requested plain.
   /// One that is cut fails with `.truncatedBody`, one that is damaged or followed by other bytes with `.badResponse`.
-  public final class CurlTransport: CancellableTransport {
+  public final class CurlTransport: Transport {
     private let shards: [CurlShard]
     private let rules: CurlRules
     private let loneOrigins = Lock(LoneOrigins())
@@ -40,7 +40,16 @@
     /// Throws ``TaskError``, and `CancellationError` when the surrounding task is cancelled.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
       let origin = try request.checkedOrigin()
-      return try await request.renewingProxyCredential { try await send($0, to: origin) { _ in } }
+      try Task.checkCancellation()
+      // Over a Unix socket libcurl uses no proxy.
+      let proxies = rules.configuration.unixSocket == nil ? rules.configuration.proxies : .none
+      if let problem = proxies.problem(for: origin) { throw problem }
+      if var proxy = proxies.proxy(for: origin) {
+        if let credential = request.options.proxyCredential { proxy.credential = credential }
+        if !rules.mayCheckAddress(by: proxy) { try request.options.addressPolicy.checkBehindProxy(origin, proxy) }
+        return try await send(request, origin, by: proxy)
+      }
+      return try await response(to: request, over: makeTransfer(request, to: origin, by: nil))
     }
 
     /// True where the machine's libcurl speaks HTTP/3, for ``HTTPVersionPreference/http3``.
@@ -49,28 +58,9 @@
     /// True.
     public var checksAddresses: Bool { true }
 
-    package var isCancellable: Bool { true }
-
-    package func send(
-      _ request: HTTPRequest, to origin: Origin, begun: @Sendable (any Cancellable) -> Void
-    ) async throws -> HTTPResponse {
-      try Task.checkCancellation()
-      // Over a Unix socket libcurl uses no proxy.
-      let proxies = rules.configuration.unixSocket == nil ? rules.configuration.proxies : .none
-      if let problem = proxies.problem(for: origin) { throw problem }
-      if var proxy = proxies.proxy(for: origin) {
-        if let credential = request.options.proxyCredential { proxy.credential = credential }
-        if !rules.mayCheckAddress(by: proxy) { try request.options.addressPolicy.checkBehindProxy(origin, proxy) }
-        return try await send(request, origin, by: proxy, begun: begun)
-      }
-      return try await response(to: request, over: makeTransfer(request, to: origin, by: nil), begun: begun)
-    }
-
-    private func send(
-      _ request: HTTPRequest, _ origin: Origin, by proxy: Proxy, begun: @Sendable (any Cancellable) -> Void
-    ) async throws -> HTTPResponse {
+    private func send(_ request: HTTPRequest, _ origin: Origin, by proxy: Proxy) async throws -> HTTPResponse {
       do {
-        let response = try await response(to: request, over: makeTransfer(request, to: origin, by: proxy), begun: begun)
+        let response = try await response(to: request, over: makeTransfer(request, to: origin, by: proxy))
         // Through a tunnel or SOCKS only the origin answers, and a 407 is its own.
         let isOfProxy = !origin.isSecure && proxy.kind != .socks5
         guard isOfProxy, response.status == .proxyAuthenticationRequired else { return response }
@@ -89,11 +79,8 @@
       }
     }
 
-    private func response(
-      to request: HTTPRequest, over transfer: CurlTransfer, begun: @Sendable (any Cancellable) -> Void
-    ) async throws -> HTTPResponse {
+    private func response(to request: HTTPRequest, over transfer: CurlTransfer) async throws -> HTTPResponse {
       transfer.loop.push(.add(transfer))
-      begun(transfer)
       do {
         let head = try await transfer.receivedHead()
         if let onHead = request.options.onHead, let phases = transfer.phases { onHead(phases) }

@@ -52,7 +52,7 @@ import Testing
     let noted = Shared<[String]>([])
     let context = RefreshContext(
       DatedClock(CallClock(ManualClock())), transmit: { _ in throw CancellationError() }, complaint: { _ in },
-      redaction: .standard, awaited: { $0 })
+      redaction: .standard)
     let attempt = SigningAttempt(
       yields: true, context: context, note: { moment in noted.withLock { $0.append(moment.kind) } })
     let request = HTTPRequest(.get, try #require(URL(string: "https://shop.test")))

@@ -24,7 +24,7 @@ import Testing
       #expect(!response.headers.contains(.cacheStatus))
     }
     #expect(stub.requests.count == 2)
-    #expect(Surroundings.caching(GetWidget().on(stub.server).plan, stub.server.snapshot) == nil)
+    #expect(Caching(GetWidget().on(stub.server).plan, stub.server.snapshot) == nil)
   }
 
   @Test func `a stale response is validated, and the caller sees the header of both`() async throws {

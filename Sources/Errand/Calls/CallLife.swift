@@ -1,0 +1,72 @@
+/// The life of a call. A value: it decides, and its owner acts outside the lock.
+struct CallLife {
+  enum Cause {
+    /// The caller, or somebody else who holds the manager or a handle, cancelled the call.
+    case cancelled
+    /// The deadline passed in this phase.
+    case deadline(TaskError.Phase)
+  }
+
+  private enum State {
+    /// The call's Swift task runs; `nil` until that has begun.
+    case running((any Cancellable)?)
+    /// The caller reads the body.
+    case streaming(any Cancellable)
+    case cancelled(Cause)
+    case ended(Cause?)
+  }
+
+  private var state = State.running(nil)
+
+  /// The reason for a cancellation; `nil` if there was none.
+  var cause: Cause? {
+    switch state {
+    case .cancelled(let cause): cause
+    case .ended(let cause): cause
+    case .running, .streaming: nil
+    }
+  }
+
+  /// The phase in which the deadline passed; `nil` if it did not.
+  var expired: TaskError.Phase? {
+    if case .deadline(let phase) = cause { phase } else { nil }
+  }
+
+  /// Notes the Swift task of the call. Returns whether it may go on; if not, the caller cancels it.
+  mutating func begin(_ work: any Cancellable) -> Bool {
+    guard case .running = state else { return false }
+    state = .running(work)
+    return true
+  }
+
+  /// Cancels the call. Returns what to cancel: its Swift task, or the body that the caller reads.
+  mutating func cancel(_ cause: Cause) -> (any Cancellable)? {
+    switch state {
+    case .running(let work):
+      state = .cancelled(cause)
+      return work
+    case .streaming(let body):
+      state = .cancelled(cause)
+      return body
+    case .cancelled, .ended: return nil
+    }
+  }
+
+  /// Notes that the caller reads `body` from now on. Returns whether it may; if not, the call was cancelled before.
+  mutating func handOver(_ body: any Cancellable) -> Bool {
+    guard case .running = state else { return false }
+    state = .streaming(body)
+    return true
+  }
+
+  /// Ends the call. Returns whether it had not ended before, and what it held, which is to be released outside the lock.
+  mutating func end() -> (isFirst: Bool, held: (any Cancellable)?) {
+    defer { state = .ended(cause) }
+    switch state {
+    case .running(let work): return (true, work)
+    case .streaming(let body): return (true, body)
+    case .cancelled: return (true, nil)
+    case .ended: return (false, nil)
+    }
+  }
+}
