@@ -1,5 +1,6 @@
 #if os(Linux)
   import Errand
+  import ErrandTesting
   import Foundation
   import Testing
 
@@ -42,7 +43,7 @@
     func `the other streams of a connection that ends so do not wait for their time limits`(path: String) async throws {
       let transport = try peer.transport()
       let other = Task { try await send("hold/", over: transport) }
-      while try await !peer.seen().contains(where: { $0.contains("/hold") }) {}
+      #expect(try await eventually { try await peer.seen().contains { $0.contains("/hold") } })
       let error = await #expect(throws: TaskError.self) { try await send(path, over: transport) }
       #expect(error?.code != .timedOut, "\(error as Any)")
       _ = try? await transport.send(HTTPRequest(.get, peer.url.appendingPathComponent("hello"))).body.collect()
