@@ -203,6 +203,14 @@
       #expect(throws: TaskError.self) { try leniently(coding, damaged) }
     }
 
+    @Test func `does not do without the content of a second member, even if it is lenient`() {
+      for count in [1, 12, PackedSample.gzip.count / 2] {
+        let body = PackedSample.gzip + PackedSample.gzip.prefix(count)
+        let error = #expect(throws: TaskError.self) { try leniently(.gzip, body) }
+        #expect(error?.code == .truncatedBody && error?.reason.contains("lenient") == false, "after \(count) bytes")
+      }
+    }
+
     @Test func `what it says and what it is are told apart in words`() {
       #expect(error([.deflate], PackedSample.gzip)?.reason == "the body says deflate and is gzip")
       for (coding, packed) in [(.gzip, PackedSample.zlib), (.gzip, PackedSample.text)] as [(ContentCoding, Data)] {
