@@ -1,0 +1,209 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Recordings that wait for their turn or for a lock, and those that are lost.
+@Suite struct RecordingWaitTests: RecordingSuite {
+  @Test func `no call waits for its recording to be made`() async throws {
+    try await withFolder { folder in
+      let recorder = try TaskRecorder(folder: folder.appendingPathComponent("recordings"), limits: .unlimited)
+      let hasReturned = Shared(false)
+      let gate = DispatchSemaphore(value: 0)
+      let recording = recording("Early"), late = self.recording("Late")
+      recorder.record(size: 10, log: .discard) {
+        gate.wait()
+        return hasReturned.withLock { $0 } ? late : recording
+      }
+      hasReturned.withLock { $0 = true }
+      gate.signal()
+      await recorder.finish()
+      #expect(try recordings(in: recorder.url) == ["0001. Late.txt"])
+    }
+  }
+
+  @Test func `of more calls at once than are kept only the newest are made and written, with their numbers`()
+    async throws
+  {
+    try await withFolder { folder in
+      let (lines, made) = (Shared<[String]>([]), Counter())
+      let sink = TextSink { line in lines.withLock { $0.append(line) } }
+      let recorder = try TaskRecorder(folder: folder, limits: RecordingLimits(count: 2))
+      let recording = recording()
+      // Were the first or the third written, it would meet this.
+      for number in [1, 3] {
+        let obstacle = folder.appendingPathComponent(".000\(number).partial/x")
+        try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+      }
+      // Four more come while the first is made, and another while they wait for the folder.
+      let (reached, gate) = (Counter(), DispatchSemaphore(value: 0))
+      recorder.record(size: 10, log: sink) {
+        reached.add()
+        gate.wait()
+        return recording
+      }
+      await reached.reached(1)
+      let record = {
+        recorder.record(size: 10, log: sink) {
+          made.add()
+          return recording
+        }
+      }
+      for _ in 0..<4 { record() }
+      let lock = lock(in: folder)
+      try #require(flock(lock, LOCK_EX) == 0)
+      gate.signal()
+      #expect(await eventually { made.count == 2 })
+      record()
+      #expect(await eventually { made.count == 3 })
+      close(lock)
+      await recorder.finish()
+      #expect(made.count == 3 && lines.withLock { $0 }.count == 1)
+      #expect(try index(in: folder).map(\.number) == [5, 6])
+      #expect(try recordings(in: folder) == ["0005. GET Widget.txt", "0006. GET Widget.txt"])
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10))) func `a lock that somebody holds delays no call`() async throws {
+    try await withFolder { folder in
+      let lines = Shared<[String]>([])
+      let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+      try await stub.server.recordTaskPath(to: folder)
+      let lock = open(folder.appendingPathComponent(".lock").path, O_RDWR | O_CLOEXEC)
+      try #require(flock(lock, LOCK_EX) == 0)
+      // Not one of them would end: each has to be back before the lock is released.
+      for id in 0..<20 { _ = try await GetWidget(id: id).on(stub.server).download() }
+      #expect(try recordings(in: folder) == [])
+      close(lock)
+      await stub.server.recorded()
+      #expect(try index(in: folder).map(\.url) == (0..<20).map { "https://shop.test/widgets/\($0)" })
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10))) func `the end of a recording waits for a lock, however late it is released`()
+    async throws
+  {
+    try await withFolder { folder in
+      let lines = Shared<[String]>([])
+      let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+      try await stub.server.recordTaskPath(to: folder)
+      let lock = lock(in: folder)
+      try #require(flock(lock, LOCK_EX) == 0)
+      for id in 0..<3 { _ = try await GetWidget(id: id).on(stub.server).download() }
+      let end = Task { await stub.server.endTaskPathRecording() }
+      #expect(
+        await eventually { lines.withLock { $0.first?.contains("is delayed: another process holds its lock") == true } }
+      )
+      await Self.pass(.milliseconds(1200))
+      close(lock)
+      #expect(await end.value == 0)
+      #expect(try recordings(in: folder).count == 3 && lines.withLock { $0.count } == 1)
+    }
+  }
+
+  private static func pass(_ time: Duration) async { try? await Task.sleep(for: time) }
+
+  @Test func `a lock that is held without end does not keep the end of a recording, and what is lost is counted`()
+    async throws
+  {
+    try await withFolder { folder in
+      let lines = Shared<[String]>([])
+      let sink = TextSink { line in lines.withLock { $0.append(line) } }
+      let recorder = try TaskRecorder(folder: folder, limits: .unlimited, patience: .milliseconds(100))
+      let lock = lock(in: folder)
+      defer { close(lock) }
+      try #require(flock(lock, LOCK_EX) == 0)
+      let recording = recording()
+      for _ in 0..<300 { recorder.record(size: 10, log: sink) { recording } }
+      recorder.end()
+      #expect(await recorder.finish() == 300)
+      #expect(lines.withLock { $0.last?.hasSuffix("300 calls could not be written and are missing") == true })
+      #expect(try recordings(in: folder).isEmpty)
+    }
+  }
+
+  @Test func `a cancelled task does not wait for the end of a recording`() async throws {
+    try await withFolder { folder in
+      let stub = StubServer(.widget)
+      try await stub.server.recordTaskPath(to: folder)
+      let recorder = try #require(stub.server.manager.recorder)
+      let lock = lock(in: folder)
+      try #require(flock(lock, LOCK_EX) == 0)
+      _ = try await GetWidget().on(stub.server).download()
+      let end = Task { await stub.server.endTaskPathRecording() }
+      end.cancel()
+      #expect(await end.value == 0)
+      #expect(try recordings(in: folder).isEmpty)
+      close(lock)
+      await recorder.finish()
+      #expect(try recordings(in: folder).count == 1, "it is written all the same")
+    }
+  }
+
+  @Test func `what a failing disk loses is counted`() async throws {
+    try await withFolder { folder in
+      let lines = Shared<[String]>([])
+      let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+      try await stub.server.recordTaskPath(to: folder)
+      let obstacle = folder.appendingPathComponent(".index.partial/x")
+      try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+      for _ in 0..<3 { _ = try await GetWidget().on(stub.server).download() }
+      #expect(await stub.server.endTaskPathRecording() == 3)
+      #expect(lines.withLock { $0.count } == 2 && lines.withLock { $0.first?.contains("fails: ") == true })
+      #expect(lines.withLock { $0.last?.hasSuffix(": 3 calls could not be written and are missing") == true })
+      #expect(await stub.server.endTaskPathRecording() == 0, "it records no more")
+    }
+  }
+
+  private func lock(in folder: URL) -> Int32 { open(folder.appendingPathComponent(".lock").path, O_RDWR | O_CLOEXEC) }
+
+  @Test func `no other process waits for the folder while a recording is made`() async throws {
+    try await withFolder { folder in
+      let recorder = try TaskRecorder(folder: folder, limits: .unlimited)
+      let (reached, gate) = (Counter(), DispatchSemaphore(value: 0))
+      let recording = recording()
+      recorder.record(size: 10, log: .discard) {
+        reached.add()
+        gate.wait()
+        return recording
+      }
+      await reached.reached(1)
+      let lock = lock(in: folder)
+      #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+      close(lock)
+      gate.signal()
+      await recorder.finish()
+      #expect(try recordings(in: folder).count == 1)
+    }
+  }
+
+  @Test func `what waits for the folder is made once, and counts by its text`() async throws {
+    try await withFolder { folder in
+      let lines = Shared<[String]>([])
+      let sink = TextSink { line in lines.withLock { $0.append(line) } }
+      let recorder = try TaskRecorder(folder: folder, limits: .unlimited)
+      let made = Counter()
+      let large = recording("GET Large", String(repeating: "x", count: TaskRecorder.room))
+      let lock = lock(in: folder)
+      try #require(flock(lock, LOCK_EX) == 0)
+      recorder.record(size: 10, log: sink) {
+        made.add()
+        return large
+      }
+      #expect(await eventually { !lines.withLock { $0 }.isEmpty }, "the first try has failed")
+      let late = recording("GET Late")
+      recorder.record(size: 10, log: sink) { late }
+      close(lock)
+      await recorder.finish()
+      #expect(try made.count == 1 && recordings(in: folder) == ["0001. GET Large.txt"])
+      #expect(lines.withLock { $0 }.last?.contains("1 calls found no room") == true)
+    }
+  }
+}
