@@ -1,5 +1,6 @@
 #if os(Linux)
   import Errand
+  import ErrandTesting
   import Foundation
   import Testing
 
@@ -105,7 +106,7 @@
       let line = try await line(of: "/hold")
       let last = try #require(line.split(separator: " ").last)
       let unread = Task { try await transport.send(request("once/hold/unread")).body.collect() }
-      while try await !peer.seen().contains(where: { $0.contains("/once/hold") }) {}
+      #expect(try await eventually { try await peer.seen().contains { $0.contains("/once/hold") } })
       let messenger = try await transport.send(request("once/goaway/\(last)/close")).body.collect()
       let error = await #expect(throws: TaskError.self) { try await read.value }
       #expect(error?.isSurelyNotSent == false, "\(error as Any)")
@@ -122,7 +123,7 @@
         Task { try await transport.send(request("hold/")) },
         Task { try await transport.send(request("goaway/2147483647")) },
       ]
-      while try await peer.seen().count < 2 {}
+      #expect(try await eventually { try await peer.seen().count >= 2 })
       for number in 0..<10 {
         #expect(try await transport.send(request("hello/\(number)")).body.collect() == Data("hello".utf8))
       }
