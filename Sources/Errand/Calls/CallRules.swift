@@ -1,6 +1,6 @@
 /// The settings of a call that come from its task, its server and its delivery together. They are resolved once, when the call begins.
 struct CallRules: Sendable {
-  /// Whether and when a slow attempt gets others beside it.
+  /// Whether and when a slow attempt is hedged.
   let hedging: Hedging
   /// Whether the call joins another one that sends the same request.
   let coalesces: Bool
