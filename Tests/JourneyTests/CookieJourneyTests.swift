@@ -83,4 +83,20 @@ import Testing
     #expect(Set(shop.server.cookieJar?.cookies.map(\.name) ?? []) == Set((0..<32).map { "c\($0)" }))
     #expect(shop.isQuiet)
   }
+
+  private struct Started: ServerGETTask {
+    let cookies: Shared<[String?]>
+    var path: String { "started" }
+    func didStart(_ request: HTTPRequest) async { cookies.withLock { $0.append(request.headers[.cookie]) } }
+  }
+
+  @Test(arguments: [true, false]) func `didStart sees the cookies of the jar, whatever else is configured`(waits: Bool)
+    async throws
+  {
+    let shop = try Shop { $0.waitsForConnectivity = waits }
+    shop.mock.route("/started") { _ in .text("ok").header("Set-Cookie", "a=1") }
+    let cookies = Shared<[String?]>([])
+    for _ in 0..<2 { try await Started(cookies: cookies).on(shop.server).run() }
+    #expect(cookies.withLock { $0 } == [nil, "a=1"])
+  }
 }

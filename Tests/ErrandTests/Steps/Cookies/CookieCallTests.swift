@@ -23,21 +23,6 @@ import Testing
     #expect(stub.server.cookieJar?.cookies.map(\.name) == ["a", "b"])
   }
 
-  private struct Started: ServerGETTask {
-    let cookies: Shared<[String?]>
-    var path: String { "started" }
-    func didStart(_ request: HTTPRequest) async { cookies.withLock { $0.append(request.headers[.cookie]) } }
-  }
-
-  @Test(arguments: [true, false]) func `didStart sees the cookies of the jar, whatever else is configured`(waits: Bool)
-    async throws
-  {
-    let stub = StubServer(Self.sets("a=1")) { $0.waitsForConnectivity = waits }
-    let cookies = Shared<[String?]>([])
-    for _ in 0..<2 { try await Started(cookies: cookies).on(stub.server).run() }
-    #expect(cookies.withLock { $0 } == [nil, "a=1"])
-  }
-
   @Test func `every server has a jar of its own, unless servers share one`() async throws {
     let (one, two) = (StubServer(Self.sets("a=1")), StubServer(.status(.ok)))
     try await PlainTask().on(one.server).run()
