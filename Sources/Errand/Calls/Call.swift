@@ -48,7 +48,7 @@ final class Call: Sendable {
       log: snapshot.configuration.log, context: plan.context, isHidden: !plan.recordingStyle.contains(.url),
       isInternal: plan.isUnseen,
       span: CallSpan.here(snapshot.traceSampling, manager.random))
-    rules = CallRules(plan, snapshot, delivery, trace)
+    rules = CallRules.of(plan, snapshot, delivery, trace)
     self.plan = plan
     #if DEBUG
       TaskSpelling.tell(plan.task, log: snapshot.configuration.log)

@@ -13,14 +13,16 @@ struct CallRules: Sendable {
   /// The authentication of its requests; `nil` without one.
   let authentication: Authentication?
 
-  init(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: Delivery, _ trace: CallTrace) {
-    hedging = Self.hedging(plan, snapshot, delivery)
-    coalesces =
-      snapshot.configuration.coalescesRequests && delivery.isShareable && plan.keepsToServer && plan.progress == nil
-    caching = Caching(plan, snapshot)
-    connectivity = Self.connectivity(plan, snapshot)
-    progress = Self.progress(plan, snapshot.tellsProgress ? trace : nil)
-    authentication = Self.authentication(plan, snapshot)
+  // Not an initializer, which would copy the plan and the snapshot: every call comes here.
+  static func of(
+    _ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: Delivery, _ trace: CallTrace
+  ) -> CallRules {
+    CallRules(
+      hedging: hedging(plan, snapshot, delivery),
+      coalesces: snapshot.configuration.coalescesRequests && delivery.isShareable && plan.keepsToServer
+        && plan.progress == nil,
+      caching: Caching.of(plan, snapshot), connectivity: connectivity(plan, snapshot),
+      progress: progress(plan, snapshot.tellsProgress ? trace : nil), authentication: authentication(plan, snapshot))
   }
 
   private static func hedging(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: Delivery) -> Hedging {

@@ -10,17 +10,17 @@ struct Caching: Sendable {
 
 extension Caching {
   /// The cache of a call; `nil` if it has none.
-  init?(_ plan: TaskPlan, _ snapshot: ServerSnapshot) {
-    let policy = Self.cachePolicy(plan, snapshot)
+  static func of(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> Caching? {
+    let policy = cachePolicy(plan, snapshot)
     if let store = snapshot.configuration.cache, let credentials = snapshot.credentials {
-      self.init(store: store, policy: policy, credentials: credentials)
-    } else if plan.preloaded != nil || policy.sendsNothing {
+      return Caching(store: store, policy: policy, credentials: credentials)
+    }
+    if plan.preloaded != nil || policy.sendsNothing {
       // Neither needs a store: a preloaded response is in its file, and a call that wants nothing sent finds nothing.
       let credentials = CacheCredentials(snapshot.configuration.redaction)
-      self.init(store: MemoryCache(byteLimit: 0), policy: policy, credentials: credentials)
-    } else {
-      return nil
+      return Caching(store: MemoryCache(byteLimit: 0), policy: policy, credentials: credentials)
     }
+    return nil
   }
 
   private static func cachePolicy(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> CachePolicy {

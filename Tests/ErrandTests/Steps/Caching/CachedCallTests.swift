@@ -24,7 +24,7 @@ import Testing
       #expect(!response.headers.contains(.cacheStatus))
     }
     #expect(stub.requests.count == 2)
-    #expect(Caching(GetWidget().on(stub.server).plan, stub.server.snapshot) == nil)
+    #expect(Caching.of(GetWidget().on(stub.server).plan, stub.server.snapshot) == nil)
   }
 
   @Test func `a stale response is validated, and the caller sees the header of both`() async throws {
