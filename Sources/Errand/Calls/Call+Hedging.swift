@@ -76,7 +76,7 @@ extension Call {
   ) async -> AttemptResult {
     do {
       try await waitOutPauses()
-      if !plan.isUnseen { await plan.task.willRetry(after: .zero, attempts: trace.flightRecord.attempts) }
+      if tellsHooks { await plan.task.willRetry(after: .zero, attempts: trace.flightRecord.attempts) }
       trace.note(.hedgeSent(number))
       let (request, attempt) = (try await again(), Attempt(number, of: self))
       let result = await make(attempt, request)

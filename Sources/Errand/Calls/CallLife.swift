@@ -1,7 +1,7 @@
 /// The life of a call. A value: it decides, and its owner acts outside the lock.
 struct CallLife {
   enum Cause {
-    /// The caller, or somebody else who holds the manager or a handle, cancelled the call.
+    /// The caller, the manager or a handle cancelled the call.
     case cancelled
     /// The deadline passed in this phase.
     case deadline(TaskError.Phase)
@@ -18,7 +18,7 @@ struct CallLife {
 
   private var state = State.running(nil)
 
-  /// The reason for a cancellation; `nil` if there was none.
+  /// The reason for the cancellation; `nil` for a call that was not cancelled.
   var cause: Cause? {
     switch state {
     case .cancelled(let cause): cause
@@ -59,7 +59,7 @@ struct CallLife {
     return true
   }
 
-  /// Ends the call. Returns whether it had not ended before, and what it held, which is to be released outside the lock.
+  /// Ends the call. Returns whether this is its first end, and what it held. The owner releases that outside the lock.
   mutating func end() -> (isFirst: Bool, held: (any Cancellable)?) {
     defer { state = .ended(cause) }
     switch state {

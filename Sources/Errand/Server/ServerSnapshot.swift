@@ -123,13 +123,6 @@ package final class ServerSnapshot: Sendable {
     return plan.addedQuery.isEmpty ? url : try base.adding(plan.addedQuery, to: url)
   }
 
-  /// The URL for a plan whose task states none of its own: its path and query below the remote, with the plan's additions.
-  func defaultURL(of plan: TaskPlan) throws -> URL {
-    if let linked = plan.linkedURL { return linked.url }
-    let url = try url(path: plan.task.plannedPath, query: plan.task.plannedQuery)
-    return plan.addedQuery.isEmpty ? url : try base.adding(plan.addedQuery, to: url)
-  }
-
   /// A URL with more in its query.
   func adding(_ query: HTTPQuery, to url: URL) throws -> URL { try base.adding(query, to: url) }
 
