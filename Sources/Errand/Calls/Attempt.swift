@@ -5,8 +5,8 @@ import ErrandFoundation
 /// It ends once: when its body is collected, or for a stream when the caller has read or released the body.
 final class Attempt: Sendable {
   let call: Call
-  let number: Int
   let state: Lock<State>
+  private let onSent: (@Sendable () -> Void)?
 
   struct State {
     var record: AttemptRecord
@@ -18,8 +18,6 @@ final class Attempt: Sendable {
     var spent = Duration.zero
     /// True once it had a slot.
     var isUnderWay = false
-    /// The one that waits for a request of it to be on its way.
-    var starter: Waiter<Void>?
     /// The number of its requests that may have reached a server, one a hop.
     var sent = 0
     /// The reason why a 206 or 304 does not answer its request.
@@ -48,12 +46,28 @@ final class Attempt: Sendable {
     }
   }
 
-  init(_ number: Int, of call: Call) {
+  init(of call: Call) {
     self.call = call
-    self.number = number
+    onSent = nil
+    let number = call.nextAttempt()
     let start = call.trace.note(.attemptStarted(number))
     state = Lock(State(record: AttemptRecord(number: number), start: start))
   }
+
+  /// An exchange of a race.
+  init(_ call: Call, _ state: State, onSent: (@Sendable () -> Void)? = nil) {
+    self.call = call
+    self.state = Lock(state)
+    self.onSent = onSent
+  }
+
+  var number: Int { state.withLock { $0.record.number } }
+
+  /// Whether a request of it may have reached a server.
+  var wasSent: Bool { state.withLock { $0.sent > 0 } }
+
+  /// The time at which it got its slot, counted from the start of the call.
+  var startTime: Duration { state.withLock { $0.start } }
 
   // MARK: 8. Admission
 
@@ -113,17 +127,17 @@ final class Attempt: Sendable {
   private func begin(at host: Origin, after queued: Duration?) {
     let gateChanges = call.plan.control?.gate.changes ?? 0
     let start = call.trace.elapsed
-    let (isFirstHop, starter) = state.withLock { state in
-      defer { (state.isUnderWay, state.starter) = (true, nil) }
+    let isFirstHop = state.withLock { state in
+      defer { state.isUnderWay = true }
       state.gateChanges = gateChanges
       state.sent += 1
       state.start = start
       state.hasToldPhases = false
       state.hopStart = nil
       state.record.queued += queued ?? .zero
-      return (!state.isUnderWay, state.starter)
+      return !state.isUnderWay
     }
-    starter?.resume()
+    onSent?()
     if number == 1, isFirstHop, !call.plan.isRepetition { call.manager.retries.earn(for: host) }
     guard let queued else { return }
     call.noteWait(of: number, queued)
@@ -176,8 +190,7 @@ final class Attempt: Sendable {
     call.limitStreams(of: &request)
     let mayRepeat = request.body.isReplayable && request.isRepeatable(call.plan.idempotency)
     if request.options.mayRepeat != mayRepeat { request.options.mayRepeat = mayRepeat }
-    // It loses the race to the one beside it that has sent such a request.
-    if !mayRepeat, !call.state.withLock({ $0.maySendOnceOnly(by: number) }) { throw CancellationError() }
+    if !mayRepeat { call.state.withLock { $0.hasSentOnceOnly = true } }
     // A stream lasts as long as its reader takes: its deadline is the call's alone.
     if let remaining = call.remaining {
       guard remaining > .zero else { throw call.expired(.waiting) }
@@ -223,6 +236,15 @@ final class Attempt: Sendable {
     }
   }
 
+  /// Ends the attempt with a response that is not used.
+  func end(with response: HTTPResponse) {
+    let body = response.body
+    end(response.status, response.version, body.timings, failure: body.failure.map(reason)) {
+      call.noteAttempt($0, Outcome(call, response), at: $1)
+    }
+    body.cancel()
+  }
+
   /// Ends the attempt with an error, after its response where one came.
   func failed(_ error: any Error, _ outcome: Outcome? = nil) -> AttemptResult {
     var error = judged(TaskError.ofTransfer(error))
@@ -240,7 +262,6 @@ final class Attempt: Sendable {
     let error = TaskError.ofTransfer(error)
     if call.isShown, !isDeadline(error) { call.noteFailure(reason(error), of: number) }
     guard let error = error as? TaskError, error.isSurelyNotSent else { return }
-    call.state.withLock { $0.sentNothing(by: number) }
     state.withLock { state in
       state.saysNothingSent = true
       if hadSlot { state.sent -= 1 }
@@ -295,21 +316,18 @@ final class Attempt: Sendable {
     failure: String? = nil, _ errorType: String? = nil, show: (AttemptRecord, Duration) -> Void
   ) {
     let now = time ?? call.trace.elapsed
-    let (record, starter) = state.withLock { state -> (AttemptRecord?, Waiter<Void>?) in
-      guard !state.hasEnded else { return (nil, nil) }
-      defer { state.starter = nil }
+    let record = state.withLock { state -> AttemptRecord? in
+      guard !state.hasEnded else { return nil }
       state.hasEnded = true
       state.keep(at: now, status, version)
       if let timings { state.record.timings = timings }
       state.record.failure = failure
       state.record.errorType = errorType
-      return (state.record, state.starter)
+      return state.record
     }
-    if let record {
-      if call.isShown { show(record, now) }
-      if call.trace.keepsNotes, let timings { keepPhases(timings, at: now) }
-      call.trace.note(.attemptEnded(number, record), at: now)
-    }
-    starter?.resume()
+    guard let record else { return }
+    if call.isShown { show(record, now) }
+    if call.trace.keepsNotes, let timings { keepPhases(timings, at: now) }
+    call.trace.note(.attemptEnded(record.number, record), at: now)
   }
 }

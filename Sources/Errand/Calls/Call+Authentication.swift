@@ -35,8 +35,7 @@ extension Call {
     let step = AuthenticationStep(
       source: { [self] in signIn(for: $0)?.source }, attempt: attempt,
       obstacle: { [self] in obstacle(toReplaying: $0, after: $1) },
-      spend: { [self] in spendReplay(of: $2, with: $0, version: $1) }, refuse: { [self] in noteRefusal($0) },
-      giveUp: { [self] in state.withLock { $0.hasNoToken = true } })
+      spend: { [self] in spendReplay(of: $2, with: $0, version: $1) }, refuse: { [self] in noteRefusal($0) })
     return [step]
   }
 

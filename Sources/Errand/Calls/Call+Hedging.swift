@@ -1,181 +1,139 @@
 extension Call {
   private enum HedgeEvent: Sendable {
     case delayOver
-    case ended(AttemptResult, number: Int)
+    case ended(Attempt, Result<HTTPResponse, any Error>)
   }
 
-  private var hedging: Hedging { rules.hedging }
-
-  /// True when another attempt may be made beside one at `request`.
-  @inline(__always)
+  /// Whether `request` is sent again on another connection if its response is slow.
   func mayHedge(_ request: HTTPRequest) -> Bool {
-    !hedging.isNone && request.body.isReplayable && request.isRepeatable(plan.idempotency)
+    !rules.hedging.isNone && request.body.isInMemory && request.isRepeatable(plan.idempotency)
   }
 
-  /// Runs an attempt and, where it takes long, others beside it.
+  /// Sends `request`, and the same request again each time that ``Hedging/delay`` passes without a response.
   ///
-  /// - Parameters:
-  ///   - first: The attempt.
-  ///   - number: Its number; afterwards that of the last.
-  ///   - request: Its request.
-  ///   - again: Makes that of another.
-  /// - Returns: The first result that will do, else that of the first attempt; everything else has ended.
-  func hedged(
-    _ first: Attempt, _ number: inout Int, _ request: HTTPRequest,
-    again: @escaping @Sendable () async throws -> HTTPRequest
-  ) async -> AttemptResult {
-    let firstNumber = number
-    let delay = hedging.delay
-    var race = HedgeRace(hedging)
-    var best = (result: AttemptResult.failure(CancellationError()), weight: -1)
-    state.withLock { $0.setRacing(true) }
-    defer { state.withLock { $0.setRacing(false) } }
-    return await withTaskGroup(of: HedgeEvent?.self) { group in
-      group.addTask(operation: racing(firstNumber) { await self.make(first, request) })
-      group.addTask { await self.delay() }
+  /// Returns the first acceptable response. Without one, the result of the first exchange counts. By then, all others have ended.
+  func hedged(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
+    let (sent, signal) = AsyncStream<Void>.makeStream()
+    let first = attempt.fork(onSent: { signal.finish() })
+    var exchanges = [first]
+    var race = HedgeRace(rules.hedging)
+    var winner: (attempt: Attempt, result: Result<HTTPResponse, any Error>)?
+    var fallback: Result<HTTPResponse, any Error> = .failure(CancellationError())
+    await withTaskGroup(of: HedgeEvent?.self) { group in
+      group.addTask { .ended(first, await first.result(of: request)) }
+      group.addTask { await self.hedgeDelay(after: sent) }
       while let event = await group.next() {
         switch event {
         case .delayOver:
-          // Once one was sent beside it, the first may have come to nothing.
-          let isUnderWay = first.wasSent || (number > firstNumber && first.hasEnded)
-          var payment: RetryPayment?
-          let action = race.delayOver(isUnderWay: isUnderWay) {
-            payment = hedgePayment(for: request)
-            return payment != nil
+          guard race.mayLaunch, let payment = hedgePayment(for: request) else { continue }
+          race.launched()
+          let hedge = attempt.fork(nextAttempt())
+          exchanges.append(hedge)
+          group.addTask {
+            let result = await hedge.result(of: request)
+            if hedge.wasSent { payment.use() }
+            return .ended(hedge, result)
           }
-          if action == .stop { continue }
-          // Without a delay there is nothing to look again after: the slot itself is waited for.
-          group.addTask { action == .wait && delay == .zero ? await self.begun(first) : await self.delay() }
-          if action == .wait { continue }
-          number += 1
-          group.addTask(
-            operation: racing(number) { [number, payment] in await self.hedge(number, payment, again) })
-        case .ended(let result, let number):
+          group.addTask { await self.hedgeDelay() }
+        case .ended(let exchange, let result):
           let action = race.ended(isAcceptable: isAcceptable(result), asksToWait: asksToWait(result))
-          let weight = weight(of: result, number, isFirst: number == firstNumber)
-          best.result.replace(with: result, if: action == .win || (action != .discard && weight > best.weight))
-          best.weight = max(best.weight, weight)
+          if action == .win { winner = (exchange, result) } else { exchange.endUnused(result) }
+          if exchange === first { fallback = result }
           if action == .win || action == .lose { group.cancelAll() }
         case nil: break
         }
       }
-      return best.result
     }
+    attempt.join(winner?.attempt ?? first, of: exchanges)
+    return try (winner?.result ?? fallback).get()
   }
 
-  /// The rank of a failure in a race. A cancelled call ranks highest, then the attempt that sent a once-only request, then the first
-  /// attempt, then any other. An attempt that the race cancelled ranks last.
-  private func weight(of result: AttemptResult, _ number: Int, isFirst: Bool) -> Int {
-    if case .failure(let error) = result, error is CancellationError { return Task.isCancelled || isCancelled ? 4 : 0 }
-    return state.withLock { $0.isSender(number) } ? 3 : isFirst ? 2 : 1
-  }
-
-  /// Makes another attempt, which was paid for. One of which nothing was sent costs the budget of its host nothing.
-  private func hedge(
-    _ number: Int, _ payment: RetryPayment?, _ again: @Sendable () async throws -> HTTPRequest
-  ) async -> AttemptResult {
+  /// Waits until another request may be sent: for the delay, and again after each pause of the call. `nil` if the race ends first.
+  private func hedgeDelay(after sent: AsyncStream<Void>? = nil) async -> HedgeEvent? {
+    if let sent { for await _ in sent {} }
     do {
-      try await waitOutPauses()
-      if tellsHooks { await plan.task.willRetry(after: .zero, attempts: trace.flightRecord.attempts) }
-      trace.note(.hedgeSent(number))
-      let (request, attempt) = (try await again(), Attempt(number, of: self))
-      let result = await make(attempt, request)
-      if attempt.wasSent { payment?.use() }
-      return result
-    } catch {
-      return .failure(error)
-    }
-  }
-
-  /// An attempt in a child task.
-  private func racing(
-    _ number: Int, _ attempt: @escaping @Sendable () async -> AttemptResult
-  ) -> @concurrent @Sendable () async -> HedgeEvent? {
-    { .ended(await attempt(), number: number) }
-  }
-
-  /// Waits until another attempt may be made, anew after a pause that it ends in; nil where the race is over before.
-  private func delay() async -> HedgeEvent? {
-    do {
-      try await manager.clock.sleep(for: hedging.delay)
-      try await waitOutPauses()
+      try await manager.clock.sleep(for: rules.hedging.delay)
+      while plan.control?.gate.isClosed == true {
+        try await holdWhilePaused()
+        try await manager.clock.sleep(for: rules.hedging.delay)
+      }
       return .delayOver
     } catch {
       return nil
     }
   }
 
-  /// Waits while the call is paused, and for another delay after each pause.
-  private func waitOutPauses() async throws {
-    while plan.control?.gate.isClosed == true {
-      try await holdWhilePaused()
-      try await manager.clock.sleep(for: hedging.delay)
-    }
-  }
-
-  /// Waits until an attempt has a slot for a request; nil where it, or the race, is over before.
-  private func begun(_ attempt: Attempt) async -> HedgeEvent? {
-    await attempt.waitUntilSent()
-    return Task.isCancelled || attempt.hasEnded ? nil : .delayOver
-  }
-
-  /// Pays for a hedge from its host's retry budget; nil where none may be sent. It is noted where the budget is used up, or where
-  /// steps have made the first request one that may not be sent twice.
+  /// Pays for a hedge from its host's retry budget. `nil` if the budget is used up or the host's circuit is not closed.
   private func hedgePayment(for request: HTTPRequest) -> RetryPayment? {
     guard !Task.isCancelled, let host = Origin(request.url) else { return nil }
     let breaker = snapshot.configuration.circuitBreaker
     if !breaker.isOff, manager.circuits.circuit(of: host) != .closed { return nil }
-    let obstacle = obstacleOfSteps
-    let payment = obstacle == nil ? manager.retries.pay(for: host) : nil
-    if payment == nil { trace.note(.retryRefused(reason: obstacle ?? Self.exhausted(host))) }
+    let payment = manager.retries.pay(for: host)
+    if payment == nil { trace.note(.retryRefused(reason: Self.exhausted(host))) }
     return payment
   }
 
-  /// True for a result that will do: any answer but one that might be better a moment later.
-  private func isAcceptable(_ result: AttemptResult) -> Bool {
-    guard case .success(let outcome) = result else { return false }
-    let status = outcome.response.status
-    return outcome.isSuccess || !(status.code >= 500 || RetryableStatuses.standard.contains(status))
+  /// Whether a result ends the race: a complete response, unless another one might be better.
+  private func isAcceptable(_ result: Result<HTTPResponse, any Error>) -> Bool {
+    guard case .success(let response) = result, response.body.failure == nil else { return false }
+    let status = response.status
+    return plan.acceptedStatuses.contains(status)
+      || !(status.code >= 500 || RetryableStatuses.standard.contains(status))
   }
 
-  /// True for an answer that asks for fewer requests (RFC 6585 §4, RFC 9110 §15.6.4), or for a wait (§10.2.3).
-  private func asksToWait(_ result: AttemptResult) -> Bool {
-    guard case .success(let outcome) = result else { return false }
-    let (status, headers) = (outcome.response.status, outcome.response.headers)
-    return status == .tooManyRequests || status == .serviceUnavailable || headers.contains(.retryAfter)
+  /// Whether a response asks for fewer requests (RFC 6585 §4, RFC 9110 §15.6.4) or for a wait (RFC 9110 §10.2.3).
+  private func asksToWait(_ result: Result<HTTPResponse, any Error>) -> Bool {
+    guard case .success(let response) = result else { return false }
+    let status = response.status
+    return status == .tooManyRequests || status == .serviceUnavailable || response.headers.contains(.retryAfter)
   }
 }
 
-// MARK: The wait for the attempt before
+// MARK: The exchanges of a race
 
 extension Attempt {
-  /// True where a request of it is on its way, or may have reached a server.
-  var wasSent: Bool { state.withLock { $0.sent > 0 } }
+  /// The first exchange of a race. It continues this attempt. `onSent` is called when its request is sent.
+  fileprivate func fork(onSent: @escaping @Sendable () -> Void) -> Attempt {
+    Attempt(call, forked(state.withLock { $0 }), onSent: onSent)
+  }
 
-  /// True once it has its result.
-  var hasEnded: Bool { state.withLock { $0.hasEnded } }
+  /// A hedge, with its own number.
+  fileprivate func fork(_ number: Int) -> Attempt {
+    call.trace.note(.hedgeSent(number))
+    var hedge = forked(state.withLock { $0 })
+    hedge.start = call.trace.note(.attemptStarted(number))
+    hedge.record = AttemptRecord(number: number)
+    return Attempt(call, hedge)
+  }
 
-  /// The time at which it got its slot, counted from the start of the call.
-  var startTime: Duration { state.withLock { $0.start } }
+  private func forked(_ state: State) -> State {
+    var state = state
+    (state.sent, state.saysNothingSent) = (0, false)
+    return state
+  }
 
-  /// Returns once a request of it is on its way, it has ended, or the surrounding Swift task is cancelled. One may wait.
-  func waitUntilSent() async {
-    await answer { waiter in
-      state.withLock { state -> Void? in
-        guard state.sent == 0, !state.hasEnded, !Task.isCancelled else { return () }
-        state.starter = waiter
-        return nil
-      }
-    } onCancel: {
-      wakeStarter()
+  /// Sends the request of this exchange.
+  fileprivate func result(of request: HTTPRequest) async -> Result<HTTPResponse, any Error> {
+    do { return .success(try await exchange(request)) } catch { return .failure(error) }
+  }
+
+  /// Ends an exchange whose result is not used.
+  fileprivate func endUnused(_ result: Result<HTTPResponse, any Error>) {
+    switch result {
+    case .success(let response): end(with: response)
+    case .failure(let error): _ = failed(error)
     }
   }
 
-  private func wakeStarter() {
-    let starter = state.withLock { state in
-      defer { state.starter = nil }
-      return state.starter
+  /// Continues as `chosen`, one of the exchanges of a race.
+  fileprivate func join(_ chosen: Attempt, of exchanges: [Attempt]) {
+    let states = exchanges.map { $0.state.withLock { $0 } }
+    let chosen = chosen.state.withLock { $0 }
+    state.withLock { state in
+      let (sent, saysNothingSent) = (state.sent, state.saysNothingSent)
+      state = chosen
+      state.sent = states.reduce(sent) { $0 + $1.sent }
+      state.saysNothingSent = saysNothingSent || states.contains { $0.saysNothingSent }
     }
-    starter?.resume()
   }
 }

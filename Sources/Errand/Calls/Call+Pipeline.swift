@@ -36,19 +36,16 @@ extension Call {
   /// 6. The attempt loop: sends until an attempt succeeds, or the policy, the deadline or the budget gives up.
   func attempts(_ first: HTTPRequest, built: HTTPRequest) async throws -> Outcome {
     var request = first
-    var number = state.withLock { $0.beginAttempts() }
+    state.withLock { $0.beginAttempts() }
     var payment: RetryPayment?  // for the attempt to come; it goes back where nothing is sent
     while true {
-      let attempt = Attempt(number, of: self)
-      let result =
-        mayHedge(request)
-        ? await hedged(attempt, &number, request) { try await self.rebuild(first, built: built) }
-        : await make(attempt, request)
+      let attempt = Attempt(of: self)
+      let result = await make(attempt, request)
       if let paid = payment, attempt.wasSent {
         paid.use()
         payment = nil
       }
-      state.withLock { $0.noteAttempts(number, hasAnswer: result.isAnswer) }
+      if result.isAnswer { state.withLock { $0.wasPerhapsSent = true } }
       guard let error = mendable(result), let delay = try await retryDelay(after: error, result, of: request, &payment)
       else {
         let outcome = try result.get()
@@ -56,10 +53,8 @@ extension Call {
         state.withLock { $0.unasked = outcome.response.unasked }
         return outcome
       }
-      if result.isAnswer { state.withLock { $0.wasPerhapsSent = true } }
       result.discard()
       try await wait(delay, after: error)
-      number += 1
       request = try await rebuild(first, built: built)
     }
   }
@@ -89,7 +84,7 @@ extension Call {
   @inline(__always)
   func hop(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
     if request.options.answersDigest { return try await signedHop(request, of: attempt) }  // again after a challenge
-    return try await attempt.exchange(request)
+    return mayHedge(request) ? try await hedged(request, of: attempt) : try await attempt.exchange(request)
   }
 
   /// 8.–9. One hop of a request with a Digest credential: sent again after a challenge that is answered, within the time of the

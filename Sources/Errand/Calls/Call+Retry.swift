@@ -9,11 +9,10 @@ extension Call {
         outcome.response, redaction: snapshot.configuration.redaction,
         showsFields: plan.recordingStyle.contains(.headers))
     case .failure(let failure):
-      guard let failure = failure as? TaskError else { return nil }
+      guard let failure = failure as? TaskError, !failure.isTokenFailure else { return nil }
       error = failure
     }
-    // The refresh has had its own attempts.
-    return isCancelled || state.withLock({ $0.hasNoToken }) ? nil : error
+    return isCancelled ? nil : error
   }
 
   /// The delay before another attempt; nil where the failure stands: by the policy, then the request's repeatability, the deadline and

@@ -153,6 +153,9 @@ final class Call: Sendable {
     try checkSettings()
   }
 
+  /// The number of the next attempt, or of the next hedge.
+  func nextAttempt() -> Int { state.withLock { $0.nextAttempt() } }
+
   // MARK: Notes
 
   /// Notes the request that was built: steps and a cache may answer it, or fail, before an attempt sends it.

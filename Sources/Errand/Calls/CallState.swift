@@ -13,10 +13,8 @@ struct CallState {
   var shared: [[FlightRecord.Entry]] = []
   /// True when the server may have seen a request of the call.
   var wasPerhapsSent = false
-  /// True once a once-only request was sent, as a step may make it.
-  private(set) var hasSentOnceOnly = false
-  /// The race of attempts beside one another; nil where there is none.
-  private var race: Race?
+  /// Whether a request that may be sent only once was sent, as steps may make it.
+  var hasSentOnceOnly = false
   /// The method and the URL of the last request.
   var method: HTTPMethod?
   var url: URL?
@@ -33,8 +31,6 @@ struct CallState {
   private var lastAttempt = 0
   /// The closure that lets the machine sleep again.
   var release: (@Sendable () -> Void)?
-  /// True when there was no token to sign in with.
-  var hasNoToken = false
   /// True when the request says which version the call's file has.
   var hasCurrentFile = false
   /// The fields by which the call's file is chosen, where its version is kept.
@@ -44,46 +40,17 @@ struct CallState {
   /// The use of the cache; nil where there is none.
   var cacheRun: CacheRun?
 
-  /// Attempts beside one another, of which one may send a once-only request.
-  private struct Race {
-    /// The number of the one that has sent it.
-    var sender: Int?
-  }
-
   /// The method and the URL that people see: of the last request, or of the one that was never sent.
   var shown: (method: HTTPMethod?, url: URL?) { (method ?? built?.method, url ?? built?.url) }
 
-  /// Attempts are made beside one another from now on, or no longer.
-  mutating func setRacing(_ isRacing: Bool) { race = isRacing ? Race() : nil }
+  /// Begins the attempts, once for each time that a step around them sends the request.
+  mutating func beginAttempts() { (unasked, refusal) = (nil, nil) }
 
-  /// Begins the attempts, once more where a step around them sends the request again; returns the number of the first.
-  mutating func beginAttempts() -> Int {
-    (unasked, refusal, hasNoToken) = (nil, nil, false)
-    return lastAttempt + 1
+  /// The number of the next attempt.
+  mutating func nextAttempt() -> Int {
+    lastAttempt += 1
+    return lastAttempt
   }
-
-  /// Notes that attempts were made up to this one, and whether that has a response.
-  mutating func noteAttempts(_ number: Int, hasAnswer: Bool) {
-    lastAttempt = number
-    if hasAnswer { wasPerhapsSent = true }
-  }
-
-  /// True where a once-only request may be sent by the attempt of this number, which is noted: no attempt beside it has.
-  mutating func maySendOnceOnly(by number: Int) -> Bool {
-    hasSentOnceOnly = true
-    guard let race else { return true }
-    guard race.sender ?? number == number else { return false }
-    self.race?.sender = number
-    return true
-  }
-
-  /// The last request of an attempt surely did not reach the server: another may send it.
-  mutating func sentNothing(by number: Int) {
-    if race?.sender == number { race?.sender = nil }
-  }
-
-  /// True where the attempt of this number has sent what none beside it may send too.
-  func isSender(_ number: Int) -> Bool { race?.sender == number }
 
   /// Notes the header fields that a build of the request got from the server: none of them may leave its origin, whichever
   /// build a step sends.

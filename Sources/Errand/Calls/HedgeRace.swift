@@ -1,56 +1,40 @@
-/// A race of attempts at the same request: those in flight, and the end of the race; pure.
+/// A race of exchanges of the same request: how many run, and when the race is over; pure.
 struct HedgeRace {
-  /// The action when a delay is over.
-  enum DelayAction: Equatable {
-    /// Make another attempt, and look again after another delay.
-    case launch
-    /// Look again after another delay.
-    case wait
-    /// There will be no other attempt.
-    case stop
-  }
-
-  /// The action on the result of an attempt.
+  /// What to do with the result of an exchange.
   enum ResultAction: Equatable {
-    /// It wins: the others are of no use any more.
+    /// Return it. The others are no longer needed.
     case win
-    /// Keep it in case nothing better comes.
+    /// Wait for a better one.
     case keep
-    /// As `keep`, and nothing better will come.
+    /// Return the first exchange's result, because none was acceptable.
     case lose
-    /// Release it: another has won.
+    /// Ignore it, because another one has won.
     case discard
   }
 
   private let maximum: Int
-  private var launched = 0
+  private var hedges = 0
   private var running = 1
   private var isOver = false
-  /// True once the server has asked for a wait: no more are launched.
+  /// Whether the server has asked for a wait.
   private var isHeldBack = false
 
   init(_ hedging: Hedging) { maximum = hedging.maximum }
 
-  /// Notes the end of a delay; returns the action on it.
-  ///
-  /// - Parameters:
-  ///   - isUnderWay: Whether the first attempt is on its way; beside one that waits for its slot, or for a network, another would only wait
-  ///     too.
-  ///   - isAllowed: Whether another may be sent; asked last, for the answer may cost something.
-  mutating func delayOver(isUnderWay: Bool, isAllowed: () -> Bool) -> DelayAction {
-    guard !isOver, !isHeldBack, launched < maximum else { return .stop }
-    guard isUnderWay else { return .wait }
-    guard isAllowed() else { return .stop }
-    launched += 1
+  /// Whether another hedge may be sent.
+  var mayLaunch: Bool { !isOver && !isHeldBack && hedges < maximum }
+
+  /// Notes that a hedge was sent.
+  mutating func launched() {
+    hedges += 1
     running += 1
-    return .launch
   }
 
-  /// Notes the result of an attempt; returns the action on it.
+  /// Notes the result of an exchange.
   ///
   /// - Parameters:
-  ///   - isAcceptable: Whether it will do.
-  ///   - asksToWait: Whether it is an answer that asks for fewer requests.
+  ///   - isAcceptable: Whether the result ends the race.
+  ///   - asksToWait: Whether the server asks for fewer requests.
   mutating func ended(isAcceptable: Bool, asksToWait: Bool = false) -> ResultAction {
     running -= 1
     if asksToWait { isHeldBack = true }

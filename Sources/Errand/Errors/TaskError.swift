@@ -28,6 +28,7 @@ public struct TaskError: Error, Sendable {
     var payload: (any Sendable)?
     var call: (number: Int, request: String)?
     var isOfAnotherCall = false
+    var isTokenFailure = false
     var awaitedSource = false
     var proxyRenewal: CredentialRenewal?
   }
@@ -211,6 +212,12 @@ public struct TaskError: Error, Sendable {
   package var awaitedSource: Bool {
     get { box.details.awaitedSource }
     set { details.awaitedSource = newValue }
+  }
+
+  /// Whether no token could be obtained. Its source has already retried.
+  var isTokenFailure: Bool {
+    get { box.details.isTokenFailure }
+    set { details.isTokenFailure = newValue }
   }
 
   /// Asks the app for another credential than the one that the proxy has refused; `nil` if the app can't be asked.

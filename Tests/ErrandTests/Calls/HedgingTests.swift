@@ -89,7 +89,7 @@ import Testing
     await shop.clock.pass(.seconds(1), sleepers: 1)
     #expect(await eventually { shop.moments(containing: "206").count == 2 })
     gates[0].open()
-    #expect(await eventually { !shop.moments(containing: "attempt 1 ended").isEmpty })
+    #expect(await eventually { shop.manager.runningCount == 1 })
     gates[1].open()
     let result = await call.result
     if right == 1 {
@@ -201,15 +201,14 @@ import Testing
   }
 
   @Test func `a call that waits for its slot is not hedged`() async throws {
-    // The first ends between two looks at the second, which would be hedged where both came at once.
     let shop = make(slow: [.seconds(9), .zero], limits: ThrottleLimits(perHost: 1))
     let first = Task { try await shop.task().run() }
     await shop.clock.sleepers(count: 1)
     let second = Task { try await shop.task().hedged(after: .seconds(2)).run() }
     #expect(await eventually { shop.manager.waitingCount == 1 })
-    for _ in 0..<4 { await shop.clock.pass(.seconds(2), sleepers: 2) }
+    for _ in 0..<4 { await shop.clock.pass(.seconds(2), sleepers: 1) }
     #expect(shop.manager.waitingCount == 1)
-    await shop.clock.pass(.seconds(1), sleepers: 2)
+    await shop.clock.pass(.seconds(1), sleepers: 1)
     _ = try await first.value
     _ = try await second.value
     #expect(shop.sentCount == 2)
@@ -282,47 +281,38 @@ import Testing
     }
   }
 
-  @Test(arguments: [HTTPStatus.ok, .serviceUnavailable])
-  func `what a step makes a once-only request is sent by one of the attempts beside one another`(status: HTTPStatus)
-    async throws
-  {
+  @Test func `does not hedge what a step has made a once-only request`() async throws {
     let payments = Shared(0)
     let shop = makePaying(payments) { _, request, clock in
       try await clock.sleep(for: .seconds(8))
-      return .status(status, for: request)
+      return .ok(request)
     }
-    let call = Task { try await shop.task().hedged(after: .seconds(2)).run() }
-    await shop.clock.pass(.seconds(2), sleepers: 2)
-    await shop.clock.pass(.seconds(4), sleepers: 3)
+    let call = Task { try await shop.task().hedged(after: .seconds(7)).run() }
+    await shop.clock.pass(.seconds(6), sleepers: 2)  // the token, and its hedge's delay
     #expect(await eventually { payments.withLock { $0 } == 1 })
-    await shop.clock.pass(.seconds(2), sleepers: 2)  // the token of the second
-    #expect(
-      await eventually { payments.withLock { $0 } == 2 || !shop.moments(containing: "attempt 2 ended").isEmpty })
-    await shop.clock.pass(.seconds(6))
-    shop.clock.advance(by: .seconds(100))  // nobody sleeps any more
-    if status == .ok {
-      #expect(try await call.value.status == .ok)
-    } else {
-      let error = await #expect(throws: TaskError.self) { try await call.value }
-      #expect(error?.status == status, "\(error.map { "\($0)" } ?? "")")
-    }
-    #expect(payments.withLock { $0 } == 1)
+    await shop.clock.pass(.seconds(8), sleepers: 1)
+    #expect(try await call.value.status == .ok)
+    #expect(payments.withLock { $0 } == 1 && shop.sentCount == 2)
     #expect(shop.manager.runningCount == 0 && shop.events.isBalanced)
   }
 
-  @Test func `a once-only request that was surely not sent is sent by the attempt beside`() async throws {
-    let payments = Shared(0)
-    let shop = makePaying(payments) { number, request, _ in
-      guard number == 1 else { return .ok(request) }
-      throw TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true)
+  @Test func `retries a failure although the token has expired while the hedge was sent`() async throws {
+    let tokens = NumberedTokens()
+    let shop = VirtualShop(configure: { $0.authentication = .custom(tokens) }) { number, request, clock in
+      if number == 1 { try await CallClock(clock).sleep(for: .seconds(200)) }
+      return .status(number < 3 ? .serviceUnavailable : .ok, for: request)
     }
-    let call = Task { try await shop.task().hedged(after: .seconds(3)).run() }
-    await shop.clock.pass(.seconds(3), sleepers: 2)
-    await shop.clock.pass(.seconds(3), sleepers: 3)
-    #expect(await eventually { !shop.moments(containing: "attempt 1 ended").isEmpty })
-    await shop.clock.pass(.seconds(3))
-    #expect(try await call.value.status == .ok)
-    #expect(payments.withLock { $0 } == 2 && shop.events.isBalanced)
+    tokens.end(1, at: shop.manager.dates.epoch.addingTimeInterval(100))
+    tokens.fail(TaskError(.badResponse, "no token", phase: .preparing))
+    let task = shop.task().hedged(after: .seconds(150)).retry(upTo: 2, after: .seconds(7))
+    let call = Task { try await task.run().status }
+    await shop.clock.pass(.seconds(150), sleepers: 2)
+    #expect(await eventually { !shop.moments(containing: "attempt 2 ended").isEmpty })
+    tokens.fail(nil)
+    await shop.clock.pass(.seconds(50), sleepers: 1)
+    #expect(await eventually { !shop.moments(containing: "to retry").isEmpty })
+    await shop.clock.pass(.seconds(7), sleepers: 1)
+    #expect(try await call.value == .ok)
   }
 
   @Test func `a hedge at once waits for the first to have its slot without keeping a processor busy`() async throws {

@@ -12,8 +12,6 @@ struct AuthenticationStep: PerAttemptStep {
   let spend: @Sendable (_ source: any CredentialSource, _ version: Int, _ request: HTTPRequest) -> String?
   /// Notes why a refused request is not sent again.
   let refuse: @Sendable (_ reason: String) -> Void
-  /// Notes that there is no token, which another attempt would not mend.
-  let giveUp: @Sendable () -> Void
 
   /// The most of a refused response's body that is kept while a token is waited for, in bytes.
   static let keptSize = 64 << 10
@@ -57,8 +55,8 @@ struct AuthenticationStep: PerAttemptStep {
   ) async throws -> SignedRequest? {
     do {
       return try await source.sign(request, refused: refused, for: attempt)
-    } catch {
-      if !(error is CancellationError) { giveUp() }  // one that was cancelled says nothing of the token
+    } catch var error as TaskError {
+      error.isTokenFailure = true
       throw error
     }
   }
