@@ -1,4 +1,4 @@
-/// The number of running calls as an async sequence, for a network activity indicator.
+/// The number of running calls as an async sequence. Use it to show network activity.
 ///
 ///     for await count in shop.manager.activity { indicator.isHidden = count == 0 }
 ///
@@ -51,7 +51,6 @@ extension TaskManager {
   public nonisolated var activity: NetworkActivity { NetworkActivity(calls) }
 }
 
-/// A source of call counts.
 protocol ActivitySource: AnyObject, Sendable {
   var count: Int { get }
 
@@ -95,7 +94,6 @@ final class ActivityWatch: Sendable {
   }
 }
 
-/// A collection of weakly held watches.
 struct ActivityWatches {
   private struct Entry {
     weak var watch: ActivityWatch?
@@ -134,7 +132,6 @@ final class ActivityRegistry: ActivitySource {
 
   private let state = Lock(State())
 
-  /// Adds the calls of a manager. Holds them weakly.
   func add(_ desk: CallDesk) {
     let watches = state.withLock { state in
       if state.threshold.isExceeded(by: state.desks.count) {

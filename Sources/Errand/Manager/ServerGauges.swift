@@ -92,8 +92,7 @@ public struct GaugeReadings: AsyncSequence, Sendable {
 
     fileprivate init(readings: GaugeReadings) { self.readings = readings }
 
-    /// Returns the next gauges that differ from the last, or `nil` if the server is released or the surrounding task is
-    /// cancelled.
+    /// Returns the next gauges that differ from the last; `nil` if the server is released or the task is cancelled.
     public mutating func next() async -> ServerGauges? {
       while !Task.isCancelled {
         if last != nil { do { try await readings.clock.sleep(for: readings.interval) } catch { return nil } }

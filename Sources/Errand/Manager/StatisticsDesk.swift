@@ -8,8 +8,7 @@ final class StatisticsDesk: Sendable {
   }
 
   private let entries = Lock<[ManagerStatistics.Key: Entry]>([:])
-  /// The maximum number of entries. Calls with further names are counted under their type, because names may be
-  /// generated.
+  /// The maximum number of entries, because names may be generated. Further names are counted under their type.
   static let most = 1000
 
   /// Records a call. Internal calls only add their retries and bytes.

@@ -2,8 +2,7 @@ public import ErrandFoundation
 
 /// Runs tasks: throttling, cancellation, recording and statistics.
 ///
-/// Every server has its own manager unless it is created with a shared one. Servers that share a manager also share its
-/// limits.
+/// Every server has its own manager, unless it is created with a shared one. Sharing a manager also shares its limits.
 public actor TaskManager {
   nonisolated let admission: AdmissionGate
   /// The limiter for streams. A call enters it before it asks for a slot.
@@ -51,7 +50,7 @@ public actor TaskManager {
   /// The limits on running and waiting attempts.
   public nonisolated var limits: ThrottleLimits { admission.limits }
 
-  /// Sets new limits, effective immediately. Raised limits start waiting attempts; lowered ones don't stop running
+  /// Sets new limits, effective immediately. Raised limits start waiting attempts; lowered ones stop no running
   /// attempts.
   public func setLimits(_ limits: ThrottleLimits) {
     streams.setLimits(limits.ofStreams)
@@ -90,13 +89,11 @@ public actor TaskManager {
   @discardableResult
   public func cancelAll() -> Int { calls.cancel { !($0.task is TokenTask) } }
 
-  /// Cancels the calls and transfers with this tag, which throw `CancellationError`. Returns the number of cancelled
-  /// calls.
+  /// Cancels the calls and transfers with this tag, which throw `CancellationError`. Returns their number.
   @discardableResult
   public func cancel(tag: String) -> Int { calls.cancel { $0.taskTag == tag } }
 
-  /// Cancels the calls and transfers of this task type, which throw `CancellationError`. Returns the number of
-  /// cancelled calls.
+  /// Cancels the calls and transfers of this task type, which throw `CancellationError`. Returns their number.
   @discardableResult
   public func cancel<Described: ServerTask>(type: Described.Type) -> Int {
     calls.cancel { $0.task is Described && !$0.isUnseen }
@@ -131,8 +128,7 @@ public actor TaskManager {
 
   // MARK: Recording
 
-  /// Starts recording every call as a numbered, redacted text file with all its attempts, and keeps an index in
-  /// `index.json`.
+  /// Starts recording every call as a numbered, redacted text file with all its attempts, indexed in `index.json`.
   ///
   /// Numbers follow the order in which calls end. Several sessions and processes can record to the same folder at once.
   /// Calls neither wait for the recording nor fail because of it: a full or missing disk is logged once.

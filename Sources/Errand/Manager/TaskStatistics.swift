@@ -40,7 +40,7 @@ public struct TaskStatistics: Sendable, CustomStringConvertible {
     if other.lastRun > lastRun { (lastRun, lastDuration) = (other.lastRun, other.lastDuration) }
   }
 
-  /// One line with the name, calls, failures, bytes and duration.
+  /// The name, calls, failures, bytes and duration, in one line.
   public var description: String {
     "\(task): \(count) calls, \(failures) failed, \(cancellations) cancelled, \(retries) retries, "
       + "\(bytesReceived) bytes down, \(bytesSent) up, \(duration.formattedSeconds)"
@@ -96,6 +96,6 @@ public struct ManagerStatistics: Sendable, CustomStringConvertible {
   /// The number of calls that have ended.
   public var count: Int { tasks.values.reduce(0) { $0 + $1.count } }
 
-  /// One line per entry, sorted by name.
+  /// The entries sorted by name, one per line.
   public var description: String { sorted().map(\.description).joined(separator: "\n") }
 }

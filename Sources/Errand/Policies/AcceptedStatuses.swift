@@ -18,9 +18,7 @@ public struct AcceptedStatuses: Sendable, ExpressibleByArrayLiteral {
   /// Accepts 2xx and 304. If ``ServerConfiguration/reportBadHTTPStatusAsError`` is off, other statuses are returned
   /// instead of thrown. They still don't count as success: they are retried as usual and don't replace a file.
   public static let inherited = AcceptedStatuses(returnsOthers: false)
-  /// Accepts 2xx and 304. Other statuses are returned instead of thrown, whatever
-  /// ``ServerConfiguration/reportBadHTTPStatusAsError`` says. They still don't count as success: they are retried as
-  /// usual and don't replace a file.
+  /// Like ``inherited``, but returns other statuses whatever ``ServerConfiguration/reportBadHTTPStatusAsError`` says.
   public static let returningOthers = AcceptedStatuses(returnsOthers: true)
   /// Accepts every status.
   public static let all = AcceptedStatuses { _ in true }

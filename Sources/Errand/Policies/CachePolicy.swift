@@ -38,12 +38,12 @@ public struct CachePolicy: Sendable, Hashable {
     return policy
   }()
 
-  /// Ignores the stored response and stores the new one. Sends `Cache-Control: no-cache` and `Pragma: no-cache` unless
-  /// the task sets those fields.
+  /// Ignores the stored response and stores the new one.
+  /// Sends `Cache-Control: no-cache` and `Pragma: no-cache` unless the task sets those fields.
   public static let reload = CachePolicy(.reload)
 
-  /// Uses the stored response, whatever its age, and sends nothing. If none is stored, the call throws ``TaskError``
-  /// with code `.notCached`.
+  /// Uses the stored response, whatever its age, and sends nothing.
+  /// Throws ``TaskError`` with code `.notCached` if none is stored.
   public static let cacheOnly = CachePolicy(.cacheOnly)
 
   /// Uses the stored response, whatever its age. If none is stored, sends the request.

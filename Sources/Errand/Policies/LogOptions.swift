@@ -13,11 +13,11 @@ public struct LogOptions: OptionSet, Sendable, Hashable {
   /// The parts as a bit mask.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// The URL, and the reason of a failure, which may contain the URL. Without this option, the task's name is logged
+  /// The URL, and the reason of a failure, which may contain it. Without this option, the task's name is logged
   /// instead.
   public static let url = LogOptions(rawValue: 1)
-  /// The status, or that the call failed or was cancelled. Also the number of attempts, if a successful call needed
-  /// several.
+  /// The status, or that the call failed or was cancelled.
+  /// Includes the number of attempts if a successful call needed several.
   public static let status = LogOptions(rawValue: 2)
   /// The duration of the call.
   public static let time = LogOptions(rawValue: 4)
@@ -47,9 +47,8 @@ public struct LogOptions: OptionSet, Sendable, Hashable {
     return style
   }
 
-  // MARK: The text
+  // MARK: Formatting
 
-  /// Returns the log lines for a call recorded with at most ``recordingStyle``.
   func text(of call: RecordedCall) -> String {
     guard hasDetails else { return line(of: call) }
     var lines = [line(of: call)]

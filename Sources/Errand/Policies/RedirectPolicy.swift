@@ -4,8 +4,7 @@
 ///     let response = try await GetWidget(id: 7).redirects(.refuse).accepting(.all).run()
 ///
 /// If a redirect is not followed, it is the response, and the call fails unless its status is accepted. The call also
-/// fails if a redirect can't be followed safely: from https to http, in a loop, or with a body that can only be read
-/// once.
+/// fails if a redirect is unsafe: from https to http, in a loop, or with a body that can only be read once.
 public struct RedirectPolicy: Sendable {
   /// Decides whether to follow a redirect.
   ///
@@ -40,7 +39,6 @@ public struct RedirectPolicy: Sendable {
     }
   }
 
-  /// The default maximum, as in browsers.
   static let usualMaximum = 20
 
   /// The server's policy.

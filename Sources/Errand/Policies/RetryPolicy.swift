@@ -26,8 +26,8 @@ public struct RetryPolicy: Sendable {
     public let random: Double
   }
 
-  /// The maximum number of attempts, including the first and hedges. The last retry can have additional hedges, see
-  /// ``Hedging``. Defaults to 3.
+  /// The maximum number of attempts, including the first and hedges. Defaults to 3.
+  /// The last retry can have additional hedges, see ``Hedging``.
   public var maximumAttempts = 3
   /// The statuses that are retried.
   public var statuses = RetryableStatuses.standard

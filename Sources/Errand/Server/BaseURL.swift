@@ -8,7 +8,6 @@ struct BaseURL: Sendable {
   private let base: String?
   /// The remote's query, added to every URL.
   private let ownQuery: String?
-  /// Whether the base is a valid absolute URL.
   private let isSound: Bool
   let origin: Origin?
 
@@ -91,7 +90,6 @@ struct BaseURL: Sendable {
     return begins("http://") || begins("https://")
   }
 
-  /// Inserts `query` before the URL's own query.
   private static func inserting(_ query: String, in text: String) -> String {
     let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     return parts[0] + "?" + query + (parts.count == 2 && !parts[1].isEmpty ? "&" + parts[1] : "")

@@ -8,7 +8,6 @@ struct LaunchSwitches {
   var logStyle: LogStyle?
   /// `ERRAND_RECORD=DIR`.
   var recordings: URL?
-  /// Invalid values, to be logged.
   var problems: [String] = []
 
   init(_ environment: [String: String]) {

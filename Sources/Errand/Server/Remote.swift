@@ -11,8 +11,7 @@ public import ErrandFoundation
 public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The URL as passed in. A malformed one is reported by the first call, with the remote's name.
   public let address: String
-  /// The name shown in messages and used in environment variables. Defaults to the host, or to the address if it has no
-  /// host.
+  /// The name shown in messages and used in environment variables. Defaults to the host, or else the address.
   public let name: String
   /// A shorter name. Defaults to ``name``.
   public let shortName: String
@@ -46,10 +45,8 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
     return (parts.first.map { String($0) } ?? "", query)
   }
 
-  /// The fragment, including the `#`.
   var fragment: String? { address.firstIndex(of: "#").map { String(address[$0...]) } }
 
-  /// Whether the address contains a user, possibly with a password.
   private var hasUser: Bool {
     guard let scheme = parts.base.firstRange(of: "://") else { return false }
     return parts.base[scheme.upperBound...].prefix { $0 != "/" && $0 != "\\" }.contains("@")

@@ -59,7 +59,6 @@ public actor Server {
     state.withLock { $0 = changed }
   }
 
-  /// Returns a snapshot of the configuration and logs its errors.
   private static func snapshot(of configuration: ServerConfiguration) -> ServerSnapshot {
     let snapshot = ServerSnapshot(configuration)
     snapshot.logProblems()
@@ -69,8 +68,7 @@ public actor Server {
   /// The base URL of paths.
   public nonisolated var remote: Remote { configuration.remote }
 
-  /// Replaces the remote. Throws ``TaskError`` with code `.badURL` if it has a user or a fragment, and then changes
-  /// nothing.
+  /// Replaces the remote. Throws ``TaskError`` with code `.badURL`, changing nothing, if it has a user or a fragment.
   public func setRemote(_ remote: Remote) throws {
     try update { try $0.setRemote(remote) }
   }
@@ -93,7 +91,6 @@ public actor Server {
   nonisolated func uses(_ snapshot: ServerSnapshot) -> Bool { state.withLock { $0 === snapshot } }
 }
 
-/// The server of tasks that don't select one.
 enum ServerDefault {
   /// The default server of the surrounding Swift task.
   @TaskLocal static var scoped: Server?
@@ -110,7 +107,6 @@ enum ServerDefault {
     }
   }
 
-  /// Creates a server without making it the default.
   static func leavingDefault(_ make: () -> Server) -> Server { $isMakingPlaceholder.withValue(true, operation: make) }
 
   static var current: Server { scoped ?? first.withLock { $0 } ?? placeholder }

@@ -6,9 +6,9 @@ public import ErrandFoundation
 ///
 /// A call takes a snapshot when it begins, so later changes don't affect it.
 public struct ServerConfiguration: Sendable {
-  // MARK: Where
+  // MARK: Destination
 
-  /// The base URL of paths. A remote with a user or a fragment fails every call that uses it; ``setRemote(_:)`` throws
+  /// The base URL of paths. One with a user or a fragment fails every call that uses it; ``setRemote(_:)`` throws
   /// instead.
   public var remote: Remote = .none
   /// Whether every call fails immediately.
@@ -29,7 +29,7 @@ public struct ServerConfiguration: Sendable {
   /// Pinned public keys, checked in addition to the certificate chain.
   public var pins = PublicKeyPins()
 
-  // MARK: What
+  // MARK: Content
 
   /// Header fields of every request; a task's own override them. Defaults to `Accept: */*`.
   public var standardHeaders: HTTPHeaders = [.accept: "*/*"]
@@ -45,8 +45,7 @@ public struct ServerConfiguration: Sendable {
   public var defaultEncoder: any BodyEncoder = ServerConfiguration.sortingEncoder
   /// The decoder for payloads. Defaults to JSON.
   public var defaultDecoder: any PayloadDecoder = JSONDecoder()
-  /// Decoders by the media type of the response. Other media types use ``defaultDecoder``. A task's own decoder
-  /// overrides them.
+  /// Decoders by the media type of the response; others use ``defaultDecoder``. A task's own decoder overrides them.
   public var decoders: [MediaType: any PayloadDecoder] = [:]
   /// The path of payloads inside response bodies, such as `"data"`. Defaults to the whole body.
   ///
@@ -67,11 +66,11 @@ public struct ServerConfiguration: Sendable {
   public var reportBadHTTPStatusAsError = true
   /// The maximum number of bytes of an error response body kept in ``TaskError``. Defaults to 1 MiB.
   public var maximumErrorBodySize = 1 << 20 { didSet { maximumErrorBodySize = max(0, maximumErrorBodySize) } }
-  /// The maximum size, in bytes, of a decompressed body in memory. Defaults to 256 MiB. Files and streams have no
-  /// limit.
+  /// The maximum size, in bytes, of a decompressed body in memory; files and streams have no limit. Defaults to 256
+  /// MiB.
   public var maximumBodySize = 256 << 20 { didSet { maximumBodySize = max(0, maximumBodySize) } }
 
-  // MARK: How
+  // MARK: Timeouts and policies
 
   /// The time limit for one attempt; `.unlimited` sets none. Defaults to 30 seconds.
   ///
@@ -88,8 +87,7 @@ public struct ServerConfiguration: Sendable {
   public var hedging = Hedging.none
   /// The policy for redirects.
   public var redirectPolicy = RedirectPolicy.follow
-  /// The cookies that requests send, and the store for cookies that responses set. By default, each server has its own
-  /// jar in memory.
+  /// The cookies to send, and the store for received ones. By default, each server has its own jar in memory.
   public var cookiePolicy = CookiePolicy.perServer
   /// Whether concurrent calls share one request if it is the same, its method is safe and the bodies are in memory.
   public var coalescesRequests = false
@@ -101,10 +99,9 @@ public struct ServerConfiguration: Sendable {
   public var allowsExpensiveNetworkAccess = true
   /// Whether networks in low-data mode can be used.
   public var allowsConstrainedNetworkAccess = true
-  /// Whether calls wait for a network if nothing can be reached. ``reachability`` then decides when to retry, for up to
-  /// ``connectivityTimeout``.
+  /// Whether a call that can't reach anything waits for a network, for up to ``connectivityTimeout``.
   public var waitsForConnectivity = false
-  /// Detects when the network is available again.
+  /// Detects when the network is available again, for ``waitsForConnectivity``.
   public var reachability: any Reachability = PollingReachability()
   /// The time limit for waiting for a network, over all attempts of a call. Defaults to 60 seconds.
   public var connectivityTimeout: Duration = .seconds(60)
@@ -120,8 +117,7 @@ public struct ServerConfiguration: Sendable {
   /// Verifies the head of a response with an accepted status, after the task's own verification. An error it throws
   /// fails the call before anything except cookies is stored.
   public var verify: (@Sendable (_ task: any ServerTask, _ response: HTTPResponse) throws -> Void)?
-  /// Called with the final response, after the task's own postflight and before the call ends. An error it throws fails
-  /// the call.
+  /// Called with the final response, after the task's own postflight. An error it throws fails the call.
   public var postflight: (@Sendable (_ task: any ServerTask, _ response: HTTPResponse) async throws -> Void)?
 
   /// Called when a call begins; the closure it returns is called when the call has ended. Use it to keep the app awake
@@ -132,15 +128,13 @@ public struct ServerConfiguration: Sendable {
 
   /// The observers of every call.
   public var observers: [any TaskObserver] = []
-  /// Whether requests to the remote's origin and to trusted origins carry the trace of their call; see
-  /// ``TraceContext``.
+  /// Whether requests to the remote's and to trusted origins carry the call's trace; see ``TraceContext``.
   public var propagatesTraces = true
   /// The recorders of every call, which receive it once it has ended.
   public var recorders: [any CallRecorder] = []
   /// The events of every call that are written to ``log``.
   public var logStyle = LogStyle.none
-  /// The parts of every call that are written to ``log`` once it has ended. A call's own options override them. None by
-  /// default.
+  /// The parts of every call that are logged once it has ended. A call's own options override them. None by default.
   public var logOptions: LogOptions = []
   /// Whether every exchange is echoed to ``log``, unless the task overrides it.
   public var echoesTasks = false
@@ -153,18 +147,17 @@ public struct ServerConfiguration: Sendable {
   public var log = TextSink.standardError
   /// Hides secrets in logs, recordings, errors and all other readable output.
   public var redaction = Redaction.standard
-  /// The maximum size, in bytes, of response bodies in echoes and recordings. A placeholder replaces larger ones.
-  /// Defaults to 10 MiB.
+  /// The maximum size, in bytes, of response bodies in echoes and recordings. Defaults to 10 MiB.
+  /// A placeholder replaces larger bodies.
   public var maxLoggedDownloadSize = 10 << 20
-  /// The maximum size, in bytes, of request bodies in echoes and recordings. A placeholder replaces larger ones.
-  /// Defaults to 4 KiB.
+  /// The maximum size, in bytes, of request bodies in echoes and recordings. Defaults to 4 KiB.
+  /// A placeholder replaces larger bodies.
   public var maxLoggedUploadSize = 4 << 10
 
   /// Creates the default settings.
   public init() {}
 
-  /// Replaces the remote. Throws ``TaskError`` with code `.badURL` if it has a user or a fragment, and then changes
-  /// nothing.
+  /// Replaces the remote. Throws ``TaskError`` with code `.badURL`, changing nothing, if it has a user or a fragment.
   public mutating func setRemote(_ remote: Remote) throws {
     if let problem = remote.problem { throw problem }
     self.remote = remote
@@ -193,8 +186,7 @@ public struct ServerConfiguration: Sendable {
     return encoder
   }()
 
-  /// The default `User-Agent`, such as `AppName/1.0 Errand/0.1 (Linux)`. The app's name comes from the main bundle or
-  /// the executable.
+  /// The default `User-Agent`, such as `AppName/1.0 Errand/0.1 (Linux)`, named after the main bundle or the executable.
   public static let defaultUserAgent: String = {
     let (name, version) = program
     return userAgent(of: name, version: version)
@@ -230,26 +222,26 @@ public struct ServerConfiguration: Sendable {
 }
 
 extension ServerConfiguration {
-  /// Adds a per-call step before (outside) the step with the given name. Throws ``TaskError`` with code `.unknownStep`
-  /// if no step has that name.
+  /// Adds a per-call step before (outside) another one. Throws ``TaskError`` with code `.unknownStep` if `name` is
+  /// unknown.
   public mutating func addStep(_ step: any PerCallStep, before name: String) throws {
     perCallSteps.insert(step, at: try Self.index(of: name, in: perCallSteps))
   }
 
-  /// Adds a per-call step after (inside) the step with the given name. Throws ``TaskError`` with code `.unknownStep` if
-  /// no step has that name.
+  /// Adds a per-call step after (inside) another one. Throws ``TaskError`` with code `.unknownStep` if `name` is
+  /// unknown.
   public mutating func addStep(_ step: any PerCallStep, after name: String) throws {
     perCallSteps.insert(step, at: try Self.index(of: name, in: perCallSteps) + 1)
   }
 
-  /// Adds a per-attempt step before (outside) the step with the given name. Throws ``TaskError`` with code
-  /// `.unknownStep` if no step has that name.
+  /// Adds a per-attempt step before (outside) another one. Throws ``TaskError`` with code `.unknownStep` if `name` is
+  /// unknown.
   public mutating func addStep(_ step: any PerAttemptStep, before name: String) throws {
     perAttemptSteps.insert(step, at: try Self.index(of: name, in: perAttemptSteps))
   }
 
-  /// Adds a per-attempt step after (inside) the step with the given name. Throws ``TaskError`` with code `.unknownStep`
-  /// if no step has that name.
+  /// Adds a per-attempt step after (inside) another one. Throws ``TaskError`` with code `.unknownStep` if `name` is
+  /// unknown.
   public mutating func addStep(_ step: any PerAttemptStep, after name: String) throws {
     perAttemptSteps.insert(step, at: try Self.index(of: name, in: perAttemptSteps) + 1)
   }

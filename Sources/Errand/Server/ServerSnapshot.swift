@@ -16,9 +16,7 @@ package final class ServerSnapshot: Sendable {
   let headers: HTTPHeaders
   /// The limits of calls that set none.
   let timeouts: Timeouts
-  /// The transfer options shared by all calls.
   let options: TransferOptions
-  /// The transfer options of requests that can be repeated.
   let repeatableOptions: TransferOptions
   private let trustedOrigins: Set<Origin>
   /// Whether the server has header fields or cookies that are sent only to its remote.
@@ -66,13 +64,11 @@ package final class ServerSnapshot: Sendable {
     configuration.log.write("every call below the remote will fail: \(problem)")
   }
 
-  /// Returns the remote's origin if the URL is below the remote.
   func origin(of url: URL) -> Origin? { base.origin(of: url) }
 
   /// Header fields that reveal nothing about the user and are sent to any origin.
   static let publicHeaders: Set<HTTPHeaderName> = [.accept, .acceptLanguage, .userAgent]
 
-  /// The server's header fields for a task. Computed fields override standard ones.
   func standardHeaders(for task: any ServerTask) async throws -> HTTPHeaders {
     guard let compute = configuration.computedHeaders else { return headers }
     var result = headers
@@ -80,8 +76,7 @@ package final class ServerSnapshot: Sendable {
     return result
   }
 
-  /// The server's header fields for a request to `url`. Only public fields are sent to an origin that is neither the
-  /// remote's nor trusted.
+  /// The server's header fields for a request to `url`; only public ones unless the origin is the remote's or trusted.
   func headers(for task: any ServerTask, at url: URL) async throws -> HTTPHeaders {
     let headers = try await standardHeaders(for: task)
     guard !isHome(url) else { return headers }
@@ -102,12 +97,10 @@ package final class ServerSnapshot: Sendable {
     return url
   }
 
-  /// The URL of the plan's task, with the plan's additions.
   package static func url(of plan: TaskPlan) async throws -> URL {
     try await plan.server.snapshot.url(of: plan)
   }
 
-  /// The URL of the plan's task, with the plan's additions.
   package func url(of plan: TaskPlan) async throws -> URL {
     if let linked = plan.linkedURL { return linked.url }
     let url = try await statedURL(of: plan.task)
@@ -141,7 +134,6 @@ package final class ServerSnapshot: Sendable {
     return try override.snapshot.url(path: path, query: query)
   }
 
-  /// The snapshot to use for a server while a call computes its task's URL.
   private struct Override: Sendable {
     let server: ObjectIdentifier
     let snapshot: ServerSnapshot

@@ -1,6 +1,5 @@
 extension Timeouts {
-  /// The limits of a call with both bodies in memory. The task's limits take precedence over the server's, and
-  /// `timeout` limits an attempt.
+  /// The limits of a call with bodies in memory: the task's override the server's, and `timeout` limits an attempt.
   static func ofAttempts(_ timeout: Duration, _ limits: Timeouts, _ configuration: ServerConfiguration) -> Timeouts {
     var merged = limits.orElse(configuration.timeouts)
     if timeout != .inherited {

@@ -193,8 +193,7 @@ public struct EndpointDefaults: Sendable {
 
 /// A task for a URL, without declaring a type: `try await URLTask(url).download()`.
 ///
-/// It runs on ``Server/default`` unless ``ServerTask/on(_:)`` selects another server. It uses that server's settings
-/// but not its remote.
+/// It runs on ``Server/default``, or the server set by ``ServerTask/on(_:)``, but does not use that server's remote.
 public struct URLTask: PayloadDownloadingTask, UploadingTask {
   /// The body of the response.
   public typealias DownloadPayload = Data

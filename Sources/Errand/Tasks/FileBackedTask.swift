@@ -18,7 +18,7 @@ public enum DownloadCondition: Sendable, Hashable {
 ///     try await catalogue.refresh()                 // 304: the file stays as it is
 ///     let data = try await catalogue.contents()     // the file's, if the server can't be reached
 public protocol FileBackedTask: ServerTask {
-  /// The file.
+  /// The file that stores the response body.
   var file: URL { get }
 }
 

@@ -41,7 +41,7 @@ extension ServerTask {
 
   /// Requests a part of the body: `.range(.first(1024))`, `.range(ByteRange(0..<100))`.
   ///
-  /// The call fails if the response has another part, or the whole body. A ``stream()`` accepts both; its reader checks
+  /// The call fails if the response has another part, or the whole body. A ``stream()`` accepts both: check its
   /// ``HTTPResponse/contentRange``.
   public func range(_ range: ByteRange) -> Modified<Unmodified> {
     modified {
@@ -63,8 +63,7 @@ extension ServerTask {
   }
 
   /// Sends the request again, concurrently with the first attempt, if no response arrives within `delay`; up to
-  /// `maximum` times, which are not retries. Ignored for files and streams, because two attempts can't write to the
-  /// same one.
+  /// `maximum` times, which are not retries. Ignored for files and streams: two attempts can't write to the same one.
   public func hedged(after delay: Duration, maximum: Int = 1) -> Modified<Unmodified> {
     modified { $0.hedging = .after(delay, maximum: maximum) }
   }
@@ -132,8 +131,7 @@ extension ServerTask {
   public func recording(_ style: RecordingStyle) -> Modified<Unmodified> { modified { $0.recordingStyle = style } }
 
   /// Reports progress: first of the request body, then of the response body. `tell` is called at most 20 times a second
-  /// and at the end of each body. Progress restarts with each attempt. The code that reads the body waits for `tell` to
-  /// return.
+  /// and at the end of each body. Progress restarts with each attempt. Reading of the body waits for `tell`.
   ///
   ///     try await Export().progress { bar.show($0.fraction) }.download(to: file)
   public func progress(_ tell: @escaping @Sendable (TransferProgress) -> Void) -> Modified<Unmodified> {
@@ -154,7 +152,6 @@ extension ServerTask {
   /// Sets the decoder.
   public func decoder(_ decoder: any PayloadDecoder) -> Modified<Unmodified> { modified { $0.decoder = decoder } }
 
-  /// Sets the path of the payload inside the response body: `.payloadPath("data")`, `.payloadPath(["data", "items"])`,
-  /// `.whole`.
+  /// Sets the path of the payload inside the response body: `"data"`, `["data", "items"]` or `.whole`.
   public func payloadPath(_ path: PayloadPath) -> Modified<Unmodified> { modified { $0.payloadPath = path } }
 }

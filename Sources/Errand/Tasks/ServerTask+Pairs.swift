@@ -1,7 +1,6 @@
 public import ErrandFoundation
 
-// Queries and header fields as pairs, and as optionals of pairs. Tuples can't conform to protocols, so each type needs
-// its own implementation.
+// Queries and header fields as (optional) pairs. Tuples can't conform to protocols, so each type needs an overload.
 
 // MARK: Query
 

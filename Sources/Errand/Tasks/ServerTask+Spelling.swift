@@ -39,8 +39,8 @@ extension ServerTask where TaskQuery == HTTPQuery? {
 }
 
 extension ServerTask where TaskQuery: Encodable {
-  /// The items of the value, as encoded by ``HTTPQuery/init(encoding:_:)``. Uses the style of the task's
-  /// ``FormEncoder``, if it has one.
+  /// The items of the value, encoded as in ``HTTPQuery/init(encoding:_:)`` in the style of the task's ``FormEncoder``,
+  /// if any.
   public var plannedQuery: HTTPQuery {
     get throws(TaskError) {
       let style = (plannedEncoder as? FormEncoder)?.style ?? FormStyle()
@@ -234,7 +234,7 @@ extension TaskError {
   }
 }
 
-// MARK: Packing
+// MARK: Compression
 
 extension ServerTask where TaskGZipThreshold == Int? {
   /// The server's by default.

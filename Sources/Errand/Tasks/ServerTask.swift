@@ -37,25 +37,25 @@ public protocol ServerTask: Sendable {
   /// ``ServerConfiguration/errorPayload``.
   associatedtype ErrorPayload: Decodable & Sendable = Never
 
-  // MARK: Where
+  // MARK: Destination
 
   /// The server that receives the request. Defaults to ``Server/default``.
   var server: Server { get }
   /// The path relative to the server's remote, such as `widgets/7`. Empty by default. A path that is a complete URL
   /// replaces the remote. Segments (`["widgets", name]`) are percent-encoded, so a value is always exactly one segment.
   var path: TaskPath { get }
-  /// The items added to the URL's query: an ``HTTPQuery``, a dictionary, pairs, or any `Encodable` value with keys.
-  /// Empty by default.
+  /// The items added to the URL's query. Empty by default.
+  /// Can be an ``HTTPQuery``, a dictionary, pairs, or any `Encodable` value with keys.
   var query: TaskQuery { get }
   /// The complete URL. Defaults to the server's remote with ``path`` and ``query``.
   var url: URL { get async throws }
 
-  // MARK: What
+  // MARK: Content
 
   /// The method. Defaults to `.automatic`: GET without a body, POST with one.
   var httpMethod: HTTPMethod { get }
-  /// The header fields, which override those of the server: an ``HTTPHeaders``, a dictionary, pairs, or any `Encodable`
-  /// value with keys. Empty by default.
+  /// The header fields, which override those of the server. Empty by default.
+  /// Can be an ``HTTPHeaders``, a dictionary, pairs, or any `Encodable` value with keys.
   var headers: TaskHeaders { get }
   /// Names and values sent in the body or the query, depending on the method. None by default.
   /// POST, PUT, PATCH, QUERY and unknown methods send them in the body, encoded like a payload, unless the task has its
@@ -74,7 +74,7 @@ public protocol ServerTask: Sendable {
   /// Defaults to the server's ``ServerConfiguration/gzipUploadThreshold``, which is also used for `nil`.
   var gzipUploadThreshold: TaskGZipThreshold { get }
 
-  // MARK: How
+  // MARK: Timeouts and policies
 
   /// The time limit for one attempt. Defaults to the server's ``ServerConfiguration/defaultTimeout``, which is also
   /// used for `nil`. If a body is read from or written to a file or a stream, this limits the time until the response
@@ -90,7 +90,7 @@ public protocol ServerTask: Sendable {
   var priority: CallPriority { get }
   /// The serial queue in which the task runs. Defaults to `.none`.
   var serialQueue: SerialQueue { get }
-  /// The policy for sending a slow request again, concurrently with the first. Defaults to the server's
+  /// The policy for sending a slow request again, concurrently. Defaults to the server's
   /// ``ServerConfiguration/hedging``.
   var hedging: Hedging { get }
   /// The policy for redirects. Defaults to the server's ``ServerConfiguration/redirectPolicy``.
@@ -100,7 +100,7 @@ public protocol ServerTask: Sendable {
   var addressPolicy: AddressPolicy { get }
   /// The authentication of requests. Defaults to the server's ``ServerConfiguration/authentication``.
   var authentication: Authentication { get }
-  /// The cookies that requests send, and the store for cookies that responses set. Defaults to the server's
+  /// The cookies to send, and the store for received ones. Defaults to the server's
   /// ``ServerConfiguration/cookiePolicy``.
   var cookiePolicy: CookiePolicy { get }
   /// How the task uses the server's cache. Defaults to the server's ``ServerConfiguration/cachePolicy``.
@@ -127,7 +127,7 @@ public protocol ServerTask: Sendable {
   // hook's Swift task is cancelled, and the call ends once the hook returns. `didFail` and `didComplete` run in a
   // cancelled task if the call was cancelled from outside, and in an uncancelled one if its deadline passed.
 
-  /// Called first, before the request is built. Called once per call, even if the call is already cancelled. The call's
+  /// Called first, before the request is built. Called once per call, even if it is already cancelled. The call's
   /// deadline is already running.
   func willStart() async
   /// Called before the first attempt, once the request is built and both preflights have run. Called at most once per
@@ -136,11 +136,11 @@ public protocol ServerTask: Sendable {
   /// Called before every attempt except the first, with the results of the earlier ones. Called once per retry, before
   /// the wait of `delay`, and once per hedged request, which is sent at once.
   func willRetry(after delay: Duration, attempts: [AttemptRecord]) async
-  /// Called last if the call failed, with a `CancellationError` if it was cancelled. Called once per call, unless
-  /// ``didComplete(with:)`` is called.
+  /// Called last if the call failed, with a `CancellationError` if it was cancelled. Called once per call, instead of
+  /// ``didComplete(with:)``.
   func didFail(with error: any Error) async
   /// Called last if the call succeeded and can no longer fail. For a stream: when its body ended or was released.
-  /// Called once per call, unless ``didFail(with:)`` is called.
+  /// Called once per call, instead of ``didFail(with:)``.
   func didComplete(with response: HTTPResponse) async
   /// Called for every attempt, before the server's preflight. It can change the request, or throw to fail the call.
   func preflight(_ request: inout HTTPRequest) async throws
@@ -153,7 +153,7 @@ public protocol ServerTask: Sendable {
   /// ``didComplete(with:)`` follows. Not called for streams, whose reader sees the end of the body.
   func postflight(response: HTTPResponse) async throws
 
-  // MARK: Not to be implemented
+  // MARK: Implemented by Errand
 
   /// ``path`` as a string. Do not implement it.
   var plannedPath: String { get throws(TaskError) }

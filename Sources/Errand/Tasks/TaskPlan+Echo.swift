@@ -1,8 +1,7 @@
 import ErrandFoundation
 
 extension TaskPlan {
-  /// A description for calls without a request yet: the task's name, or the redacted method and path of an unnamed
-  /// endpoint or `URLTask`.
+  /// A description before there is a request: the task's name, or the redacted method and path of an unnamed endpoint.
   func describedTask(_ redaction: Redaction) -> String {
     guard name == nil, TaskSpelling.isOurs(task), let words = (task as? any CustomStringConvertible)?.description else {
       return taskName
@@ -10,8 +9,8 @@ extension TaskPlan {
     return redaction(text: words).shortened
   }
 
-  /// Whether any of the patterns matches the task: `*`, its name, its type with or without generic arguments, the host,
-  /// or a path such as `/widgets/*`.
+  /// Whether any of the patterns matches: `*`, the task's name, its type (generic arguments optional), the host, or a
+  /// path such as `/widgets/*`.
   func isMeant(by words: Set<String>) -> Bool {
     let (name, type) = (taskName, TypeName.of(type(of: task)))
     if ["*", name, type, String(type.prefix { $0 != "<" })].contains(where: words.contains) { return true }

@@ -2,8 +2,7 @@ import ErrandFoundation
 
 /// All settings of a task as one value, read once when a call begins.
 ///
-/// Modifiers change this value but not the task: hooks, names, statistics and recordings still use the task as
-/// declared.
+/// Modifiers only change this value: hooks, names, statistics and recordings still use the task as declared.
 public struct TaskPlan: Sendable {
   /// The task as declared.
   public internal(set) var task: any ServerTask
@@ -23,8 +22,7 @@ public struct TaskPlan: Sendable {
   public var decoder: any PayloadDecoder
   /// The path of the payload inside the response body.
   public var payloadPath: PayloadPath
-  /// The time limit for one attempt. If a body is read from or written to a file or a stream, it limits the time until
-  /// the response head arrives and the idle time.
+  /// The time limit for one attempt; see ``ServerTask/timeout``.
   public var timeout: Duration
   /// The other time limits. A limit that is `nil` is inherited from the server.
   public var timeouts: Timeouts
@@ -36,7 +34,7 @@ public struct TaskPlan: Sendable {
   public var priority: CallPriority
   /// The serial queue in which the call runs.
   public var serialQueue: SerialQueue
-  /// The policy for sending a slow request again, concurrently with the first.
+  /// The policy for sending a slow request again, concurrently.
   public var hedging: Hedging
   /// The policy for redirects.
   public var redirectPolicy: RedirectPolicy
@@ -44,7 +42,7 @@ public struct TaskPlan: Sendable {
   public var addressPolicy: AddressPolicy
   /// The authentication of requests.
   public var authentication: Authentication
-  /// The cookies that requests send, and the store for cookies that responses set.
+  /// The cookies to send, and the store for received ones.
   public var cookiePolicy: CookiePolicy
   /// How the call uses the server's cache.
   public var cachePolicy: CachePolicy
@@ -64,11 +62,9 @@ public struct TaskPlan: Sendable {
   public var recordingStyle: RecordingStyle
   /// The parts of the call that are logged; `nil` uses the server's.
   public var logOptions: LogOptions?
-  /// Whether the request is sent without the task's body, because only the response head is needed.
   var omitsBody = false
   /// Whether the destination file stays if the server has no newer version.
   var keepsCurrentFile = false
-  /// The file for ``ServerTask/preloaded(from:)``.
   var preloaded: URL?
   /// The minimum size, in bytes, of bodies that are compressed with gzip; `nil` uses the server's.
   public var gzipUploadThreshold: Int?
@@ -155,7 +151,6 @@ public struct TaskPlan: Sendable {
     server = present
   }
 
-  /// The task's retry policy, or the server's if it is inherited.
   func retryPolicy(under configuration: ServerConfiguration) -> RetryPolicy {
     retryPolicy.isInherited ? configuration.retryPolicy : retryPolicy
   }
@@ -170,7 +165,6 @@ public struct TaskPlan: Sendable {
     return plan
   }
 
-  /// Whether the task sets any time limit.
   var hasLimits: Bool { timeout != .inherited || timeouts != Timeouts() }
 
   /// The tag used to cancel calls together.

@@ -2,8 +2,7 @@ import ErrandFoundation
 
 /// Property names from other libraries, such as `params`.
 ///
-/// The app may use such a property for something else, so it is only reported if the request lacks the corresponding
-/// part.
+/// An app may use such a property for something else, so it is only reported if the request lacks that part.
 extension TaskSpelling {
   private enum Purpose: String {
     case body = "uploadPayload of a PayloadUploadingTask"

@@ -143,8 +143,8 @@ package enum TaskSpelling {
     }?.key
   }
 
-  /// Whether the type has keys. Only dictionaries count for `headers`, because a property named `header` is often
-  /// something else.
+  /// Whether the type has keys. For `headers`, only dictionaries count: a property named `header` is often something
+  /// else.
   private static func isKeyed(_ type: Any.Type, for aspect: String) -> Bool {
     switch aspect {
     case "headers": "\(type)".hasPrefix("Dictionary<")
