@@ -9,7 +9,7 @@ import ErrandFoundation
 public struct ServerGauges: Sendable, Hashable {
   /// A snapshot for one origin.
   public struct Host: Sendable, Hashable {
-    /// The number of connections. Zero if the transport does not count them.
+    /// The connection counts; zero if the transport does not count connections.
     public internal(set) var connections = ConnectionCounts()
     /// The number of attempts that hold a slot.
     public internal(set) var running = 0
@@ -30,7 +30,7 @@ public struct ServerGauges: Sendable, Hashable {
   /// The origins with a connection, an attempt or a stream.
   public internal(set) var hosts: [Origin: Host] = [:]
 
-  /// The number of connections to all origins.
+  /// The connection counts of all origins.
   public var connections: ConnectionCounts {
     hosts.values.reduce(into: ConnectionCounts()) { sum, host in
       sum.add(host.connections)

@@ -50,8 +50,7 @@ public actor TaskManager {
   /// The limits on running and waiting attempts.
   public nonisolated var limits: ThrottleLimits { admission.limits }
 
-  /// Sets new limits, effective immediately. Raised limits start waiting attempts; lowered ones stop no running
-  /// attempts.
+  /// Sets new limits, effective immediately. Raised limits start waiting attempts; running attempts always continue.
   public func setLimits(_ limits: ThrottleLimits) {
     streams.setLimits(limits.ofStreams)
     admission.setLimits(limits)

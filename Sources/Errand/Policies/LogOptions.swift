@@ -5,7 +5,7 @@ import ErrandFoundation
 ///     await shop.update { $0.logOptions = .standard }  // GET https://shop.example/widgets/7 200 OK 0.031 s
 ///
 /// The method, URL, status and duration are on one line, followed by the other selected parts. Secrets are redacted,
-/// and bodies are cut at the size limits of echoes.
+/// and bodies have the size limits of echoes.
 public struct LogOptions: OptionSet, Sendable, Hashable {
   /// The parts as a bit mask.
   public let rawValue: Int
@@ -13,8 +13,7 @@ public struct LogOptions: OptionSet, Sendable, Hashable {
   /// The parts as a bit mask.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// The URL, and the reason of a failure, which may contain it. Without this option, the task's name is logged
-  /// instead.
+  /// The URL, and the reason of a failure, which may contain it. The task's name replaces a URL that is not logged.
   public static let url = LogOptions(rawValue: 1)
   /// The status, or that the call failed or was cancelled.
   /// Includes the number of attempts if a successful call needed several.

@@ -8,8 +8,7 @@ public import ErrandFoundation
 public struct ServerConfiguration: Sendable {
   // MARK: Destination
 
-  /// The base URL of paths. One with a user or a fragment fails every call that uses it; ``setRemote(_:)`` throws
-  /// instead.
+  /// The base URL of paths. One with a user or fragment fails every call below it; ``setRemote(_:)`` throws instead.
   public var remote: Remote = .none
   /// Whether every call fails immediately.
   public var disabled = false
@@ -66,8 +65,7 @@ public struct ServerConfiguration: Sendable {
   public var reportBadHTTPStatusAsError = true
   /// The maximum number of bytes of an error response body kept in ``TaskError``. Defaults to 1 MiB.
   public var maximumErrorBodySize = 1 << 20 { didSet { maximumErrorBodySize = max(0, maximumErrorBodySize) } }
-  /// The maximum size, in bytes, of a decompressed body in memory; files and streams have no limit. Defaults to 256
-  /// MiB.
+  /// The maximum size, in bytes, of a decompressed body in memory, not in files or streams. Defaults to 256 MiB.
   public var maximumBodySize = 256 << 20 { didSet { maximumBodySize = max(0, maximumBodySize) } }
 
   // MARK: Timeouts and policies
@@ -222,26 +220,26 @@ public struct ServerConfiguration: Sendable {
 }
 
 extension ServerConfiguration {
-  /// Adds a per-call step before (outside) another one. Throws ``TaskError`` with code `.unknownStep` if `name` is
-  /// unknown.
+  /// Adds a per-call step before (outside) the step called `name`.
+  /// Throws ``TaskError`` with code `.unknownStep` if there is no such step.
   public mutating func addStep(_ step: any PerCallStep, before name: String) throws {
     perCallSteps.insert(step, at: try Self.index(of: name, in: perCallSteps))
   }
 
-  /// Adds a per-call step after (inside) another one. Throws ``TaskError`` with code `.unknownStep` if `name` is
-  /// unknown.
+  /// Adds a per-call step after (inside) the step called `name`.
+  /// Throws ``TaskError`` with code `.unknownStep` if there is no such step.
   public mutating func addStep(_ step: any PerCallStep, after name: String) throws {
     perCallSteps.insert(step, at: try Self.index(of: name, in: perCallSteps) + 1)
   }
 
-  /// Adds a per-attempt step before (outside) another one. Throws ``TaskError`` with code `.unknownStep` if `name` is
-  /// unknown.
+  /// Adds a per-attempt step before (outside) the step called `name`.
+  /// Throws ``TaskError`` with code `.unknownStep` if there is no such step.
   public mutating func addStep(_ step: any PerAttemptStep, before name: String) throws {
     perAttemptSteps.insert(step, at: try Self.index(of: name, in: perAttemptSteps))
   }
 
-  /// Adds a per-attempt step after (inside) another one. Throws ``TaskError`` with code `.unknownStep` if `name` is
-  /// unknown.
+  /// Adds a per-attempt step after (inside) the step called `name`.
+  /// Throws ``TaskError`` with code `.unknownStep` if there is no such step.
   public mutating func addStep(_ step: any PerAttemptStep, after name: String) throws {
     perAttemptSteps.insert(step, at: try Self.index(of: name, in: perAttemptSteps) + 1)
   }

@@ -73,7 +73,7 @@ extension FileUploadingTask {
 
 /// A task that sends a multipart form (`multipart/form-data`).
 public protocol MultipartUploadingTask: UploadingTask {
-  /// The form. Read for every attempt.
+  /// The form, created for every attempt.
   var uploadForm: MultipartForm { get async throws }
 }
 
