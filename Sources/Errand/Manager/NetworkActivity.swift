@@ -1,9 +1,9 @@
-/// The number of calls in flight as it changes, for an indicator of network activity.
+/// The number of running calls as an async sequence. Use it to show network activity.
 ///
 ///     for await count in shop.manager.activity { indicator.isHidden = count == 0 }
 ///
-/// It begins with the present number and has no end. A reader that is slow gets the latest number and not those before it, so the
-/// last one that it gets is right. A call counts from its start to its end; a stream until its body was read or released.
+/// The sequence starts with the current number and never ends. A slow reader skips intermediate numbers but always
+/// receives the latest one. A call counts from its start to its end, a stream until its body is read or released.
 public struct NetworkActivity: AsyncSequence, Sendable {
   /// The number of calls.
   public typealias Element = Int
@@ -12,16 +12,16 @@ public struct NetworkActivity: AsyncSequence, Sendable {
 
   init(_ source: any ActivitySource) { self.source = source }
 
-  /// That of all managers of the process.
+  /// The activity of all managers in the process.
   public static let all = NetworkActivity(ActivityRegistry.all)
 
-  /// The number at this moment.
+  /// The current number.
   public var count: Int { source.count }
 
-  /// Begins to read.
+  /// Creates an iterator.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source) }
 
-  /// Reads the number.
+  /// Iterates over the numbers.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let source: any ActivitySource
     private let watch = ActivityWatch()
@@ -32,10 +32,10 @@ public struct NetworkActivity: AsyncSequence, Sendable {
       source.add(watch)
     }
 
-    /// The next number that differs from the last; nil when the surrounding task is cancelled.
+    /// Returns the next number that differs from the last, or `nil` if the surrounding task is cancelled.
     public mutating func next() async -> Int? {
       while await watch.change() {
-        // Read here and not where it changed: what is read last is the latest.
+        // Read the number here rather than when it changes, to get the latest one.
         let count = source.count
         guard count != last else { continue }
         last = count
@@ -47,22 +47,21 @@ public struct NetworkActivity: AsyncSequence, Sendable {
 }
 
 extension TaskManager {
-  /// The number of this manager's calls in flight, as it changes.
+  /// The number of this manager's running calls, as it changes.
   public nonisolated var activity: NetworkActivity { NetworkActivity(calls) }
 }
 
-/// Something whose number of calls can be watched.
 protocol ActivitySource: AnyObject, Sendable {
   var count: Int { get }
 
-  /// Notifies `watch` of every change from now on. Holds it weakly.
+  /// Notifies `watch` of every future change. Holds it weakly.
   func add(_ watch: ActivityWatch)
 }
 
-/// Tells one reader that the number has changed, not how often.
+/// Notifies one reader of changes. Several changes can be merged into one notification.
 final class ActivityWatch: Sendable {
   private struct State {
-    /// True where there is something that the reader has not seen, as there is in the beginning.
+    /// Whether there is a change that the reader has not seen. True initially.
     var hasChanged = true
     var reader: Waiter<Bool>?
   }
@@ -77,7 +76,7 @@ final class ActivityWatch: Sendable {
     reader?.resume(returning: true)
   }
 
-  /// Waits for a change since the last; false when the surrounding task is cancelled.
+  /// Waits for the next unseen change. Returns false if the surrounding task is cancelled.
   func change() async -> Bool {
     await answer { waiter in
       state.withLock { state -> Bool? in
@@ -95,7 +94,6 @@ final class ActivityWatch: Sendable {
   }
 }
 
-/// Watches, without holding them.
 struct ActivityWatches {
   private struct Entry {
     weak var watch: ActivityWatch?
@@ -110,7 +108,7 @@ struct ActivityWatches {
     entries.append(Entry(watch: watch))
   }
 
-  /// The watches that still exist; drops the others.
+  /// Returns the watches that still exist and removes the others.
   mutating func present() -> [ActivityWatch] {
     let present = entries.compactMap(\.watch)
     if present.count < entries.count { entries.removeAll { $0.watch == nil } }
@@ -118,7 +116,7 @@ struct ActivityWatches {
   }
 }
 
-/// The desks of all managers.
+/// The running calls of all managers in the process.
 final class ActivityRegistry: ActivitySource {
   private struct Entry {
     weak var desk: CallDesk?
@@ -134,7 +132,6 @@ final class ActivityRegistry: ActivitySource {
 
   private let state = Lock(State())
 
-  /// Adds a desk, for as long as it lives.
   func add(_ desk: CallDesk) {
     let watches = state.withLock { state in
       if state.threshold.isExceeded(by: state.desks.count) {
@@ -147,7 +144,6 @@ final class ActivityRegistry: ActivitySource {
     for watch in watches { desk.add(watch) }
   }
 
-  /// Those that live.
   var desks: [CallDesk] { state.withLock { $0.desks.compactMap(\.desk) } }
 
   var count: Int { desks.reduce(0) { $0 + $1.count } }

@@ -1,36 +1,36 @@
 import ErrandFoundation
 
-/// The connections and calls of a server, at one moment.
+/// A snapshot of a server's connections and calls.
 ///
 ///     let gauges = await shop.gauges()
 ///     print(gauges.connections.idle, gauges.waiting)
 ///
-/// Calls, attempts and streams are those of the server's manager: of all servers that share it.
+/// Calls, attempts and streams are counted for the server's manager, so they include all servers that share it.
 public struct ServerGauges: Sendable, Hashable {
-  /// The same for one origin.
+  /// A snapshot for one origin.
   public struct Host: Sendable, Hashable {
-    /// The connections; none where the transport does not count them.
+    /// The connection counts; zero if the transport does not count connections.
     public internal(set) var connections = ConnectionCounts()
-    /// The attempts that hold a slot.
+    /// The number of attempts that hold a slot.
     public internal(set) var running = 0
-    /// The attempts that wait for one, or for a stream.
+    /// The number of attempts that wait for a slot or a stream.
     public internal(set) var waiting = 0
-    /// The bodies that callers read as they come.
+    /// The number of open streams.
     public internal(set) var streams = 0
   }
 
-  /// The calls under way, whatever they are doing.
+  /// The number of running calls, including those that wait.
   public internal(set) var calls = 0
-  /// The attempts that hold a slot.
+  /// The number of attempts that hold a slot.
   public internal(set) var running = 0
-  /// The attempts that wait for one, or for a stream.
+  /// The number of attempts that wait for a slot or a stream.
   public internal(set) var waiting = 0
-  /// The bodies that callers read as they come.
+  /// The number of open streams.
   public internal(set) var streams = 0
-  /// The origins that have a connection, an attempt or a stream.
+  /// The origins with a connection, an attempt or a stream.
   public internal(set) var hosts: [Origin: Host] = [:]
 
-  /// The connections to all of them.
+  /// The connection counts of all origins.
   public var connections: ConnectionCounts {
     hosts.values.reduce(into: ConnectionCounts()) { sum, host in
       sum.add(host.connections)
@@ -51,17 +51,17 @@ public struct ServerGauges: Sendable, Hashable {
 }
 
 extension Server {
-  /// The connections and calls as they are now.
+  /// Returns the current gauges.
   public nonisolated func gauges() async -> ServerGauges {
     ServerGauges(calls: manager.callCount, manager.throttle, await transport.connections())
   }
 
-  /// The gauges, read again and again.
+  /// Returns a sequence that reads the gauges repeatedly.
   ///
-  /// It does not hold the server, and ends with it.
+  /// The sequence does not retain the server and ends when the server is released.
   ///
-  /// - Parameter interval: The time between two readings, by the manager's clock; at least 10 ms.
-  /// - Returns: The present gauges, and then those that differ from the last.
+  /// - Parameter interval: The time between two readings, measured by the manager's clock; at least 10 ms.
+  /// - Returns: The current gauges, followed by every reading that differs from the last.
   public nonisolated func gauges(every interval: Duration) -> GaugeReadings {
     GaugeReadings(server: self, interval: interval)
   }
@@ -69,7 +69,7 @@ extension Server {
 
 /// The gauges of a server as they change; see ``Server/gauges(every:)``.
 public struct GaugeReadings: AsyncSequence, Sendable {
-  /// What was read.
+  /// A reading of the gauges.
   public typealias Element = ServerGauges
 
   private let clock: CallClock
@@ -82,20 +82,19 @@ public struct GaugeReadings: AsyncSequence, Sendable {
     self.server = server
   }
 
-  /// Begins to read.
+  /// Creates an iterator.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(readings: self) }
 
-  /// Reads the gauges.
+  /// Iterates over the readings.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let readings: GaugeReadings
     private var last: ServerGauges?
 
     fileprivate init(readings: GaugeReadings) { self.readings = readings }
 
-    /// The next gauges that differ from the last; nil when the server is gone, or the surrounding task is cancelled.
+    /// Returns the next gauges that differ from the last; `nil` if the server is released or the task is cancelled.
     public mutating func next() async -> ServerGauges? {
       while !Task.isCancelled {
-        // Cancelled: the loop ends.
         if last != nil { do { try await readings.clock.sleep(for: readings.interval) } catch { return nil } }
         guard let gauges = await readings.server?.gauges() else { return nil }
         guard gauges != last else { continue }

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Counts the calls of a manager: one entry a type of task, and one a name that tasks were given, however many calls there are.
+/// Collects a manager's statistics, with one entry per task type and per name.
 final class StatisticsDesk: Sendable {
   private struct Entry {
     let type: Any.Type
@@ -8,16 +8,16 @@ final class StatisticsDesk: Sendable {
   }
 
   private let entries = Lock<[ManagerStatistics.Key: Entry]>([:])
-  /// The most entries: a name may be made of anything. Calls under further names count for their types.
+  /// The maximum number of entries, because names may be generated. Further names are counted under their type.
   static let most = 1000
 
-  /// Counts a call; of one that another call made for itself only what it cost.
+  /// Records a call. Internal calls only add their retries and bytes.
   func note(_ outcome: CallOutcome, _ record: FlightRecord, bytesSent: Int, of plan: TaskPlan) {
     let (type, name, now) = (Swift.type(of: plan.task), plan.name, Date())
     entries.withLock { entries in
       var key = ManagerStatistics.Key(type: ObjectIdentifier(type), name: name)
       if name != nil, entries.count >= Self.most, entries[key] == nil { key.name = nil }
-      // The name of a type is made on demand: it costs more than all of this.
+      // The entry stores the type because computing its name costs more than recording a call.
       entries[key, default: Entry(type: type, statistics: TaskStatistics())]
         .statistics.add(plan.isUnseen ? nil : outcome, record, bytesSent: bytesSent, at: now)
     }

@@ -1,11 +1,11 @@
 public import ErrandFoundation
 
-/// The manager of running tasks: throttling, cancellation and recording to disk.
+/// Runs tasks: throttling, cancellation, recording and statistics.
 ///
-/// Every server has one of its own unless it is given one to share; limits are then shared too.
+/// Every server has its own manager, unless it is created with a shared one. Sharing a manager also shares its limits.
 public actor TaskManager {
   nonisolated let admission: AdmissionGate
-  /// The desk for calls that hand their body to the caller, before they ask for a slot.
+  /// The limiter for streams. A call enters it before it asks for a slot.
   nonisolated let streams: AdmissionGate
   nonisolated let calls = CallDesk()
   nonisolated let revalidations = RevalidationDesk()
@@ -19,13 +19,13 @@ public actor TaskManager {
   nonisolated let circuits: CircuitDesk
   private nonisolated let recorderBox = Lock<TaskRecorder?>(nil)
 
-  /// A manager with the given limits.
+  /// Creates a manager.
   ///
   /// - Parameters:
-  ///   - limits: How many attempts may be under way at once.
-  ///   - retryBudget: How many repetitions each host may be sent.
-  ///   - clock: By which calls wait and measure.
-  ///   - random: What jitter is drawn from.
+  ///   - limits: The limits on running and waiting attempts.
+  ///   - retryBudget: The limit on retries per host.
+  ///   - clock: The clock for waiting and measuring time.
+  ///   - random: The source of randomness for jitter.
   public init(
     limits: ThrottleLimits = ThrottleLimits(), retryBudget: RetryBudget = .standard, clock: CallClock = .continuous,
     random: CallRandom = .system
@@ -34,7 +34,7 @@ public actor TaskManager {
     ActivityRegistry.all.add(calls)
   }
 
-  /// A manager whose calls are no activity of the process's that people are shown.
+  /// Creates a manager whose calls are not counted in ``NetworkActivity/all``.
   init(uncounted limits: ThrottleLimits, _ retryBudget: RetryBudget, _ clock: CallClock, _ random: CallRandom) {
     admission = AdmissionGate(limits: limits, clock: clock)
     streams = AdmissionGate(limits: limits.ofStreams, clock: clock)
@@ -47,21 +47,21 @@ public actor TaskManager {
 
   // MARK: Throttling
 
-  /// The limits for attempts in flight.
+  /// The limits on running and waiting attempts.
   public nonisolated var limits: ThrottleLimits { admission.limits }
 
-  /// Sets other limits. They hold at once: raised ones start waiting attempts, lowered ones let running ones finish.
+  /// Sets new limits, effective immediately. Raised limits start waiting attempts; running attempts always continue.
   public func setLimits(_ limits: ThrottleLimits) {
     streams.setLimits(limits.ofStreams)
     admission.setLimits(limits)
   }
 
-  /// The attempts that run and those that wait, overall and by host.
+  /// The running and waiting attempts, in total and by host.
   public nonisolated var throttle: ThrottleSnapshot {
     admission.snapshot.adding(streams: streams.snapshot)
   }
 
-  /// The state of a host's circuit breaker; closed where there is none.
+  /// The state of a host's circuit breaker; closed if the host has none.
   public nonisolated func circuit(of host: Origin) -> CircuitBreaker.State { circuits.circuit(of: host) }
 
   /// The number of retries left in a host's budget.
@@ -70,36 +70,38 @@ public actor TaskManager {
   /// The number of attempts that hold a slot.
   public nonisolated var runningCount: Int { admission.running }
 
-  /// The number of attempts that wait for one, or for a stream.
+  /// The number of attempts that wait for a slot or a stream.
   public nonisolated var waitingCount: Int { admission.waiting + streams.waiting }
 
-  /// The number of calls under way, whatever they are doing.
+  /// The number of running calls, including those that wait.
   public nonisolated var callCount: Int { calls.count }
 
   // MARK: Cancellation
 
-  /// Cancels every call and transfer under way; each throws `CancellationError`. Returns how many there were, without those that calls
-  /// have made for themselves: shared requests, and validations afterwards.
+  /// Cancels all running calls and transfers, which throw `CancellationError`.
   ///
-  /// Token requests are not cancelled. One that no call waits for ends by itself, unless it spends a refresh token or a code: that one
-  /// completes, so that the sign-in is kept.
+  /// Token requests are not cancelled. One that no call waits for ends on its own, unless it spends a refresh token or
+  /// a code: it then completes, to keep the user signed in.
+  ///
+  /// - Returns: The number of cancelled calls, without internal ones such as shared requests and background
+  ///   revalidations.
   @discardableResult
   public func cancelAll() -> Int { calls.cancel { !($0.task is TokenTask) } }
 
-  /// Cancels the calls and transfers whose task has this tag; each throws `CancellationError`. Returns how many there were.
+  /// Cancels the calls and transfers with this tag, which throw `CancellationError`. Returns their number.
   @discardableResult
   public func cancel(tag: String) -> Int { calls.cancel { $0.taskTag == tag } }
 
-  /// Cancels the calls and transfers whose task is of this type; each throws `CancellationError`. Returns how many there were.
+  /// Cancels the calls and transfers of this task type, which throw `CancellationError`. Returns their number.
   @discardableResult
   public func cancel<Described: ServerTask>(type: Described.Type) -> Int {
     calls.cancel { $0.task is Described && !$0.isUnseen }
   }
 
-  /// Waits between two calls of a plan; cancelled with them.
+  /// Waits between two calls of a plan. Cancelling the plan's calls also cancels the wait.
   nonisolated func sleep(for time: Duration, in plan: TaskPlan) async throws {
     let state = Lock<(wait: Task<Void, any Error>?, isCancelled: Bool)>((nil, false))
-    // Before it begins: who sees that it waits can cancel it.
+    // Register before the wait begins, so that it can be cancelled as soon as it is visible.
     let work = calls.enter(
       CallDesk.Work(plan: plan) {
         let wait = state.withLock { state in
@@ -125,35 +127,34 @@ public actor TaskManager {
 
   // MARK: Recording
 
-  /// Records every call from now on as a numbered text file with all its attempts, redacted, and keeps an index of them,
-  /// `index.json`.
+  /// Starts recording every call as a numbered, redacted text file with all its attempts, indexed in `index.json`.
   ///
-  /// Numbers follow the order in which calls end. Other sessions, and other processes, may record to the same folder at
-  /// the same time. No call waits for its recording, and none fails with it: a disk that is full or goes away is logged
-  /// once. ``endTaskPathRecording()`` waits until all is written.
+  /// Numbers follow the order in which calls end. Several sessions and processes can record to the same folder at once.
+  /// Calls neither wait for the recording nor fail because of it: a full or missing disk is logged once.
+  /// ``endTaskPathRecording()`` waits until everything is written.
   ///
   /// - Parameters:
-  ///   - folder: Where to; made if it is not there, for this user alone. A folder of another user, or one that everybody
-  ///     may write to, is refused. A new folder below the temporary one unless given.
-  ///   - limits: How many recordings are kept, those included that are there already.
+  ///   - folder: The destination. Created if missing, accessible only to this user. Defaults to a new folder in the
+  ///     temporary directory. A folder of another user, or one that is writable by everybody, is rejected.
+  ///   - limits: The limits on stored recordings, including existing ones.
   /// - Returns: The folder.
-  /// - Throws: ``TaskError`` with code `.fileNotWritable` when the folder cannot be made or written to.
+  /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder can't be created or written to.
   @discardableResult
   public func recordTaskPath(to folder: URL? = nil, limits: RecordingLimits = RecordingLimits()) throws -> URL {
     try startRecording(to: folder, limits)
   }
 
-  /// Stops recording, and returns when all calls that have ended are written. Calls under way are not recorded any more.
+  /// Stops recording, and returns when all calls that have ended are written. Running calls are not recorded.
   ///
-  /// It waits while another process writes to the folder. It returns early when the surrounding task is cancelled, or when another process
-  /// holds the folder's lock for 10 seconds without writing anything.
+  /// Waits while another process writes to the folder. Returns early if the surrounding task is cancelled, or if
+  /// another process holds the folder's lock for 10 seconds without writing.
   ///
-  /// - Returns: The number of calls that are missing because the disk failed or calls ended faster than they could be written; also
-  ///   logged.
+  /// - Returns: The number of calls that were not recorded, because the disk failed or calls ended faster than they
+  ///   could be written. It is also logged.
   @discardableResult
   public func endTaskPathRecording() async -> Int { await stopRecording() }
 
-  /// The folder of the recordings; nil while calls are not recorded.
+  /// The folder of the recordings; `nil` if calls are not being recorded.
   public nonisolated var taskPathURL: URL? { recorder?.url }
 
   nonisolated var recorder: TaskRecorder? { recorderBox.withLock { $0 } }
@@ -181,11 +182,11 @@ public actor TaskManager {
 
   nonisolated let statisticsDesk = StatisticsDesk()
 
-  /// The statistics of each type of task since the manager was made, or since ``resetStatistics()``.
+  /// The statistics of each task type since the manager was created, or since ``resetStatistics()``.
   ///
   ///     for widget in shop.manager.statistics.sorted(by: .bytes) { print(widget) }
   ///
-  /// A call counts when it has ended. There is one entry a type, however many calls there were.
+  /// A call is counted when it ends.
   public nonisolated var statistics: ManagerStatistics { statisticsDesk.statistics }
 
   /// Resets the statistics.

@@ -1,8 +1,8 @@
 public import ErrandFoundation
 
-/// The statistics of the calls of one type of task, or under one name.
+/// The statistics of one task type, or of calls with the same name.
 public struct TaskStatistics: Sendable, CustomStringConvertible {
-  /// The name of the task's type, or that it was given.
+  /// The name of the task's type, or the name set with ``ServerTask/named(_:)``.
   public internal(set) var task = ""
   /// The number of calls that have ended.
   public internal(set) var count = 0
@@ -10,26 +10,25 @@ public struct TaskStatistics: Sendable, CustomStringConvertible {
   public internal(set) var failures = 0
   /// The number of calls that were cancelled.
   public internal(set) var cancellations = 0
-  /// The number of attempts after a first one.
+  /// The number of attempts beyond the first of each call.
   public internal(set) var retries = 0
-  /// Bytes of bodies received, as far as known: decoded, and without those of attempts that broke off.
+  /// The number of decoded body bytes received, if known, without those of interrupted attempts.
   public internal(set) var bytesReceived = 0
-  /// Bytes of bodies to be sent, as far as known, each attempt counted.
+  /// The number of body bytes to send, if known, counted for each attempt.
   public internal(set) var bytesSent = 0
   /// The total duration of the calls.
   public internal(set) var duration: Duration = .zero
   /// The duration of the last call.
   public internal(set) var lastDuration: Duration = .zero
-  /// The time at which the last call ended.
+  /// When the last call ended.
   public internal(set) var lastRun = Date.distantPast
 
-  /// The number of calls that gave their result.
+  /// The number of calls that succeeded.
   public var successes: Int { count - failures - cancellations }
 
-  /// Bytes down and up.
+  /// The number of body bytes received and sent.
   public var bytes: Int { bytesReceived + bytesSent }
 
-  /// Adds the calls of others.
   mutating func add(_ other: TaskStatistics) {
     count += other.count
     failures += other.failures
@@ -41,22 +40,22 @@ public struct TaskStatistics: Sendable, CustomStringConvertible {
     if other.lastRun > lastRun { (lastRun, lastDuration) = (other.lastRun, other.lastDuration) }
   }
 
-  /// One line: name, calls, failures, bytes and time.
+  /// The name, calls, failures, bytes and duration, in one line.
   public var description: String {
     "\(task): \(count) calls, \(failures) failed, \(cancellations) cancelled, \(retries) retries, "
       + "\(bytesReceived) bytes down, \(bytesSent) up, \(duration.formattedSeconds)"
   }
 }
 
-/// The statistics of a manager's calls, by the type of their task or the name that it was given; a copy, as it was when read.
+/// A snapshot of a manager's statistics, by task type or name.
 public struct ManagerStatistics: Sendable, CustomStringConvertible {
-  /// An order of the types.
+  /// The order of the entries.
   public enum Order: Sendable, Hashable, CaseIterable {
-    /// By name, A first.
+    /// By name, ascending.
     case name
     /// By the number of calls, most first.
     case count
-    /// By the bytes down and up, most first.
+    /// By the bytes received and sent, most first.
     case bytes
     /// By the last run, latest first.
     case recent
@@ -69,12 +68,12 @@ public struct ManagerStatistics: Sendable, CustomStringConvertible {
 
   let tasks: [Key: TaskStatistics]
 
-  /// The statistics of this type, but for calls under a name of their own; nil when none of its calls has ended.
+  /// The statistics of a task type, without its named calls; `nil` if none of its calls has ended.
   public subscript<Described: ServerTask>(type: Described.Type) -> TaskStatistics? {
     tasks[Key(type: ObjectIdentifier(type))]
   }
 
-  /// The statistics of the calls under this name; nil when none has ended. See ``ServerTask/named(_:)``.
+  /// The statistics of the calls with this name; `nil` if none has ended. See ``ServerTask/named(_:)``.
   public subscript(name: String) -> TaskStatistics? {
     let named = tasks.filter { $0.key.name == name }.values
     guard var sum = named.first else { return nil }
@@ -82,7 +81,7 @@ public struct ManagerStatistics: Sendable, CustomStringConvertible {
     return sum
   }
 
-  /// All types in an order, ties by name.
+  /// Returns all entries in the given order. Ties are sorted by name.
   public func sorted(by order: Order = .name) -> [TaskStatistics] {
     tasks.values.sorted { left, right in
       switch order {
@@ -97,6 +96,6 @@ public struct ManagerStatistics: Sendable, CustomStringConvertible {
   /// The number of calls that have ended.
   public var count: Int { tasks.values.reduce(0) { $0 + $1.count } }
 
-  /// One line a type, by name.
+  /// The entries sorted by name, one per line.
   public var description: String { sorted().map(\.description).joined(separator: "\n") }
 }

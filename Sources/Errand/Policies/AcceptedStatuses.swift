@@ -1,10 +1,10 @@
 /// The statuses that count as success.
 public struct AcceptedStatuses: Sendable, ExpressibleByArrayLiteral {
   private let accepts: (@Sendable (HTTPStatus) -> Bool)?
-  /// True where others are returned, and no success.
+  /// Whether other statuses are returned rather than thrown.
   let returnsOthers: Bool
 
-  /// Those for which `accepts` says so.
+  /// Accepts the statuses for which `accepts` returns true.
   public init(_ accepts: @escaping @Sendable (HTTPStatus) -> Bool) {
     self.accepts = accepts
     returnsOthers = false
@@ -15,32 +15,29 @@ public struct AcceptedStatuses: Sendable, ExpressibleByArrayLiteral {
     self.returnsOthers = returnsOthers
   }
 
-  /// 2xx and 304. Where ``ServerConfiguration/reportBadHTTPStatusAsError`` is off, others are returned as they are, but
-  /// are no success: they are retried as usual, and replace no file.
+  /// Accepts 2xx and 304. If ``ServerConfiguration/reportBadHTTPStatusAsError`` is off, other statuses are returned
+  /// instead of thrown. They still don't count as success: they are retried as usual and don't replace a file.
   public static let inherited = AcceptedStatuses(returnsOthers: false)
-  /// 2xx and 304. Others are returned as they are, whatever ``ServerConfiguration/reportBadHTTPStatusAsError`` says, but are no
-  /// success: they are retried as usual, and replace no file.
+  /// Like ``inherited``, but returns other statuses whatever ``ServerConfiguration/reportBadHTTPStatusAsError`` says.
   public static let returningOthers = AcceptedStatuses(returnsOthers: true)
-  /// Every status.
+  /// Accepts every status.
   public static let all = AcceptedStatuses { _ in true }
-  /// These statuses and no others.
+  /// Accepts only these statuses.
   public static func only(_ statuses: HTTPStatus...) -> AcceptedStatuses {
     let statuses = Set(statuses)
     return AcceptedStatuses { statuses.contains($0) }
   }
 
-  /// These statuses and no others: `[.ok, .notFound]`.
+  /// Accepts only these statuses: `[.ok, .notFound]`.
   public init(arrayLiteral statuses: HTTPStatus...) {
     let statuses = Set(statuses)
     self.init { statuses.contains($0) }
   }
 
-  /// True when a status is success.
   func contains(_ status: HTTPStatus) -> Bool { accepts?(status) ?? status.isAccepted }
 
-  /// True where no others are success than 2xx and 304.
+  /// Whether only 2xx and 304 count as success.
   var areUsual: Bool { accepts == nil }
 
-  /// True where the server's statuses apply.
   var isInherited: Bool { accepts == nil && !returnsOthers }
 }

@@ -1,4 +1,4 @@
-/// The use of a server's cache by its calls.
+/// How calls use their server's cache.
 ///
 ///     await shop.update {
 ///       $0.cache = MemoryCache()
@@ -6,8 +6,8 @@
 ///     }
 ///     let now = try await GetWidget(id: 7).caching(.reload).download()
 ///
-/// It decides for GET and HEAD without a body; other methods go to the remote and remove what they make stale. Without a
-/// cache there is nothing to decide.
+/// Applies to GET and HEAD without a body. Other methods always go to the server and remove the stored responses they
+/// invalidate. Without a cache, the policy has no effect.
 public struct CachePolicy: Sendable, Hashable {
   enum Mode: Sendable, Hashable {
     case inherited, standard, validated, reload, cacheOnly, cacheFirst, none
@@ -15,62 +15,59 @@ public struct CachePolicy: Sendable, Hashable {
   }
 
   let mode: Mode
-  /// False where no response is stored.
   private(set) var stores = true
-  /// Whether a stale response was used already, so that a cache on the way may answer too (Fetch §4.6).
+  /// Whether a stale response was already used, so a cache on the way is also allowed to respond (Fetch §4.6).
   private(set) var isAfterwards = false
 
   private init(_ mode: Mode) { self.mode = mode }
 
-  /// Not a policy but its absence: what the server says counts.
+  /// The server's policy.
   public static let inherited = CachePolicy(.inherited)
 
-  /// As HTTP has it (RFC 9111): a stored response is used while it is fresh, and validated at its server once it is not.
+  /// Standard HTTP caching (RFC 9111): uses a stored response while it is fresh, and revalidates it once it is stale.
   public static let standard = CachePolicy(.standard)
 
-  /// Validates the stored response at the remote, whether it is fresh or not, unless it is fresh and `immutable` (RFC 8246).
-  /// Sends `Cache-Control: max-age=0`, unless the task sets the field, so that no shared cache answers by itself.
+  /// Revalidates the stored response even if it is fresh, unless it is fresh and `immutable` (RFC 8246). Sends
+  /// `Cache-Control: max-age=0` unless the task sets that field, so that shared caches revalidate too.
   public static let validated = CachePolicy(.validated)
 
-  /// Validates a response that was used stale (RFC 5861 §3).
+  /// Revalidates a response that was used stale (RFC 5861 §3).
   static let validatedAfterwards: CachePolicy = {
     var policy = CachePolicy.validated
     policy.isAfterwards = true
     return policy
   }()
 
-  /// Sends the request as if nothing was stored, and stores the response. Sends `Cache-Control: no-cache` and
-  /// `Pragma: no-cache`, unless the task sets the fields.
+  /// Ignores the stored response and stores the new one.
+  /// Sends `Cache-Control: no-cache` and `Pragma: no-cache` unless the task sets those fields.
   public static let reload = CachePolicy(.reload)
 
-  /// The stored response, whatever its age. Nothing is sent: where none is stored the call throws ``TaskError`` with code
-  /// `.notCached`.
+  /// Uses the stored response, whatever its age, and sends nothing.
+  /// Throws ``TaskError`` with code `.notCached` if none is stored.
   public static let cacheOnly = CachePolicy(.cacheOnly)
 
-  /// The stored response, whatever its age; the remote's where none is stored.
+  /// Uses the stored response, whatever its age. If none is stored, sends the request.
   public static let cacheFirst = CachePolicy(.cacheFirst)
 
-  /// The remote's response. Where it fails, or takes longer than `limit`, the stored one, whatever its age.
+  /// Sends the request. If it fails or takes longer than `limit`, uses the stored response, whatever its age.
   public static func networkFirst(limit: Duration = .unlimited) -> CachePolicy { CachePolicy(.networkFirst(limit)) }
 
-  /// The cache is neither read nor written.
+  /// Neither reads nor writes the cache.
   public static let none: CachePolicy = {
     var policy = CachePolicy(.none)
     policy.stores = false
     return policy
   }()
 
-  /// True where it is left to the server.
   var isInherited: Bool {
     if case .inherited = mode { true } else { false }
   }
 
-  /// True where nothing is ever sent.
   var sendsNothing: Bool {
     if case .cacheOnly = mode { true } else { false }
   }
 
-  /// The policies of the calls that ``PayloadDownloadingTask/updates()`` makes.
+  /// The policies of the calls made by ``PayloadDownloadingTask/updates()``.
   var callsForUpdates: [CachePolicy] {
     func with(_ mode: Mode) -> CachePolicy {
       var policy = CachePolicy(mode)
@@ -84,7 +81,7 @@ public struct CachePolicy: Sendable, Hashable {
     }
   }
 
-  /// The same policy, with nothing stored.
+  /// Returns the policy with storing turned off.
   public var withoutStoring: CachePolicy {
     var policy = self
     policy.stores = false

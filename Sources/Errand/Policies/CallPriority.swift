@@ -1,16 +1,16 @@
-/// The order of calls that wait for a slot.
+/// The priority of a call that waits for a slot.
 public enum CallPriority: Int, Sendable, Hashable, Comparable, CaseIterable {
-  /// After all others.
+  /// Runs after all others.
   case background
-  /// After those that a user is looking at.
+  /// Runs after calls that a user is waiting for.
   case low
-  /// In the order of arrival.
+  /// The default. Calls of equal priority run in order of arrival.
   case normal
-  /// Before the usual.
+  /// Runs before normal calls.
   case high
-  /// Before all others.
+  /// Runs before all others.
   case urgent
 
-  /// Less urgent before more.
+  /// Whether the first priority is lower than the second.
   public static func < (left: CallPriority, right: CallPriority) -> Bool { left.rawValue < right.rawValue }
 }

@@ -1,29 +1,29 @@
-/// The rules by which a host that fails gets no requests for a while.
+/// A circuit breaker, which stops requests to a failing host for a while.
 ///
 ///     await shop.update { $0.circuitBreaker = .standard }
 ///
-/// A breaker is closed at first: all attempts pass and are counted. It opens once ``failureRatio`` of those within
-/// ``window`` failed: calls fail at once with code `.circuitOpen`, and the host is sent nothing. After
-/// ``openDuration`` it is half open: ``probes`` at a time may try. One that succeeds closes it, one that fails opens
-/// it again.
+/// While the breaker is closed, all attempts pass and are counted. It opens when ``failureRatio`` of the attempts
+/// within ``window`` failed. Calls then fail immediately with code `.circuitOpen`, and nothing is sent to the host.
+/// After ``openDuration`` it is half open and lets ``probes`` attempts through at a time. A successful one closes it, a
+/// failed one opens it again.
 ///
-/// Failures are the statuses from 500 on, and those of the network or the peer: no connection, a broken one, a time
-/// limit of the transport. Those of this side are none: a cancellation, a full queue, a missing network, a refused
-/// certificate, a body that was too large, an upload whose source gave nothing, what fails after a handle was paused
-/// amid the exchange, and a limit of which the hosts that redirected here had used up most. A status below 500 is an answer.
+/// Statuses of 500 and above count as failures, and so do errors of the network or the server: no connection, a broken
+/// one, or a transport timeout. Errors on this side don't count: cancellation, a full queue, no network, a rejected
+/// certificate, an oversized body, an upload whose source produced no data, a failure after a handle was paused during
+/// the exchange, or a timeout mostly used up by the hosts that redirected here.
 public struct CircuitBreaker: Sendable, Hashable {
-  /// The time for which an attempt counts; zero is no breaker.
+  /// How long an attempt is counted. Zero turns the breaker off.
   public var window: Duration
-  /// The fewest attempts in the window at which it may open.
+  /// The minimum number of attempts in the window before the breaker can open.
   public var minimumCalls: Int { didSet { minimumCalls = max(1, minimumCalls) } }
-  /// The part of them that must have failed, from 0 to 1; one of them at least.
+  /// The ratio of failed attempts that opens the breaker, from 0 to 1. At least one must have failed.
   public var failureRatio: Double { didSet { failureRatio = Self.bounded(failureRatio) } }
-  /// The time for which it stays open.
+  /// How long the breaker stays open.
   public var openDuration: Duration
-  /// The most attempts at a time once that is over.
+  /// The maximum number of concurrent attempts while half open.
   public var probes: Int { didSet { probes = max(1, probes) } }
 
-  /// A breaker like ``standard``, except for the given values.
+  /// Creates a breaker like ``standard``, except for the given values.
   public init(
     window: Duration = .seconds(30), minimumCalls: Int = 10, failureRatio: Double = 0.5,
     openDuration: Duration = .seconds(30), probes: Int = 1
@@ -35,24 +35,24 @@ public struct CircuitBreaker: Sendable, Hashable {
     self.probes = max(1, probes)
   }
 
-  /// A ratio from 0 to 1; 1 for what is no number.
+  /// Clamps the ratio to 0...1. NaN becomes 1.
   private static func bounded(_ ratio: Double) -> Double { max(0, min(1, ratio)) }
 
   /// No breaker.
   public static let off = CircuitBreaker(window: .zero)
 
-  /// Opens for 30 seconds when half of at least ten attempts in 30 seconds failed; then one probe at a time.
+  /// Opens for 30 seconds if half of at least ten attempts within 30 seconds failed, then allows one probe at a time.
   public static let standard = CircuitBreaker()
 
   var isOff: Bool { window <= .zero }
 
-  /// The state of a breaker.
+  /// The state of a circuit breaker.
   public enum State: Sendable, Hashable {
-    /// Everything passes.
+    /// All attempts pass.
     case closed
-    /// Nothing passes for the given time.
+    /// No attempt passes for the given time.
     case open(for: Duration)
-    /// A few may try.
+    /// A limited number of attempts pass.
     case halfOpen
   }
 }

@@ -1,22 +1,21 @@
-/// A second attempt beside a slow first one.
+/// Sends a second request if the first is slow.
 ///
 ///     let price = try await GetPrice(id: 7).hedged(after: .milliseconds(200)).download()
 ///
-/// If an attempt was sent and has not ended after ``delay``, the request is sent again beside it; the first answer
-/// that will do wins, the others are cancelled and their slots released before the call goes on. It cuts the slowest
-/// answers short for a little more load: choose a delay that nineteen answers of twenty stay below.
+/// If an attempt was sent and has not ended after ``delay``, the request is sent again, concurrently. The first
+/// acceptable response wins. The other attempts are cancelled and their slots released before the call continues.
+/// Hedging shortens the slowest responses at the cost of some extra load: choose a delay near the 95th percentile.
 ///
-/// Only what may be sent twice is hedged (``Idempotency``, and a body that can be read again), only while the host's
-/// circuit is closed, and each hedge costs a repetition of the ``RetryBudget``. Once a server has answered 429 or 503, or with
-/// `Retry-After`, no more are sent. Bodies that go to a file or are streamed are not hedged.
+/// A request is hedged only if it can be sent more than once (``Idempotency``, and a body that can be read again) and
+/// the host's circuit is closed. Each hedge costs one retry of the ``RetryBudget``. After a 429, a 503 or a
+/// `Retry-After`, no more hedges are sent. Bodies that are streamed or written to a file are not hedged.
 ///
-/// A ``RetryPolicy`` counts hedges among the attempts after which it does not retry, and does not limit them:
-/// `.never` with three hedges is four requests at most, and so is `.attempts(3)` with one, where the second attempt of the
-/// policy is the third request.
+/// A ``RetryPolicy`` counts hedges as attempts but does not limit them. `.never` with three hedges sends at most four
+/// requests. So does `.attempts(3)` with one hedge, because the retry is then the third request.
 public struct Hedging: Sendable, Hashable {
-  /// The time that an attempt may take before another is made beside it.
+  /// How long an attempt can take before another one is started.
   public let delay: Duration
-  /// The most attempts that are made beside the first.
+  /// The maximum number of extra attempts.
   public let maximum: Int
   let isInherited: Bool
 
@@ -26,13 +25,13 @@ public struct Hedging: Sendable, Hashable {
     self.isInherited = isInherited
   }
 
-  /// As the server says.
+  /// The server's policy.
   public static let inherited = Hedging(.zero, 0, isInherited: true)
 
-  /// None.
+  /// No hedging.
   public static let none = Hedging(.zero, 0)
 
-  /// Another attempt after every `delay`, up to `maximum` of them.
+  /// Starts another attempt after every `delay`, up to `maximum` times.
   public static func after(_ delay: Duration, maximum: Int = 1) -> Hedging { Hedging(delay, maximum) }
 
   var isNone: Bool { maximum == 0 }

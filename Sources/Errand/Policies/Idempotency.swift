@@ -1,22 +1,22 @@
-/// The rule for sending a request twice.
+/// Whether a request can be sent more than once.
 public enum Idempotency: Sendable, Hashable {
-  /// As its method says (RFC 9110 §9.2.2), or when it carries an `Idempotency-Key`.
+  /// If its method is idempotent (RFC 9110 §9.2.2), or if it has an `Idempotency-Key`.
   case automatic
-  /// It may.
+  /// Always, whatever its method.
   case safeToRepeat
-  /// It may not, whatever its method says.
+  /// Never, whatever its method.
   case neverRepeat
-  /// It may: every attempt carries the same `Idempotency-Key`, made for the call.
+  /// Always. Every attempt carries the same `Idempotency-Key`, generated for the call.
   case key
 }
 
 extension Idempotency {
-  /// True when a request may reach the server twice.
+  /// Whether a request that may have reached the server can be sent again.
   func allowsRepetition(of method: HTTPMethod, _ headers: HTTPHeaders) -> Bool {
     switch self {
     case .safeToRepeat: true
     case .neverRepeat: false
-    // An empty key, or one that a step took out again, tells the server nothing.
+    // The header is checked for `.key` too, because a step may have removed it. An empty key is useless.
     case .automatic, .key: method.isIdempotent || headers[.idempotencyKey].map { !$0.isEmpty } ?? false
     }
   }

@@ -1,40 +1,43 @@
 import ErrandFoundation
 
-/// The parts of a call that the log says once it has ended: in one line its method, URL, status and time, and below it what else is
-/// asked for. Secrets are hidden, and bodies are shown up to the sizes that echoes show.
+/// The parts of a call that are logged once it has ended.
 ///
 ///     await shop.update { $0.logOptions = .standard }  // GET https://shop.example/widgets/7 200 OK 0.031 s
+///
+/// The method, URL, status and duration are on one line, followed by the other selected parts. Secrets are redacted,
+/// and bodies have the size limits of echoes.
 public struct LogOptions: OptionSet, Sendable, Hashable {
-  /// The parts, as bits.
+  /// The parts as a bit mask.
   public let rawValue: Int
 
-  /// The parts, as bits.
+  /// The parts as a bit mask.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// The URL, and the reason of a failure, which may name it; the name of the task stands where it is not shown.
+  /// The URL, and the reason of a failure, which may contain it. The task's name replaces a URL that is not logged.
   public static let url = LogOptions(rawValue: 1)
-  /// The status, or that the call failed or was cancelled, and the number of attempts of a success that took several.
+  /// The status, or that the call failed or was cancelled.
+  /// Includes the number of attempts if a successful call needed several.
   public static let status = LogOptions(rawValue: 2)
-  /// The time from the start of the call to its end.
+  /// The duration of the call.
   public static let time = LogOptions(rawValue: 4)
-  /// The header fields of each request, on lines that begin with `>`.
+  /// The header fields of each request, on lines starting with `>`.
   public static let requestHeaders = LogOptions(rawValue: 8)
-  /// The header fields of each response, on lines that begin with `<`.
+  /// The header fields of each response, on lines starting with `<`.
   public static let responseHeaders = LogOptions(rawValue: 16)
-  /// The body of each request, on lines that begin with `>`.
+  /// The body of each request, on lines starting with `>`.
   public static let requestBody = LogOptions(rawValue: 32)
-  /// The body of each response that was read, on lines that begin with `<`.
+  /// The body of each response that was read, on lines starting with `<`.
   public static let responseBody = LogOptions(rawValue: 64)
 
-  /// URL, status and time: one line.
+  /// URL, status and duration on one line.
   public static let standard: LogOptions = [.url, .status, .time]
-  /// Everything.
+  /// All parts.
   public static let full: LogOptions = [.standard, .requestHeaders, .responseHeaders, .requestBody, .responseBody]
 
-  /// True where lines follow the first, for which the exchanges are kept.
+  /// Whether there are parts beyond the first line, so the exchanges must be kept.
   var hasDetails: Bool { !isSubset(of: .standard) }
 
-  /// The parts of a recorded call that are needed.
+  /// The parts of the recorded call that the log needs.
   var recordingStyle: RecordingStyle {
     var style: RecordingStyle = contains(.url) ? .url : []
     if contains(.requestHeaders) || contains(.responseHeaders) { style.insert(.headers) }
@@ -43,9 +46,8 @@ public struct LogOptions: OptionSet, Sendable, Hashable {
     return style
   }
 
-  // MARK: The text
+  // MARK: Formatting
 
-  /// The lines for a call of which no more is shown than ``recordingStyle``.
   func text(of call: RecordedCall) -> String {
     guard hasDetails else { return line(of: call) }
     var lines = [line(of: call)]
@@ -76,7 +78,7 @@ public struct LogOptions: OptionSet, Sendable, Hashable {
     call.outcome == .cancelled ? "cancelled" : call.status?.description ?? call.outcome.rawValue
   }
 
-  /// The failure without what the line has said: an error begins with the method, the URL and its status.
+  /// The error message without its prefix (method, URL, status), which is already on the line.
   private func reason(of call: RecordedCall) -> String? {
     guard var reason = call.failure?[...] else { return nil }
     let status = call.status?.description ?? ""
@@ -87,7 +89,7 @@ public struct LogOptions: OptionSet, Sendable, Hashable {
     return reason.isEmpty ? nil : String(reason)
   }
 
-  /// The header and the body of a message. Each line has a mark, so that no body looks like the line of another call.
+  /// Returns the lines of a message. Every line has a prefix, so a body can't be mistaken for another call's line.
   private func part(_ mark: String, _ headers: [RecordedCall.Field], _ body: RecordedCall.Body?) -> [String] {
     var lines = headers.map(\.description)
     if let shown = body?.shown, !shown.isEmpty {

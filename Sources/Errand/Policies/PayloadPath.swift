@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The place of the payload in a body that wraps it: the keys that lead to it, the outermost first.
+/// The path of a payload inside a response body: the keys that lead to it, outermost first.
 ///
 ///     struct GetWidget: ServerGETTask, PayloadDownloadingTask {
 ///       typealias DownloadPayload = Widget
@@ -8,28 +8,27 @@ import ErrandFoundation
 ///       let payloadPath = "data"          // {"data": {"id": 7, …}, "took": 3}
 ///     }
 public struct PayloadPath: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
-  /// The keys; empty for the body itself, nil where the server's count.
+  /// The keys. Empty for the whole body, `nil` if inherited.
   let keys: [String]?
 
-  /// A place by the keys that lead to it.
+  /// Creates a path from keys.
   public init(_ keys: [String]) { self.keys = keys }
 
   private init(inherited: Void) { keys = nil }
 
-  /// A place by one key, whatever characters it has.
+  /// Creates a path with one key, which can contain any character.
   public init(stringLiteral value: String) { keys = [value] }
 
-  /// A place by the keys that lead to it.
+  /// Creates a path from keys.
   public init(arrayLiteral elements: String...) { keys = elements }
 
-  /// What the server says.
+  /// The server's path.
   public static let inherited = PayloadPath(inherited: ())
 
-  /// The body itself.
+  /// The whole body.
   public static let whole = PayloadPath([])
 
-  /// The keys that count for a payload, under those of the server: bytes and texts are the body itself unless the task says
-  /// otherwise.
+  /// The keys to use. `Data` and `String` payloads ignore an inherited path and decode the whole body.
   func keys(for payload: Any.Type, under server: PayloadPath) -> [String] {
     if let keys { return keys }
     guard let keys = server.keys, !keys.isEmpty else { return [] }
@@ -39,6 +38,6 @@ public struct PayloadPath: Sendable, Hashable, ExpressibleByStringLiteral, Expre
 }
 
 extension PayloadPath: CustomStringConvertible {
-  /// The keys with dots between them: `data.items`.
+  /// The keys, joined by dots: `data.items`.
   public var description: String { keys?.joined(separator: ".") ?? "inherited" }
 }

@@ -1,14 +1,14 @@
-/// The parts of an exchange that a recording or an echo shows.
+/// The parts of an exchange shown in a recording or an echo.
 public struct RecordingStyle: OptionSet, Sendable, Hashable {
-  /// The parts that are shown, as bits.
+  /// The parts as a bit mask.
   public let rawValue: Int
 
-  /// The parts that are shown, as bits.
+  /// The parts as a bit mask.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   /// The URL.
   public static let url = RecordingStyle(rawValue: 1)
-  /// The header fields of request and response.
+  /// The header fields of the request and the response.
   public static let headers = RecordingStyle(rawValue: 2)
   /// The body of the request.
   public static let upload = RecordingStyle(rawValue: 4)
@@ -16,36 +16,36 @@ public struct RecordingStyle: OptionSet, Sendable, Hashable {
   public static let download = RecordingStyle(rawValue: 8)
   /// Everything, redacted.
   public static let full: RecordingStyle = [.url, .headers, .upload, .download]
-  /// Nothing but that the task ran, its method, its status and its time.
+  /// Only that the task ran, its method, its status and its duration.
   public static let hidden: RecordingStyle = []
 }
 
-/// The echo of an exchange: none, or in full.
+/// Whether an exchange is echoed.
 public enum EchoStyle: Sendable, Hashable {
-  /// As the server says.
+  /// The server's setting.
   case inherited
-  /// Not at all.
+  /// No echo.
   case none
-  /// Request and response, redacted.
+  /// The request and the response, redacted.
   case full
 }
 
-/// The limits of a folder of recordings; 0 is no limit. The oldest are removed first, the newest always stays.
+/// Limits for a folder of recordings; 0 means no limit. The oldest are removed first, and the newest is always kept.
 public struct RecordingLimits: Sendable, Hashable {
-  /// The most files.
+  /// The maximum number of files.
   public var count: Int
-  /// The greatest age, counted from the start of the call.
+  /// The maximum age, counted from the start of the call.
   public var age: Duration
-  /// The most bytes in all, the index not counted.
+  /// The maximum total size in bytes, without the index.
   public var bytes: Int
 
-  /// The thousand newest, of any age, up to 256 MiB, unless given.
+  /// Creates limits. Defaults to 1000 recordings of any age and 256 MiB.
   public init(count: Int = 1000, age: Duration = .zero, bytes: Int = 256 << 20) {
     self.count = count
     self.age = age
     self.bytes = bytes
   }
 
-  /// Everything is kept.
+  /// No limits: all recordings are kept.
   public static let unlimited = RecordingLimits(count: 0, age: .zero, bytes: 0)
 }

@@ -1,24 +1,24 @@
-/// The rule for responses that point elsewhere: 301, 302, 303, 307 and 308 with a `Location`.
+/// The policy for redirects: 301, 302, 303, 307 and 308 with a `Location`.
 ///
 ///     await shop.update { $0.redirectPolicy = .sameOrigin }
 ///     let response = try await GetWidget(id: 7).redirects(.refuse).accepting(.all).run()
 ///
-/// A redirect that is not followed is the response, which fails the call unless its status is accepted. One that the policy would
-/// follow, and that cannot be followed safely, fails the call: from https to http, in a loop, or with a body that comes once.
+/// If a redirect is not followed, it is the response, and the call fails unless its status is accepted. The call also
+/// fails if a redirect is unsafe: from https to http, in a loop, or with a body that can only be read once.
 public struct RedirectPolicy: Sendable {
-  /// Decides on one redirect.
+  /// Decides whether to follow a redirect.
   ///
   /// - Parameters:
-  ///   - response: The response that points elsewhere, without its body.
+  ///   - response: The redirect, without its body.
   ///   - next: The request that would follow it.
-  /// - Returns: The request to send, or nil where the response stands.
+  /// - Returns: The request to send, or `nil` to return the redirect as the response.
   public typealias Decision = @Sendable (_ response: HTTPResponse, _ next: HTTPRequest) async throws -> HTTPRequest?
 
   enum Kind {
     case inherited, follow, refuse, sameOrigin, decide
   }
 
-  /// The most redirects that are followed in an attempt; one more fails the call.
+  /// The maximum number of redirects per attempt. One more fails the call.
   public let maximum: Int
   let kind: Kind
   let decision: Decision?
@@ -29,7 +29,7 @@ public struct RedirectPolicy: Sendable {
     self.decision = decision
   }
 
-  /// The reason why it leaves a redirect standing, in words; nil where it follows all.
+  /// The reason why redirects are not followed, or `nil` if all are.
   var refusal: String? {
     switch kind {
     case .inherited, .follow: nil
@@ -39,10 +39,9 @@ public struct RedirectPolicy: Sendable {
     }
   }
 
-  /// The maximum of browsers.
   static let usualMaximum = 20
 
-  /// As the server says.
+  /// The server's policy.
   public static let inherited = RedirectPolicy(.inherited)
 
   /// Follows up to 20 redirects.
@@ -51,17 +50,17 @@ public struct RedirectPolicy: Sendable {
   /// Follows up to `maximum` redirects.
   public static func follow(maximum: Int) -> RedirectPolicy { RedirectPolicy(.follow, maximum) }
 
-  /// Follows none: the response is the one that points elsewhere.
+  /// Follows no redirects: the redirect is the response.
   public static let refuse = RedirectPolicy(.refuse)
 
-  /// Follows up to 20 redirects that stay at the origin of the request; one that leaves it is the response.
+  /// Follows up to 20 redirects to the request's origin. A redirect to another origin is the response.
   public static let sameOrigin = RedirectPolicy(.sameOrigin)
 
-  /// Asks `decision` about each redirect, up to `maximum` times.
+  /// Calls `decision` for each redirect, up to `maximum` times.
   ///
-  /// It gets the next request as it would be sent, its credentials dropped where it leaves the origin, and returns it, a
-  /// changed one, or nil, which lets the response stand. What it throws fails the call. It may make calls: the attempt holds no
-  /// slot, and the time that the decision takes is not the attempt's.
+  /// The closure receives the next request, without credentials if the origin changes. It returns that request, a
+  /// modified one, or `nil` to return the redirect as the response. An error it throws fails the call. It can make
+  /// calls: the attempt holds no slot during the decision, and the time is not counted against the attempt's limit.
   public static func decide(maximum: Int = 20, _ decision: @escaping Decision) -> RedirectPolicy {
     RedirectPolicy(.decide, maximum, decision)
   }

@@ -1,28 +1,24 @@
-/// A limit on the repetitions per host, in proportion to its first attempts.
+/// Limits retries and hedges per host, in proportion to the number of first attempts.
 ///
-/// Every first attempt earns a part of a repetition; a retry, or a hedge, costs a whole one, unless nothing was sent. A host that
-/// fails every request gets 20 % extra load instead of three times the load. Once the budget is used up failures stand, and the
-/// flight record says why.
+/// Every first attempt adds ``ratio`` to the budget. A retry or hedge costs 1, unless nothing was sent. With the
+/// standard budget, a host that fails every request gets 20 % more requests instead of three times as many. Once the
+/// budget is used up, failures are not retried, and the flight record says why.
 public struct RetryBudget: Sendable, Hashable {
-  /// The repetitions that every first attempt earns.
+  /// The number of retries that each first attempt adds.
   public var ratio: Double { didSet { ratio = max(0, ratio) } }
-  /// The most repetitions that may be saved up; so many are there at first.
+  /// The maximum number of retries that can be saved up. The budget starts full.
   public var capacity: Int { didSet { capacity = max(0, capacity) } }
 
-  /// A budget.
-  ///
-  /// - Parameters:
-  ///   - ratio: The repetitions that every first attempt earns.
-  ///   - capacity: The most repetitions that may be saved up; so many are there at first.
+  /// Creates a budget. Defaults to ``standard``.
   public init(ratio: Double = 0.2, capacity: Int = 10) {
     self.ratio = max(0, ratio)
     self.capacity = max(0, capacity)
   }
 
-  /// A repetition for every five calls, and at most ten saved up.
+  /// Allows one retry for every five calls, with at most ten saved up.
   public static let standard = RetryBudget()
 
-  /// No budget: policies alone decide.
+  /// No limit: only the retry policies apply.
   public static let unlimited = RetryBudget(ratio: .infinity)
 
   var isUnlimited: Bool { ratio == .infinity }

@@ -1,23 +1,23 @@
-/// A queue whose tasks run one at a time, in the order in which they came.
+/// A queue that runs its tasks one at a time, first in, first out.
 ///
-/// A stream has its turn until its head is there; so do the events and the requests of a transfer.
+/// Streams, server-sent events and the requests of a transfer leave the queue once the response head has arrived.
 ///
-/// While a call holds a queue, its hooks and steps can't begin other calls on that queue: those fail with code `.reentrantQueue`, also
-/// in child tasks and in a `Task { }`. To begin a call that waits for its turn, use `manager.start` or
+/// While a call holds a queue, its hooks and steps can't start other calls on the same queue, not even in child tasks
+/// or in a `Task { }`: those calls fail with code `.reentrantQueue`. To queue another call, use `manager.start` or
 /// `Task.detached`, and don't await it in the hook:
 ///
 ///     func postflight(response: HTTPResponse) async throws {
 ///       server.manager.start(Sync())   // runs when this call has left the queue
 ///     }
 ///
-/// A refresh, or a shared request, that several calls wait for holds the queues of the one that began it.
+/// A token refresh or a coalesced request that several calls wait for holds the queues of the call that started it.
 public struct SerialQueue: Sendable, Hashable {
-  /// The queue's name; nil is no queue.
+  /// The queue's name; `nil` for ``none``.
   public let name: String?
 
   /// No queue.
   public static let none = SerialQueue(name: nil)
 
-  /// The manager's queue of that name.
+  /// The manager's queue with this name.
   public static func named(_ name: String) -> SerialQueue { SerialQueue(name: name) }
 }

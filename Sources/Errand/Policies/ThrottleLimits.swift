@@ -1,23 +1,24 @@
-/// The limits on attempts in flight, and on those that wait for a slot; 0 or less is no limit.
+/// Limits on running and waiting attempts. 0 means no limit.
 public struct ThrottleLimits: Sendable, Hashable {
-  /// For one scheme, host and port.
+  /// The maximum number of running attempts per scheme, host and port.
   public var perHost: Int { didSet { perHost = max(0, perHost) } }
-  /// For all of them together.
+  /// The maximum number of running attempts in total.
   public var total: Int { didSet { total = max(0, total) } }
-  /// The most that may wait for a slot, and as many streams for theirs (``streamsPerHost``); any more fail at once with code
-  /// `.queueFull`.
+  /// The maximum number of attempts waiting for a slot, and separately for a stream (``streamsPerHost``). Further
+  /// attempts fail immediately with code `.queueFull`.
   public var maximumWaiting: Int { didSet { maximumWaiting = max(0, maximumWaiting) } }
-  /// The wait after which a waiter counts as one priority higher, so that none waits for ever; 0 is never.
+  /// The waiting time that raises an attempt's priority by one, to prevent starvation. 0 turns this off.
   public var ageing: Duration
-  /// The rate at which they may begin, per host.
+  /// The maximum rate at which attempts start, per host.
   public var rate: RateLimit
 
-  /// The maximum number of streams for one scheme, host and port: bodies that callers read as they come, and request bodies that
-  /// the app produces while they are sent. They hold no slot. A call that needs one more waits until one has ended. Defaults to 0,
-  /// no limit.
+  /// The maximum number of streams per scheme, host and port. Defaults to 0, no limit.
+  ///
+  /// A stream is a response body that the caller reads as it arrives, or a request body that the app produces while it
+  /// is sent. Streams hold no slot. A call that needs one more stream waits until another has ended.
   public var streamsPerHost: Int { didSet { streamsPerHost = max(0, streamsPerHost) } }
 
-  /// Ten a host and no other limit, unless given.
+  /// Creates limits. Defaults to ten attempts per host and no other limit.
   public init(
     perHost: Int = 10, total: Int = 0, maximumWaiting: Int = 0, ageing: Duration = .seconds(10),
     rate: RateLimit = .none, streamsPerHost: Int = 0
@@ -30,7 +31,7 @@ public struct ThrottleLimits: Sendable, Hashable {
     self.streamsPerHost = max(0, streamsPerHost)
   }
 
-  /// The limits on streams, where these are for attempts.
+  /// The limits for the queue of streams.
   var ofStreams: ThrottleLimits {
     ThrottleLimits(perHost: streamsPerHost, maximumWaiting: maximumWaiting, ageing: ageing)
   }
@@ -39,23 +40,18 @@ public struct ThrottleLimits: Sendable, Hashable {
   public static let unlimited = ThrottleLimits(perHost: 0, total: 0)
 }
 
-/// The most attempts that may begin in a period, per host; attempts beyond it wait.
+/// The maximum number of attempts that start per host in a period. Further attempts wait.
 ///
 ///     TaskManager(limits: ThrottleLimits(rate: RateLimit(100, per: .seconds(60))))
 public struct RateLimit: Sendable, Hashable {
-  /// The most that may begin in ``period``, in the long run; 0 is no limit.
+  /// The maximum number of attempts per ``period``, averaged over time. 0 means no limit.
   public var count: Int { didSet { count = max(0, count) } }
-  /// The time that ``count`` is for.
+  /// The period that ``count`` applies to.
   public var period: Duration { didSet { period = max(.zero, period) } }
-  /// The most that may begin at once after a pause; 1 at least.
+  /// The maximum number of attempts that start at once after a pause. At least 1.
   public var burst: Int { didSet { burst = max(1, burst) } }
 
-  /// A rate of `count` attempts in `period`.
-  ///
-  /// - Parameters:
-  ///   - count: The most that may begin in `period`.
-  ///   - period: The time.
-  ///   - burst: The most that may begin at once after a pause; `count` unless given.
+  /// Creates a rate of `count` attempts per `period`. `burst` defaults to `count`.
   public init(_ count: Int, per period: Duration, burst: Int? = nil) {
     self.count = max(0, count)
     self.period = max(.zero, period)
@@ -67,42 +63,42 @@ public struct RateLimit: Sendable, Hashable {
 
   var isNone: Bool { count == 0 || period == .zero }
 
-  /// The time after which one more may begin; a century at most, for sums of more would overflow.
+  /// The time between two attempts. Capped at a century to avoid overflow.
   var interval: Duration { min(period, .seconds(3_200_000_000)) / max(1, count) }
 
-  /// The burst; a billion at most, for sums of more would overflow.
+  /// The burst, capped at a billion to avoid overflow.
   var mostAtOnce: Int { min(burst, 1_000_000_000) }
 
-  /// The time that a whole burst takes away, but for its first.
+  /// The time that a full burst uses up, without its first attempt.
   var reserve: Duration { interval * (mostAtOnce - 1) }
 }
 
-/// The running and waiting attempts of a manager, at one moment.
+/// A snapshot of a manager's running and waiting attempts.
 ///
 ///     print(shop.manager.throttle.waiting)
 public struct ThrottleSnapshot: Sendable, Hashable {
-  /// The same for one host.
+  /// A snapshot for one host.
   public struct Host: Sendable, Hashable {
-    /// The attempts that hold a slot.
+    /// The number of attempts that hold a slot.
     public internal(set) var running = 0
-    /// The attempts that wait for one, or for a stream.
+    /// The number of attempts that wait for a slot or a stream.
     public internal(set) var waiting = 0
-    /// The open streams: see ``ThrottleSnapshot/streams``.
+    /// The number of open streams, see ``ThrottleSnapshot/streams``.
     public internal(set) var streams = 0
   }
 
-  /// The limits that hold.
+  /// The current limits.
   public let limits: ThrottleLimits
-  /// The attempts that hold a slot.
+  /// The number of attempts that hold a slot.
   public internal(set) var running: Int
-  /// The attempts that wait for one, or for a stream.
+  /// The number of attempts that wait for a slot or a stream.
   public internal(set) var waiting: Int
-  /// The bodies that callers read as they come; each counts from the request on, before there is a head.
+  /// The number of open streams. Each counts from the moment its request starts.
   public internal(set) var streams = 0
-  /// The hosts with attempts that run or wait, or with open streams.
+  /// The hosts with running or waiting attempts, or with open streams.
   public internal(set) var hosts: [Origin: Host]
 
-  /// This snapshot of the slots with one of the streams.
+  /// Combines this snapshot of slots with a snapshot of streams.
   func adding(streams: ThrottleSnapshot) -> ThrottleSnapshot {
     var sum = self
     sum.streams = streams.running

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The switches that environment variables set when a server is made; they override the code.
+/// Settings from environment variables, which override the code when a server is created.
 struct LaunchSwitches {
   /// `ERRAND_ECHO=GetWidget,/widgets/*`: the tasks that are echoed.
   var echoed: Set<String> = []
@@ -8,7 +8,6 @@ struct LaunchSwitches {
   var logStyle: LogStyle?
   /// `ERRAND_RECORD=DIR`.
   var recordings: URL?
-  /// The mistakes in them, for the log.
   var problems: [String] = []
 
   init(_ environment: [String: String]) {
@@ -30,7 +29,7 @@ struct LaunchSwitches {
     if let logStyle { configuration.logStyle = logStyle }
   }
 
-  /// Begins to record where the environment says so and nothing records yet; a failure is logged and stops nothing.
+  /// Starts recording if the environment requests it and nothing records yet. Failures are only logged.
   func apply(to manager: TaskManager, log: TextSink) {
     for problem in problems { log.write(problem) }
     guard let recordings, manager.taskPathURL == nil else { return }

@@ -1,43 +1,43 @@
 public import ErrandFoundation
 
-/// A place where a server's paths begin: a URL, perhaps with a path prefix and a query, and the names it is known by.
+/// The base URL of a server, optionally with a path prefix and a query, and its names.
 ///
 ///     extension Remote {
 ///       static let staging = Remote("https://staging.example.com/api", name: "staging", shortName: "stg")
 ///     }
 ///
-/// A query of the remote's own goes with every request below it. A fragment is refused, for it would never be sent, and so
-/// is a user: see ``ServerConfiguration/authentication``.
+/// The query is added to every request. A fragment is an error, because it would never be sent. So is a user: use
+/// ``ServerConfiguration/authentication`` instead.
 public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-  /// The URL as it was given. A malformed one is reported by the first call, with the remote's name.
+  /// The URL as passed in. A malformed one is reported by the first call, with the remote's name.
   public let address: String
-  /// The name for people and environment variables; the host unless given, or the address where it has none.
+  /// The name shown in messages and used in environment variables. Defaults to the host, or else the address.
   public let name: String
-  /// A shorter name; the same as ``name`` unless given.
+  /// A shorter name. Defaults to ``name``.
   public let shortName: String
 
-  /// A remote by its URL as text.
+  /// Creates a remote from a URL string.
   public init(_ address: String, name: String? = nil, shortName: String? = nil) {
     self.address = address
     self.name = name ?? URL(string: address)?.host(percentEncoded: false) ?? Redaction.standard(address: address)
     self.shortName = shortName ?? self.name
   }
 
-  /// A remote by its URL.
+  /// Creates a remote from a URL.
   public init(_ url: URL, name: String? = nil, shortName: String? = nil) {
     self.init(url.absoluteString, name: name, shortName: shortName)
   }
 
-  /// A remote by its URL as text.
+  /// Creates a remote from a URL string.
   public init(stringLiteral value: String) { self.init(value) }
 
-  /// No place: calls fail until the server is given one.
+  /// No remote: calls fail until the server has one.
   public static let none = Remote("", name: "none")
 
-  /// The URL; nil where there is none or it is malformed.
+  /// The URL; `nil` if the address is empty or malformed.
   public var url: URL? { address.isEmpty ? nil : URL(string: address) }
 
-  /// The address without its fragment and query, and the query; nil where it is missing or empty.
+  /// The address without fragment and query, and the query if it is not empty.
   var parts: (base: String, query: String?) {
     let sent = address.prefix { $0 != "#" }
     let parts = sent.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -45,18 +45,16 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
     return (parts.first.map { String($0) } ?? "", query)
   }
 
-  /// The fragment with its hash; nil where there is none.
   var fragment: String? { address.firstIndex(of: "#").map { String(address[$0...]) } }
 
-  /// True where the address names a user, perhaps with a password.
   private var hasUser: Bool {
     guard let scheme = parts.base.firstRange(of: "://") else { return false }
     return parts.base[scheme.upperBound...].prefix { $0 != "/" && $0 != "\\" }.contains("@")
   }
 
-  /// The error for a user, a fragment or a value that is no segment; nil where there is none of them.
+  /// The error for a user, a fragment or an invalid path segment.
   var problem: TaskError? {
-    // RFC 9110 §4.2.4: such a URL shows its password wherever it is shown.
+    // RFC 9110 §4.2.4: the URL would reveal the password wherever it is shown.
     if hasUser {
       return TaskError(
         .badURL,
@@ -73,18 +71,18 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
       phase: .preparing)
   }
 
-  /// Name and URL, without its user and password.
+  /// The name and the URL, without its user and password.
   public var description: String { "\(name) (\(Redaction.standard(address: address)))" }
 
-  /// The remote that an environment variable names.
+  /// Returns the remote selected by an environment variable.
   ///
   /// - Parameters:
-  ///   - variable: The variable; its value is compared with names and short names, without regard to case.
-  ///   - remotes: The known ones.
-  ///   - fallback: What is taken when the variable is not set, or empty.
-  ///   - environment: The environment; the process's unless given.
+  ///   - variable: The variable. Its value is compared with names and short names, ignoring case.
+  ///   - remotes: The known remotes.
+  ///   - fallback: The remote to use if the variable is not set or is empty.
+  ///   - environment: The environment. Defaults to the environment of the process.
   /// - Returns: One of `remotes`, or `fallback`.
-  /// - Throws: ``TaskError`` with code `.unknownRemote` that lists the known names.
+  /// - Throws: ``TaskError`` with code `.unknownRemote`, which lists the known names.
   public static func fromEnvironment(
     _ variable: String, among remotes: [Remote], default fallback: Remote,
     environment: [String: String] = ProcessInfo.processInfo.environment

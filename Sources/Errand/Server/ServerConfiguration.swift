@@ -1,173 +1,179 @@
 public import ErrandFoundation
 
-/// All settings of a server as one value. Copying settings to another server is copying this value.
+/// The settings of a server. Copy this value to copy the settings to another server.
 ///
 ///     await shop.update { $0.defaultTimeout = .seconds(10) }
 ///
-/// A call takes a snapshot when it begins; a later change never tears it apart.
+/// A call takes a snapshot when it begins, so later changes don't affect it.
 public struct ServerConfiguration: Sendable {
-  // MARK: Where
+  // MARK: Destination
 
-  /// The URL at which paths begin. One with a user or a fragment fails every call below it: ``setRemote(_:)`` refuses it at once.
+  /// The base URL of paths. One with a user or fragment fails every call below it; ``setRemote(_:)`` throws instead.
   public var remote: Remote = .none
-  /// True when every call fails at once.
+  /// Whether every call fails immediately.
   public var disabled = false
-  /// Hosts to which plain http is allowed, each by its name; loopback hosts always are.
+  /// Host names that allow plain http. Loopback hosts always do.
   public var insecureHosts: Set<String> = [] {
     didSet { insecureHosts = Set(insecureHosts.map { HostName.normal($0) }) }
   }
 
-  /// Origins beside the remote's to which this server's header fields go, such as `https://cdn.example.com`.
+  /// Additional origins that receive this server's header fields, such as `https://cdn.example.com`.
   ///
-  /// ``standardHeaders`` and ``computedHeaders`` are for the remote's origin. A call to another one, by a ``URLTask``,
-  /// by a path that is a whole URL or by a redirect, gets only their `Accept`, `Accept-Language` and `User-Agent`, unless it is in
-  /// this list. The task's own fields go wherever the task goes. An entry that is no origin matches nothing.
+  /// ``standardHeaders`` and ``computedHeaders`` are sent only to the remote's origin and to these. A call to any other
+  /// origin, through a ``URLTask``, a path that is a complete URL or a redirect, gets only their `Accept`,
+  /// `Accept-Language` and `User-Agent`. The task's own header fields are always sent. Invalid origins are ignored.
   public var trustedOrigins: Set<String> = []
-  /// The rule for addresses that connections are made to.
+  /// The policy for the IP addresses that connections are made to.
   public var addressPolicy = AddressPolicy.any
-  /// The keys that hosts must show, beside a certificate that is trusted.
+  /// Pinned public keys, checked in addition to the certificate chain.
   public var pins = PublicKeyPins()
 
-  // MARK: What
+  // MARK: Content
 
-  /// Header fields of every request; a task's own override them. `Accept: */*` unless changed.
+  /// Header fields of every request; a task's own override them. Defaults to `Accept: */*`.
   public var standardHeaders: HTTPHeaders = [.accept: "*/*"]
-  /// More header fields, computed for a task when its request is built; they override ``standardHeaders``.
+  /// Computes further header fields for a task when its request is built. They override ``standardHeaders``.
   public var computedHeaders: (@Sendable (_ task: any ServerTask) async throws -> HTTPHeaders)?
-  /// The value of `User-Agent`; empty sends none.
+  /// The value of `User-Agent`; not sent if empty.
   public var userAgent = ServerConfiguration.defaultUserAgent
-  /// Computes the `User-Agent` of every request, where it is not known beforehand; overrides ``userAgent``.
+  /// Computes the `User-Agent` of every request; overrides ``userAgent``.
   public var userAgentProvider: (@Sendable () async -> String)?
-  /// The way in which requests are signed in, such as `.bearer(token)`; nothing does unless set.
+  /// The authentication of requests, such as `.bearer(token)`. Defaults to `.none`.
   public var authentication = Authentication.none
-  /// Encodes payloads: JSON unless set, its keys in order, so that the same value is the same bytes each time it is sent.
+  /// The encoder for payloads. Defaults to JSON with sorted keys, so that equal values are sent as the same bytes.
   public var defaultEncoder: any BodyEncoder = ServerConfiguration.sortingEncoder
-  /// Decodes payloads.
+  /// The decoder for payloads. Defaults to JSON.
   public var defaultDecoder: any PayloadDecoder = JSONDecoder()
-  /// Decoders by the media type of the response; where none fits, ``defaultDecoder`` counts. A task's own decoder overrides them.
+  /// Decoders by the media type of the response; others use ``defaultDecoder``. A task's own decoder overrides them.
   public var decoders: [MediaType: any PayloadDecoder] = [:]
-  /// The place of payloads in bodies that wrap them, such as `"data"`; the body itself unless stated. A task's own overrides it, and it
-  /// does not count for payloads of bytes and text, which are the body, nor for ``errorPayload``.
+  /// The path of payloads inside response bodies, such as `"data"`. Defaults to the whole body.
+  ///
+  /// A task's own path overrides it. It does not apply to `Data` and `String` payloads or to ``errorPayload``.
   public var payloadPath = PayloadPath.whole
-  /// The payload of refused responses, which ``TaskError/payload(as:)`` gives and the error's line shows; a task's own
-  /// `ErrorPayload` overrides it, and nil is none.
+  /// The type decoded from error responses, for ``TaskError/payload(as:)`` and the description of the error. A task's
+  /// own `ErrorPayload` overrides it. Defaults to `nil`, none.
   public var errorPayload: (any (Decodable & Sendable).Type)?
-  /// True when requests accept compressed bodies, which are decoded on arrival, where the transport can.
+  /// Whether requests accept compressed responses, which are decompressed if the transport supports it.
   public var enableGZipDownloads = true
-  /// The size in bytes from which bodies of requests are sent packed by gzip, for servers that take them; nil is never. A body of unknown
-  /// size counts as large, and one with a `Content-Encoding` is left as it is. Where zlib is not there, none is packed.
+  /// The minimum size, in bytes, of request bodies that are compressed with gzip. Defaults to `nil`, never.
+  ///
+  /// The server must support it. A body of unknown size counts as large, and one with a `Content-Encoding` is left as
+  /// it is. Nothing is compressed if zlib is not available.
   public var gzipUploadThreshold: Int?
-  /// True when a status that is not accepted is thrown as an error. Otherwise the response is returned once there is no
-  /// further attempt, and a file that was to be replaced stays as it is.
+  /// Whether a status that is not accepted is thrown as an error. Otherwise the response is returned after the last
+  /// attempt, and a destination file is not replaced.
   public var reportBadHTTPStatusAsError = true
-  /// The most bytes of the body of a refused response that an error keeps.
+  /// The maximum number of bytes of an error response body kept in ``TaskError``. Defaults to 1 MiB.
   public var maximumErrorBodySize = 1 << 20 { didSet { maximumErrorBodySize = max(0, maximumErrorBodySize) } }
-  /// The largest body that is collected in memory, in bytes, once it is unpacked; files and streams have no limit.
+  /// The maximum size, in bytes, of a decompressed body in memory, not in files or streams. Defaults to 256 MiB.
   public var maximumBodySize = 256 << 20 { didSet { maximumBodySize = max(0, maximumBodySize) } }
 
-  // MARK: How
+  // MARK: Timeouts and policies
 
-  /// The time limit for one attempt; `.unlimited` is none. With a body to or from a file or a stream, for the head of
-  /// the response and for the idle time of that body.
+  /// The time limit for one attempt; `.unlimited` sets none. Defaults to 30 seconds.
+  ///
+  /// If a body is read from or written to a file or a stream, this limits the time until the response head arrives and
+  /// the idle time of that body.
   public var defaultTimeout: Duration = .seconds(30)
-  /// Limits for the other parts of a call.
+  /// The time limits for the other phases of a call. By default, connecting is limited to 10 seconds.
   public var timeouts = Timeouts(connect: .seconds(10))
-  /// The policy for failed attempts.
+  /// The policy for retrying failed attempts.
   public var retryPolicy = RetryPolicy.standard
-  /// The rule by which a failing host is left alone for a while; the state is the manager's.
+  /// The circuit breaker for failing hosts. Its state belongs to the manager.
   public var circuitBreaker = CircuitBreaker.off
-  /// The rule for sending a slow request again, beside the first.
+  /// The policy for sending a slow request again, concurrently with the first.
   public var hedging = Hedging.none
-  /// The rule for responses that point elsewhere.
+  /// The policy for redirects.
   public var redirectPolicy = RedirectPolicy.follow
-  /// The cookies that requests send, and the place for those that responses set: a jar in memory of each server unless set.
+  /// The cookies to send, and the store for received ones. By default, each server has its own jar in memory.
   public var cookiePolicy = CookiePolicy.perServer
-  /// True when calls that send the same request at the same time share one, where its method is safe and bodies are in memory.
+  /// Whether concurrent calls share one request if it is the same, its method is safe and the bodies are in memory.
   public var coalescesRequests = false
-  /// The place for responses that may be used again; nil is none, and costs nothing.
+  /// The cache for responses. Defaults to `nil`, no cache.
   public var cache: (any CacheStore)?
-  /// The use of the cache.
+  /// How calls use the cache.
   public var cachePolicy = CachePolicy.standard
-  /// True when networks that cost money by the byte may be used.
+  /// Whether networks that charge by data volume can be used.
   public var allowsExpensiveNetworkAccess = true
-  /// True when networks in low-data mode may be used.
+  /// Whether networks in low-data mode can be used.
   public var allowsConstrainedNetworkAccess = true
-  /// True when a call waits for a network where there is none: when nothing could be reached, ``reachability`` says
-  /// when to try again, for as long as ``connectivityTimeout``.
+  /// Whether a call that can't reach anything waits for a network, for up to ``connectivityTimeout``.
   public var waitsForConnectivity = false
-  /// Knows when it is worth trying again.
+  /// Detects when the network is available again, for ``waitsForConnectivity``.
   public var reachability: any Reachability = PollingReachability()
-  /// The time limit for waiting for a network, over all attempts of a call.
+  /// The time limit for waiting for a network, over all attempts of a call. Defaults to 60 seconds.
   public var connectivityTimeout: Duration = .seconds(60)
-  /// Steps that see every call once, outermost first.
+  /// Steps that run once per call, outermost first.
   public var perCallSteps: [any PerCallStep] = []
-  /// Steps that see every attempt, outermost first.
+  /// Steps that run for every attempt, outermost first.
   public var perAttemptSteps: [any PerAttemptStep] = []
 
   // MARK: Hooks
 
-  /// Sees every request after the task's own preflight, for every attempt; may change it or throw.
+  /// Called for every attempt, after the task's own preflight. It can change the request, or throw to fail the call.
   public var preflight: (@Sendable (_ task: any ServerTask, _ request: inout HTTPRequest) async throws -> Void)?
-  /// Sees the head of a response whose status was accepted, after the task's own verification; what it throws fails
-  /// the call before anything but its cookies is stored.
+  /// Verifies the head of a response with an accepted status, after the task's own verification. An error it throws
+  /// fails the call before anything except cookies is stored.
   public var verify: (@Sendable (_ task: any ServerTask, _ response: HTTPResponse) throws -> Void)?
-  /// Sees the response of a result, after the task's own postflight and before the end; what it throws fails the call.
+  /// Called with the final response, after the task's own postflight. An error it throws fails the call.
   public var postflight: (@Sendable (_ task: any ServerTask, _ response: HTTPResponse) async throws -> Void)?
 
-  /// Called when a call begins; what it returns is called when the call has ended. Wire it to whatever keeps the app
-  /// awake meanwhile, such as a background task; nil by default.
+  /// Called when a call begins; the closure it returns is called when the call has ended. Use it to keep the app awake
+  /// during calls, such as with a background task. Defaults to `nil`.
   public var keepAwake: (@Sendable (_ task: any ServerTask) -> @Sendable () -> Void)?
 
   // MARK: Logging and recording
 
   /// The observers of every call.
   public var observers: [any TaskObserver] = []
-  /// True where requests to the remote's origin, and to trusted ones, carry the trace that the call takes part in; see
-  /// ``TraceContext``.
+  /// Whether requests to the remote's and to trusted origins carry the call's trace; see ``TraceContext``.
   public var propagatesTraces = true
-  /// The recorders of every call, which get it once it has ended.
+  /// The recorders of every call, which receive it once it has ended.
   public var recorders: [any CallRecorder] = []
-  /// The moments of every call that are logged, into ``log``.
+  /// The events of every call that are written to ``log``.
   public var logStyle = LogStyle.none
-  /// The parts of every call that ``log`` says in a line once it has ended; none unless set, and a call's own override them.
+  /// The parts of every call that are logged once it has ended. A call's own options override them. None by default.
   public var logOptions: LogOptions = []
-  /// True when every exchange is echoed into ``log`` unless its task says otherwise.
+  /// Whether every exchange is echoed to ``log``, unless the task overrides it.
   public var echoesTasks = false
-  /// The tasks whose exchanges are echoed, unless they say otherwise: names of tasks and of their types, with `Endpoint` for all
-  /// endpoints; hosts; paths below the remote that begin with `/`, in which `*` stands for any characters; `*` for all.
+  /// The tasks whose exchanges are echoed, unless they override it.
+  ///
+  /// An entry is the name of a task or of its type (`Endpoint` for all endpoints), a host, or a path below the remote
+  /// that begins with `/`. In a path, `*` stands for any characters. `*` alone matches all tasks.
   public var echoedTasks: Set<String> = []
-  /// The destination of echoes and log lines.
+  /// The destination of echoes and log lines. Defaults to standard error.
   public var log = TextSink.standardError
-  /// The rule for hiding secrets in everything that people may read.
+  /// Hides secrets in logs, recordings, errors and all other readable output.
   public var redaction = Redaction.standard
-  /// The largest body of a response that echoes and recordings show, in bytes; a placeholder stands for larger ones.
+  /// The maximum size, in bytes, of response bodies in echoes and recordings. Defaults to 10 MiB.
+  /// A placeholder replaces larger bodies.
   public var maxLoggedDownloadSize = 10 << 20
-  /// The largest body of a request that echoes and recordings show, in bytes; a placeholder stands for larger ones.
+  /// The maximum size, in bytes, of request bodies in echoes and recordings. Defaults to 4 KiB.
+  /// A placeholder replaces larger bodies.
   public var maxLoggedUploadSize = 4 << 10
 
-  /// The settings of a new server.
+  /// Creates the default settings.
   public init() {}
 
-  /// Replaces the remote.
-  /// Throws ``TaskError`` with code `.badURL` when it has a user or a fragment; nothing is changed then.
+  /// Replaces the remote. Throws ``TaskError`` with code `.badURL`, changing nothing, if it has a user or a fragment.
   public mutating func setRemote(_ remote: Remote) throws {
     if let problem = remote.problem { throw problem }
     self.remote = remote
   }
 
-  /// These settings with requests signed in, after the ways that are there already.
+  /// Returns these settings with an authentication added after the existing ones.
   public func authenticated(_ authentication: Authentication) -> ServerConfiguration {
     var configuration = self
     configuration.authentication = self.authentication.adding(authentication)
     return configuration
   }
 
-  /// Adds a key that a host must show, or one of several that it may; see ``PublicKeyPins``.
+  /// Pins a public key for a host. A host with several keys accepts any of them; see ``PublicKeyPins``.
   ///
   /// - Parameters:
-  ///   - publicKey: `sha256/` and the hash of the key's `SubjectPublicKeyInfo` in Base64.
-  ///   - host: The host; `*.example.com` stands for every name with one more label.
-  ///   - expiry: The date from which the key no longer counts; nil is never.
+  ///   - publicKey: `sha256/` and the Base64 hash of the key's `SubjectPublicKeyInfo`.
+  ///   - host: The host; `*.example.com` matches names with exactly one more label.
+  ///   - expiry: The date on which the pin expires; `nil` for never.
   public mutating func register(publicKey: String, for host: String, until expiry: Date? = nil) {
     pins.register(publicKey, for: host, until: expiry)
   }
@@ -178,13 +184,13 @@ public struct ServerConfiguration: Sendable {
     return encoder
   }()
 
-  /// `AppName/1.0 Errand/0.1 (Linux)`, from the main bundle or the name of the executable.
+  /// The default `User-Agent`, such as `AppName/1.0 Errand/0.1 (Linux)`, named after the main bundle or the executable.
   public static let defaultUserAgent: String = {
     let (name, version) = program
     return userAgent(of: name, version: version)
   }()
 
-  // RFC 9110 §10.1.5: products are tokens. A name without a single byte of a token is left out.
+  // RFC 9110 §10.1.5: products are tokens. A name without any token characters is left out.
   static func userAgent(of name: String, version: String?) -> String {
     func token(_ text: String) -> String {
       String(decoding: text.utf8.filter(HTTPHeaderName.isTokenByte), as: UTF8.self)
@@ -214,26 +220,26 @@ public struct ServerConfiguration: Sendable {
 }
 
 extension ServerConfiguration {
-  /// Installs a step that sees every call once, before (outside) the one of that name.
-  /// Throws ``TaskError`` with code `.unknownStep` when there is none.
+  /// Adds a per-call step before (outside) the step called `name`.
+  /// Throws ``TaskError`` with code `.unknownStep` if there is no such step.
   public mutating func addStep(_ step: any PerCallStep, before name: String) throws {
     perCallSteps.insert(step, at: try Self.index(of: name, in: perCallSteps))
   }
 
-  /// Installs a step that sees every call once, after (inside) the one of that name.
-  /// Throws ``TaskError`` with code `.unknownStep` when there is none.
+  /// Adds a per-call step after (inside) the step called `name`.
+  /// Throws ``TaskError`` with code `.unknownStep` if there is no such step.
   public mutating func addStep(_ step: any PerCallStep, after name: String) throws {
     perCallSteps.insert(step, at: try Self.index(of: name, in: perCallSteps) + 1)
   }
 
-  /// Installs a step that sees every attempt, before (outside) the one of that name.
-  /// Throws ``TaskError`` with code `.unknownStep` when there is none.
+  /// Adds a per-attempt step before (outside) the step called `name`.
+  /// Throws ``TaskError`` with code `.unknownStep` if there is no such step.
   public mutating func addStep(_ step: any PerAttemptStep, before name: String) throws {
     perAttemptSteps.insert(step, at: try Self.index(of: name, in: perAttemptSteps))
   }
 
-  /// Installs a step that sees every attempt, after (inside) the one of that name.
-  /// Throws ``TaskError`` with code `.unknownStep` when there is none.
+  /// Adds a per-attempt step after (inside) the step called `name`.
+  /// Throws ``TaskError`` with code `.unknownStep` if there is no such step.
   public mutating func addStep(_ step: any PerAttemptStep, after name: String) throws {
     perAttemptSteps.insert(step, at: try Self.index(of: name, in: perAttemptSteps) + 1)
   }

@@ -1,32 +1,27 @@
 package import ErrandFoundation
 
-/// A server's configuration as it was when a call began, with what can be prepared once for all calls.
+/// The configuration of a server when a call began, with values that are computed once for all calls.
 package final class ServerSnapshot: Sendable {
   package let configuration: ServerConfiguration
   private let base: BaseURL
-  /// The observers of every call.
   let observers: [ObserverQueue]
-  /// True where one of them is told of the bytes of bodies.
   let tellsProgress: Bool
-  /// The part of new traces that one of them records.
+  /// The share of new traces that the observers record.
   let traceSampling: TraceSampling
-  /// The fields by which the cache keeps users apart; nil where there is no cache.
+  /// Identifies the header fields that separate users in the cache; `nil` without a cache.
   let credentials: CacheCredentials?
-  /// The mistake in the configuration that fails every call; nil where there is none.
+  /// The configuration error that fails every call.
   let problem: TaskError?
-  /// The first fields of every request: the standard headers and the user agent.
+  /// The standard headers and the user agent.
   let headers: HTTPHeaders
-  /// The limits of calls that state none.
+  /// The limits of calls that set none.
   let timeouts: Timeouts
-  /// The options of every transfer, but for what the call says.
   let options: TransferOptions
-  /// The same, for those that may be repeated.
   let repeatableOptions: TransferOptions
-  /// Other origins to which the server's header fields go.
   private let trustedOrigins: Set<Origin>
-  /// True when the server has header fields, or cookies, that stay with its remote.
+  /// Whether the server has header fields or cookies that are sent only to its remote.
   let hasOwnHeaders: Bool
-  /// The last path without a query, and its URL: what is called often is often the same.
+  /// The last path without a query and its URL, cached because calls often repeat the same path.
   private let lastURL = Lock<(path: String, url: URL)?>(nil)
 
   init(_ configuration: ServerConfiguration) {
@@ -62,20 +57,18 @@ package final class ServerSnapshot: Sendable {
     repeatableOptions = options
   }
 
-  /// Writes to the log what calls will fail with.
+  /// Logs configuration errors that will fail calls.
   func logProblems() {
     if let problem { return configuration.log.write("every call will fail: \(problem)") }
     guard let problem = base.problem else { return }
     configuration.log.write("every call below the remote will fail: \(problem)")
   }
 
-  /// The origin of a URL that is below the remote; nil for any other.
   func origin(of url: URL) -> Origin? { base.origin(of: url) }
 
-  /// Header fields that reveal nothing about the user: they go wherever a call goes.
+  /// Header fields that reveal nothing about the user and are sent to any origin.
   static let publicHeaders: Set<HTTPHeaderName> = [.accept, .acceptLanguage, .userAgent]
 
-  /// The server's fields for a task: standard ones under computed ones.
   func standardHeaders(for task: any ServerTask) async throws -> HTTPHeaders {
     guard let compute = configuration.computedHeaders else { return headers }
     var result = headers
@@ -83,22 +76,20 @@ package final class ServerSnapshot: Sendable {
     return result
   }
 
-  /// The fields that every request of a task to `url` starts with: standard ones under computed ones. An origin that is
-  /// neither the remote's nor trusted gets only the public ones.
+  /// The server's header fields for a request to `url`; only public ones unless the origin is the remote's or trusted.
   func headers(for task: any ServerTask, at url: URL) async throws -> HTTPHeaders {
     let headers = try await standardHeaders(for: task)
     guard !isHome(url) else { return headers }
     return HTTPHeaders(headers.filter { Self.publicHeaders.contains($0.name) })
   }
 
-  /// True when the server's own fields may go to a URL.
+  /// Whether the server's own header fields can be sent to the URL.
   func isHome(_ url: URL) -> Bool {
     if origin(of: url) != nil { return true }
     guard let target = Origin(url) else { return false }
     return target == base.origin || trustedOrigins.contains(target)
   }
 
-  /// The URL for a path below the remote.
   package func url(path: String, query: HTTPQuery) throws -> URL {
     if query.isEmpty, let last = lastURL.withLock({ $0 }), last.path.hasSameBytes(as: path) { return last.url }
     let url = try base.url(path: path, query: query)
@@ -106,12 +97,10 @@ package final class ServerSnapshot: Sendable {
     return url
   }
 
-  /// The URL for a plan: its task's, with the plan's additions.
   package static func url(of plan: TaskPlan) async throws -> URL {
     try await plan.server.snapshot.url(of: plan)
   }
 
-  /// The URL for a plan: its task's, with the plan's additions.
   package func url(of plan: TaskPlan) async throws -> URL {
     if let linked = plan.linkedURL { return linked.url }
     let url = try await statedURL(of: plan.task)
@@ -123,22 +112,21 @@ package final class ServerSnapshot: Sendable {
     return plan.addedQuery.isEmpty ? url : try base.adding(plan.addedQuery, to: url)
   }
 
-  /// A URL with more in its query.
   func adding(_ query: HTTPQuery, to url: URL) throws -> URL { try base.adding(query, to: url) }
 
-  /// The URL that a task states, or that its server makes of this snapshot.
+  /// The task's URL, computed with this snapshot even if the server's settings have changed.
   private func statedURL(of task: any ServerTask) async throws -> URL {
     let server = task.server
     if server.uses(self), Self.override == nil {
       let url = try await task.url
-      if server.uses(self) { return url }  // it was made of no other
+      if server.uses(self) { return url }  // the settings did not change
     }
     return try await Self.$override.withValue(Override(server: ObjectIdentifier(server), snapshot: self)) {
       try await task.url
     }
   }
 
-  /// A task's default URL: by the snapshot of the call in flight, else the server's present one.
+  /// The default URL of a task. Uses the snapshot of the current call, or else the server's current one.
   static func url(below server: Server, path: String, query: HTTPQuery) throws -> URL {
     guard let override, override.server == ObjectIdentifier(server) else {
       return try server.snapshot.url(path: path, query: query)
@@ -146,7 +134,6 @@ package final class ServerSnapshot: Sendable {
     return try override.snapshot.url(path: path, query: query)
   }
 
-  /// While a call asks its task for the URL: that task's server, and the snapshot to use for it.
   private struct Override: Sendable {
     let server: ObjectIdentifier
     let snapshot: ServerSnapshot
@@ -156,7 +143,7 @@ package final class ServerSnapshot: Sendable {
 }
 
 extension PublicKeyPins {
-  /// The error for a host that is none; nil where there is none of those.
+  /// The error for an invalid host name.
   fileprivate var problem: TaskError? {
     guard let host = unknownHosts.first else { return nil }
     return TaskError(

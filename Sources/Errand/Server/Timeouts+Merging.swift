@@ -1,5 +1,5 @@
 extension Timeouts {
-  /// The limits of a call whose bodies are in memory: the task's, then the server's; its `timeout` is one attempt's.
+  /// The limits of a call with bodies in memory: the task's override the server's, and `timeout` limits an attempt.
   static func ofAttempts(_ timeout: Duration, _ limits: Timeouts, _ configuration: ServerConfiguration) -> Timeouts {
     var merged = limits.orElse(configuration.timeouts)
     if timeout != .inherited {
@@ -10,8 +10,8 @@ extension Timeouts {
     return merged.bounded
   }
 
-  /// The limits of a call with a body that goes to or comes from a file or a stream: its `timeout` ends with the head of the
-  /// response, and from then on is the limit for the idle time of the body, as it is for a body on its way up.
+  /// The limits of a call that reads or writes a file or a stream. `timeout` limits the time until the response head
+  /// arrives, and the idle time of either body.
   static func ofStreams(_ timeout: Duration, _ limits: Timeouts, _ configuration: ServerConfiguration) -> Timeouts {
     var merged = limits.orElse(configuration.timeouts)
     let timeout = timeout == .inherited ? configuration.defaultTimeout : timeout
@@ -21,8 +21,8 @@ extension Timeouts {
     return merged.bounded
   }
 
-  /// The setting that a limit was taken from, where the timer's words do not say so: the task's time limit, the server's default, or that
-  /// of attempts; nil for the others, and for what is left of another limit.
+  /// The name of the setting that a limit came from: the task's timeout, the server's default or `timeouts.attempt`.
+  /// `nil` if the timer already names it, and for the remainder of another limit.
   static func setting(
     of timer: Timer, _ limit: Duration, _ timeout: Duration, _ limits: Timeouts, _ configuration: ServerConfiguration
   ) -> String? {
@@ -32,7 +32,7 @@ extension Timeouts {
       case .connect: stated.connect
       case .firstByte: stated.firstByte
       case .idle: stated.idle
-      // That of a task with a timeout counts where it is the shorter one, and the server's does not.
+      // A task's timeout overrides the server's attempt limit, so only the task's own, if shorter, applies.
       case .attempt: timeout == .inherited ? stated.attempt : limits.attempt.flatMap { $0 < timeout ? $0 : nil }
       case .queue, .call: limit
       }
@@ -42,7 +42,7 @@ extension Timeouts {
     return limit == general ? name : nil
   }
 
-  /// The error for a limit that leaves no time; nil where there is none.
+  /// The error for a limit of zero or less.
   func problem(timeout: Duration, named name: String) -> TaskError? {
     let limits = [
       (timeout == .inherited ? nil : timeout, name), (queue, "timeouts.queue"), (connect, "timeouts.connect"),

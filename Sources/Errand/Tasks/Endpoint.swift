@@ -1,20 +1,20 @@
 public import ErrandFoundation
 
-/// A task as a value instead of a type of its own, with what goes up and what comes down.
+/// A task as a value instead of a separate type, generic over the payloads it sends and receives.
 ///
 ///     extension Endpoint<Void, Widget> {
 ///       static func widget(_ id: Int) -> Self { .get("widgets/\(id)") }
 ///     }
 ///     let widget = try await Endpoint<Void, Widget>.widget(7).download()
 public struct Endpoint<Upload: Sendable, Download: Sendable>: ServerTask {
-  /// The settings that the endpoints of one provider share.
+  /// The settings shared by a group of endpoints.
   public typealias Defaults = EndpointDefaults
 
-  /// The path below the server's remote.
+  /// The path relative to the server's remote.
   public let path: String
   /// The method.
   public let httpMethod: HTTPMethod
-  /// The items that are added to the URL's query.
+  /// The items added to the URL's query.
   public let query: HTTPQuery
   private let defaults: Defaults
   private let body: @Sendable (any BodyEncoder) async throws -> HTTPBody
@@ -30,24 +30,24 @@ public struct Endpoint<Upload: Sendable, Download: Sendable>: ServerTask {
     self.body = body
   }
 
-  /// The server of the defaults.
+  /// The server from the defaults, or ``Server/default`` if they have none.
   public var server: Server { defaults.server ?? .default }
-  /// The header fields of the defaults.
+  /// The header fields from the defaults.
   public var headers: HTTPHeaders { defaults.headers }
-  /// The time limit of the defaults.
+  /// The time limit from the defaults.
   public var timeout: Duration { defaults.timeout }
-  /// The retry policy of the defaults.
+  /// The retry policy from the defaults.
   public var retryPolicy: RetryPolicy { defaults.retryPolicy }
-  /// The place of payloads of the defaults.
+  /// The payload path from the defaults.
   public var payloadPath: PayloadPath { defaults.payloadPath }
-  /// The payload, encoded.
+  /// Encodes the payload, or returns the body that was passed in.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
     try await body(encoder)
   }
 }
 
 extension Endpoint: CustomStringConvertible {
-  /// Method, path and query, secrets hidden.
+  /// Method, path and query, with secrets redacted.
   public var description: String {
     let address = query.isEmpty ? path : "\(path)?\(query.encoded)"
     return "Endpoint(\(httpMethod) \(Redaction.standard(address: address)))"
@@ -55,54 +55,54 @@ extension Endpoint: CustomStringConvertible {
 }
 
 extension Endpoint: PayloadDownloadingTask where Download: Decodable {
-  /// The payload that comes down.
+  /// The payload of the response.
   public typealias DownloadPayload = Download
 }
 
 extension Endpoint: UploadingTask where Upload: Encodable {}
 
 extension Endpoint where Upload == Void {
-  /// An endpoint of any method without a body.
+  /// Creates an endpoint with any method and no body.
   public static func request(
     _ method: HTTPMethod, _ path: String, query: HTTPQuery = [:], defaults: Defaults = Defaults()
   ) -> Self {
     Endpoint(method, path, query, defaults) { _ in .empty }
   }
 
-  /// A GET endpoint.
+  /// Creates a GET endpoint.
   public static func get(_ path: String, query: HTTPQuery = [:], defaults: Defaults = Defaults()) -> Self {
     request(.get, path, query: query, defaults: defaults)
   }
 
-  /// A DELETE endpoint.
+  /// Creates a DELETE endpoint.
   public static func delete(_ path: String, query: HTTPQuery = [:], defaults: Defaults = Defaults()) -> Self {
     request(.delete, path, query: query, defaults: defaults)
   }
 }
 
 extension Endpoint where Upload: Encodable {
-  /// An endpoint of any method with a payload.
+  /// Creates an endpoint with any method and a payload.
   public static func request(
     _ method: HTTPMethod, _ path: String, _ payload: Upload, query: HTTPQuery = [:], defaults: Defaults = Defaults()
   ) -> Self {
     Endpoint(method, path, query, defaults) { try await PayloadCoding.encode(payload, with: $0) }
   }
 
-  /// A POST endpoint.
+  /// Creates a POST endpoint.
   public static func post(
     _ path: String, _ payload: Upload, query: HTTPQuery = [:], defaults: Defaults = Defaults()
   ) -> Self {
     request(.post, path, payload, query: query, defaults: defaults)
   }
 
-  /// A PUT endpoint.
+  /// Creates a PUT endpoint.
   public static func put(
     _ path: String, _ payload: Upload, query: HTTPQuery = [:], defaults: Defaults = Defaults()
   ) -> Self {
     request(.put, path, payload, query: query, defaults: defaults)
   }
 
-  /// A PATCH endpoint.
+  /// Creates a PATCH endpoint.
   public static func patch(
     _ path: String, _ payload: Upload, query: HTTPQuery = [:], defaults: Defaults = Defaults()
   ) -> Self {
@@ -111,7 +111,7 @@ extension Endpoint where Upload: Encodable {
 }
 
 extension Endpoint where Upload == HTTPBody {
-  /// An endpoint of any method with any body: bytes, a text, a form, a file, a stream.
+  /// Creates an endpoint with any method and any body: bytes, text, a form, a file or a stream.
   ///
   ///     try await Endpoint<HTTPBody, Void>.put("notes/7", body: .file(notes)).upload()
   public static func request(
@@ -120,54 +120,54 @@ extension Endpoint where Upload == HTTPBody {
     Endpoint(method, path, query, defaults) { _ in body }
   }
 
-  /// An endpoint of any method with a form with files, which are opened for every attempt.
+  /// Creates an endpoint with any method and a multipart form. Its files are opened for every attempt.
   public static func request(
     _ method: HTTPMethod, _ path: String, form: MultipartForm, query: HTTPQuery = [:], defaults: Defaults = Defaults()
   ) -> Self {
     Endpoint(method, path, query, defaults) { _ in try form.body() }
   }
 
-  /// A POST endpoint with any body.
+  /// Creates a POST endpoint with any body.
   public static func post(
     _ path: String, body: HTTPBody, query: HTTPQuery = [:], defaults: Defaults = Defaults()
   ) -> Self {
     request(.post, path, body: body, query: query, defaults: defaults)
   }
 
-  /// A POST endpoint with a form with files.
+  /// Creates a POST endpoint with a multipart form.
   public static func post(
     _ path: String, form: MultipartForm, query: HTTPQuery = [:], defaults: Defaults = Defaults()
   ) -> Self {
     request(.post, path, form: form, query: query, defaults: defaults)
   }
 
-  /// A PUT endpoint with any body.
+  /// Creates a PUT endpoint with any body.
   public static func put(
     _ path: String, body: HTTPBody, query: HTTPQuery = [:], defaults: Defaults = Defaults()
   ) -> Self {
     request(.put, path, body: body, query: query, defaults: defaults)
   }
 
-  /// A PATCH endpoint with any body.
+  /// Creates a PATCH endpoint with any body.
   public static func patch(
     _ path: String, body: HTTPBody, query: HTTPQuery = [:], defaults: Defaults = Defaults()
   ) -> Self {
     request(.patch, path, body: body, query: query, defaults: defaults)
   }
 
-  /// Sends the body and returns the response, whose own body is read and dropped.
+  /// Sends the body and returns the response. The response's body is read and discarded.
   @discardableResult
   public func upload() async throws -> HTTPResponse { try await run() }
 }
 
 extension Endpoint where Download == Void {
-  /// Runs the task; reads and drops the body of the response.
+  /// Runs the task. The response's body is read and discarded.
   public func download() async throws { try await run() }
 }
 
-/// The settings that the endpoints of one provider share; an endpoint's own modifiers override them.
+/// The settings shared by a group of endpoints. Modifiers of an endpoint override them.
 public struct EndpointDefaults: Sendable {
-  /// The server to talk to; nil is ``Server/default``.
+  /// The server; `nil` uses ``Server/default``.
   public var server: Server?
   /// Header fields that override those of the server.
   public var headers: HTTPHeaders
@@ -175,10 +175,10 @@ public struct EndpointDefaults: Sendable {
   public var timeout: Duration
   /// The policy for failed attempts.
   public var retryPolicy: RetryPolicy
-  /// The place of payloads in bodies that wrap them.
+  /// The path of the payload inside the response body.
   public var payloadPath: PayloadPath
 
-  /// Nothing but what is given.
+  /// Creates defaults with these settings. Everything else is inherited.
   public init(
     server: Server? = nil, headers: HTTPHeaders = [:], timeout: Duration = .inherited,
     retryPolicy: RetryPolicy = .inherited, payloadPath: PayloadPath = .inherited
@@ -191,22 +191,22 @@ public struct EndpointDefaults: Sendable {
   }
 }
 
-/// A URL to fetch without declaring anything: `try await URLTask(url).download()`.
+/// A task for a URL, without declaring a type: `try await URLTask(url).download()`.
 ///
-/// It runs on ``Server/default`` unless told otherwise, with its settings but without its remote.
+/// It runs on ``Server/default``, or the server set by ``ServerTask/on(_:)``, but does not use that server's remote.
 public struct URLTask: PayloadDownloadingTask, UploadingTask {
-  /// The body as it comes.
+  /// The body of the response.
   public typealias DownloadPayload = Data
 
   /// The URL.
   public let url: URL
-  /// The method; `.automatic` unless given.
+  /// The method. Defaults to `.automatic`.
   public let httpMethod: HTTPMethod
   /// Header fields that override those of the server.
   public let headers: HTTPHeaders
   private let body: HTTPBody
 
-  /// A task for a URL.
+  /// Creates a task for a URL.
   public init(_ url: URL, method: HTTPMethod = .automatic, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
     self.url = url
     httpMethod = method
@@ -214,11 +214,11 @@ public struct URLTask: PayloadDownloadingTask, UploadingTask {
     self.body = body
   }
 
-  /// The body that was given.
+  /// Returns the body passed to the initializer.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { body }
 }
 
 extension URLTask: CustomStringConvertible {
-  /// Method and URL, secrets hidden.
+  /// Method and URL, with secrets redacted.
   public var description: String { "URLTask(\(httpMethod) \(Redaction.standard(url)))" }
 }

@@ -1,14 +1,14 @@
 public import ErrandFoundation
 
-/// A condition for a download to a file.
+/// When to download to a file.
 public enum DownloadCondition: Sendable, Hashable {
   /// Always.
   case always
-  /// Only where the remote has another version than the file, as its `ETag` or `Last-Modified` says.
+  /// Only if the server has a different version than the file, according to its `ETag` or `Last-Modified`.
   case changed
 }
 
-/// A task whose body belongs in a file, which is downloaded again only where the remote has another version.
+/// A task whose response body is stored in a file and downloaded only when it changes on the server.
 ///
 ///     struct Catalogue: FileBackedTask {
 ///       let path = "catalogue.json"
@@ -16,25 +16,25 @@ public enum DownloadCondition: Sendable, Hashable {
 ///     }
 ///     let catalogue = Catalogue(file: folder.appendingPathComponent("catalogue.json"))
 ///     try await catalogue.refresh()                 // 304: the file stays as it is
-///     let data = try await catalogue.contents()     // of the file, where the remote cannot be reached
+///     let data = try await catalogue.contents()     // the file's, if the server can't be reached
 public protocol FileBackedTask: ServerTask {
-  /// The file.
+  /// The file that stores the response body.
   var file: URL { get }
 }
 
 extension FileBackedTask {
-  /// Downloads to the file, unless that is still good: ``TaskResponse/isUnchanged`` says so.
+  /// Downloads to the file unless it is up to date, in which case ``TaskResponse/isUnchanged`` is true.
   @discardableResult
   public func refresh() async throws -> TaskResponse<URL> { try await download(to: file, when: .changed) }
 
-  /// Downloads to the file unless that is still good, and returns its contents. Where the remote cannot be reached, or fails,
-  /// and there is a file, its contents as they are.
-  /// Throws ``TaskError``, what a hook threw, or `CancellationError` when the call was cancelled.
+  /// Downloads to the file unless it is up to date, and returns the file's contents. If the server can't be reached or
+  /// fails, returns the contents of the existing file.
+  /// Throws ``TaskError``, any error thrown by a hook, or `CancellationError` if the call was cancelled.
   public func contents() async throws -> Data {
     do {
       try await refresh()
     } catch let error as TaskError where error.isFailureOfRemote || error.status?.isServerFailure ?? false {
-      guard let data = try? Data(contentsOf: file) else { throw error }  // there is none to fall back on
+      guard let data = try? Data(contentsOf: file) else { throw error }
       return data
     }
     return try Data(contentsOf: file)
@@ -42,11 +42,11 @@ extension FileBackedTask {
 }
 
 extension ServerTask {
-  /// Runs the task and writes the body to a file, on a condition.
+  /// Runs the task and writes the body to a file, if `condition` is met.
   ///
-  /// With `.changed`, the remote is told which version the file has; where that is still good, the file stays as it is, and
-  /// ``TaskResponse/isUnchanged`` is true. A file that was changed since, or was downloaded otherwise, is replaced. What is
-  /// known of its version is in a hidden file beside it.
+  /// With `.changed`, the request is conditional. If the server has no newer version, the file stays as it is and
+  /// ``TaskResponse/isUnchanged`` is true. A file that was modified or downloaded some other way is replaced. The
+  /// file's version is stored in a hidden file next to it.
   @discardableResult
   public func download(to file: URL, when condition: DownloadCondition) async throws -> TaskResponse<URL> {
     var plan = plan
@@ -54,15 +54,15 @@ extension ServerTask {
     return try await Call.perform(plan, .file(.exact(file))) { TaskResponse(file, $0) }
   }
 
-  /// The task with a response that is used where the cache has none, such as one that comes with the app.
+  /// Uses the response in `file` if the cache has none, such as one that is bundled with the app.
   ///
   ///     let shown = try await GetCatalogue().preloaded(from: bundled).caching(.networkFirst(limit: .seconds(2))).download()
   ///
-  /// It counts as stale. With ``CachePolicy/standard`` it is used where the remote cannot be reached, or fails.
+  /// It counts as stale. With ``CachePolicy/standard`` it is used if the server can't be reached or fails.
   public func preloaded(from file: URL) -> Modified<Unmodified> { modified { $0.preloaded = file } }
 }
 
 extension TaskResponse {
-  /// True where nothing was downloaded: the file is still good.
+  /// Whether the file was up to date and nothing was downloaded.
   public var isUnchanged: Bool { response.status == .notModified }
 }

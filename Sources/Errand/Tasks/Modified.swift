@@ -1,15 +1,15 @@
 public import ErrandFoundation
 
-/// A task with changes of its plan; what every modifier returns.
+/// A task with a modified plan; the result of every modifier.
 ///
-/// It has the verbs of its base, and modifying it again is still a `Modified` of the same base.
+/// It has the same methods as its base. Modifying it again returns a `Modified` of the same base.
 public struct Modified<Base: ServerTask>: ServerTask {
-  /// The task that modifiers of a modified task wrap: the same base.
+  /// The task that further modifiers wrap: the same base.
   public typealias Unmodified = Base
 
-  /// The task as it was declared.
+  /// The task as declared.
   public let base: Base
-  /// The task as it was declared.
+  /// The task as declared.
   public var unmodified: Base { base }
   private let changes: [@Sendable (inout TaskPlan) -> Void]
 
@@ -18,7 +18,7 @@ public struct Modified<Base: ServerTask>: ServerTask {
     self.changes = changes
   }
 
-  /// The plan of the base, changed.
+  /// The plan of the base with all changes applied.
   public var plan: TaskPlan {
     var plan = base.plan
     for change in changes { change(&plan) }
@@ -26,34 +26,33 @@ public struct Modified<Base: ServerTask>: ServerTask {
     return plan
   }
 
-  /// The name by which the calls are cancelled, after all changes.
+  /// The tag used to cancel calls together, after all changes.
   public var taskTag: String { plan.taskTag }
 
-  /// The server after all changes.
+  /// The server, after all changes.
   public var server: Server { plan.server }
 
-  /// The URL after all changes.
-  /// Throws ``TaskError`` when there is no remote or the result is no URL.
+  /// The URL, after all changes. Throws ``TaskError`` if the server has no remote or the resulting URL is invalid.
   public var url: URL { get async throws { try await ServerSnapshot.url(of: plan) } }
 
-  /// The base with one more change.
+  /// Returns the base with one more change.
   public func modified(_ change: @escaping @Sendable (inout TaskPlan) -> Void) -> Modified<Base> {
     Modified(base: base, changes: changes + [change])
   }
 }
 
 extension Modified: PayloadDownloadingTask where Base: PayloadDownloadingTask {
-  /// The payload of the base.
+  /// The payload of the base task.
   public typealias DownloadPayload = Base.DownloadPayload
 }
 
 extension Modified {
-  /// Runs the task; reads and drops the body of the response.
+  /// Runs the task. The response's body is read and discarded.
   public func download<Upload>() async throws where Base == Endpoint<Upload, Void> { try await run() }
 }
 
 extension Modified {
-  /// Sends the body and returns the response, whose own body is read and dropped.
+  /// Sends the body and returns the response. The response's body is read and discarded.
   @discardableResult
   public func upload<Download>() async throws -> HTTPResponse where Base == Endpoint<HTTPBody, Download> {
     try await run()
@@ -63,6 +62,6 @@ extension Modified {
 extension Modified: UploadingTask where Base: UploadingTask {}
 
 extension Modified: FileBackedTask where Base: FileBackedTask {
-  /// The file of the base.
+  /// The file of the base task.
   public var file: URL { base.file }
 }

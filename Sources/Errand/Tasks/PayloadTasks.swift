@@ -1,85 +1,84 @@
 public import ErrandFoundation
 
-/// A task whose response is a payload: a value that is decoded from the body.
+/// A task that decodes a payload from the response body.
 ///
-/// `Data` and `String` payloads are the body itself. An optional payload is nil when the body is empty.
+/// `Data` and `String` payloads are the body itself. An optional payload is `nil` if the body is empty.
 public protocol PayloadDownloadingTask: ServerTask {
-  /// The type that the body is decoded into.
+  /// The type decoded from the body.
   associatedtype DownloadPayload: Decodable & Sendable
 }
 
-/// A task that sends a body; it has the verb ``upload()``.
+/// A task that sends a body with ``upload()``.
 public protocol UploadingTask: ServerTask {}
 
-/// A task that sends a payload, encoded by its encoder or the server's. A payload that is nil is no body.
+/// A task that sends a payload, encoded by its encoder or the server's. A `nil` payload sends no body.
 public protocol PayloadUploadingTask: UploadingTask {
-  /// The type that is encoded into the body.
+  /// The type encoded into the body.
   associatedtype UploadPayload: Encodable & Sendable
-  /// The value to send.
+  /// The payload to send.
   var uploadPayload: UploadPayload { get }
 }
 
 extension PayloadUploadingTask {
-  /// The payload, encoded off the caller's actor.
-  /// Throws ``TaskError`` when it cannot be encoded; nothing is sent then.
+  /// Encodes the payload off the caller's actor. Throws ``TaskError`` if it can't be encoded; nothing is sent then.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
     try await PayloadCoding.encode(uploadPayload, with: encoder)
   }
 }
 
-/// A task that sends a payload as a form, `application/x-www-form-urlencoded`.
+/// A task that sends a payload as a form (`application/x-www-form-urlencoded`).
 ///
-/// The payload is a dictionary or any other value with keys. State ``ServerTask/encoder`` as a ``FormEncoder`` with another
-/// ``FormStyle`` where the server names nested values in another way.
+/// The payload is a dictionary or any other value with keys. If the server names nested values in another way, set
+/// ``ServerTask/encoder`` to a ``FormEncoder`` with another ``FormStyle``.
 public protocol FormUploadingTask: PayloadUploadingTask {}
 
 extension FormUploadingTask {
-  /// ``FormEncoder``.
+  /// A ``FormEncoder`` by default.
   public var encoder: FormEncoder { FormEncoder() }
 }
 
-/// A task that sends bytes as they are.
+/// A task that sends bytes unchanged.
 public protocol DataUploadingTask: UploadingTask {
   /// The bytes to send.
   var uploadData: Data { get }
-  /// The media type of the bytes; `application/octet-stream` unless stated.
+  /// The media type of the bytes. Defaults to `application/octet-stream`.
   var uploadType: MediaType { get }
 }
 
 extension DataUploadingTask {
-  /// `application/octet-stream`.
+  /// `application/octet-stream` by default.
   public var uploadType: MediaType { .octetStream }
-  /// The bytes as they are.
+  /// Returns the bytes unchanged.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
     .bytes(uploadData, type: uploadType)
   }
 }
 
-/// A task that sends a file, read as it is sent.
+/// A task that sends a file, streamed from disk.
 public protocol FileUploadingTask: UploadingTask {
   /// The file to send.
   var uploadFile: URL { get }
-  /// The media type of the file; that of its extension, else `application/octet-stream`, unless stated.
+  /// The media type of the file. Defaults to the type of its extension, or else `application/octet-stream`.
   var uploadType: MediaType { get }
 }
 
 extension FileUploadingTask {
-  /// That of the file's extension, else `application/octet-stream`.
+  /// The type of the file's extension, or else `application/octet-stream`.
   public var uploadType: MediaType { MediaType(fileExtension: uploadFile.pathExtension) ?? .octetStream }
-  /// The file, opened anew for every attempt.
+  /// Returns the file, which is opened for every attempt.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
     .file(uploadFile, type: uploadType)
   }
 }
 
-/// A task that sends a form with files, `multipart/form-data`.
+/// A task that sends a multipart form (`multipart/form-data`).
 public protocol MultipartUploadingTask: UploadingTask {
-  /// The form; asked for anew for every attempt.
+  /// The form, created for every attempt.
   var uploadForm: MultipartForm { get async throws }
 }
 
 extension MultipartUploadingTask {
-  /// The form, its files opened for every attempt.
-  /// Throws what ``uploadForm`` throws, and where a file cannot be read; nothing is sent then.
+  /// Returns the form, with its files opened for this attempt. Throws any error thrown by ``uploadForm``, or an error
+  /// if a file can't be read. Nothing is sent then.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { try await uploadForm.body() }
 }

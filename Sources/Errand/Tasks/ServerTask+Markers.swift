@@ -1,4 +1,4 @@
-/// A task whose exchange is echoed, request and response, redacted.
+/// A task whose request and response are echoed, redacted.
 public protocol EchoingTask: ServerTask {}
 
 extension EchoingTask {
@@ -6,7 +6,7 @@ extension EchoingTask {
   public var echoStyle: EchoStyle { .full }
 }
 
-/// A task of which recordings and echoes show nothing but that it ran.
+/// A task whose content is hidden in recordings and echoes, which only show that it ran.
 public protocol UnrecordedTask: ServerTask {}
 
 extension UnrecordedTask {
@@ -14,7 +14,7 @@ extension UnrecordedTask {
   public var recordingStyle: RecordingStyle { .hidden }
 }
 
-/// A task that may be sent twice whatever its method is.
+/// A task whose request can be sent more than once, whatever its method.
 public protocol IdempotentTask: ServerTask {}
 
 extension IdempotentTask {
@@ -22,11 +22,11 @@ extension IdempotentTask {
   public var idempotency: Idempotency { .safeToRepeat }
 }
 
-/// A task whose body is sent packed by gzip, whatever its size. The server must know it.
+/// A task whose body is compressed with gzip, whatever its size. The server must support this.
 public protocol GZipUploadingTask: ServerTask {}
 
 extension GZipUploadingTask {
-  /// 0.
+  /// 0: compresses every body.
   public var gzipUploadThreshold: Int { 0 }
 }
 

@@ -1,7 +1,6 @@
 public import ErrandFoundation
 
-// Queries and header fields as pairs, and as optionals of them. Tuples conform to no protocol, so each type has an
-// implementation of its own.
+// Queries and header fields as (optional) pairs. Tuples can't conform to protocols, so each type needs an overload.
 
 // MARK: Query
 
@@ -11,17 +10,17 @@ extension ServerTask where TaskQuery == [(String, String)] {
 }
 
 extension ServerTask where TaskQuery == [(String, String)]? {
-  /// The pairs in order; none where they are nil.
+  /// The pairs in order; empty if `nil`.
   public var plannedQuery: HTTPQuery { HTTPQuery((query ?? []).map { ($0.0, $0.1) }) }
 }
 
 extension ServerTask where TaskQuery == [(String, String?)] {
-  /// The pairs in order, but for those without a value.
+  /// The pairs in order, without those whose value is `nil`.
   public var plannedQuery: HTTPQuery { HTTPQuery(query) }
 }
 
 extension ServerTask where TaskQuery == [(String, String?)]? {
-  /// The pairs in order, but for those without a value; none where they are nil.
+  /// The pairs in order, without those whose value is `nil`; empty if `nil`.
   public var plannedQuery: HTTPQuery { HTTPQuery(query ?? []) }
 }
 
@@ -31,17 +30,17 @@ extension ServerTask where TaskQuery == KeyValuePairs<String, String> {
 }
 
 extension ServerTask where TaskQuery == KeyValuePairs<String, String>? {
-  /// The pairs in order; none where they are nil.
+  /// The pairs in order; empty if `nil`.
   public var plannedQuery: HTTPQuery { HTTPQuery((query ?? [:]).map { ($0.key, $0.value) }) }
 }
 
 extension ServerTask where TaskQuery == KeyValuePairs<String, String?> {
-  /// The pairs in order, but for those without a value.
+  /// The pairs in order, without those whose value is `nil`.
   public var plannedQuery: HTTPQuery { HTTPQuery(query.map { ($0.key, $0.value) }) }
 }
 
 extension ServerTask where TaskQuery == KeyValuePairs<String, String?>? {
-  /// The pairs in order, but for those without a value; none where they are nil.
+  /// The pairs in order, without those whose value is `nil`; empty if `nil`.
   public var plannedQuery: HTTPQuery { HTTPQuery((query ?? [:]).map { ($0.key, $0.value) }) }
 }
 
@@ -51,7 +50,7 @@ extension ServerTask where TaskQuery == [URLQueryItem] {
 }
 
 extension ServerTask where TaskQuery == [URLQueryItem]? {
-  /// The items in order; none where they are nil.
+  /// The items in order; empty if `nil`.
   public var plannedQuery: HTTPQuery { HTTPQuery((query ?? []).map { HTTPQuery.Item($0.name, $0.value) }) }
 }
 
@@ -65,7 +64,7 @@ extension ServerTask where TaskHeaders == [HTTPHeaderName: String] {
 }
 
 extension ServerTask where TaskHeaders == [HTTPHeaderName: String]? {
-  /// The fields, sorted by name; none where they are nil.
+  /// The fields, sorted by name; empty if `nil`.
   public var plannedHeaders: HTTPHeaders {
     HTTPHeaders((headers ?? [:]).map { .init($0.key, $0.value) }.sorted { $0.name.rawName < $1.name.rawName })
   }
@@ -77,19 +76,19 @@ extension ServerTask where TaskHeaders == [(String, String)] {
 }
 
 extension ServerTask where TaskHeaders == [(String, String)]? {
-  /// The pairs in order; none where they are nil.
+  /// The pairs in order; empty if `nil`.
   public var plannedHeaders: HTTPHeaders { HTTPHeaders((headers ?? []).map { .init(HTTPHeaderName($0.0), $0.1) }) }
 }
 
 extension ServerTask where TaskHeaders == [(String, String?)] {
-  /// The pairs in order, but for those without a value.
+  /// The pairs in order, without those whose value is `nil`.
   public var plannedHeaders: HTTPHeaders {
     HTTPHeaders(headers.compactMap { pair in pair.1.map { .init(HTTPHeaderName(pair.0), $0) } })
   }
 }
 
 extension ServerTask where TaskHeaders == [(String, String?)]? {
-  /// The pairs in order, but for those without a value; none where they are nil.
+  /// The pairs in order, without those whose value is `nil`; empty if `nil`.
   public var plannedHeaders: HTTPHeaders {
     HTTPHeaders((headers ?? []).compactMap { pair in pair.1.map { .init(HTTPHeaderName(pair.0), $0) } })
   }
@@ -101,21 +100,21 @@ extension ServerTask where TaskHeaders == KeyValuePairs<String, String> {
 }
 
 extension ServerTask where TaskHeaders == KeyValuePairs<String, String>? {
-  /// The pairs in order; none where they are nil.
+  /// The pairs in order; empty if `nil`.
   public var plannedHeaders: HTTPHeaders {
     HTTPHeaders((headers ?? [:]).map { .init(HTTPHeaderName($0.key), $0.value) })
   }
 }
 
 extension ServerTask where TaskHeaders == KeyValuePairs<String, String?> {
-  /// The pairs in order, but for those without a value.
+  /// The pairs in order, without those whose value is `nil`.
   public var plannedHeaders: HTTPHeaders {
     HTTPHeaders(headers.compactMap { pair in pair.value.map { .init(HTTPHeaderName(pair.key), $0) } })
   }
 }
 
 extension ServerTask where TaskHeaders == KeyValuePairs<String, String?>? {
-  /// The pairs in order, but for those without a value; none where they are nil.
+  /// The pairs in order, without those whose value is `nil`; empty if `nil`.
   public var plannedHeaders: HTTPHeaders {
     HTTPHeaders((headers ?? [:]).compactMap { pair in pair.value.map { .init(HTTPHeaderName(pair.key), $0) } })
   }

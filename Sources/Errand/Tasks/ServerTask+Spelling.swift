@@ -1,25 +1,25 @@
 import ErrandFoundation
 
-// The aspects that have several spellings. Each has a type of its own, which the compiler finds from what a task declares, and
-// one requirement that makes of it what is sent. The compiler chooses among these implementations when it compiles the
-// task: nothing is looked up while it runs, and a type that fits none of them is an error with words for it.
+// Properties that accept several types. Each has an associated type, which the compiler infers from the task's
+// declaration, and a `planned…` requirement that converts it. The overload is chosen at compile time, so there is no
+// dynamic lookup. A type that matches no overload hits an `unavailable` one, whose message explains the error.
 
 // MARK: Path
 
 extension ServerTask where TaskPath == String {
-  /// Empty.
+  /// Empty by default.
   public var path: String { "" }
-  /// The path.
+  /// The path as declared.
   public var plannedPath: String { path }
 }
 
 extension ServerTask where TaskPath == [String] {
-  /// The segments, escaped, with slashes between them.
+  /// The percent-encoded segments, joined by slashes. Throws ``TaskError`` if a segment is empty, `.` or `..`.
   public var plannedPath: String { get throws(TaskError) { try PathSegments.path(of: path) } }
 }
 
 extension ServerTask {
-  /// Not a spelling of a path.
+  /// Unavailable: `path` has an unsupported type.
   @available(*, unavailable, message: "a path is a String, or segments as [String]")
   public var plannedPath: String { "" }
 }
@@ -27,19 +27,20 @@ extension ServerTask {
 // MARK: Query
 
 extension ServerTask where TaskQuery == HTTPQuery {
-  /// Empty.
+  /// Empty by default.
   public var query: HTTPQuery { HTTPQuery() }
-  /// The query.
+  /// The query as declared.
   public var plannedQuery: HTTPQuery { query }
 }
 
 extension ServerTask where TaskQuery == HTTPQuery? {
-  /// The query, empty where it is nil.
+  /// The query; empty if `nil`.
   public var plannedQuery: HTTPQuery { query ?? HTTPQuery() }
 }
 
 extension ServerTask where TaskQuery: Encodable {
-  /// The items of the value, as ``HTTPQuery/init(encoding:_:)`` makes them, in the style of the task's ``FormEncoder`` where it has one.
+  /// The items of the value, encoded as in ``HTTPQuery/init(encoding:_:)`` in the style of the task's ``FormEncoder``,
+  /// if any.
   public var plannedQuery: HTTPQuery {
     get throws(TaskError) {
       let style = (plannedEncoder as? FormEncoder)?.style ?? FormStyle()
@@ -49,7 +50,7 @@ extension ServerTask where TaskQuery: Encodable {
 }
 
 extension ServerTask {
-  /// Not a spelling of a query.
+  /// Unavailable: `query` has an unsupported type.
   @available(*, unavailable, message: "a query is an HTTPQuery, a dictionary, pairs of String, or Encodable with keys")
   public var plannedQuery: HTTPQuery { HTTPQuery() }
 }
@@ -57,19 +58,19 @@ extension ServerTask {
 // MARK: Headers
 
 extension ServerTask where TaskHeaders == HTTPHeaders {
-  /// Empty.
+  /// Empty by default.
   public var headers: HTTPHeaders { HTTPHeaders() }
-  /// The fields.
+  /// The fields as declared.
   public var plannedHeaders: HTTPHeaders { headers }
 }
 
 extension ServerTask where TaskHeaders == HTTPHeaders? {
-  /// The fields, none where they are nil.
+  /// The fields; empty if `nil`.
   public var plannedHeaders: HTTPHeaders { headers ?? HTTPHeaders() }
 }
 
 extension ServerTask where TaskHeaders: Encodable {
-  /// The fields of the value, as ``HTTPHeaders/init(encoding:)`` makes them.
+  /// The fields of the value, as encoded by ``HTTPHeaders/init(encoding:)``.
   public var plannedHeaders: HTTPHeaders {
     get throws(TaskError) {
       try TaskError.encoding("the headers", of: Self.self) { try HTTPHeaders(encoding: headers) }
@@ -78,7 +79,7 @@ extension ServerTask where TaskHeaders: Encodable {
 }
 
 extension ServerTask {
-  /// Not a spelling of header fields.
+  /// Unavailable: `headers` has an unsupported type.
   @available(*, unavailable, message: "headers are HTTPHeaders, a dictionary, pairs of String, or Encodable with keys")
   public var plannedHeaders: HTTPHeaders { HTTPHeaders() }
 }
@@ -86,27 +87,27 @@ extension ServerTask {
 // MARK: Timeout
 
 extension ServerTask where TaskTimeout == Duration {
-  /// `.inherited`.
+  /// `.inherited` by default.
   public var timeout: Duration { .inherited }
-  /// The time limit.
+  /// The time limit as declared.
   public var plannedTimeout: Duration { timeout }
 }
 
 extension ServerTask where TaskTimeout == Duration? {
-  /// The time limit, the server's where it is nil.
+  /// The time limit; `.inherited` if `nil`.
   public var plannedTimeout: Duration { timeout ?? .inherited }
 }
 
 extension ServerTask {
-  /// Not a spelling of a time limit.
+  /// Unavailable: the timeout has an unsupported type.
   @available(*, unavailable, message: "a timeout is a Duration, such as .seconds(5)")
   public var plannedTimeout: Duration { .inherited }
 
-  /// Not a spelling of a time limit.
+  /// Unavailable: the timeout has an unsupported type.
   @available(*, unavailable, message: "a timeout is a Duration, such as .seconds(5)")
   public func timeout(_ seconds: Double) -> Modified<Unmodified> { modified { _ in } }
 
-  /// Not a spelling of a retry policy.
+  /// Unavailable: the number does not say whether it counts attempts or retries.
   @available(*, unavailable, message: "a retry policy says what it counts: .attempts(3) makes three in all")
   public func retry(_ count: Int) -> Modified<Unmodified> { modified { _ in } }
 }
@@ -114,47 +115,47 @@ extension ServerTask {
 // MARK: Encoder and decoder
 
 extension ServerTask where TaskEncoder == any BodyEncoder {
-  /// The server's.
+  /// The server's by default.
   public var encoder: any BodyEncoder { InheritedCoding() }
-  /// The encoder.
+  /// The encoder as declared.
   public var plannedEncoder: any BodyEncoder { encoder }
 }
 
 extension ServerTask where TaskEncoder == (any BodyEncoder)? {
-  /// The encoder, the server's where it is nil.
+  /// The encoder; the server's if `nil`.
   public var plannedEncoder: any BodyEncoder { encoder ?? InheritedCoding() }
 }
 
 extension ServerTask where TaskEncoder: BodyEncoder {
-  /// The encoder.
+  /// The encoder as declared.
   public var plannedEncoder: any BodyEncoder { encoder }
 }
 
 extension ServerTask {
-  /// Not an encoder.
+  /// Unavailable: `encoder` has an unsupported type.
   @available(*, unavailable, message: "an encoder is a BodyEncoder, such as JSONEncoder or FormEncoder")
   public var plannedEncoder: any BodyEncoder { InheritedCoding() }
 }
 
 extension ServerTask where TaskDecoder == any PayloadDecoder {
-  /// The server's.
+  /// The server's by default.
   public var decoder: any PayloadDecoder { InheritedCoding() }
-  /// The decoder.
+  /// The decoder as declared.
   public var plannedDecoder: any PayloadDecoder { decoder }
 }
 
 extension ServerTask where TaskDecoder == (any PayloadDecoder)? {
-  /// The decoder, the server's where it is nil.
+  /// The decoder; the server's if `nil`.
   public var plannedDecoder: any PayloadDecoder { decoder ?? InheritedCoding() }
 }
 
 extension ServerTask where TaskDecoder: PayloadDecoder {
-  /// The decoder.
+  /// The decoder as declared.
   public var plannedDecoder: any PayloadDecoder { decoder }
 }
 
 extension ServerTask {
-  /// Not a decoder.
+  /// Unavailable: `decoder` has an unsupported type.
   @available(*, unavailable, message: "a decoder is a PayloadDecoder, such as JSONDecoder")
   public var plannedDecoder: any PayloadDecoder { InheritedCoding() }
 }
@@ -162,34 +163,34 @@ extension ServerTask {
 // MARK: Payload path
 
 extension ServerTask where TaskPayloadPath == PayloadPath {
-  /// `.inherited`.
+  /// `.inherited` by default.
   public var payloadPath: PayloadPath { .inherited }
-  /// The place.
+  /// The payload path as declared.
   public var plannedPayloadPath: PayloadPath { payloadPath }
 }
 
 extension ServerTask where TaskPayloadPath == String {
-  /// The place that one key leads to.
+  /// The payload path with one key.
   public var plannedPayloadPath: PayloadPath { PayloadPath([payloadPath]) }
 }
 
 extension ServerTask where TaskPayloadPath == String? {
-  /// The place that one key leads to, the server's where it is nil.
+  /// The payload path with one key; `.inherited` if `nil`.
   public var plannedPayloadPath: PayloadPath { payloadPath.map { PayloadPath([$0]) } ?? .inherited }
 }
 
 extension ServerTask where TaskPayloadPath == [String]? {
-  /// The place that the keys lead to, the server's where they are nil.
+  /// The payload path with these keys; `.inherited` if `nil`.
   public var plannedPayloadPath: PayloadPath { payloadPath.map { PayloadPath($0) } ?? .inherited }
 }
 
 extension ServerTask where TaskPayloadPath == [String] {
-  /// The place that the keys lead to.
+  /// The payload path with these keys.
   public var plannedPayloadPath: PayloadPath { PayloadPath(payloadPath) }
 }
 
 extension ServerTask {
-  /// Not the place of a payload.
+  /// Unavailable: `payloadPath` has an unsupported type.
   @available(*, unavailable, message: "a payload path is a key as String, keys as [String], or a PayloadPath")
   public var plannedPayloadPath: PayloadPath { .inherited }
 }
@@ -197,14 +198,14 @@ extension ServerTask {
 // MARK: Parameters
 
 extension ServerTask where TaskParameters == Never? {
-  /// None.
+  /// None by default.
   public var parameters: Never? { nil }
-  /// None.
+  /// None by default.
   public var plannedParameters: (any Encodable & Sendable)? { nil }
 }
 
 extension ServerTask where TaskParameters: Encodable {
-  /// The parameters; none where they are an optional that is nil.
+  /// The parameters; `nil` if they are a `nil` optional.
   public var plannedParameters: (any Encodable & Sendable)? {
     let parameters = parameters
     if let optional = parameters as? any OptionalValue, optional.isNil { return nil }
@@ -213,13 +214,13 @@ extension ServerTask where TaskParameters: Encodable {
 }
 
 extension ServerTask {
-  /// Not a spelling of parameters.
+  /// Unavailable: `parameters` has an unsupported type.
   @available(*, unavailable, message: "parameters are a dictionary, or Encodable with keys")
   public var plannedParameters: (any Encodable & Sendable)? { nil }
 }
 
 extension TaskError {
-  /// What `encode` makes. Its error says which aspect of which task it was; nothing was sent.
+  /// Returns the result of `encode`. Throws a ``TaskError`` that names the property and the task.
   static func encoding<Value>(
     _ aspect: String, of task: any ServerTask.Type, _ encode: () throws -> Value
   ) throws(TaskError) -> Value {
@@ -233,30 +234,29 @@ extension TaskError {
   }
 }
 
-// MARK: Packing
+// MARK: Compression
 
 extension ServerTask where TaskGZipThreshold == Int? {
-  /// The server's.
+  /// The server's by default.
   public var gzipUploadThreshold: Int? { nil }
-  /// The number, nil where the server's counts.
+  /// The threshold; `nil` if it is inherited from the server.
   public var plannedGZipThreshold: Int? { gzipUploadThreshold }
 }
 
 extension ServerTask where TaskGZipThreshold == Int {
-  /// The number.
+  /// The threshold as declared.
   public var plannedGZipThreshold: Int? { gzipUploadThreshold }
 }
 
 extension ServerTask {
-  /// Not a spelling of a threshold.
+  /// Unavailable: `gzipUploadThreshold` has an unsupported type.
   @available(*, unavailable, message: "a gzipUploadThreshold is a number of bytes as Int")
   public var plannedGZipThreshold: Int? { nil }
 }
 
 extension PathSegments {
-  /// The path of these segments.
-  /// Throws ``TaskError`` for a segment that would not be one: `.`, `..`, and an empty one, which would make the path of one thing that
-  /// of all.
+  /// Returns the path for the segments. Throws ``TaskError`` for `.`, `..` and empty segments: an empty one would turn
+  /// the path of an item into the path of its collection.
   static func path(of segments: [String]) throws(TaskError) -> String {
     for (index, segment) in segments.enumerated() {
       if segment.isEmpty {

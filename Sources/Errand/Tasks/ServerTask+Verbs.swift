@@ -1,47 +1,47 @@
 public import ErrandFoundation
 
-// Verbs only forward: each names what becomes of the body, and what is made of it. All of them throw `TaskError` for
-// anything the network or the remote did, what a hook threw, or `CancellationError` when the call was cancelled.
+// All of these methods throw `TaskError` for network and server failures, any error thrown by a hook, or
+// `CancellationError` if the call was cancelled.
 
 extension ServerTask {
-  /// Runs the task and returns the response, its body read and dropped.
+  /// Runs the task and returns the response. The body is read and discarded.
   @discardableResult
   public func run() async throws -> HTTPResponse {
     try await Call.perform(plan, .discarded) { $0.response }
   }
 
-  /// Runs the task and returns the body as it came, decompressed.
+  /// Runs the task and returns the decompressed body.
   public func downloadData() async throws -> Data {
     try await Call.perform(plan, .memory) { $0.data }
   }
 
   /// Runs the task and writes the body to a file.
   ///
-  /// Missing folders are made. The file is replaced once the body is complete and its status was accepted; whatever
-  /// fails before leaves the old one in place and nothing else behind. A symbolic link in the place is replaced by the file, and
-  /// its target stays as it is: to write to the target, pass `file.resolvingSymlinksInPath()`.
+  /// Creates missing folders. The file is replaced once the status is accepted and the body is complete. If the call
+  /// fails earlier, the old file stays and nothing else is left behind. A symbolic link at this path is replaced by the
+  /// file, and its target does not change. To write to the target, pass `file.resolvingSymlinksInPath()`.
   @discardableResult
   public func download(to file: URL) async throws -> TaskResponse<URL> {
     try await Call.perform(plan, .file(.exact(file))) { TaskResponse(file, $0) }
   }
 
-  /// Runs the task and writes the body to a file, its progress told.
+  /// Runs the task, writes the body to a file and reports the progress.
   @discardableResult
   public func download(
     to file: URL, progress: @escaping @Sendable (TransferProgress) -> Void
   ) async throws -> TaskResponse<URL> { try await self.progress(progress).download(to: file) }
 
-  /// Runs the task and writes the body to a file in a folder, named by the response: see ``HTTPResponse/suggestedFileName``.
+  /// Runs the task and writes the body to a file in `folder`, named by ``HTTPResponse/suggestedFileName``.
   ///
   ///     let file = try await Export().download(into: downloads).payload    // downloads/report.pdf
   ///
-  /// A file of that name stays, and the new one is `report (2).pdf`, unless it is to be replaced. Missing folders are made. Whatever
-  /// fails leaves nothing behind.
+  /// If a file of that name exists, the new one is called `report (2).pdf`, unless `replacing` is true. Creates missing
+  /// folders. Leaves nothing behind if the call fails.
   ///
   /// - Parameters:
   ///   - folder: The folder.
-  ///   - replacing: Whether a file of that name is replaced.
-  /// - Returns: The response, whose payload is the file.
+  ///   - replacing: Whether an existing file of that name is replaced.
+  /// - Returns: The response. Its payload is the URL of the file.
   @discardableResult
   public func download(into folder: URL, replacing: Bool = false) async throws -> TaskResponse<URL> {
     try await Call.perform(plan, .file(.named(in: folder, replacing: replacing))) {
@@ -49,24 +49,24 @@ extension ServerTask {
     }
   }
 
-  /// Runs the task and returns the head of the response, its body as it comes.
+  /// Runs the task and returns the response as soon as its head arrives, with the body as a stream.
   ///
   ///     let response = try await Export().stream()
   ///     for try await chunk in response.body { … }
   ///
-  /// The slot of the call is given back with the head; from then on it counts as an open stream, see
-  /// ``ThrottleLimits/streamsPerHost``. A slow reader makes the server wait.
+  /// The call releases its slot when the head arrives and then counts as an open stream, see
+  /// ``ThrottleLimits/streamsPerHost``. A slow reader applies backpressure to the server.
   public func stream() async throws -> HTTPResponse { try await Call.stream(plan) }
 }
 
 extension UploadingTask {
-  /// Sends the body and returns the response, whose own body is read and dropped.
+  /// Sends the body and returns the response. The response's body is read and discarded.
   @discardableResult
   public func upload() async throws -> HTTPResponse { try await run() }
 }
 
 extension PayloadDownloadingTask {
-  /// Runs the task and returns the payload.
+  /// Runs the task and returns the decoded payload.
   public func download() async throws -> DownloadPayload {
     try await Call.perform(plan, .memory) { try $0.decoded(DownloadPayload.self) }
   }
@@ -80,10 +80,10 @@ extension PayloadDownloadingTask {
 extension ServerTask {
   /// Sends the task's request as HEAD, without its body.
   ///
-  /// Everything else is as in any other call: the server's rules, headers, hooks and retries.
+  /// The server's policies, headers, hooks and retries apply as in any other call.
   ///
-  /// - Returns: The response; it has no body.
-  /// - Throws: ``TaskError``, what a hook threw, or `CancellationError` when the call was cancelled.
+  /// - Returns: The response, without a body.
+  /// - Throws: ``TaskError``, any error thrown by a hook, or `CancellationError` if the call was cancelled.
   public func head() async throws -> HTTPResponse {
     var plan = plan
     plan.httpMethod = .head

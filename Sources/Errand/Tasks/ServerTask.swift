@@ -1,6 +1,6 @@
 public import ErrandFoundation
 
-/// One exchange with a remote, described: your struct conforms and says what is exchanged.
+/// A description of one HTTP exchange. Your type conforms to it and declares the request and the expected response.
 ///
 ///     struct GetWidget: ServerGETTask, PayloadDownloadingTask {
 ///       typealias DownloadPayload = Widget
@@ -9,242 +9,245 @@ public import ErrandFoundation
 ///     }
 ///     let widget = try await GetWidget(id: 7).download()
 ///
-/// Every aspect is one requirement with a default, so a task states only what is special about it. Each marker
-/// protocol (``ServerPOSTTask``, ``EchoingTask`` …) overrides exactly one of them. "Not said" is a value of its own,
-/// `.inherited` or `.automatic`; what is not said comes from the server's configuration.
+/// Every requirement has a default, so a task only declares what differs. Each marker protocol (``ServerPOSTTask``,
+/// ``EchoingTask`` …) overrides one requirement. The default of most settings is `.inherited` or `.automatic`;
+/// inherited settings come from the server's configuration.
 public protocol ServerTask: Sendable {
-  /// The task that modifiers wrap: the task itself, or for a modified task the one it was made of.
+  /// The task that modifiers wrap: `Self`, or the base task of a modified task.
   associatedtype Unmodified: ServerTask = Self
-  /// The type of ``path``: text or segments. Found by the compiler, as those of the other aspects that have several spellings.
+  /// The type of ``path``: `String` or `[String]`. The compiler infers it, like the types of the properties below.
   associatedtype TaskPath: Sendable = String
-  /// The type of ``query``: ``HTTPQuery``, pairs, or anything `Encodable` with keys.
+  /// The type of ``query``: ``HTTPQuery``, pairs, or any `Encodable` type with keys.
   associatedtype TaskQuery: Sendable = HTTPQuery
-  /// The type of ``headers``: ``HTTPHeaders``, pairs, or anything `Encodable` with keys.
+  /// The type of ``headers``: ``HTTPHeaders``, pairs, or any `Encodable` type with keys.
   associatedtype TaskHeaders: Sendable = HTTPHeaders
-  /// The type of ``parameters``: anything `Encodable` with keys.
+  /// The type of ``parameters``: any `Encodable` type with keys.
   associatedtype TaskParameters: Sendable = Never?
-  /// The type of ``timeout``: a duration or an optional one.
+  /// The type of ``timeout``: `Duration` or `Duration?`.
   associatedtype TaskTimeout: Sendable = Duration
   /// The type of ``encoder``: any ``BodyEncoder``.
   associatedtype TaskEncoder: Sendable = any BodyEncoder
   /// The type of ``decoder``: any ``PayloadDecoder``.
   associatedtype TaskDecoder: Sendable = any PayloadDecoder
-  /// The type of ``payloadPath``: ``PayloadPath``, a key or keys.
+  /// The type of ``payloadPath``: ``PayloadPath``, `String` for one key, or `[String]` for several.
   associatedtype TaskPayloadPath: Sendable = PayloadPath
-  /// The type of ``gzipUploadThreshold``: a number of bytes or an optional one.
+  /// The type of ``gzipUploadThreshold``: `Int` or `Int?`.
   associatedtype TaskGZipThreshold: Sendable = Int?
-  /// The payload of refused responses, which ``TaskError/payload(as:)`` gives; the server's
-  /// ``ServerConfiguration/errorPayload`` unless stated.
+  /// The type that ``TaskError/payload(as:)`` decodes from the body of an error response. Defaults to the server's
+  /// ``ServerConfiguration/errorPayload``.
   associatedtype ErrorPayload: Decodable & Sendable = Never
 
-  // MARK: Where
+  // MARK: Destination
 
-  /// The server to talk to; ``Server/default`` unless stated.
+  /// The server that receives the request. Defaults to ``Server/default``.
   var server: Server { get }
-  /// The path below the server's remote, `widgets/7`; a whole URL is taken as it is. Empty unless stated. Segments,
-  /// `["widgets", name]`, are escaped, so that a value is never more than one of them.
+  /// The path relative to the server's remote, such as `widgets/7`. Empty by default. A path that is a complete URL
+  /// replaces the remote. Segments (`["widgets", name]`) are percent-encoded, so a value is always exactly one segment.
   var path: TaskPath { get }
-  /// The items that are added to the URL's query: ``HTTPQuery``, a dictionary, pairs, or anything `Encodable` with keys. Empty
-  /// unless stated.
+  /// The items added to the URL's query. Empty by default.
+  /// Can be an ``HTTPQuery``, a dictionary, pairs, or any `Encodable` value with keys.
   var query: TaskQuery { get }
-  /// The whole URL; the server's remote with ``path`` and ``query`` unless stated.
+  /// The complete URL. Defaults to the server's remote with ``path`` and ``query``.
   var url: URL { get async throws }
 
-  // MARK: What
+  // MARK: Content
 
-  /// The method; `.automatic` unless stated: GET without a body, POST with one.
+  /// The method. Defaults to `.automatic`: GET without a body, POST with one.
   var httpMethod: HTTPMethod { get }
-  /// Header fields that override those of the server: ``HTTPHeaders``, a dictionary, pairs, or anything `Encodable` with keys.
-  /// Empty unless stated.
+  /// The header fields, which override those of the server. Empty by default.
+  /// Can be an ``HTTPHeaders``, a dictionary, pairs, or any `Encodable` value with keys.
   var headers: TaskHeaders { get }
-  /// Names and values that go into the query or the body, by the method: into the body for POST, PUT, PATCH, QUERY and methods
-  /// that are not known, encoded as payloads are, unless the task has a body of its own; else into the query. None unless stated.
+  /// Names and values sent in the body or the query, depending on the method. None by default.
+  /// POST, PUT, PATCH, QUERY and unknown methods send them in the body, encoded like a payload, unless the task has its
+  /// own body. Otherwise they are added to the query.
   var parameters: TaskParameters { get }
-  /// The body of the request, made anew for every attempt. Empty unless stated.
+  /// Returns the body of the request. Called for every attempt; the default returns an empty body.
   func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody
-  /// Encodes payloads; the server's ``ServerConfiguration/defaultEncoder`` unless stated.
+  /// The encoder for payloads. Defaults to the server's ``ServerConfiguration/defaultEncoder``.
   var encoder: TaskEncoder { get }
-  /// Decodes payloads; the server's ``ServerConfiguration/defaultDecoder`` unless stated.
+  /// The decoder for payloads. Defaults to the server's ``ServerConfiguration/defaultDecoder``.
   var decoder: TaskDecoder { get }
-  /// The place of the payload in a body that wraps it: a key, keys as `[String]`, or a ``PayloadPath``; the server's
-  /// ``ServerConfiguration/payloadPath`` unless stated.
+  /// The path of the payload inside the response body: a key, several keys as `[String]`, or a ``PayloadPath``.
+  /// Defaults to the server's ``ServerConfiguration/payloadPath``.
   var payloadPath: TaskPayloadPath { get }
-  /// The size in bytes from which the body is sent packed by gzip: 0 packs every one, `.max` none; the server's
-  /// ``ServerConfiguration/gzipUploadThreshold`` unless stated, and where it is nil.
+  /// The minimum size, in bytes, of bodies that are compressed with gzip: 0 compresses all bodies, `.max` none.
+  /// Defaults to the server's ``ServerConfiguration/gzipUploadThreshold``, which is also used for `nil`.
   var gzipUploadThreshold: TaskGZipThreshold { get }
 
-  // MARK: How
+  // MARK: Timeouts and policies
 
-  /// The time limit for one attempt; with a body to or from a file or a stream, for the head of the response and for
-  /// the idle time of that body. The server's ``ServerConfiguration/defaultTimeout`` unless stated, and where it is nil.
+  /// The time limit for one attempt. Defaults to the server's ``ServerConfiguration/defaultTimeout``, which is also
+  /// used for `nil`. If a body is read from or written to a file or a stream, this limits the time until the response
+  /// head arrives and the idle time of that body.
   var timeout: TaskTimeout { get }
-  /// Limits for the other parts of the call; where one is nil, the server's counts.
+  /// The time limits for the other phases of the call. A limit that is `nil` is inherited from the server.
   var timeouts: Timeouts { get }
-  /// The policy for failed attempts; the server's ``ServerConfiguration/retryPolicy`` unless stated.
+  /// The policy for retrying failed attempts. Defaults to the server's ``ServerConfiguration/retryPolicy``.
   var retryPolicy: RetryPolicy { get }
-  /// The permission to send the request twice; judged by the method unless stated.
+  /// Whether the request can be sent more than once. Defaults to `.automatic`, which decides by the method.
   var idempotency: Idempotency { get }
-  /// The priority among calls that wait for a slot; `.normal` unless stated.
+  /// The priority among calls that wait for a slot. Defaults to `.normal`.
   var priority: CallPriority { get }
-  /// The serial queue in which the task takes its turn; none unless stated.
+  /// The serial queue in which the task runs. Defaults to `.none`.
   var serialQueue: SerialQueue { get }
-  /// The rule for sending a slow request again, beside the first; the server's ``ServerConfiguration/hedging`` unless
-  /// stated.
+  /// The policy for sending a slow request again, concurrently. Defaults to the server's
+  /// ``ServerConfiguration/hedging``.
   var hedging: Hedging { get }
-  /// The rule for responses that point elsewhere; the server's ``ServerConfiguration/redirectPolicy`` unless stated.
+  /// The policy for redirects. Defaults to the server's ``ServerConfiguration/redirectPolicy``.
   var redirectPolicy: RedirectPolicy { get }
-  /// The rule for addresses that connections are made to; the server's ``ServerConfiguration/addressPolicy`` unless stated.
+  /// The policy for the IP addresses that connections are made to. Defaults to the server's
+  /// ``ServerConfiguration/addressPolicy``.
   var addressPolicy: AddressPolicy { get }
-  /// The way in which requests are signed in; the server's ``ServerConfiguration/authentication`` unless stated.
+  /// The authentication of requests. Defaults to the server's ``ServerConfiguration/authentication``.
   var authentication: Authentication { get }
-  /// The cookies that are sent, and the place for those that are set; the server's ``ServerConfiguration/cookiePolicy`` unless
-  /// stated.
+  /// The cookies to send, and the store for received ones. Defaults to the server's
+  /// ``ServerConfiguration/cookiePolicy``.
   var cookiePolicy: CookiePolicy { get }
-  /// The use of the server's cache; the server's ``ServerConfiguration/cachePolicy`` unless stated.
+  /// How the task uses the server's cache. Defaults to the server's ``ServerConfiguration/cachePolicy``.
   var cachePolicy: CachePolicy { get }
-  /// The statuses that are success; 2xx and 304 unless stated.
+  /// The statuses that count as success. Defaults to 2xx and 304.
   var acceptedStatuses: AcceptedStatuses { get }
 
   // MARK: Logging and recording
 
-  /// The name by which calls are cancelled together; the type's name unless stated. It is never sent.
+  /// The tag used to cancel calls together. Defaults to the type's name; never sent.
   var taskTag: String { get }
-  /// A word on why the task is run, for recordings and echoes; never sent. Empty unless stated.
+  /// A note on why the task runs, shown in recordings and echoes. Empty by default; never sent.
   var comment: String { get }
-  /// The values that travel with the task for steps and observers; never sent. Empty unless stated.
+  /// The values that steps and observers can read. Empty by default; never sent.
   var context: TaskContext { get }
-  /// The echo of the exchange; as the server says unless stated.
+  /// How the exchange is echoed. Defaults to `.inherited`, which uses the server's setting.
   var echoStyle: EchoStyle { get }
-  /// The parts of the exchange that a recording shows; everything, redacted, unless stated.
+  /// The parts of the exchange that are recorded. Defaults to `.full`: everything, redacted.
   var recordingStyle: RecordingStyle { get }
 
   // MARK: Hooks
 
-  // A modified task calls those of the task that it was made of. Where a call is cancelled or its deadline passes, the
-  // Swift task of the hook that it waits for is cancelled; the call ends once the hook returns. The last two
-  // run in a task that is cancelled where the call was cancelled from outside, and are left alone where its deadline has passed.
+  // A modified task calls the hooks of its base task. If a call is cancelled or its deadline passes during a hook, the
+  // hook's Swift task is cancelled, and the call ends once the hook returns. `didFail` and `didComplete` run in a
+  // cancelled task if the call was cancelled from outside, and in an uncancelled one if its deadline passed.
 
-  /// Called first, before a request is built. Once per call, also one that was cancelled before; the deadline of the
-  /// call runs already.
+  /// Called first, before the request is built. Called once per call, even if it is already cancelled. The call's
+  /// deadline is already running.
   func willStart() async
-  /// Called when the request is built and both preflights have seen it, before the first attempt. Once per call, but
-  /// never for one that ends before that.
+  /// Called before the first attempt, once the request is built and both preflights have run. Called at most once per
+  /// call: not if the call ends earlier.
   func didStart(_ request: HTTPRequest) async
-  /// Called before every attempt but the first, with the results of those before it. Once per retry, and the wait of
-  /// `delay` follows; once per hedge, which follows at once.
+  /// Called before every attempt except the first, with the results of the earlier ones. Called once per retry, before
+  /// the wait of `delay`, and once per hedged request, which is sent at once.
   func willRetry(after delay: Duration, attempts: [AttemptRecord]) async
-  /// Called last, when the call has failed: with `CancellationError` where it was cancelled. Once per call, unless
-  /// ``didComplete(with:)`` is.
+  /// Called last if the call failed, with a `CancellationError` if it was cancelled. Called once per call, instead of
+  /// ``didComplete(with:)``.
   func didFail(with error: any Error) async
-  /// Called last, when the call has succeeded and nothing can fail it any more; for a stream, when its body has ended
-  /// or was released. Once per call, unless ``didFail(with:)`` is.
+  /// Called last if the call succeeded and can no longer fail. For a stream: when its body ended or was released.
+  /// Called once per call, instead of ``didFail(with:)``.
   func didComplete(with response: HTTPResponse) async
-  /// Sees the request before the server's preflight does, for every attempt; may change it or throw.
+  /// Called for every attempt, before the server's preflight. It can change the request, or throw to fail the call.
   func preflight(_ request: inout HTTPRequest) async throws
-  /// Sees the head of a response whose status was accepted, before the server's ``ServerConfiguration/verify`` does;
-  /// what it throws fails the call before anything but its cookies is stored. The body is not to be read here.
+  /// Verifies the head of a response with an accepted status, before the server's ``ServerConfiguration/verify``. An
+  /// error it throws fails the call before anything except cookies is stored. Must not read the body.
   func verify(_ response: HTTPResponse) throws
-  /// Sees the response once its status was accepted and its body is there; what it throws fails the call.
+  /// Called once the status is accepted and the body has been received. An error it throws fails the call.
   func postProcess(response: HTTPResponse) async throws
-  /// Sees the response of a result, before the call ends: what it throws fails the call, and ``didComplete(with:)``
-  /// follows where nothing does. Not for a stream, whose caller sees the end itself.
+  /// Called with the final response, before the call ends. An error it throws fails the call; otherwise
+  /// ``didComplete(with:)`` follows. Not called for streams, whose reader sees the end of the body.
   func postflight(response: HTTPResponse) async throws
 
-  // MARK: Not to be implemented
+  // MARK: Implemented by Errand
 
-  /// ``path`` as text. Not to be implemented.
+  /// ``path`` as a string. Do not implement it.
   var plannedPath: String { get throws(TaskError) }
-  /// ``query`` as items. Not to be implemented.
+  /// ``query`` as an ``HTTPQuery``. Do not implement it.
   var plannedQuery: HTTPQuery { get throws(TaskError) }
-  /// ``headers`` as fields. Not to be implemented.
+  /// ``headers`` as ``HTTPHeaders``. Do not implement it.
   var plannedHeaders: HTTPHeaders { get throws(TaskError) }
-  /// ``parameters`` as a value of any type. Not to be implemented.
+  /// ``parameters`` as an optional existential. Do not implement it.
   var plannedParameters: (any Encodable & Sendable)? { get }
-  /// ``timeout`` as a duration. Not to be implemented.
+  /// ``timeout`` as a duration. Do not implement it.
   var plannedTimeout: Duration { get }
-  /// ``encoder`` as one of any type. Not to be implemented.
+  /// ``encoder`` as an existential. Do not implement it.
   var plannedEncoder: any BodyEncoder { get }
-  /// ``decoder`` as one of any type. Not to be implemented.
+  /// ``decoder`` as an existential. Do not implement it.
   var plannedDecoder: any PayloadDecoder { get }
-  /// ``payloadPath`` as one of its own type. Not to be implemented.
+  /// ``payloadPath`` as a ``PayloadPath``. Do not implement it.
   var plannedPayloadPath: PayloadPath { get }
-  /// ``gzipUploadThreshold`` as a number, nil where the server's counts. Not to be implemented.
+  /// ``gzipUploadThreshold`` as an optional; `nil` if it is inherited from the server. Do not implement it.
   var plannedGZipThreshold: Int? { get }
-  /// The task as it was declared, without its modifiers. Not to be implemented.
+  /// The task as declared, without modifiers. Do not implement it.
   var unmodified: Unmodified { get }
-  /// All aspects as one value, which is read once a call. Not to be implemented.
+  /// All settings of the task as one value, read once per call. Do not implement it.
   var plan: TaskPlan { get }
-  /// The task with a change of its plan. Not to be implemented.
+  /// Returns the task with a change to its plan. Do not implement it.
   func modified(_ change: @escaping @Sendable (inout TaskPlan) -> Void) -> Modified<Unmodified>
 }
 
 extension ServerTask {
-  /// ``Server/default``.
+  /// ``Server/default`` by default.
   public var server: Server { .default }
-  /// The server's remote with ``path`` and ``query``.
-  /// Throws ``TaskError`` when there is no remote or the result is no URL, and what encoding the query throws.
+  /// The server's remote with ``path`` and ``query``. Throws ``TaskError`` if the server has no remote, the resulting
+  /// URL is invalid, or the path or query can't be encoded.
   public var url: URL {
     get async throws { try ServerSnapshot.url(below: server, path: plannedPath, query: plannedQuery) }
   }
-  /// `.automatic`.
+  /// `.automatic` by default.
   public var httpMethod: HTTPMethod { .automatic }
-  /// Empty.
+  /// Empty by default.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
     .empty
   }
-  /// None.
+  /// No limits by default.
   public var timeouts: Timeouts { Timeouts() }
-  /// `.inherited`.
+  /// `.inherited` by default.
   public var retryPolicy: RetryPolicy { .inherited }
-  /// `.automatic`.
+  /// `.automatic` by default.
   public var idempotency: Idempotency { .automatic }
-  /// `.normal`.
+  /// `.normal` by default.
   public var priority: CallPriority { .normal }
-  /// `.none`.
+  /// `.none` by default.
   public var serialQueue: SerialQueue { .none }
-  /// `.inherited`.
+  /// `.inherited` by default.
   public var hedging: Hedging { .inherited }
-  /// `.inherited`.
+  /// `.inherited` by default.
   public var redirectPolicy: RedirectPolicy { .inherited }
-  /// `.inherited`.
+  /// `.inherited` by default.
   public var addressPolicy: AddressPolicy { .inherited }
-  /// `.inherited`.
+  /// `.inherited` by default.
   public var authentication: Authentication { .inherited }
-  /// `.inherited`.
+  /// `.inherited` by default.
   public var cookiePolicy: CookiePolicy { .inherited }
-  /// `.inherited`.
+  /// `.inherited` by default.
   public var cachePolicy: CachePolicy { .inherited }
-  /// `.inherited`.
+  /// `.inherited` by default.
   public var acceptedStatuses: AcceptedStatuses { .inherited }
-  /// The name of the type.
+  /// The name of the type by default.
   public var taskTag: String { "\(Self.self)" }
-  /// Empty.
+  /// Empty by default.
   public var comment: String { "" }
-  /// Empty.
+  /// Empty by default.
   public var context: TaskContext { TaskContext() }
-  /// `.inherited`.
+  /// `.inherited` by default.
   public var echoStyle: EchoStyle { .inherited }
-  /// `.full`.
+  /// `.full` by default.
   public var recordingStyle: RecordingStyle { .full }
-  /// Does nothing.
+  /// Does nothing by default.
   public func willStart() async {}
-  /// Does nothing.
+  /// Does nothing by default.
   public func didStart(_ request: HTTPRequest) async {}
-  /// Does nothing.
+  /// Does nothing by default.
   public func willRetry(after delay: Duration, attempts: [AttemptRecord]) async {}
-  /// Does nothing.
+  /// Does nothing by default.
   public func didFail(with error: any Error) async {}
-  /// Does nothing.
+  /// Does nothing by default.
   public func didComplete(with response: HTTPResponse) async {}
-  /// Changes nothing.
+  /// Changes nothing by default.
   public func preflight(_ request: inout HTTPRequest) async throws {}
-  /// Accepts everything.
+  /// Accepts every response by default.
   public func verify(_ response: HTTPResponse) throws {}
-  /// Accepts everything.
+  /// Accepts every response by default.
   public func postProcess(response: HTTPResponse) async throws {}
-  /// Does nothing.
+  /// Does nothing by default.
   public func postflight(response: HTTPResponse) async throws {}
-  /// All aspects as one value.
+  /// All settings of the task as one value.
   public var plan: TaskPlan { TaskPlan(self) }
 }
 
@@ -252,13 +255,13 @@ extension ServerTask where Unmodified == Self {
   /// The task itself.
   public var unmodified: Self { self }
 
-  /// The task with a change of its plan.
+  /// Returns the task with a change to its plan.
   public func modified(_ change: @escaping @Sendable (inout TaskPlan) -> Void) -> Modified<Self> {
     Modified(base: self, changes: [change])
   }
 }
 
-/// Stands for the server's encoder or decoder where a task names none.
+/// A placeholder for the server's encoder or decoder.
 struct InheritedCoding: BodyEncoder, PayloadDecoder {
   private struct NotResolved: Error {}
 
@@ -267,19 +270,17 @@ struct InheritedCoding: BodyEncoder, PayloadDecoder {
   func decode<Payload: Decodable>(_ type: Payload.Type, from data: Data) throws -> Payload { throw NotResolved() }
 }
 
-// Types are compared, for a cast takes ten times longer, and every call asks.
+// Compare types instead of casting: a cast is ten times slower, and this runs on every call.
 
 extension BodyEncoder {
-  /// True where it stands for the server's encoder.
   var isInherited: Bool { Self.self == InheritedCoding.self }
 }
 
 extension PayloadDecoder {
-  /// True where it stands for the server's decoder.
   var isInherited: Bool { Self.self == InheritedCoding.self }
 }
 
 extension Duration {
-  /// Not a duration but its absence: what the server says counts.
+  /// A marker for "not set": the server's value is used.
   public static let inherited = Duration(secondsComponent: .min, attosecondsComponent: 0)
 }

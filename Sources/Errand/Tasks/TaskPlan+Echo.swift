@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension TaskPlan {
-  /// The task for people, where there is no request yet: its name, or of an endpoint and of a URL without one method and path.
+  /// A description before there is a request: the task's name, or the redacted method and path of an unnamed endpoint.
   func describedTask(_ redaction: Redaction) -> String {
     guard name == nil, TaskSpelling.isOurs(task), let words = (task as? any CustomStringConvertible)?.description else {
       return taskName
@@ -9,7 +9,7 @@ extension TaskPlan {
     return redaction(text: words).shortened
   }
 
-  /// True when one of these words stands for the task: `*`, its name, that of its type with generic arguments or without, the host, or a
+  /// Whether any of the patterns matches: `*`, the task's name, its type (generic arguments optional), the host, or a
   /// path such as `/widgets/*`.
   func isMeant(by words: Set<String>) -> Bool {
     let (name, type) = (taskName, TypeName.of(type(of: task)))
@@ -20,7 +20,7 @@ extension TaskPlan {
     return patterns.contains { path.matches($0) }
   }
 
-  /// The task's URL where it states a whole one.
+  /// The task's URL, if it sets a complete one.
   private var wholeURL: URL? {
     (task as? URLTask)?.url
       ?? (try? task.plannedPath).flatMap { path in
@@ -30,7 +30,7 @@ extension TaskPlan {
 
   private var host: String? { (wholeURL ?? server.remote.url).flatMap { Origin($0)?.host } }
 
-  /// The path below the remote, from its slash on; of a whole URL all of its path.
+  /// The path relative to the remote, with a leading slash; or the full path of a complete URL.
   private var path: String? {
     if let wholeURL { return wholeURL.path }
     return (try? task.plannedPath).map { "/\($0.prefix { $0 != "?" }.drop { $0 == "/" })" }
@@ -38,7 +38,7 @@ extension TaskPlan {
 }
 
 extension String {
-  /// True for a text that is `pattern`, in which `*` stands for any characters.
+  /// Whether the string matches `pattern`, in which `*` stands for any characters.
   fileprivate func matches(_ pattern: String) -> Bool {
     let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
     guard parts.count > 1, hasPrefix(parts[0]) else { return self == pattern }

@@ -1,21 +1,21 @@
 public import ErrandFoundation
 
-/// The result of a call: the payload, the response it came in, and the call's metrics.
+/// The result of a call: the payload, the response and the call's metrics.
 public struct TaskResponse<Payload: Sendable>: Sendable {
   /// The payload.
   public let payload: Payload
   /// The head of the response.
   public let response: HTTPResponse
-  /// The body as it came, decompressed; empty where it went to a file.
+  /// The decompressed body; empty if it was written to a file.
   public let data: Data
   /// The metrics of the call.
   public let metrics: TaskMetrics
   private let call: Call
 
-  /// The record of the call, moment by moment; with its end, once it has returned.
+  /// The record of the call's events. It includes the end of the call once the call has returned.
   public var record: FlightRecord { call.flightRecord }
 
-  /// The attempts that were made, the last included.
+  /// The attempts of the call, including the last.
   public var attempts: [AttemptRecord] { record.attempts }
 
   /// The status.
@@ -24,14 +24,14 @@ public struct TaskResponse<Payload: Sendable>: Sendable {
   /// The header fields.
   public var headers: HTTPHeaders { response.headers }
 
-  /// The body as text: in the charset that the header declares, else in UTF-8.
+  /// The body as text, in the charset of the `Content-Type` header, or else UTF-8.
   public var text: String { PayloadCoding.text(data, response.mediaType) }
 
-  /// The same response with another payload.
+  /// Returns the response with another payload.
   ///
-  /// - Parameter transform: Makes the new payload.
-  /// - Returns: The response with it.
-  /// - Throws: What `transform` throws.
+  /// - Parameter transform: Converts the payload.
+  /// - Returns: The response with the new payload.
+  /// - Throws: Any error thrown by `transform`.
   public func map<Other: Sendable>(_ transform: (Payload) throws -> Other) rethrows -> TaskResponse<Other> {
     TaskResponse<Other>(payload: try transform(payload), response: response, data: data, metrics: metrics, call: call)
   }

@@ -1,10 +1,9 @@
 import ErrandFoundation
 
-/// Names that other libraries have for what a task says by its aspects.
+/// Property names from other libraries, such as `params`.
 ///
-/// A property of such a name may be meant for something else. It is told of where the request is without what it would be for.
+/// An app may use such a property for something else, so it is only reported if the request lacks that part.
 extension TaskSpelling {
-  /// What a property of such a name is meant for.
   private enum Purpose: String {
     case body = "uploadPayload of a PayloadUploadingTask"
     case form = "uploadPayload of a FormUploadingTask"
@@ -24,14 +23,14 @@ extension TaskSpelling {
 
   private static let told = Lock<Set<ObjectIdentifier>>([])
 
-  /// Writes them to the log, the first time that a task of its type has built a request.
+  /// Logs the problems of a task, once per task type, when it has built a request.
   static func tell(_ plan: TaskPlan, sending request: HTTPRequest, log: TextSink) {
     let type = ObjectIdentifier(type(of: plan.task))
     guard told.withLock({ $0.insert(type).inserted }) else { return }
     for problem in synonyms(in: plan, sending: request) { log.write(problem) }
   }
 
-  /// The stored properties of such names that count for nothing, in words.
+  /// Returns a message for each stored property with such a name that is ignored.
   package static func synonyms(
     in plan: TaskPlan, sending request: HTTPRequest, ignoring others: Set<String> = []
   ) -> [String] {
@@ -46,7 +45,7 @@ extension TaskSpelling {
     }
   }
 
-  /// True for a type of the library's own, such as an endpoint, whose properties say what they are for.
+  /// Whether this is one of the library's types, such as `Endpoint`.
   static func isOurs(_ task: any ServerTask) -> Bool {
     String(reflecting: type(of: task)).hasPrefix("\(String(reflecting: Self.self).prefix { $0 != "." }).")
   }
@@ -54,7 +53,7 @@ extension TaskSpelling {
   private static func isUnserved(
     _ purpose: Purpose, _ value: Any, _ plan: TaskPlan, _ request: HTTPRequest
   ) -> Bool {
-    guard request.body.isEmpty else { return false }  // it may have become a part of that
+    guard request.body.isEmpty else { return false }  // the body may contain the property
     switch purpose {
     case .body, .form: return request.method.sendsParametersInBody
     case .parameters, .query: return request.url.query(percentEncoded: true) == nil

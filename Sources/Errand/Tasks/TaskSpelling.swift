@@ -1,11 +1,11 @@
 import ErrandFoundation
 
-/// Finds stored properties that look like aspects of a task and are none: they compile, and count for nothing.
+/// Finds stored properties that look like task settings but are ignored.
 ///
-/// A property of another type than the requirement's is no witness of it, nor is a lazy one, nor one with another name; the
-/// default is used in its place, and the compiler is silent. Debug builds say so once for every type of task.
+/// A property with the wrong type or name, or a lazy one, does not satisfy the requirement: the compiler silently uses
+/// the default. Debug builds log such properties once per task type.
 package enum TaskSpelling {
-  /// The aspects with one type each. Those with several spellings do not compile where they are of another.
+  /// Requirements that accept exactly one type. Those that accept several (`spelled`) do not compile with a wrong type.
   private static let types: [String: Any.Type] = [
     "server": Server.self, "httpMethod": HTTPMethod.self, "timeouts": Timeouts.self, "retryPolicy": RetryPolicy.self,
     "idempotency": Idempotency.self, "priority": CallPriority.self, "serialQueue": SerialQueue.self,
@@ -19,7 +19,7 @@ package enum TaskSpelling {
     "gzipUploadThreshold",
   ]
 
-  /// The bodies that count where the task says by its protocol that it sends one.
+  /// Body properties, which are only used if the task conforms to the protocol.
   private static let bodies = [
     "uploadPayload": "PayloadUploadingTask", "uploadData": "DataUploadingTask", "uploadFile": "FileUploadingTask",
     "uploadForm": "MultipartUploadingTask",
@@ -27,17 +27,17 @@ package enum TaskSpelling {
 
   private static let told = Lock<Set<ObjectIdentifier>>([])
 
-  /// Writes what is wrong with a task to the log, the first time that one of its type is seen.
+  /// Logs the problems of a task, once per task type.
   static func tell(_ task: any ServerTask, log: TextSink) {
     let type = ObjectIdentifier(type(of: task))
     guard told.withLock({ $0.insert(type).inserted }) else { return }
     for problem in problems(of: task) { log.write(problem) }
   }
 
-  /// The stored properties that count for nothing, in words.
+  /// Returns a message for each stored property that is ignored.
   package static func problems(of task: any ServerTask, ignoring others: Set<String> = []) -> [String] {
     var mirror: Mirror? = Mirror(reflecting: task)
-    // The children of an enumeration are the values of its case.
+    // The children of an enum are associated values, not properties.
     guard mirror?.displayStyle != .enum else { return [] }
     var problems = overridden(in: mirror).map { "\(Swift.type(of: task)).\($0)" }
     while let properties = mirror?.children {
@@ -50,7 +50,7 @@ package enum TaskSpelling {
     return problems
   }
 
-  /// The aspects that a subclass states: those of the class that conforms count.
+  /// Properties declared by a subclass. They are ignored because the base class is the one that conforms.
   private static func overridden(in mirror: Mirror?) -> [String] {
     var (mirror, problems) = (mirror, [String]())
     while let subclass = mirror, let base = subclass.superclassMirror, base.subjectType is any ServerTask.Type {
@@ -77,14 +77,14 @@ package enum TaskSpelling {
     if let marker = bodies[label], !(task is any UploadingTask) {
       return "\(label) counts for nothing, for the task is no \(marker)"
     }
-    // With an underscore before its name it is the storage of something that the type computes.
+    // A leading underscore marks the backing storage of a computed property.
     guard !spelled.contains(label), !label.hasPrefix("_"), let aspect = neighbour(of: label, value, in: task),
       !isStated(aspect, by: task)
     else { return nil }
     return "\(label) counts for nothing, for no aspect of a task has that name: \(aspect) has"
   }
 
-  /// What the default of `url` reads, and one of the task's own does not.
+  /// The default `url` uses the query and the path; a custom `url` does not.
   private static func shadowed(byURLOf task: any ServerTask) -> String? {
     let shadowed =
       (try? task.plannedQuery.isEmpty) == false ? "query" : (try? task.plannedPath.isEmpty) == false ? "path" : nil
@@ -99,7 +99,7 @@ package enum TaskSpelling {
     }
   }
 
-  /// True where the task says something by an aspect, so that no other property is meant for it.
+  /// Whether the task sets this requirement, so another property is not a misspelling of it.
   private static func isStated(_ aspect: String, by task: any ServerTask) -> Bool {
     switch aspect {
     case "path": (try? task.plannedPath.isEmpty) != true
@@ -116,7 +116,7 @@ package enum TaskSpelling {
     }
   }
 
-  /// The aspect of nearly that name, where the property, or the value that it may have, could be meant for it.
+  /// The requirement with a similar name that the property was probably meant for.
   private static func neighbour(of label: String, _ value: Any, in task: any ServerTask) -> String? {
     let type = withoutOptional(Swift.type(of: value))
     if type == URL.self, label.sorted() == "url".sorted() { return "url" }
@@ -124,7 +124,7 @@ package enum TaskSpelling {
     if value is any BodyEncoder, isOneOff(label, "encoder") { return "encoder" }
     if value is any PayloadDecoder, isOneOff(label, "decoder") { return "decoder" }
     if type == MediaType.self, task is any UploadingTask, isOneOff(label, "uploadType") { return "uploadType" }
-    // A long name is meant whatever its type is.
+    // A long name is unlikely to match by chance, so its type doesn't matter.
     let near = types.first { isOneOff(label, $0.key) && ($0.value == type || $0.key.utf8.count >= 8) }
     return near?.key ?? likelyAspect(of: label, type)
   }
@@ -143,7 +143,8 @@ package enum TaskSpelling {
     }?.key
   }
 
-  /// True for a type with names and values; header fields are of few types, and a `header` may be anything.
+  /// Whether the type has keys. For `headers`, only dictionaries count: a property named `header` is often something
+  /// else.
   private static func isKeyed(_ type: Any.Type, for aspect: String) -> Bool {
     switch aspect {
     case "headers": "\(type)".hasPrefix("Dictionary<")
@@ -163,7 +164,7 @@ package enum TaskSpelling {
     (type as? any OptionalValue.Type)?.wrappedType ?? type
   }
 
-  /// True where one letter more, less, other or swapped with the next makes one name of another.
+  /// Whether the names differ by one inserted, removed, replaced or transposed letter.
   static func isOneOff(_ left: String, _ right: String) -> Bool {
     let (left, right) = (Array(left), Array(right))
     let (short, long) = left.count <= right.count ? (left, right) : (right, left)

@@ -1,32 +1,31 @@
 import ErrandFoundation
 
-/// The stored response to a task, and then the remote's; what ``PayloadDownloadingTask/updates()`` gives.
+/// The stored response to a task, followed by the server's; returned by ``PayloadDownloadingTask/updates()``.
 ///
-/// Each is the result of a call of its own. It gives one response where nothing is stored.
+/// Each response is the result of a separate call. If nothing is stored, there is only one.
 public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sendable {
-  /// A response; its ``HTTPHeaderName/cacheStatus`` says where it comes from.
+  /// A response. Its ``HTTPHeaderName/cacheStatus`` says where it comes from.
   public typealias Element = TaskResponse<Described.DownloadPayload>
 
   private let plan: TaskPlan
 
   init(_ plan: TaskPlan) { self.plan = plan }
 
-  /// Begins with the stored response.
+  /// Creates an iterator that starts with the stored response.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(plan) }
 
-  /// Gives the stored response, and then the remote's.
+  /// Iterates over the stored response and the server's.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let plan: TaskPlan
     private var calls: [CachePolicy]
-    /// The stored response that was given; nil where there was none.
+    /// The stored response already returned, if any.
     private var given: Stored?
 
-    /// The parts of a stored response by which another one differs.
+    /// Identifies a stored response.
     private struct Stored: Equatable {
       let date: Date
       let headers: HTTPHeaders
 
-      /// Nil for a response of the remote.
       init?(_ response: HTTPResponse) {
         guard let date = response.storedAt else { return nil }
         self.date = date
@@ -40,14 +39,14 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
       calls = (plan.cachePolicy.isInherited ? server : plan.cachePolicy).callsForUpdates
     }
 
-    /// The next response; nil after the last.
-    /// Throws ``TaskError``, what a hook threw, or `CancellationError` when the surrounding task is cancelled.
+    /// Returns the next response, or `nil` after the last.
+    /// Throws ``TaskError``, any error thrown by a hook, or `CancellationError` if the surrounding task is cancelled.
     public mutating func next() async throws -> Element? {
       while !calls.isEmpty {
         let policy = calls.removeFirst()
         do {
           let response = try await response(policy)
-          // One that never changes is not asked for again (RFC 8246 §2.1), and is not given twice.
+          // The second call returns an immutable response (RFC 8246 §2.1) from the cache again: skip it.
           let stored = Stored(response.response)
           if stored != nil, stored == given { continue }
           given = stored
@@ -62,13 +61,13 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
     private func response(_ policy: CachePolicy) async throws -> Element {
       var plan = plan
       plan.cachePolicy = policy
-      plan.headers = try plan.presentHeaders  // the caller may have taken its time
+      plan.headers = try plan.presentHeaders  // they may have changed since the last call
       return try await Call.perform(plan, .memory) {
         TaskResponse(try $0.decoded(Described.DownloadPayload.self), $0)
       }
     }
 
-    /// True where the stored response is missing, or is one of before the payload's type was changed: the remote's follows.
+    /// Whether to ignore the error because the stored response is missing, or was stored for an older payload type.
     private static func isPassedOver(_ error: TaskError) -> Bool {
       [.notCached, .decodingFailed, .badStatus].contains(error.code) && !error.isOfAnotherCall
     }
@@ -76,11 +75,12 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
 }
 
 extension PayloadDownloadingTask {
-  /// The stored response, whatever its age, and then the remote's.
+  /// Returns the stored response, whatever its age, and then the server's.
   ///
   ///     for try await widget in GetWidget(id: 7).updates() { show(widget.payload) }
   ///
-  /// Where nothing is stored only the remote's comes. Where the remote fails, the stored one has come before the error is
-  /// thrown. The second is also given where the remote says that the first is still good; one that is fresh and `immutable` is all there is.
+  /// If nothing is stored, only the server's response is returned. If the server fails, the stored response is returned
+  /// before the error is thrown. The second response is also returned if the server confirms that the first is still
+  /// valid, but not if the first is fresh and `immutable`.
   public func updates() -> TaskUpdates<Self> { TaskUpdates(plan) }
 }
