@@ -246,6 +246,7 @@ final class Attempt: Sendable {
   }
 
   /// Ends the attempt with an error, after its response where one came.
+  @inline(never)
   func failed(_ error: any Error, _ outcome: Outcome? = nil) -> AttemptResult {
     var error = judged(TaskError.ofTransfer(error))
     if let cut = error as? TaskError, cut.timer == .attempt, isDeadline(cut) { error = call.expired(cut.phase) }
@@ -277,6 +278,7 @@ final class Attempt: Sendable {
     return error
   }
 
+  @inline(never)
   private func streaming(_ outcome: Outcome) -> Outcome {
     outcome.response.body.onChunk { [trace = call.trace] in trace.countStreamed($0) }
     // Without the body, which would hold itself and never be released.
@@ -310,7 +312,7 @@ final class Attempt: Sendable {
   }
 
   /// Ends the attempt, once; `show` notes its record for the echo and the recording.
-  @inline(__always)
+  @inline(never)
   private func end(
     at time: Duration? = nil, _ status: HTTPStatus?, _ version: HTTPVersion?, _ timings: TransferTimings?,
     failure: String? = nil, _ errorType: String? = nil, show: (AttemptRecord, Duration) -> Void

@@ -138,7 +138,6 @@ extension Call {
 
   /// The request as it may go out: without the server's own header fields where a step or a preflight has sent it to
   /// another origin.
-  @inline(__always)
   func keepingHeadersHome(_ request: HTTPRequest) -> HTTPRequest {
     snapshot.hasOwnHeaders ? withoutForeignHeaders(request) : request
   }
@@ -165,7 +164,6 @@ extension Call {
   }
 
   /// Refuses a request that must not, or cannot, be sent; returns its origin.
-  @inline(__always)
   func sendableOrigin(of request: HTTPRequest) throws -> Origin {
     try request.check()
     if case .file = delivery, request.method == .head {

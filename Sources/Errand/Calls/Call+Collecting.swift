@@ -121,7 +121,6 @@ extension Call {
 
 extension HTTPResponse {
   /// Throws where the body is not as long as its `Content-Range` says: with a length of its own, the transport has seen it.
-  @inline(__always)
   fileprivate func checkPart(size: Int) throws {
     guard status == .partialContent, let stated = sizeOfPart, stated != size else { return }
     throw TaskError(

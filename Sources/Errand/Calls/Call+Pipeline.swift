@@ -7,8 +7,7 @@ extension Call {
     return try await call.perform(finish: finish)
   }
 
-  /// The same, of a call that others can cancel from its first moment.
-  @inline(__always)
+  /// Runs a call that others can cancel from its first moment.
   func perform<Value: Sendable>(finish: @escaping @Sendable (Outcome) async throws -> Value) async throws -> Value {
     try await run { call in  // … begun and ended once, cancellable, under its deadline (11)
       try await call.begin()
@@ -46,17 +45,26 @@ extension Call {
         payment = nil
       }
       if result.isAnswer { state.withLock { $0.wasPerhapsSent = true } }
-      guard let error = mendable(result), let delay = try await retryDelay(after: error, result, of: request, &payment)
-      else {
-        let outcome = try result.get()
-        // The steps around the attempts may make another response of a part.
-        state.withLock { $0.unasked = outcome.response.unasked }
-        return outcome
+      if let error = retryableError(of: result), try await waitsForRetry(after: error, result, of: request, &payment) {
+        request = try await rebuild(first, built: built)
+        continue
       }
-      result.discard()
-      try await wait(delay, after: error)
-      request = try await rebuild(first, built: built)
+      let outcome = try result.get()
+      // The steps around the attempts may make another response of a part.
+      if let unasked = outcome.response.unasked { state.withLock { $0.unasked = unasked } }
+      return outcome
     }
+  }
+
+  /// Waits for the time of a retry. Returns `false` if the failure is not retried.
+  @inline(never)  // the failure path would double the stack of every call
+  private func waitsForRetry(
+    after error: TaskError, _ result: AttemptResult, of request: HTTPRequest, _ payment: inout RetryPayment?
+  ) async throws -> Bool {
+    guard let delay = try await retryDelay(after: error, result, of: request, &payment) else { return false }
+    result.discard()  // before the delay, which may be long
+    try await wait(delay, after: error)
+    return true
   }
 
   /// The request of another attempt: built anew, so that nothing stale is sent, with the changes by the steps of 5.
@@ -81,7 +89,6 @@ extension Call {
   }
 
   /// 8.–9. One hop: a request for one host, and its response.
-  @inline(__always)
   func hop(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
     if request.options.answersDigest { return try await signedHop(request, of: attempt) }  // again after a challenge
     return mayHedge(request) ? try await hedged(request, of: attempt) : try await attempt.exchange(request)
@@ -117,7 +124,6 @@ extension Call {
 
 extension Call {
   /// Runs `body` once the call has its turn in its serial queue, and is not paused.
-  @inline(__always)
   private func inTurn<Value>(_ body: () async throws -> Value) async throws -> Value {
     try await manager.serialQueues.withTurn(plan.serialQueue) { isOver, queue in
       trace.note(isOver ? .turnWaitEnded : .turnWaitStarted(queue: queue))
@@ -152,7 +158,6 @@ extension Call {
   }
 
   /// Sends the request of an attempt through its steps, which may make calls of their own.
-  @inline(__always)
   private func throughSteps(
     of attempt: Attempt, _ request: HTTPRequest,
     _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse

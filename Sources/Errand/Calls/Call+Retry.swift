@@ -1,6 +1,7 @@
 extension Call {
-  /// The error of an attempt that another may mend; nil where the result stands.
-  func mendable(_ result: AttemptResult) -> TaskError? {
+  /// The error of an attempt that a retry may fix; `nil` if there is none.
+  @inline(never)
+  func retryableError(of result: AttemptResult) -> TaskError? {
     let error: TaskError
     switch result {
     case .success(let outcome):

@@ -6,8 +6,9 @@
 /// acceptable response wins. The other attempts are cancelled and their slots released before the call continues.
 /// Hedging shortens the slowest responses at the cost of some extra load: choose a delay near the 95th percentile.
 ///
-/// A request is hedged only if it can be sent more than once (``Idempotency``, and a body that can be read again) and
-/// the host's circuit is closed. Each hedge costs one retry of the ``RetryBudget``. After a 429, a 503 or a
+/// A hedge is the same request on another connection, as the steps have left it. Hooks and steps do not see it.
+/// A request is hedged only if it can be sent more than once (``Idempotency``), its body is in memory, it carries no
+/// Digest credential, and the host's circuit is closed. Each hedge costs one retry of the ``RetryBudget``. After a 429, a 503 or a
 /// `Retry-After`, no more hedges are sent. Bodies that are streamed or written to a file are not hedged.
 ///
 /// A ``RetryPolicy`` counts hedges as attempts but does not limit them. `.never` with three hedges sends at most four

@@ -2,7 +2,6 @@ import ErrandFoundation
 
 extension Call {
   /// 5. The cache, where there is one: answers by itself, or by `attempts`.
-  @inline(__always)
   func throughCache(_ request: HTTPRequest, _ attempts: @escaping CacheRun.Attempts) async throws -> Outcome {
     guard let caching = rules.caching else { return try await attempts(request) }
     return try await answer(request, from: caching, attempts)
@@ -24,7 +23,6 @@ extension Call {
   }
 
   /// True where requests are kept as they are sent, for the cache and for calls that share them.
-  @inline(__always)
   var keepsRequests: Bool { rules.caching != nil || snapshot.configuration.coalescesRequests }
 
   /// The response of an attempt as it is read: stored meanwhile, where it may be.

@@ -1,13 +1,17 @@
 import ErrandFoundation
 
 extension Call {
-  /// One request for all calls that send the same at the same time, where the server wants that.
+  /// Sends one request for all concurrent calls that send the same, if the server's configuration says so.
   func coalesced(
     _ request: HTTPRequest, built: HTTPRequest, _ send: CacheRun.Attempts
   ) async throws -> Outcome {
     guard rules.coalesces, request.method.isSafe, request.body.isEmpty else {
       return try await send(request)
     }
+    return try await sharedOutcome(of: request, built: built)
+  }
+
+  private func sharedOutcome(of request: HTTPRequest, built: HTTPRequest) async throws -> Outcome {
     let key = FlightKey(request, of: plan)
     while true {
       let (flight, isFirst) = manager.flights.join(key) { Flight(sharing: self, request, built: built) }
