@@ -7,10 +7,8 @@ enum CurlOption: Sendable, Equatable {
   /// The option is not supported. The value says why.
   case refused(String)
 
-  /// The option with this long name. `nil` if unknown.
   static func named(_ name: String) -> CurlOption? { table[name] }
 
-  /// The long name of a short option. `nil` if unknown.
   static func longName(of letter: Character) -> String? { letters[letter] }
 
   private static let table: [String: CurlOption] = {

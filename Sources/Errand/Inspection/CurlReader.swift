@@ -18,11 +18,7 @@ struct CurlReader {
   private(set) var followsRedirects = false
   private(set) var ignored: [String] = []
 
-  /// Reads the words of the command.
-  ///
-  /// - Parameters:
-  ///   - words: The words, beginning with the name of the program.
-  ///   - input: The bytes of standard input, if any.
+  /// Reads the words of the command, beginning with the program name. `input` is standard input, if any.
   mutating func read(_ words: [Word], input: Word?) throws(Refusal) {
     content.input = input
     var words = words[...]

@@ -160,7 +160,6 @@ extension HTTPArchive.Entry {
     return HTTPRequest(HTTPMethod(request.method), url, headers: headers, body: body)
   }
 
-  /// The body of the request. `nil` if the archive does not contain it.
   private func sentBody(announced length: Int64?) -> HTTPBody? {
     guard let post = request.postData else {
       let size = request.bodySize < 0 ? length.map { Int($0) } ?? 0 : request.bodySize
