@@ -12,7 +12,6 @@ extension Duration {
     return "\(sign)\(abs(milliseconds / 1000)).\(String(repeating: "0", count: 3 - fraction.count))\(fraction) s"
   }
 
-  /// The duration as a number of seconds.
   package var inSeconds: Double {
     let (seconds, attoseconds) = components  // divides 128 bits, so read it once
     return Double(seconds) + Double(attoseconds) * 1e-18

@@ -26,7 +26,6 @@ extension RecordedCall {
     /// A note that replaces a body that is not shown as text.
     public var note: String?
 
-    /// The text, or else the note.
     var shown: String { text ?? note ?? "" }
   }
 

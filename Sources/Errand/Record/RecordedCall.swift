@@ -36,7 +36,7 @@ public struct RecordedCall: Codable, Sendable, Hashable, Identifiable {
   public var comment: String?
   /// The method of the last request, or of the request that was never sent.
   public var method: HTTPMethod
-  /// The URL of the last request. `nil` if there was no request or the URL is hidden.
+  /// The URL of the last request. `nil` if nothing was requested or the URL is hidden.
   public var url: String?
   /// The status of the last response. `nil` if none arrived.
   public var status: HTTPStatus?

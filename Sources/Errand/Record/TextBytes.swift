@@ -136,7 +136,6 @@ struct TextBytes: ~Copyable {
     add(UnsafeBufferPointer(start: start, count: end - start))
   }
 
-  /// Writes all 16 hexadecimal digits.
   mutating func hex(_ value: UInt64) {
     reserve(16)
     value.writeDigits(to: UnsafeMutableBufferPointer(start: memory, count: capacity), at: count)

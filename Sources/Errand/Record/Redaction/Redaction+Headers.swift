@@ -61,12 +61,9 @@ extension Redaction {
       "master_key", "functions_key", "signing_key", "encryption_key",
     ])
 
-  /// Whether a request field is a credential, even if this policy shows it. It is never sent to another origin
-  /// automatically, and responses to it are not shared between users.
-  ///
-  /// - Parameters:
-  ///   - field: The field, judged by its name and the scheme of its value.
-  ///   - named: The fields that the request marks as credentials.
+  /// Whether a request field is a credential, even if this policy shows it: by its name, by the scheme of its value, or
+  /// because the request names it in `named`. It is never sent to another origin automatically, and responses to it are
+  /// not shared between users.
   func keepsHome(_ field: HTTPHeaders.Field, named: Set<HTTPHeaderName> = []) -> Bool {
     named.contains(field.name) || keepsHome(field.name) || Self.hasScheme(field)
   }

@@ -67,7 +67,6 @@ struct SecretFilter: Sendable {
   private static func hash(_ hash: UInt32, _ kind: UInt8) -> UInt32 { (hash ^ UInt32(kind)) &* 16_777_619 }
   private static func slot(_ hash: UInt32) -> Int { Int((hash ^ (hash >> 15)) & 4095) }
 
-  /// Whether the text has nothing to hide.
   func clears(_ text: String) -> Bool {
     text.utf8.withContiguousStorageIfAvailable { clears(UnsafeRawBufferPointer($0)) } ?? false
   }

@@ -33,12 +33,8 @@ enum SecretKind: Sendable {
     }
   }
 
-  /// Whether the value of a JSON member is hidden.
-  ///
-  /// - Parameters:
-  ///   - text: The string, or `nil` for any other value.
-  ///   - signs: The signs of an OAuth exchange in the surrounding text.
-  ///   - isInString: Whether the JSON is inside a string.
+  /// Whether the value of a JSON member is hidden. `text` is its string, or `nil` for any other value. `signs` come
+  /// from the surrounding text.
   func hidesMember(
     _ text: ArraySlice<UInt8>?, _ signs: @autoclosure () -> ExchangeSigns, isInString: Bool = false
   ) -> Bool {
