@@ -2,7 +2,6 @@ import ErrandFoundation
 
 /// A request as the arguments of `curl`.
 struct CurlArguments {
-  /// How a request body is passed to `curl`.
   enum Body {
     case none
     case text(String)
@@ -18,7 +17,6 @@ struct CurlArguments {
   var url: String
   var headers: [RecordedCall.Field]
   var body: Body
-  /// Whether a compressed response is decompressed.
   var isCompressed = false
 
   /// The maximum length of an argument, in bytes. Linux allows 128 KiB.

@@ -5,9 +5,7 @@ struct CurlContent {
   typealias Refusal = ShellWords.Refusal
   typealias Word = ShellWords.Word
 
-  /// The bytes of standard input, if any.
   var input: Word?
-  /// The data of all options combined.
   private var data: Word?
   private var file: String?
   private var parts: [MultipartForm.Part] = []
@@ -151,7 +149,6 @@ struct CurlContent {
     }
   }
 
-  /// The header fields implied by the body.
   func fields(isSent: Bool) -> [HTTPHeaders.Field] {
     if isJSON { return [.init(.contentType, "application/json"), .init(.accept, "application/json")] }
     let isForm = isSent && parts.isEmpty && !isUpload

@@ -1,6 +1,5 @@
 /// Reads the escapes in `$'…'` and in `printf` formats.
 struct EscapeReader {
-  /// The context of the escapes, which differ slightly.
   enum Style {
     case dollarQuotes
     case printf
@@ -36,7 +35,6 @@ struct EscapeReader {
     return end == nil ? result : nil
   }
 
-  /// Reads the rest of an escape, after its backslash.
   private mutating func escape() -> [UInt8] {
     guard position < bytes.count else { return [UInt8(ascii: "\\")] }
     let byte = bytes[position]

@@ -123,7 +123,6 @@ extension HTTPArchive.Timings {
 /// A header field, cookie or form parameter whose value can be missing.
 private struct ReadField: Decodable {
   let field: RecordedCall.Field
-  /// The file name of a form parameter, if it is a file.
   let fileName: String?
 
   init(from decoder: any Decoder) throws {

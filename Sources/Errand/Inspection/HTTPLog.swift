@@ -192,7 +192,6 @@ public final class HTTPLog: CallRecorder {
   /// The delay in milliseconds to collect more calls, because waking the writer costs more than writing a call.
   private static let patience = 10
 
-  /// Removes and returns the waiting calls, with the number of the first.
   private func taken() -> ([@Sendable () -> RecordedCall], Int) {
     state.withLock { state in
       defer { (state.calls, state.bytes) = ([], 0) }

@@ -5,7 +5,6 @@ import ErrandFoundation
 /// Written by hand because a generic encoder takes longer than the call itself.
 struct PageJSON: ~Copyable {
   private var output: TextBytes
-  /// Whether the next member or element needs a comma before it.
   private var isContinued = false
 
   init(capacity: Int) { output = TextBytes(capacity: capacity) }
@@ -142,7 +141,6 @@ struct PageJSON: ~Copyable {
     }
   }
 
-  /// Writes a body up to the limit of the page.
   private mutating func body(_ name: StaticString, _ part: Range<Int>?, of text: UnsafeRawBufferPointer) {
     guard let part else { return }
     object(name) { json in

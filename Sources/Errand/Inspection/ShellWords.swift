@@ -7,7 +7,6 @@ import ErrandFoundation
 struct ShellWords {
   typealias Word = [UInt8]
 
-  /// The reason why a line cannot be read.
   struct Refusal: Error {
     let reason: String
   }

@@ -16,7 +16,6 @@ extension CallMoment {
 }
 
 extension TransferTimings {
-  /// The remote address and port, as in a URL. Empty if unknown.
   fileprivate var peer: String {
     guard !remoteAddress.isEmpty else { return "" }
     let host = remoteAddress.contains(":") ? "[\(remoteAddress)]" : remoteAddress

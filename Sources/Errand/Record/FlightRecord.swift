@@ -20,7 +20,6 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
   /// The moments, in order.
   public package(set) var entries: [Entry]
 
-  /// The number of bytes received of a streamed body.
   package var streamedBytes = 0
   /// The cause of the failure. `nil` if the call did not fail, or the cause is unknown.
   package var cause: Diagnosis.Cause?

@@ -9,11 +9,9 @@ extension RecordedCall {
   /// The byte ranges of the parts of a call in its text, without the last line break.
   struct TextParts {
     var exchanges: [Exchange] = []
-    /// The flight record. `nil` if hidden.
     var timeline: Range<Int>?
 
     struct Exchange {
-      /// The request line and header.
       let request: Range<Int>
       let requestBody: Range<Int>?
       /// The status line and header, or the error message.
@@ -139,7 +137,6 @@ extension TextBytes {
     return start..<max(start, count - 1)
   }
 
-  /// Writes lines after an empty line and returns their range.
   fileprivate mutating func paragraph(_ write: (inout TextBytes) -> Void) -> Range<Int> {
     raw("\n")
     return lines(write)

@@ -2,7 +2,6 @@
 ///
 /// It manages its own memory: for small pieces, `Array` spends more time on uniqueness checks than on copying.
 struct TextBytes: ~Copyable {
-  /// The destination of the text.
   enum Place {
     /// A file. Text is written unchanged.
     case file
@@ -46,7 +45,6 @@ struct TextBytes: ~Copyable {
 
   var text: String { String(decoding: written, as: UTF8.self) }
 
-  /// Removes the text and keeps the memory.
   mutating func removeAll() { count = 0 }
 
   // MARK: Pieces
@@ -98,7 +96,6 @@ struct TextBytes: ~Copyable {
     raw("\u{1B}[0m")
   }
 
-  /// Writes a body and a line break.
   mutating func body(_ text: String) { line(place == .file ? text : JSONLayout.laidOut(text)) }
 
   mutating func line(_ text: String) {

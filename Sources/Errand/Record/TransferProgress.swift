@@ -50,7 +50,6 @@ extension TransferProgress: CustomStringConvertible {
 
 /// Counts the bytes of one body and limits how often progress is reported.
 struct ProgressMeter {
-  /// The minimum time between two reports.
   static let interval = Duration.milliseconds(50)
   /// The time over which the rate is smoothed, in seconds.
   private static let window = 3.0

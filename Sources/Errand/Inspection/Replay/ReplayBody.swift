@@ -26,7 +26,6 @@ enum ReplayBody: Sendable {
     }
   }
 
-  /// The body for comparison, with its secrets hidden.
   func compared(type: MediaType?, _ redaction: Redaction) -> ReplayRequest.Body {
     switch self {
     case .data(let data): ReplayRequest.Body(data, type: type, redaction: redaction)

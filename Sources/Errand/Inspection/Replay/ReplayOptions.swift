@@ -23,13 +23,11 @@ public struct ReplayOptions: Sendable {
   /// Creates options that record these requests and replay all others.
   public init(recording: ReplayRecording) { self.recording = recording }
 
-  /// The redaction for a request of a server.
   func redaction(for request: HTTPRequest) -> Redaction {
     let redaction = redaction ?? ShownParts.of(request)?.redaction ?? .standard
     return redaction.hiding(request.options.credentialHeaders)
   }
 
-  /// Whether binary bodies of this type are recorded.
   func keepsBytes(of type: MediaType?) -> Bool {
     type.map { type in binaryTypes.contains { $0.essence == type.essence } } ?? false
   }

@@ -20,10 +20,8 @@ final class ReplayRecorder: Sendable {
     var hasSaidHidden = false
   }
 
-  /// The state of the writer.
   private struct Store {
     var spool: ReplaySpool?
-    /// The number of bytes in the file.
     var written: Int64 = 0
     var isWritten = true
   }
@@ -220,7 +218,6 @@ final class ReplayRecorder: Sendable {
     return true
   }
 
-  /// Writes the file if there are new entries.
   private func write() {
     do {
       try store.withLock { store in
@@ -290,7 +287,6 @@ final class ReplayRecorder: Sendable {
 }
 
 extension HTTPArchive.Entry {
-  /// Creates an entry for a request that does not belong to a call.
   fileprivate init(recorded exchange: RecordedCall.Exchange, at start: Date) {
     let timings = HTTPArchive.Timings(exchange)
     self.init(
@@ -298,7 +294,6 @@ extension HTTPArchive.Entry {
       request: HTTPArchive.Request(exchange), response: HTTPArchive.Response(exchange), timings: timings)
   }
 
-  /// The approximate size in memory, in bytes.
   fileprivate var size: Int {
     let fields = (request.headers + response.headers).reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 48 }
     return 1500 + fields + (request.postData?.text.utf8.count ?? 0) + (response.content.text?.utf8.count ?? 0)

@@ -67,7 +67,6 @@ struct ReplayRequest: Sendable {
 }
 
 extension ReplayRequest.Body {
-  /// Creates a body with its secrets hidden.
   init(_ data: Data, type: MediaType?, redaction: Redaction) {
     guard let text = redaction.text(of: data, type: type) else {
       self = .raw(data)

@@ -56,7 +56,6 @@ struct ReplaySpool: Sendable {
     }
   }
 
-  /// Writes an archive with all entries, in order.
   func write(_ archive: HTTPArchive, to file: URL) throws {
     let partial = try PartialFile(for: file, isPrivate: true)
     do {

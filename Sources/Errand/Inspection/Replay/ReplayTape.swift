@@ -2,7 +2,6 @@ import ErrandFoundation
 
 /// The recorded requests, in order, and which of them have been replayed.
 struct ReplayTape: Sendable {
-  /// The response to a request.
   enum Answer: Sendable {
     /// The entry, its number (starting at 1), and its index in the archive.
     case entry(HTTPArchive.Entry, Int, place: Int)
@@ -13,7 +12,6 @@ struct ReplayTape: Sendable {
   private struct Track: Sendable {
     var request: ReplayRequest
     let entry: HTTPArchive.Entry
-    /// The index in the archive.
     let place: Int
     var wasPlayed = false
   }
@@ -34,7 +32,6 @@ struct ReplayTape: Sendable {
     self.redaction = redaction
   }
 
-  /// The entries that have not been replayed yet, in order.
   var unplayed: [HTTPArchive.Entry] { tracks.filter { !$0.wasPlayed }.map(\.entry) }
 
   mutating func rewind() {
@@ -63,7 +60,6 @@ struct ReplayTape: Sendable {
     let reason: String
   }
 
-  /// The next track, if it matches.
   private func next(_ request: ReplayRequest) -> Result<Int, Refusal> {
     guard let index = tracks.firstIndex(where: { !$0.wasPlayed }) else {
       return .failure(Refusal(reason: "all \(tracks.count) recorded requests were played"))
@@ -111,7 +107,6 @@ struct ReplayTape: Sendable {
 }
 
 extension ReplayRequest {
-  /// Creates a request from a recorded one.
   fileprivate init(_ entry: HTTPArchive.Entry, redaction: Redaction) {
     let request = entry.request
     let headers = HTTPHeaders(request.headers.map { .init(HTTPHeaderName($0.name), $0.value) })

@@ -65,7 +65,6 @@ public final class ReplayTransport: Transport {
     live = transport()
   }
 
-  /// The archive in a file. `nil` if the file does not exist.
   private static func archive(in file: URL) throws -> HTTPArchive? {
     do {
       guard access(file.path, F_OK) == 0 || errno != ENOENT else { return nil }

@@ -176,6 +176,5 @@ extension CallMoment {
 }
 
 extension HTTPVersion {
-  /// The version without the `HTTP/` prefix.
   fileprivate var number: String { String(rawValue.dropFirst(5)) }
 }

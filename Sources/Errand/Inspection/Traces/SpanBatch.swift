@@ -1,6 +1,5 @@
 /// Spans on their way to an exporter, in its format. The source data is released as soon as a call ends.
 struct SpanBatch: Sendable {
-  /// The formats that exporters accept.
   enum Form: Sendable {
     case values
     /// An OTLP/JSON request.
@@ -34,7 +33,6 @@ struct SpanBatch: Sendable {
     }
   }
 
-  /// Removes the spans and keeps the memory.
   mutating func removeAll() {
     count = 0
     spans.removeAll()

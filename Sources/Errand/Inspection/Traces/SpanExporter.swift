@@ -2,7 +2,6 @@ public import ErrandFoundation
 
 /// Exports the spans of a ``SpanRecorder``.
 public struct SpanExporter: Sendable {
-  /// The format of the exported spans.
   let form: SpanBatch.Form
   /// Exports a batch and returns the number of rejected spans.
   let export: @Sendable (_ batch: SpanBatch) async throws -> Int

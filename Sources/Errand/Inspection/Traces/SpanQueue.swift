@@ -6,7 +6,6 @@ final class SpanQueue: Sendable {
     var open = SpanBatch()
     /// An exported batch whose memory is reused.
     var spare: SpanBatch?
-    /// The number of waiting spans.
     var waiting = 0
     var dropped = 0
     /// The number of spans that must not wait for more.
@@ -68,7 +67,6 @@ final class SpanQueue: Sendable {
     exports.begin(taken)
   }
 
-  /// Exports the waiting spans without delay.
   func hurry() {
     let nap = state.withLock { state in
       state.hurried = exports.begun

@@ -21,7 +21,6 @@ struct SpanHead {
   let end: UInt64
 }
 
-/// Collects spans as values.
 struct SpanList: SpanWriter {
   private(set) var spans: [RecordedSpan] = []
   private var head: SpanHead?

@@ -114,6 +114,5 @@ struct TraceText: SpanWriter, ~Copyable {
     return text.bytes
   }
 
-  /// The end of a request.
   static let tail = Array("]}]}]}".utf8)
 }

@@ -6,7 +6,6 @@ struct ExchangeSigns: Sendable {
   private(set) var inStrings = false
   /// Whether a parameter has one of these names, or is named `state`.
   private(set) var inParameters = false
-  /// Whether a member is named `state`.
   private(set) var hasState = false
 
   init(_ text: some Collection<UInt8>) {

@@ -4,7 +4,6 @@
 /// nothing. Object keys stay if they look like names. The input does not have to be valid JSON. The time is linear in
 /// the size of the value.
 struct HiddenValue {
-  /// The redacted value.
   private(set) var shown: [UInt8] = []
   /// The position after the value.
   private(set) var end: Int

@@ -49,7 +49,6 @@ enum JSONEscapes {
     return bytes
   }
 
-  /// The byte that a backslash and this letter represent.
   private static func plain(_ letter: UInt8) -> UInt8? {
     switch letter {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): letter
@@ -77,7 +76,6 @@ enum JSONEscapes {
     bytes.starts(with: "\\u".utf8) ? unit(of: bytes.dropFirst(2)) : nil
   }
 
-  /// The value of four hexadecimal digits.
   private static func unit(of bytes: ArraySlice<UInt8>) -> UInt32? {
     guard bytes.count >= 4 else { return nil }
     return bytes.prefix(4).reduce(UInt32?(0)) { number, byte in

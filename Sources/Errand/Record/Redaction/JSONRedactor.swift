@@ -136,7 +136,6 @@ struct JSONRedactor {
     position = min(position + 1, bytes.count)
   }
 
-  /// Skips the colon after a name and the whitespace around it. Returns `false` and skips nothing without a colon.
   private mutating func skipColon() -> Bool {
     let start = position
     skipBlanks()

@@ -89,7 +89,6 @@ enum LearnedSecrets {
     if mayLearn { _ = names.withLock { $0.insert(folded) } }
   }
 
-  /// The maximum number of learned names that are not declared by a type.
   private static let room = 1000
 
   static var count: Int { names.withLock { $0.count } }

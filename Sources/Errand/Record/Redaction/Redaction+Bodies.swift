@@ -33,7 +33,6 @@ extension Redaction {
     return line(inFull(body: text, type), count: count)
   }
 
-  /// The text on one line, at most `count` characters.
   func line(_ text: String, count: Int) -> String {
     let line = text.onOneLine.split { $0.isWhitespace }.joined(separator: " ")
     return line.count > count ? line.prefix(count) + "…" : line

@@ -144,7 +144,6 @@ public struct Redaction: Sendable {
     }
   }
 
-  /// This policy, which also hides these header fields of a request.
   func hiding(_ fields: Set<HTTPHeaderName>) -> Redaction {
     guard !fields.isEmpty else { return self }
     var redaction = self
@@ -152,7 +151,6 @@ public struct Redaction: Sendable {
     return redaction
   }
 
-  /// Whether both policies hide the same values.
   func hidesSame(as other: Redaction) -> Bool {
     headers == other.headers && fields == other.fields && fragments == other.fragments
       && endings == other.endings && paths == other.paths && bodies == other.bodies && credentials == other.credentials
@@ -280,7 +278,6 @@ extension String {
     return String(text)
   }
 
-  /// Whether the first character after whitespace begins a JSON object or array.
   var beginsAsJSON: Bool { first { !$0.isWhitespace }.map { "{[".contains($0) } ?? false }
 
   /// The text after the last URL delimiter: `code` in `/cb?code`, which can begin a fragment.
@@ -288,12 +285,10 @@ extension String {
     utf8.lastIndex { "?/;#".utf8.contains($0) }.map { self[utf8.index(after: $0)...] } ?? ""
   }
 
-  /// Whether the name has no delimiters of names and values.
   fileprivate var isPlainName: Bool { !utf8.contains { "=:{<\"'".utf8.contains($0) } }
 }
 
 extension Unicode.Scalar {
-  /// Whether this is a control or format character, or a line separator.
   fileprivate var isUnseen: Bool {
     if value >= 0x20 && value < 0x7F { return false }
     return switch properties.generalCategory {

@@ -24,7 +24,6 @@ struct SecretFilter: Sendable {
 
   /// By letter pair: the number of the group of secret parts that begin with it, or 0.
   private var groups = [UInt8](repeating: 0, count: letters * letters)
-  /// The parts as kinds, by group.
   private var parts: [[[UInt8]]] = []
   /// A bit per hash: whether it belongs to a secret name.
   private var hashes = [Bool](repeating: false, count: 4096)
@@ -32,7 +31,6 @@ struct SecretFilter: Sendable {
   /// Whether the filter can find all of its names.
   private var isUsable = true
 
-  /// Creates a filter for folded names and parts.
   init(_ names: Set<[UInt8]>, parts: [[UInt8]]) {
     for name in names {
       guard let kinds = Self.kinds(of: name), !kinds.isEmpty else {

@@ -1,6 +1,5 @@
 /// How the name of a value decides whether the value is hidden.
 enum SecretKind: Sendable {
-  /// Not a secret.
   case plain
   case secret
   /// The plural of a secret. Strings are hidden, but a number is a count, as in `total_tokens`.

@@ -72,7 +72,6 @@ extension TextRedactor {
     end { $0 <= 0x20 || "/?#\\\"'<>`,;".utf8.contains($0) }
   }
 
-  /// Whether the byte can be part of an element name.
   static func isElementByte(_ byte: UInt8) -> Bool { isWordByte(byte) || byte == UInt8(ascii: ":") }
 
   static func isWordByte(_ byte: UInt8) -> Bool {

@@ -55,7 +55,6 @@ extension TextRedactor {
     replace(to: tags.end(of: element, from: start) ?? bytes.count, with: Array(shown.utf8))
   }
 
-  /// The position after the tag around `place`. `nil` if the tag is not closed.
   private func tagEnd(from place: Int) -> Int? {
     guard place < bytes.count,
       let end = bytes[place...].firstIndex(where: { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "<") }),

@@ -262,7 +262,6 @@ struct TextRedactor {
     hide(to: end(self))
   }
 
-  /// The word before this position, ignoring whitespace in between.
   private var placeOfWordBefore: Range<Int> {
     wordStart == position ? placeOfWord(endingAt: endBeforeBlanks) : wordStart..<position
   }
