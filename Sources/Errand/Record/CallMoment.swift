@@ -10,7 +10,7 @@ public enum CallMoment: Sendable {
   case turnWaitEnded
   /// An attempt started. The first attempt is 1.
   case attemptStarted(Int)
-  /// A request is about to be sent, once it has a slot. Reported for every redirect hop, to observers and the log only.
+  /// A request is about to be sent, once it has a slot. Also reported for redirects. Only for observers and the log.
   case requested(RequestLine)
   /// The attempt is waiting for a slot. The wait ends with ``admitted(after:)`` or ``leftQueue(after:)``.
   case queued

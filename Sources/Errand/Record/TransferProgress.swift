@@ -17,8 +17,8 @@ public struct TransferProgress: Sendable, Hashable {
   /// The number of the attempt, starting at 1. Progress restarts with every attempt, and when a body is resent within
   /// an attempt: after a redirect, or on a new connection because the old one was stale.
   public let attempt: Int
-  /// The number of bytes so far. For a request body, the bytes as sent, compressed if it is. For a response body, the
-  /// bytes after decompression.
+  /// The number of bytes so far: of a request body as it is sent, after any compression, or of a response body after
+  /// decompression.
   public let completed: Int64
   /// The total number of bytes. `nil` if unknown.
   public let total: Int64?

@@ -163,7 +163,7 @@ struct TextRedactor {
     // In running text a short name is not enough: "code: 42" is not a secret.
     if redaction.names.isTelling(bytes[placeOfWordBefore]) {
       copy(to: position + 1)
-      // In a JSON string a line break was escaped, and a value such as a PEM key can continue after it.
+      // In a JSON string a line break was escaped, and a value such as a key can continue after it.
       return hideValue { [level] text in
         text.end { level == 0 && ($0 == 0x0A || $0 == 0x0D) || $0 == UInt8(ascii: "\"") }
       }
@@ -284,7 +284,7 @@ struct TextRedactor {
   }
 
   private static func isScheme(_ word: ArraySlice<UInt8>) -> Bool {
-    // No scheme is longer. Don't copy a long secret into a string.
+    // No scheme is longer. Don't look up a longer word, which may be a secret.
     word.count <= 16 && schemes.contains(String(decoding: word, as: UTF8.self).lowercased())
   }
 
