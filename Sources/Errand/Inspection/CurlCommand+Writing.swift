@@ -2,15 +2,14 @@ import ErrandFoundation
 
 /// A request as the arguments of `curl`.
 struct CurlArguments {
-  /// The body of a request, by the way in which it gets to `curl`.
   enum Body {
     case none
     case text(String)
     case bytes(Data)
     case file(String)
-    /// From the standard input of the command.
+    /// Read from the command's standard input.
     case stream
-    /// One that is not shown, which is for whoever runs the command to give.
+    /// Hidden. The user has to supply it on standard input.
     case unshown
   }
 
@@ -18,18 +17,17 @@ struct CurlArguments {
   var url: String
   var headers: [RecordedCall.Field]
   var body: Body
-  /// True where a packed response is unpacked.
   var isCompressed = false
 
-  /// The longest text that is an argument, in bytes: Linux takes no argument of more than 128 KiB.
+  /// The maximum length of an argument, in bytes. Linux allows 128 KiB.
   private static let longestArgument = 96 << 10
-  /// The size from which `curl` waits for the server's consent before it sends a body.
+  /// The body size, in bytes, from which `curl` sends `Expect: 100-continue`.
   private static let waitingSize = 1 << 20
 
-  /// The command as a POSIX shell runs it, one option a line.
+  /// The command for a POSIX shell, with one option per line.
   var command: String {
     var (lines, input) = (["curl \(ShellText.quoted(url))"], "")
-    // Brackets and braces are patterns to curl, and it would leave dots out of a path.
+    // curl treats brackets and braces as patterns, and removes dot segments.
     if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { lines.append("--globoff") }
     if hasDots { lines.append("--path-as-is") }
     if method == .head { lines.append("--head") }
@@ -54,14 +52,14 @@ struct CurlArguments {
     return remark + (input.isEmpty ? "" : "\(input) |\n") + lines.joined(separator: " \\\n  ")
   }
 
-  /// A line before the command, for a comment ends where it would go on. It has no sign that a shell without comments, as zsh is where people
-  /// type, would obey.
+  /// A comment on its own line, because a comment inside the command would end it. It avoids characters that are
+  /// special to an interactive zsh, which does not recognize comments.
   private var remark: String {
     guard case .unshown = body else { return "" }
     return "# The body is not shown. The command reads it from the standard input.\n"
   }
 
-  /// True where curl might take a segment of the path for dots.
+  /// Whether the path may contain a segment that curl takes for a dot segment.
   private var hasDots: Bool {
     var (before, last): (UInt8, UInt8) = (0, 0)
     for byte in url.utf8 {
@@ -72,19 +70,19 @@ struct CurlArguments {
     return false
   }
 
-  /// True where the request says that it has content, be it nothing (RFC 9110 §8.6).
+  /// Whether the request has content, even if it is empty (RFC 9110 §8.6).
   private var hasContent: Bool {
     if case .none = body { return method == .post || method == .put || method == .patch }
     return true
   }
 
-  /// The lines of the header as curl takes them; those that it would add of its own accord are left out by name.
+  /// The header arguments. Fields that curl would add on its own are removed by name.
   private var fields: [String] {
     var fields: [String] = []
     let names = Set(headers.map { HTTPHeaderName($0.name) })
     for field in headers {
       let name = HTTPHeaderName(field.name)
-      // Framing is curl's business.
+      // curl does the framing.
       if name == .contentLength || name == .transferEncoding { continue }
       let isBlank = field.value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 }
       fields.append(isBlank ? "\(field.name);" : "\(field.name): \(field.value)")
@@ -95,7 +93,7 @@ struct CurlArguments {
     return fields + unwanted.filter { !names.contains($0) }.map { "\($0):" }
   }
 
-  /// True where curl would ask for consent before it sends the body.
+  /// Whether curl would send `Expect: 100-continue` before the body.
   private var waits: Bool {
     switch body {
     case .none: false
@@ -107,13 +105,13 @@ struct CurlArguments {
 }
 
 extension HTTPRequest {
-  /// The `curl` command that sends this request, for a POSIX shell: paste it, or save it as a script.
+  /// The `curl` command that sends this request, for pasting into a POSIX shell or saving as a script.
   ///
-  /// What arrives is what Errand sends, but for `Accept-Encoding` and the framing of a body, which are curl's own. Bytes that are no
-  /// text go in through `printf`, in octal; a body that is a stream, or is not shown, is read from the standard input. Proxies, pins, time limits
-  /// and the credentials of a digest are not in it. curl 8.8 to 8.20 leave out a `?` that nothing follows.
+  /// The server receives the same request as from Errand, except for `Accept-Encoding` and the framing of the body.
+  /// Binary data is passed through `printf` in octal. A streamed or hidden body is read from standard input. Proxies,
+  /// certificate pins, timeouts and digest credentials are not included. curl 8.8 to 8.20 drop a trailing `?`.
   ///
-  /// - Parameter redaction: Hides secrets, ``Redaction/standard`` unless given; nil shows all of them.
+  /// - Parameter redaction: The secrets to hide. Defaults to ``Redaction/standard``. `nil` shows all secrets.
   public func curlCommand(redaction: Redaction? = .standard) -> String {
     let hiding = redaction?.hiding(options.credentialHeaders)
     let fields =
@@ -123,7 +121,7 @@ extension HTTPRequest {
       method: method == .automatic ? (body.isEmpty ? .get : .post) : method,
       url: redaction.map { $0(url) } ?? url.absoluteString,
       headers: fields + (expects ? [.init(name: "Expect", value: "100-continue")] : []), body: curlBody(redaction),
-      // The part of a body that a range names is not packed.
+      // A byte range is not compressed.
       isCompressed: options.decodesBody && !headers.contains(.acceptEncoding) && !headers.contains(.range)
     ).command
   }
@@ -144,8 +142,8 @@ extension HTTPRequest {
 }
 
 extension RecordedCall.Exchange {
-  /// The `curl` command that sends this request again, with what the recording shows of it; nil where the URL is not shown. A body that is
-  /// not shown is read from the standard input, as a comment before the command says.
+  /// The `curl` command that sends this request again, as far as it was recorded. `nil` if the URL is hidden. A hidden
+  /// body is read from standard input, and a comment before the command says so.
   public var curlCommand: String? {
     url.map { url in
       CurlArguments(method: method, url: url, headers: headers, body: body?.curlBody ?? .none).command

@@ -1,25 +1,25 @@
 import ErrandFoundation
 
-/// A `curl` command as a request, such as browsers and documentation give for copying.
+/// A request parsed from a `curl` command, as copied from a browser or from documentation.
 ///
 ///     let command = try CurlCommand("curl -X POST https://shop.example/widgets -d name=Sprocket")
 ///     let data = try await command.task.download()
 ///
-/// The line is read as a POSIX shell reads it; nothing in it is run. An option that cannot be had here is refused by its name. Files
-/// that it names are read when the request is sent.
+/// The command is parsed as in a POSIX shell, but nothing is executed. An unsupported option throws an error that names
+/// it. Files named in the command are read when the request is sent.
 public struct CurlCommand: Sendable {
   /// The request.
   public let request: HTTPRequest
-  /// True where redirects are followed: `--location`.
+  /// Whether redirects are followed (`--location`).
   public let followsRedirects: Bool
-  /// The options that change nothing about what is sent, such as `--silent`.
+  /// The options that do not change the request, such as `--silent`.
   public let ignored: [String]
 
-  /// Reads a command.
+  /// Parses a command.
   ///
-  /// - Parameter line: The command, over several lines where each but the last ends with a backslash; `printf '…' |` may stand before
-  ///   it.
-  /// - Throws: ``TaskError`` with code `.badRequest` where the line is no such command, or has an option that cannot be had here.
+  /// - Parameter line: The command. It can span several lines if all but the last end with a backslash, and can begin
+  ///   with `printf '…' |`.
+  /// - Throws: ``TaskError`` with code `.badRequest` if the line is not a curl command or has an unsupported option.
   public init(_ line: String) throws(TaskError) {
     var reader = CurlReader()
     do {
@@ -34,8 +34,8 @@ public struct CurlCommand: Sendable {
     ignored = reader.ignored
   }
 
-  /// The request as a task. Redirects are followed where the command says so; `Accept` and `User-Agent` are the server's unless it states
-  /// them.
+  /// A task that sends the request. It follows redirects if the command does. `Accept` and `User-Agent` come from the
+  /// server unless the command sets them.
   public var task: Modified<URLTask> {
     let (options, follows) = (request.options, followsRedirects)
     let task = URLTask(request.url, method: request.method, headers: request.headers, body: request.body)

@@ -5,20 +5,17 @@ struct CurlContent {
   typealias Refusal = ShellWords.Refusal
   typealias Word = ShellWords.Word
 
-  /// The bytes of the standard input; nil where there are none.
   var input: Word?
-  /// The data of all options; nil where there is none.
   private var data: Word?
   private var file: String?
   private var parts: [MultipartForm.Part] = []
   private var isJSON = false
-  /// True where a file is put to the URL: `--upload-file`.
+  /// Whether a file is uploaded with PUT (`--upload-file`).
   private(set) var isUpload = false
 
-  /// The name of the file that is put, which curl adds to a URL that ends in a slash; nil where there is none.
+  /// The name of the uploaded file, which curl appends to a URL that ends with a slash.
   var uploadName: String? { isUpload ? file?.split(separator: "/").last.map(String.init) : nil }
 
-  /// Adds what an option has.
   mutating func add(_ option: String, _ value: Word) throws(Refusal) {
     let isFile = value.first == UInt8(ascii: "@")
     switch option {
@@ -51,7 +48,7 @@ struct CurlContent {
 
   // MARK: Forms
 
-  /// `name=value`, or `name=@file` with `;type=` and `;filename=`.
+  /// Parses `name=value`, or `name=@file` with `;type=` and `;filename=`.
   private func part(_ value: Word) throws(Refusal) -> MultipartForm.Part {
     let text = String(decoding: value, as: UTF8.self)
     guard let sign = text.firstIndex(of: "=") else { throw Refusal(reason: "a part of a form has no '='") }
@@ -93,7 +90,7 @@ struct CurlContent {
     return .body(name, .bytes(Data(content.utf8), type: MediaType(String(type))))
   }
 
-  /// True for a media type, perhaps with a charset: what else may follow is curl's.
+  /// Whether the text is a media type, optionally with a charset. Other parameters have a special meaning to curl.
   private static func isType(_ text: Substring) -> Bool {
     let words = text.split(separator: ";", omittingEmptySubsequences: false)
     guard let type = words.first, words.dropFirst().allSatisfy({ $0.hasPrefix("charset=") }) else { return false }
@@ -103,7 +100,7 @@ struct CurlContent {
 
   // MARK: Data
 
-  /// `content`, `=content` or `name=content`, the content escaped.
+  /// Escapes the content of `content`, `=content` or `name=content`.
   private static func escaped(_ value: Word) throws(Refusal) -> Word {
     let sign = value.firstIndex { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") }
     guard let sign else { return escapedBytes(value[...]) }
@@ -127,7 +124,7 @@ struct CurlContent {
     }
   }
 
-  /// A URL with the data in its query: `--get`.
+  /// The URL with the data in its query (`--get`).
   func adding(to url: String) -> String {
     guard let data, !data.isEmpty else { return url }
     let parts = url.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
@@ -136,7 +133,6 @@ struct CurlContent {
     return parts.count == 2 ? "\(query)#\(parts[1])" : query
   }
 
-  /// The body.
   var body: HTTPBody {
     get throws(Refusal) {
       guard [data != nil, file != nil, !parts.isEmpty].count(where: { $0 }) < 2 else {
@@ -153,7 +149,6 @@ struct CurlContent {
     }
   }
 
-  /// The fields that follow from the body.
   func fields(isSent: Bool) -> [HTTPHeaders.Field] {
     if isJSON { return [.init(.contentType, "application/json"), .init(.accept, "application/json")] }
     let isForm = isSent && parts.isEmpty && !isUpload
@@ -162,7 +157,6 @@ struct CurlContent {
 }
 
 extension String {
-  /// The text without the double quotes around it.
   fileprivate var trimmingQuotes: String {
     count > 1 && hasPrefix("\"") && hasSuffix("\"") ? String(dropFirst().dropLast()) : self
   }

@@ -1,27 +1,26 @@
 import ErrandFoundation
 
-/// The header fields of a `curl` command, under those that curl adds by itself.
+/// The header fields of a `curl` command.
 struct CurlHeader {
   typealias Refusal = ShellWords.Refusal
 
-  /// The fields that lines state.
+  /// The fields from `--header`.
   private var stated = HTTPHeaders()
-  /// The fields that options make; a line of that name takes their place, wherever it stands.
+  /// The fields set by other options. A `--header` with the same name wins, wherever it appears.
   private var implied = HTTPHeaders()
-  /// The fields that curl would add by itself, and is told not to.
+  /// The fields that curl must not add.
   private var unwanted: Set<HTTPHeaderName> = []
 
-  /// All of them, as they are sent.
   var fields: HTTPHeaders {
     var fields = stated
     for field in implied where !unwanted.contains(field.name) { fields.setDefault(field.value, for: field.name) }
     return fields
   }
 
-  /// Adds a line: `Name: value`, `Name;` for an empty value, `Name:` for a field that is not to be sent.
+  /// Adds a `--header` value: `Name: value`, `Name;` for an empty value, or `Name:` to remove a field.
   mutating func add(line: String) throws(Refusal) {
     if line.hasPrefix("@") { throw Refusal(reason: "a file with header fields is not read: write them") }
-    // Sign by sign: a combining mark would make another character of the colon or the blank before it.
+    // Compare scalars: a combining mark after the colon would merge with it into one character.
     let signs = line.unicodeScalars
     guard let end = signs.firstIndex(where: { $0 == ":" || $0 == ";" }) else {
       throw Refusal(reason: "the header '\(Self.name(of: line))' has no colon")
@@ -38,17 +37,16 @@ struct CurlHeader {
     }
   }
 
-  /// The beginning of a line that has no colon: what follows a blank may be a secret.
+  /// The start of a line without a colon. Anything after whitespace could be a secret.
   private static func name(of line: String) -> Substring { line.prefix { $0 != " " && $0 != "\t" } }
 
   mutating func set(_ name: HTTPHeaderName, _ value: String) { implied[name] = value }
 
-  /// Sets a field, or has it not sent where the value is empty.
+  /// Sets a field, or removes it if the value is empty.
   mutating func setOrOmit(_ name: HTTPHeaderName, _ value: String) {
     if value.isEmpty { unwanted.insert(name) } else { set(name, value) }
   }
 
-  /// Adds cookies.
   mutating func add(cookies: String) throws(Refusal) {
     guard cookies.contains("=") else {
       throw Refusal(reason: "the file '\(cookies)' with cookies is not read: write them")
@@ -56,24 +54,24 @@ struct CurlHeader {
     implied[.cookie] = [implied[.cookie], cookies].compactMap { $0 }.joined(separator: "; ")
   }
 
-  /// Signs in by a user and a password (RFC 7617), in the place of others that were stated, and not in that of a token.
+  /// Sets basic authentication (RFC 7617). Replaces earlier basic credentials, but not a token.
   mutating func set(user: [UInt8]) {
     if implied[.authorization]?.hasPrefix("Basic ") == true { implied.remove(.authorization) }
     signIn(user)
   }
 
-  /// Signs in, unless something is stated by which.
+  /// Sets basic authentication unless an option has set other credentials.
   private mutating func signIn(_ user: [UInt8]) {
     let credential = user.contains(UInt8(ascii: ":")) ? user : user + [UInt8(ascii: ":")]
     implied.setDefault("Basic \(Data(credential).base64EncodedString())", for: .authorization)
   }
 
-  /// Sets a field that the command implies, unless it states another or none.
+  /// Sets a field unless the command sets or removes it.
   mutating func setDefault(_ field: HTTPHeaders.Field) {
     implied.setDefault(field.value, for: field.name)
   }
 
-  /// The URL of a text as curl reads it: http where it names no scheme. A user in it signs in.
+  /// Parses a URL like curl: the default scheme is http, and a user in the URL is used for authentication.
   mutating func url(_ text: String) throws(Refusal) -> URL {
     let address = text.contains("://") ? text : "http://\(text)"
     guard var parts = URLComponents(string: address), let scheme = parts.scheme?.lowercased(),

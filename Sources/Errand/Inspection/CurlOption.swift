@@ -1,16 +1,14 @@
-/// An option of `curl`, and what becomes of it in a request.
+/// How an option of `curl` affects the request.
 enum CurlOption: Sendable, Equatable {
-  /// It says something about the request, with a value or without.
+  /// The option changes the request.
   case used(takesValue: Bool)
-  /// It changes nothing about what is sent.
+  /// The option does not change the request.
   case ignored(takesValue: Bool)
-  /// It cannot be had here, for the reason given.
+  /// The option is not supported. The value says why.
   case refused(String)
 
-  /// The option of a long name; nil where it is not known.
   static func named(_ name: String) -> CurlOption? { table[name] }
 
-  /// The long name of a short option; nil where it is not known.
   static func longName(of letter: Character) -> String? { letters[letter] }
 
   private static let table: [String: CurlOption] = {

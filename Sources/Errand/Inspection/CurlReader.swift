@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Reads the words of a `curl` command, option by option, and makes a request of them.
+/// Builds a request from the words of a `curl` command.
 struct CurlReader {
   typealias Refusal = ShellWords.Refusal
   typealias Word = ShellWords.Word
@@ -18,15 +18,11 @@ struct CurlReader {
   private(set) var followsRedirects = false
   private(set) var ignored: [String] = []
 
-  /// Reads the command's words.
-  ///
-  /// - Parameters:
-  ///   - words: The words, the name of the program first.
-  ///   - input: The bytes of the standard input; nil where there are none.
+  /// Reads the words of the command, beginning with the program name. `input` is standard input, if any.
   mutating func read(_ words: [Word], input: Word?) throws(Refusal) {
     content.input = input
     var words = words[...]
-    if words.first == Word("$".utf8) { words.removeFirst() }  // the prompt, as documentation has it
+    if words.first == Word("$".utf8) { words.removeFirst() }  // a prompt copied from documentation
     let program = words.popFirst().map { String(decoding: $0, as: UTF8.self) } ?? ""
     guard program.split(separator: "/").last == "curl" else { throw Refusal(reason: "it does not begin with 'curl'") }
     var isOver = false
@@ -43,7 +39,7 @@ struct CurlReader {
     }
   }
 
-  /// Several short options in one word; the rest of it is the value of one that takes one.
+  /// Reads short options in one word. If an option takes a value, the rest of the word is the value.
   private mutating func read(letters: Word.SubSequence, _ words: inout ArraySlice<Word>) throws(Refusal) {
     var letters = letters
     while let letter = letters.popFirst() {
@@ -71,7 +67,7 @@ struct CurlReader {
   {
     let shown = shown ?? "--\(name)"
     guard let option = CurlOption.named(name) else {
-      // Behind a sign there may be a secret.
+      // The text after `=` may be a secret.
       throw Refusal(reason: "the option '\(shown.prefix { $0 != "=" })' is not known")
     }
     if case .refused(let reason) = option { throw Refusal(reason: "the option '\(shown)' is not supported: \(reason)") }
@@ -125,8 +121,8 @@ struct CurlReader {
     address = url
   }
 
-  /// The URL as curl reads it: without the backslashes before braces and brackets, and with the one word that braces hold.
-  /// Several URLs, `{a,b}` and `[1-3]`, are refused.
+  /// The URL as curl reads it: without backslashes before braces and brackets, and without braces around one word.
+  /// Throws for `{a,b}` and `[1-3]`, which mean several URLs.
   private static func expanded(_ url: String) throws(Refusal) -> String {
     let several = Refusal(
       reason: "curl reads braces and brackets in a URL as several URLs: add '--globoff', or write one URL")
@@ -138,7 +134,7 @@ struct CurlReader {
         let isEscape = rest.first.map(marks.contains) ?? false
         read.append(isEscape ? rest.removeFirst() : byte)
       case UInt8(ascii: "["):
-        // None at all, or an address of IPv6.
+        // Allow only empty brackets and IPv6 addresses.
         guard let end = rest.firstIndex(of: UInt8(ascii: "]")), isHost(rest[..<end]) else { throw several }
         read += [byte] + rest[...end]
         rest = rest[(end + 1)...]
@@ -156,14 +152,14 @@ struct CurlReader {
     return String(decoding: read, as: UTF8.self)
   }
 
-  /// True for what stands in the brackets of an address of IPv6, perhaps with a zone, and for nothing.
+  /// Whether the text in brackets is empty or an IPv6 address, optionally with a zone.
   private static func isHost(_ word: Word.SubSequence) -> Bool {
     let address = word.prefix { $0 != UInt8(ascii: "%") }
     return word.isEmpty
       || address.contains(UInt8(ascii: ":")) && address.allSatisfy { "0123456789abcdefABCDEF:.".utf8.contains($0) }
   }
 
-  /// The URL without segments that are dots (RFC 3986 §5.2.4), as curl sends it.
+  /// The URL without dot segments, as curl sends it (RFC 3986 §5.2.4).
   private static func withoutDots(_ url: URL) throws(Refusal) -> URL {
     guard var parts = URLComponents(string: url.absoluteString), parts.percentEncodedPath.contains("/.") else {
       return url
@@ -187,7 +183,6 @@ struct CurlReader {
 
   // MARK: The request
 
-  /// The request that the command sends.
   var request: HTTPRequest {
     get throws(Refusal) {
       guard let address else { throw Refusal(reason: "it has no URL") }

@@ -1,6 +1,5 @@
-/// Reads the escapes of `$'…'` and of the format of `printf`.
+/// Reads the escapes in `$'…'` and in `printf` formats.
 struct EscapeReader {
-  /// The place where the escapes stand: both have some of their own.
   enum Style {
     case dollarQuotes
     case printf
@@ -8,9 +7,8 @@ struct EscapeReader {
 
   private let bytes: [UInt8]
   private let style: Style
-  /// The place of the next byte.
   private(set) var position: Int
-  /// True where a format of `printf` has a directive, such as `%d`.
+  /// Whether a `printf` format has a directive, such as `%d`.
   private(set) var hasDirective = false
 
   init(_ bytes: [UInt8], at position: Int, style: Style) {
@@ -19,7 +17,7 @@ struct EscapeReader {
     self.style = style
   }
 
-  /// The bytes up to `end`, which is not read; nil where it does not come.
+  /// Reads up to `end` without consuming it. `nil` if `end` is missing.
   mutating func read(until end: UInt8?) -> [UInt8]? {
     var result: [UInt8] = []
     while position < bytes.count {
@@ -37,7 +35,6 @@ struct EscapeReader {
     return end == nil ? result : nil
   }
 
-  /// The bytes of the escape whose backslash was read.
   private mutating func escape() -> [UInt8] {
     guard position < bytes.count else { return [UInt8(ascii: "\\")] }
     let byte = bytes[position]

@@ -1,39 +1,39 @@
 import ErrandFoundation
 
 extension HTTPArchive {
-  /// A request and the response to it.
+  /// A request and its response.
   public struct Entry: Codable, Sendable, Hashable {
-    /// The start of the request, in ISO 8601.
+    /// The start time of the request, in ISO 8601.
     public var startedDateTime: String
-    /// The time that it took in all, in milliseconds.
+    /// The total duration, in milliseconds.
     public var time: Double
     /// The request.
     public var request: Request
-    /// The response; of status 0 where none came.
+    /// The response. Its status is 0 if none arrived.
     public var response: Response
-    /// The parts of the time.
+    /// The phases of the request.
     public var timings: Timings
-    /// The address of the other end; nil where it is not known.
+    /// The address of the server, if known.
     public var serverIPAddress: String?
-    /// A word for people; nil where there is none.
+    /// A comment, if any.
     public var comment: String?
-    /// The call, by a number that is unique in its process: `_call`.
+    /// The number of the call, unique in its process: `_call`.
     public var call: Int?
-    /// The name of the task's type, or that it was given: `_task`.
+    /// The name of the task's type, or its custom name: `_task`.
     public var task: String?
-    /// The number of the attempt, counted from 1; 0 where the call sent nothing: `_attempt`.
+    /// The number of the attempt, starting at 1. 0 if the call sent no request: `_attempt`.
     public var attempt: Int?
     /// Whether the request was resent, because its pooled connection was stale or the server refused it: `_resent`.
     public var wasResent: Bool?
-    /// The use of the cache in words: `_cache`.
+    /// A description of how the cache was used: `_cache`.
     public var cacheUse: String?
     /// The failure in one line: `_error`.
     public var failure: String?
-    /// The flight record of the call, a line a moment; with the call's last request: `_timeline`.
+    /// The flight record of the call, one line per moment. Set on the last request of the call: `_timeline`.
     public var timeline: [String]?
-    /// The diagnosis of the call; with the call's last request: `_diagnosis`.
+    /// The diagnosis of the call. Set on the last request of the call: `_diagnosis`.
     public var diagnosis: String?
-    /// The use of the browser's cache, which there is none of; required by the format.
+    /// The browser cache state, which the format requires. Always empty.
     var cache = NoCache()
 
     enum CodingKeys: String, CodingKey {
@@ -57,31 +57,31 @@ extension HTTPArchive {
     public var method: String
     /// The URL, without its fragment.
     public var url: String
-    /// The version of HTTP.
+    /// The HTTP version.
     public var httpVersion: String
-    /// The cookies that were sent; empty where they are hidden.
+    /// The cookies that were sent. Empty if hidden.
     public var cookies: [RecordedCall.Field]
-    /// The header fields in order.
+    /// The header fields, in order.
     public var headers: [RecordedCall.Field]
-    /// The items of the query.
+    /// The query items.
     public var queryString: [RecordedCall.Field]
-    /// The body; nil where there is none.
+    /// The body, if there is one.
     public var postData: PostData?
-    /// The bytes of the header; -1 where they are not known.
+    /// The size of the header in bytes. -1 if unknown.
     public var headersSize: Int
-    /// The bytes of the body; -1 where they are not known.
+    /// The size of the body in bytes. -1 if unknown.
     public var bodySize: Int
   }
 
   /// The body of a request.
   public struct PostData: Codable, Sendable, Hashable {
-    /// The media type; empty where none was stated.
+    /// The media type. Empty if not specified.
     public var mimeType: String
-    /// The text, or the bytes in Base64; empty where they are not shown.
+    /// The text, or binary data in Base64. Empty if hidden.
     public var text: String
-    /// `base64` where the text is that: `_encoding`, which the format has for responses only.
+    /// `base64` if the text is encoded: `_encoding`, because the format has this field only for responses.
     public var encoding: String?
-    /// The words in place of what is not shown.
+    /// A note that replaces a hidden body.
     public var comment: String?
 
     enum CodingKeys: String, CodingKey {
@@ -92,25 +92,25 @@ extension HTTPArchive {
 
   /// A response.
   public struct Response: Codable, Sendable, Hashable {
-    /// The status; 0 where no response came.
+    /// The status. 0 if no response arrived.
     public var status: Int
-    /// The usual phrase of the status.
+    /// The reason phrase of the status.
     public var statusText: String
-    /// The version of HTTP.
+    /// The HTTP version.
     public var httpVersion: String
-    /// The cookies that it set; empty where they are hidden.
+    /// The cookies that were set. Empty if hidden.
     public var cookies: [RecordedCall.Field]
-    /// The header fields in order.
+    /// The header fields, in order.
     public var headers: [RecordedCall.Field]
     /// The body.
     public var content: Content
-    /// The value of `Location`; empty where there is none.
+    /// The value of `Location`. Empty if there is no such field.
     public var redirectURL: String
-    /// The bytes of the header; -1 where they are not known.
+    /// The size of the header in bytes. -1 if unknown.
     public var headersSize: Int
-    /// The bytes of the body as they came; -1 where they are not known.
+    /// The size of the body as transferred, in bytes. -1 if unknown.
     public var bodySize: Int
-    /// The fields after the body; nil where there are none: `_trailers`.
+    /// The trailer fields, if any: `_trailers`.
     public var trailers: [RecordedCall.Field]?
 
     enum CodingKeys: String, CodingKey {
@@ -121,36 +121,36 @@ extension HTTPArchive {
 
   /// The body of a response.
   public struct Content: Codable, Sendable, Hashable {
-    /// The number of bytes, once decoded; -1 where it is not known.
+    /// The number of bytes after decoding. -1 if unknown.
     public var size: Int
-    /// The media type; empty where none was stated.
+    /// The media type. Empty if not specified.
     public var mimeType: String
-    /// The text, or the bytes in Base64; nil where they are not shown.
+    /// The text, or binary data in Base64. `nil` if hidden.
     public var text: String?
-    /// `base64` where the text is that.
+    /// `base64` if the text is encoded.
     public var encoding: String?
-    /// The words in place of what is not shown.
+    /// A note that replaces a hidden body.
     public var comment: String?
   }
 
-  /// The parts of the time of a request, in milliseconds; -1 where a part does not apply or is not known.
+  /// The phases of a request, in milliseconds. -1 if a phase does not apply or is unknown.
   public struct Timings: Codable, Sendable, Hashable {
     /// The time spent waiting for a slot.
     public var blocked = -1.0
-    /// The time for looking up the name.
+    /// The time spent on name resolution.
     public var dns = -1.0
-    /// The time for connecting, TLS included.
+    /// The time spent on connecting, including TLS.
     public var connect = -1.0
-    /// The time for sending the request.
+    /// The time spent sending the request.
     public var send = 0.0
-    /// The time for waiting for the first byte of the response.
+    /// The time spent waiting for the first byte of the response.
     public var wait = 0.0
-    /// The time for receiving the response.
+    /// The time spent receiving the response.
     public var receive = 0.0
-    /// The time for TLS, which is part of `connect`.
+    /// The time spent on the TLS handshake. Included in `connect`.
     public var ssl = -1.0
 
-    /// Their sum.
+    /// The sum of all phases.
     public var total: Double { [blocked, dns, connect, send, wait, receive].filter { $0 > 0 }.reduce(0, +) }
   }
 }

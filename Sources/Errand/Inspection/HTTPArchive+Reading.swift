@@ -1,9 +1,9 @@
 public import ErrandFoundation
 
-// Archives of other programs lack what the format requires.
+// Archives from other programs may omit required fields.
 
 extension HTTPArchive.Creator {
-  /// Reads the name of a program.
+  /// Decodes the program name and version. Missing fields are empty.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: FieldName.self)
     self.init(name: try fields.value("name", or: ""), version: try fields.value("version", or: ""))
@@ -11,7 +11,7 @@ extension HTTPArchive.Creator {
 }
 
 extension HTTPArchive.Entry {
-  /// Reads an entry.
+  /// Decodes an entry.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: FieldName.self)
     startedDateTime = try fields.value("startedDateTime", or: "")
@@ -21,7 +21,7 @@ extension HTTPArchive.Entry {
     timings = try fields.value("timings", or: HTTPArchive.Timings())
     serverIPAddress = try fields.decodeIfPresent(String.self, forKey: "serverIPAddress")
     comment = try fields.decodeIfPresent(String.self, forKey: "comment")
-    // Those of other programs may be of any type.
+    // In other programs' archives, these fields can have any type.
     call = try? fields.decodeIfPresent(Int.self, forKey: "_call")
     task = try? fields.decodeIfPresent(String.self, forKey: "_task")
     attempt = try? fields.decodeIfPresent(Int.self, forKey: "_attempt")
@@ -34,7 +34,7 @@ extension HTTPArchive.Entry {
 }
 
 extension HTTPArchive.Request {
-  /// Reads a request; all but its method and its URL may be missing.
+  /// Decodes a request. Every field except the method and the URL is optional.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: FieldName.self)
     method = try fields.decode(String.self, forKey: "method")
@@ -50,7 +50,7 @@ extension HTTPArchive.Request {
 }
 
 extension HTTPArchive.PostData {
-  /// Reads a body; the parameters of a form stand for its text where it has none.
+  /// Decodes a body. If it has no text, the text is built from the form parameters.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: FieldName.self)
     mimeType = try fields.value("mimeType", or: "")
@@ -69,7 +69,7 @@ extension HTTPArchive.PostData {
 }
 
 extension HTTPArchive.Response {
-  /// Reads a response; all of it may be missing.
+  /// Decodes a response. Every field is optional.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: FieldName.self)
     status = try fields.value("status", or: 0)
@@ -87,7 +87,7 @@ extension HTTPArchive.Response {
 }
 
 extension HTTPArchive.Content {
-  /// Reads a body.
+  /// Decodes a body.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: FieldName.self)
     size = try fields.value("size", or: -1)
@@ -97,7 +97,7 @@ extension HTTPArchive.Content {
     comment = try fields.decodeIfPresent(String.self, forKey: "comment")
   }
 
-  /// The bytes of the body; nil where the archive does not have them.
+  /// The bytes of the body. `nil` if the archive does not contain them.
   public var data: Data? { Self.data(text, encoding) }
 
   static func data(_ text: String?, _ encoding: String?) -> Data? {
@@ -107,7 +107,7 @@ extension HTTPArchive.Content {
 }
 
 extension HTTPArchive.Timings {
-  /// Reads the parts; those that are missing do not apply.
+  /// Decodes the phases. A missing phase does not apply.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: FieldName.self)
     blocked = try fields.value("blocked", or: -1)
@@ -120,10 +120,9 @@ extension HTTPArchive.Timings {
   }
 }
 
-/// A field, a cookie, or a parameter of a form, that may lack its value.
+/// A header field, cookie or form parameter whose value can be missing.
 private struct ReadField: Decodable {
   let field: RecordedCall.Field
-  /// The name of the file that a parameter is; nil for text.
   let fileName: String?
 
   init(from decoder: any Decoder) throws {
@@ -133,7 +132,7 @@ private struct ReadField: Decodable {
   }
 }
 
-/// The name of a field: the keys that the compiler writes are known in the file of their type alone.
+/// A coding key, needed because synthesized keys are visible only in the file of their type.
 private struct FieldName: CodingKey, ExpressibleByStringLiteral {
   let stringValue: String
   var intValue: Int? { nil }
@@ -150,17 +149,16 @@ extension KeyedDecodingContainer<FieldName> {
 }
 
 extension HTTPArchive.Entry {
-  /// The request as it can be sent; nil where its URL is none, or the archive does not have its body. Secrets are in it as the
-  /// archive has them.
+  /// A request that can be sent. `nil` if its URL is invalid or the archive does not contain its body. Secrets are as
+  /// in the archive.
   public var httpRequest: HTTPRequest? {
     guard let url = URL(string: request.url) else { return nil }
     var headers = Self.headers(request.headers)
     guard let body = sentBody(announced: headers.number(.contentLength)) else { return nil }
-    headers.removeFraming()  // of the body as it went over the wire
+    headers.removeFraming()  // of the body as transferred
     return HTTPRequest(HTTPMethod(request.method), url, headers: headers, body: body)
   }
 
-  /// The body of the request; nil where the archive does not have it.
   private func sentBody(announced length: Int64?) -> HTTPBody? {
     guard let post = request.postData else {
       let size = request.bodySize < 0 ? length.map { Int($0) } ?? 0 : request.bodySize
@@ -170,18 +168,19 @@ extension HTTPArchive.Entry {
     return HTTPArchive.Content.data(post.text, post.encoding).map { .bytes($0) }
   }
 
-  /// The response as it came, its body unpacked; nil where none did, its URL is none, or the archive does not have its body.
+  /// The response, with its body decompressed. `nil` if no response arrived, its URL is invalid, or the archive does
+  /// not contain its body.
   public var httpResponse: HTTPResponse? {
     let method = HTTPMethod(request.method)
     guard missing(for: method) == nil, method == .head || !wasStreamed else { return nil }
     return recordedResponse
   }
 
-  /// The response with as much of its body as the archive has; nil where none came, or its URL is none.
+  /// The response with the recorded part of its body. `nil` if no response arrived or its URL is invalid.
   var recordedResponse: HTTPResponse? {
     guard (100...999).contains(response.status), let url = URL(string: request.url) else { return nil }
     var headers = Self.headers(response.headers)
-    // They describe the body as it went over the wire; where there is none, the one that there would be.
+    // These fields describe the body as transferred. For HEAD, they describe the body that GET would return.
     if HTTPMethod(request.method) != .head {
       for name in [HTTPHeaderName.contentEncoding, .contentLength, .transferEncoding] { headers.remove(name) }
     }
@@ -190,9 +189,9 @@ extension HTTPArchive.Entry {
       body: HTTPResponseBody(response.content.data ?? Data(), trailers: Self.headers(response.trailers ?? [])))
   }
 
-  /// The reason for which there is no body for an answer to this method; nil where there is one, or none is needed.
+  /// The reason why the body of a response to this method is missing. `nil` if it is present or not needed.
   func missing(for method: HTTPMethod) -> String? {
-    // RFC 9110 §6.4.1: some have none, whatever size a tool writes.
+    // RFC 9110 §6.4.1: these responses have no body, whatever size a tool writes.
     guard method != .head, (100...999).contains(response.status), ![204, 304].contains(response.status) else {
       return nil
     }
@@ -202,13 +201,13 @@ extension HTTPArchive.Entry {
     return wasStreamed && failure == nil ? "it was read as it came" : nil
   }
 
-  /// True where the recorder of calls did not see the body, which was read as it came.
+  /// Whether the body was streamed, so that the recorder did not see it.
   var wasStreamed: Bool {
     let hasBody = (200..<300).contains(response.status) && ![204, 205].contains(response.status)
     return response.content.text == nil && response.content.size < 0 && hasBody && response.bodySize != 0
   }
 
-  /// Without the pseudo-fields of HTTP/2, as browsers write them.
+  /// The header fields without the HTTP/2 pseudo-header fields that browsers write.
   private static func headers(_ fields: [RecordedCall.Field]) -> HTTPHeaders {
     HTTPHeaders(fields.filter { !$0.name.hasPrefix(":") }.map { .init(HTTPHeaderName($0.name), $0.value) })
   }

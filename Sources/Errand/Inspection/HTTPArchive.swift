@@ -1,22 +1,22 @@
 public import ErrandFoundation
 
-/// Recorded calls as an HTTP Archive 1.2 (HAR), which browsers and other tools read and write.
+/// Recorded calls as an HTTP Archive 1.2 (HAR), a format that browsers and other tools read and write.
 ///
 ///     try calls.archive.write(to: file)
 ///     let archive = try HTTPArchive(data: Data(contentsOf: file))
 ///
-/// Each request is an entry, in the order in which calls ended: those of a call that was retried or redirected are several. What the
-/// format has no place for is in fields that begin with `_`, which others skip. Secrets are hidden as they were when the calls were
-/// recorded; a call that shows no URL is left out.
+/// Every request is an entry, in the order in which the calls ended. A call that was retried or redirected has several
+/// entries. Errand's additional fields begin with `_`, and other tools skip them. Secrets are hidden as they were when
+/// the call was recorded. Calls that hide their URL are omitted.
 public struct HTTPArchive: Sendable, Hashable {
-  /// A program and its version.
+  /// A program name and version.
   public struct Creator: Codable, Sendable, Hashable {
     /// The name.
     public var name: String
     /// The version.
     public var version: String
 
-    /// A program and its version.
+    /// Creates a program name and version.
     public init(name: String, version: String) {
       self.name = name
       self.version = version
@@ -27,17 +27,17 @@ public struct HTTPArchive: Sendable, Hashable {
   public var creator = Creator(name: "Errand", version: "0.1")
   /// The requests with their responses.
   public var entries: [Entry]
-  /// A word for people; nil where there is none.
+  /// A comment, if any.
   public var comment: String?
 
-  /// An archive of entries.
+  /// Creates an archive from entries.
   public init(entries: [Entry]) { self.entries = entries }
 
-  /// An archive of recorded calls.
+  /// Creates an archive from recorded calls.
   public init(_ calls: [RecordedCall]) { self.init(entries: calls.flatMap { Entry.entries(of: $0) }) }
 
-  /// Reads an archive. What the format requires and the file lacks is taken as empty, but for methods and URLs.
-  /// Throws `DecodingError` where the data is none.
+  /// Reads an archive. Missing fields are treated as empty, except for methods and URLs. Throws `DecodingError` if the
+  /// data is not an archive.
   public init(data: Data) throws { self = try JSONDecoder().decode(Self.self, from: data) }
 
   /// The archive as JSON.
@@ -47,8 +47,8 @@ public struct HTTPArchive: Sendable, Hashable {
     return try encoder.encode(self)
   }
 
-  /// Writes the archive to a file that no other user may read (0600). A file that is there is replaced once the new one is complete.
-  /// Folders that are missing are made, for their owner alone (0700).
+  /// Writes the archive to a file that other users cannot read (0600). An existing file is replaced once the new one is
+  /// complete. Missing folders are created with mode 0700.
   ///
   /// - Throws: ``TaskError`` with code `.fileNotWritable`.
   public func write(to file: URL) throws {
@@ -73,7 +73,7 @@ extension HTTPArchive: Codable {
     case version, creator, entries, comment
   }
 
-  /// Reads the object under `log`.
+  /// Decodes the object under `log`.
   public init(from decoder: any Decoder) throws {
     let log = try decoder.container(keyedBy: Root.self).nestedContainer(keyedBy: Log.self, forKey: .log)
     creator = try log.decodeIfPresent(Creator.self, forKey: .creator) ?? Creator(name: "", version: "")
@@ -81,7 +81,7 @@ extension HTTPArchive: Codable {
     comment = try log.decodeIfPresent(String.self, forKey: .comment)
   }
 
-  /// Writes the object under `log`.
+  /// Encodes the object under `log`.
   public func encode(to encoder: any Encoder) throws {
     var root = encoder.container(keyedBy: Root.self)
     var log = root.nestedContainer(keyedBy: Log.self, forKey: .log)

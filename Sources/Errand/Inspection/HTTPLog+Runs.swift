@@ -1,7 +1,8 @@
 import ErrandFoundation
 
 extension HTTPLog {
-  /// Removes the oldest logs of a folder, until there are no more than `count`. One that a program writes stays, and so does what is no log's own.
+  /// Removes the oldest logs in a folder until at most `count` are left. Keeps logs that a program is still writing,
+  /// and files that a log did not write.
   static func removeOldest(in parent: URL, keeping count: Int) {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: parent.path),
       let folder = try? PrivateFolder(parent)
@@ -12,7 +13,7 @@ extension HTTPLog {
     }
   }
 
-  /// True for the name of a log's folder, of its time, its process and four digits: `2026-11-24 07.44.49 4711 1B2C`.
+  /// Whether the name is that of a log folder, such as `2026-11-24 07.44.49 4711 1B2C`: time, process ID, hex digits.
   private static func isFolder(_ name: String) -> Bool {
     let words = name.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 4, words[3].utf8.count == 4 else { return false }
@@ -21,7 +22,7 @@ extension HTTPLog {
       && words[3].utf8.allSatisfy { "0123456789ABCDEF".utf8.contains($0) }
   }
 
-  /// Removes what a log has written; what a link leads to is none.
+  /// Removes the files of a log. Does not follow links.
   private static func remove(_ log: URL) {
     guard let folder = try? PrivateFolder(log, followsLinks: false), !folder.isHeld,
       let files = try? FileManager.default.contentsOfDirectory(atPath: log.path)
@@ -29,7 +30,7 @@ extension HTTPLog {
     for file in files where file == pageName || isText(file) { folder.remove(file) }
   }
 
-  /// True for the name of a call's text, which has at least four digits: `0001. GET Widget.txt`.
+  /// Whether the name is that of a call's text file, which begins with at least four digits: `0001. GET Widget.txt`.
   private static func isText(_ name: String) -> Bool {
     RecordingEntry.number(of: name).map { name.hasPrefix(RecordingEntry.padded($0) + ". ") } ?? false
   }

@@ -1,31 +1,30 @@
 import Dispatch
 public import ErrandFoundation
 
-/// Writes every call to a folder while the program runs: a text file a call, and one page, `index.html`, to look at all of them.
+/// Writes every call to a folder while the program runs: one text file per call, and `index.html`, which shows all
+/// calls.
 ///
 ///     let log = try HTTPLog(in: folder)
 ///     await shop.update { $0.recorders.append(log) }
 ///     print("look at \(log.page.path)")
 ///
-/// Each log has a folder of its own below the one that is given, named after the time and the process; `latest` there links to the newest. The
-/// page needs nothing but itself: it has a waterfall of the calls with their attempts and phases, a filter, the details of a call with its flight
-/// record, and `curl` commands for copying. Folders are 0700 and files 0600; secrets are hidden as in all that people may read.
+/// Each log creates a subfolder named after the time and the process. The link `latest` points to the newest one. The
+/// page is self-contained. It shows a waterfall of calls with their attempts and phases, a filter, the details and
+/// flight record of each call, and `curl` commands to copy. Folders have mode 0700, files 0600. Secrets are hidden.
 ///
-/// Secrets are hidden, and texts made and written, on a queue of its own: the end of a call waits for none of that.
+/// Calls never wait for the log: hiding secrets and formatting and writing the text happens on its own queue.
 public final class HTTPLog: CallRecorder {
   private struct State {
-    /// The makers of the calls that wait.
+    /// Closures that create the waiting calls.
     var calls: [@Sendable () -> RecordedCall] = []
-    /// About the bytes of the calls that wait.
+    /// The approximate size of the waiting calls, in bytes.
     var bytes = 0
-    /// The number of calls that were taken.
     var count = 0
-    /// The bytes that were written.
     var written = 0
     var isWriting = false
-    /// The reasons for failures that were told.
+    /// The failures that were already logged.
     var told: Set<String> = []
-    /// The number of calls that could not be written, or found no room.
+    /// The number of calls that could not be written or were rejected.
     var lost = 0
   }
 
@@ -35,23 +34,25 @@ public final class HTTPLog: CallRecorder {
   private let maximumSize: Int
   private let log: TextSink
   private let state = Lock(State())
-  /// The stretches of time in which calls wait to be written.
+  /// Tracks whether calls are waiting to be written.
   private let rounds = Completion()
   private let writer = DispatchQueue(label: "errand.page", qos: .utility)
-  /// Keeps another log from removing the folder.
+  /// Prevents other logs from removing the folder.
   private let hold: PrivateFolder
 
   static let pageName = "index.html"
 
-  /// Begins a log.
+  /// Creates a log.
   ///
   /// - Parameters:
-  ///   - parent: The folder in which it makes its own; `errand-log` with the user's number, below the temporary folder, unless given.
-  ///   - limit: The most calls that are written.
-  ///   - maximumSize: The bytes after which no more calls are written.
-  ///   - runs: The most logs below `parent`, this one among them. The oldest go, but none that a program still writes; nil keeps all.
-  ///   - log: Gets a line where writing fails, or a limit was reached.
-  /// - Throws: ``TaskError`` with code `.fileNotWritable` when the folder cannot be made or written to.
+  ///   - parent: The folder in which to create the log's folder. Defaults to `errand-log-` and the user ID in the
+  ///     temporary folder.
+  ///   - limit: The maximum number of calls to write.
+  ///   - maximumSize: The maximum size in bytes. Later calls are not written.
+  ///   - runs: The maximum number of logs in `parent`, including this one. The oldest logs are removed, unless a
+  ///     program is still writing them. `nil` keeps all logs.
+  ///   - log: Receives a line when writing fails or a limit is reached.
+  /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder cannot be created or written to.
   public init(
     in parent: URL? = nil, limit: Int = 10_000, maximumSize: Int = 1 << 30, runs: Int? = 20,
     log: TextSink = .standardError
@@ -82,16 +83,16 @@ public final class HTTPLog: CallRecorder {
   private static let timeFormat = Date.ISO8601FormatStyle().year().month().day().dateTimeSeparator(.standard).time(
     includingFractionalSeconds: false)
 
-  /// The page.
+  /// The URL of the page.
   public var page: URL { folder.appendingPathComponent(Self.pageName) }
 
-  /// The number of calls that are missing: they could not be written, came faster than they could be, or were more than the limit.
+  /// The number of missing calls: they could not be written, arrived too fast, or exceeded the limit.
   public var lost: Int { state.withLock { $0.lost } }
 
-  /// Adds a call, and returns at once.
+  /// Adds a call and returns immediately.
   public func record(_ call: RecordedCall) { record(size: call.size, later: { call }) }
 
-  /// Adds a call that is made when it is written.
+  /// Adds a call that is created when it is written.
   public func record(size: Int, later make: @escaping @Sendable () -> RecordedCall) {
     let (refusal, isIdle) = state.withLock { state -> (String?, Bool) in
       guard state.count < limit else {
@@ -119,18 +120,18 @@ public final class HTTPLog: CallRecorder {
     writeLater()
   }
 
-  /// Returns when all recorded calls are written, or can't be; earlier if the surrounding task is cancelled.
+  /// Waits until all recorded calls were written or have failed. Returns early if the surrounding task is cancelled.
   public func finish() async {
-    writer.async { self.writeAll() }  // without waiting for more
+    writer.async { self.writeAll() }  // skip the delay
     await rounds.wait()
   }
 
-  /// Writes the page to a file, and what it links to into a folder beside it, `calls_files` beside `calls.html`: for others to look at, or to keep.
-  /// Calls that are not written yet are not in it.
+  /// Saves the page to a file, and the call texts to a folder next to it (`calls.html` and `calls_files`), to share or
+  /// to keep. Calls that have not been written yet are not included.
   ///
-  /// - Parameter file: The place of the page; a file that is there is replaced.
-  /// - Returns: The folder of the texts.
-  /// - Throws: ``TaskError`` with code `.fileNotWritable`.
+  /// - Parameter file: The location of the page. An existing file is replaced.
+  /// - Returns: The folder with the texts.
+  /// - Throws: ``TaskError`` with code `.fileNotWritable` if the page cannot be written.
   @discardableResult
   public func save(to file: URL) throws -> URL {
     let name = "\(file.deletingPathExtension().lastPathComponent)_files"
@@ -139,7 +140,7 @@ public final class HTTPLog: CallRecorder {
       try PrivateFolder.make(texts)
       let source = try PrivateFolder(folder)
       let target = try PrivateFolder(texts)
-      // The page first: the texts of all calls in it are there by then.
+      // Read the page first: the texts of all calls in it exist by then.
       let page = LogPage.linking(try source.read(Self.pageName) ?? Data(), to: name)
       for text in try FileManager.default.contentsOfDirectory(atPath: folder.path) where text.hasSuffix(".txt") {
         if let data = try source.read(text) { try target.create(text, data) }
@@ -162,7 +163,7 @@ public final class HTTPLog: CallRecorder {
 
   // MARK: The writer
 
-  /// Writes what waits, until there is nothing or too little to be written for itself.
+  /// Writes the waiting calls, as long as enough of them are waiting.
   private func writeAll() {
     repeat {
       let (calls, first) = taken()
@@ -186,12 +187,11 @@ public final class HTTPLog: CallRecorder {
     log.write("the log \(folder.path): \(lost) of \(calls.count) calls could not be written")
   }
 
-  /// The most calls that the page gets at once.
+  /// The maximum number of calls added to the page at once.
   private static let batch = 100
-  /// The milliseconds that a call waits for others: to wake the writer for each costs more than to write it.
+  /// The delay in milliseconds to collect more calls, because waking the writer costs more than writing a call.
   private static let patience = 10
 
-  /// The calls that wait, and the number of the first.
   private func taken() -> ([@Sendable () -> RecordedCall], Int) {
     state.withLock { state in
       defer { (state.calls, state.bytes) = ([], 0) }
@@ -199,7 +199,8 @@ public final class HTTPLog: CallRecorder {
     }
   }
 
-  /// Whether enough calls wait to be written at once; fewer are written together, later. Without any, ends the waits for them.
+  /// Whether enough calls are waiting to write them now. Fewer are written after a delay. If none are waiting,
+  /// completes pending waits.
   private func hasEnough() -> Bool {
     let (count, hasEnded) = state.withLock { state -> (Int, Bool) in
       guard state.calls.isEmpty else { return (state.calls.count, false) }
@@ -219,7 +220,7 @@ public final class HTTPLog: CallRecorder {
     writer.asyncAfter(deadline: .now() + .milliseconds(Self.patience)) { self.writeAll() }
   }
 
-  /// Writes calls, and returns the number of those that were: one that fails ends no other.
+  /// Writes calls and returns how many succeeded. A failed call does not affect the others.
   private func written(
     _ calls: ArraySlice<@Sendable () -> RecordedCall>, from first: Int, into folder: borrowing PrivateFolder
   ) -> Int {
@@ -229,7 +230,7 @@ public final class HTTPLog: CallRecorder {
     var name: (task: String, method: HTTPMethod, file: String)?
     for (index, make) in calls.enumerated() {
       let call = make()
-      // Most are like the one before.
+      // Reuse the name: most calls are like the one before.
       if name?.task != call.task || name?.method != call.method {
         name = (call.task, call.method, RecordingEntry.plain(call.fileName))
       }
@@ -249,7 +250,7 @@ public final class HTTPLog: CallRecorder {
     }
     defer { state.withLock { [size] in $0.written += size } }
     do {
-      // The files are there before the page links to them, and the page has whole blocks alone.
+      // Append to the page last and in one piece, so that its blocks are complete and its links work.
       size += try blocks.withBytes { bytes in
         try folder.append(Self.pageName, bytes)
         return bytes.count
@@ -262,7 +263,7 @@ public final class HTTPLog: CallRecorder {
   }
 
   private func fail(_ reason: String) {
-    // Each once, and not any number: some have a name in them.
+    // Log each reason once, and limit their number, because some contain a name.
     let isFirst = state.withLock { $0.told.count < 20 && $0.told.insert(reason).inserted }
     if isFirst { log.write("the log \(folder.path): \(reason)") }
   }

@@ -1,5 +1,5 @@
 extension LogPage {
-  /// The script of the page. It makes no markup of texts, and only those rows that are seen, so that 10,000 calls are no burden.
+  /// The script of the page. It never builds markup from data, and renders only visible rows to handle 10,000 calls.
   static let script = #"""
     "use strict";
     addEventListener("DOMContentLoaded", () => {

@@ -1,5 +1,4 @@
 extension LogPage {
-  /// The style of the page, for light and dark screens, narrow and wide ones.
   static let style = """
     :root{color-scheme:light dark;--ink:#1c1c1e;--dim:#6b6b70;--back:#fff;--band:#f4f4f6;--line:#d8d8dc;--good:#1a7f37;
     --bad:#b3261e;--warn:#9a6700;--pick:#dbe9ff;--queue:#b9b9c0;--name:#8e6cc0;--connect:#d08700;--tls:#c25a9c;--wait:#3b82c4;

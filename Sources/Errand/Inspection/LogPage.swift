@@ -1,14 +1,13 @@
 import ErrandFoundation
 
-/// The page of an ``HTTPLog``: a head that is written once, and a block of JSON for each call, appended while the run goes on. Pure.
+/// The page of an ``HTTPLog``: a head written once, and a block of JSON appended for each call during the run.
 ///
-/// Nothing that a peer sent is ever markup: blocks of JSON have no `<`, the script puts texts where texts belong, and the page's policy
-/// runs no other script than its own.
+/// Data from a peer is never treated as markup: the JSON blocks contain no `<`, the script inserts data as text only,
+/// and the content security policy allows only the page's own script.
 enum LogPage {
-  /// The most bytes of a body that the page has; the text file has all that is shown.
+  /// The maximum number of bytes of a body on the page. The text file has everything that was recorded.
   static let bodyLimit = 16 << 10
 
-  /// The beginning of the page.
   static func head(title: String) -> Data {
     let hash = Data(SHA256.hash(Array(script.utf8))).base64EncodedString()
     let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-\(hash)'; base-uri 'none'"
@@ -43,7 +42,7 @@ enum LogPage {
 
   private static let body = "<body data-folder=\""
 
-  /// A page whose texts are in a folder beside it.
+  /// The page with the name of the folder that holds its texts.
   static func linking(_ page: Data, to folder: String) -> Data {
     guard let place = page.firstRange(of: Data(body.utf8)) else { return page }
     return page[..<place.upperBound] + Data(folder.percentEncodedBytes(except: "-._~") + [UInt8(ascii: "/")])
@@ -52,7 +51,7 @@ enum LogPage {
 
   private static func escaped(_ text: String) -> String {
     var result = ""
-    for scalar in text.unicodeScalars {  // sign by sign: a combining mark would make another character of a bracket
+    for scalar in text.unicodeScalars {  // compare scalars: a combining mark would merge with a bracket
       switch scalar {
       case "&": result += "&amp;"
       case "<": result += "&lt;"

@@ -1,21 +1,19 @@
 import ErrandFoundation
 
-/// The blocks of calls on a ``LogPage`` as they are written, piece by piece: JSON with no `<` in it. Pure.
+/// Writes the JSON blocks of a ``LogPage``, without any `<`.
 ///
-/// By hand, for a coder that knows all types takes longer than the call.
+/// Written by hand because a generic encoder takes longer than the call itself.
 struct PageJSON: ~Copyable {
   private var output: TextBytes
-  /// True where the next member or element needs a comma before it.
   private var isContinued = false
 
   init(capacity: Int) { output = TextBytes(capacity: capacity) }
 
-  /// Gives what was written to `use`, which must not keep it.
   func withBytes<Result>(_ use: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
     try output.withBytes(use)
   }
 
-  /// Adds the block of a call: what the page shows of it. Its messages are parts of the text, which are the same in the file.
+  /// Adds the block of a call. Its messages are ranges of the text that is also written to the file.
   mutating func addBlock(
     of call: RecordedCall, file: String, text: UnsafeRawBufferPointer, _ parts: RecordedCall.TextParts
   ) {
@@ -31,12 +29,11 @@ struct PageJSON: ~Copyable {
   @inline(__always)
   private mutating func raw(_ text: StaticString) { output.raw(text) }
 
-  /// A string. An escape of `<` is the same in a string, which is the only place where one can stand: nothing can end the block.
+  /// Writes a string. `<` occurs only in strings, and is escaped there, so that nothing can end the block.
   private mutating func string(_ string: String) {
     output.quoted(string, escaping: UInt8(ascii: "<"))
   }
 
-  /// A part of a text.
   private mutating func string(_ part: Slice<UnsafeRawBufferPointer>) {
     output.quoted(
       UnsafeRawBufferPointer(rebasing: part).assumingMemoryBound(to: UInt8.self), escaping: UInt8(ascii: "<"))
@@ -122,7 +119,7 @@ struct PageJSON: ~Copyable {
       json.member("version", exchange.response?.version?.rawValue)
       json.member("request", parts.request, of: text)
       json.body("requestBody", parts.requestBody, of: text)
-      // The page makes most commands of what it shows; of a body, that is its text.
+      // The page builds most commands from the displayed text, which requires a text body.
       if exchange.body.map({ $0.text == nil }) ?? false || !exchange.isReadFromText {
         json.member("curl", exchange.hasLongCommand ? "" : exchange.curlCommand)
       }
@@ -144,13 +141,12 @@ struct PageJSON: ~Copyable {
     }
   }
 
-  /// A body, without what is beyond the limit of the page.
   private mutating func body(_ name: StaticString, _ part: Range<Int>?, of text: UnsafeRawBufferPointer) {
     guard let part else { return }
     object(name) { json in
       let shown = LogPage.bodyLimit
       guard part.count > shown else { return json.member("text", part, of: text) }
-      // Not within a character.
+      // Don't cut inside a character.
       let end = text[part].prefix(shown + 1).lastIndex { $0 & 0xC0 != 0x80 } ?? part.lowerBound
       json.member("text", part.lowerBound..<end, of: text)
       json.member("cut", part.upperBound - end)
@@ -159,12 +155,12 @@ struct PageJSON: ~Copyable {
 }
 
 extension RecordedCall.Exchange {
-  /// True where the command has more of a body than the page.
+  /// Whether the body of the command is longer than the limit of the page.
   fileprivate var hasLongCommand: Bool {
     (body?.data?.count ?? body?.text?.utf8.count ?? 0) > LogPage.bodyLimit
   }
 
-  /// True where the lines of the text tell the method, the URL and each field: not of a request that was refused for them.
+  /// Whether the method, URL and fields can be read back from the text. False for an invalid request.
   fileprivate var isReadFromText: Bool {
     func isLine(_ text: String) -> Bool { text.hasOnlyBytes { $0 != 0x0A } }
     return method.isValid && isLine(url ?? "")

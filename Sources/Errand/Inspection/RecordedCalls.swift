@@ -1,4 +1,4 @@
-/// Keeps the last calls of the servers that it is installed in, in memory.
+/// Keeps the latest calls of the servers it is installed on, in memory.
 ///
 ///     let calls = RecordedCalls()
 ///     await shop.update { $0.recorders.append(calls) }
@@ -15,20 +15,20 @@ public final class RecordedCalls: CallRecorder {
   private let limit: Int
   private let byteLimit: Int
 
-  /// A list of calls. The oldest are dropped where there are too many, the newest always stays.
+  /// Creates a list. If it exceeds a limit, the oldest calls are dropped. The newest call is always kept.
   ///
   /// - Parameters:
-  ///   - limit: The most calls.
-  ///   - byteLimit: About the most bytes that they take.
+  ///   - limit: The maximum number of calls.
+  ///   - byteLimit: The approximate maximum size of the calls, in bytes.
   public init(limit: Int = 1000, byteLimit: Int = 64 << 20) {
     self.limit = max(1, limit)
     self.byteLimit = byteLimit
   }
 
-  /// The calls in the order in which they ended.
+  /// The calls, in the order in which they ended.
   public var calls: [RecordedCall] { state.withLock { $0.calls } }
 
-  /// The number of calls that were dropped because there were too many.
+  /// The number of calls that were dropped because a limit was exceeded.
   public var dropped: Int { state.withLock { $0.dropped } }
 
   /// Adds a call.
@@ -38,7 +38,7 @@ public final class RecordedCalls: CallRecorder {
       state.calls.append(call)
       state.bytes += size
       var count = 0
-      // A tenth at a time: to remove the first moves all others.
+      // Drop a tenth at once, because removing the first element moves all others.
       guard state.calls.count > limit || state.bytes > byteLimit else { return [] }
       let (rest, bytes) = (max(1, limit - limit / 10), byteLimit - byteLimit / 10)
       while count < state.calls.count - 1, state.calls.count - count > rest || state.bytes > bytes {
@@ -49,9 +49,9 @@ public final class RecordedCalls: CallRecorder {
       state.dropped += count
       return state.calls.prefix(count)
     }
-    withExtendedLifetime(released) {}  // outside of the lock
+    withExtendedLifetime(released) {}  // release outside the lock
   }
 
-  /// Forgets all calls.
+  /// Removes all calls.
   public func removeAll() { state.withLock { $0 = State() } }
 }

@@ -1,15 +1,16 @@
 import ErrandFoundation
 
-/// Text as a POSIX shell takes it.
+/// Formats text for a POSIX shell.
 ///
-/// `$'…'` would do for all bytes, but dash and older shells do not know it. `printf` with octal escapes is in every POSIX shell.
+/// `printf` with octal escapes works in every POSIX shell. dash and older shells do not support `$'…'`.
 enum ShellText {
-  /// A text as one word: in single quotes, and where it has control characters, which a terminal would obey when the command
-  /// is pasted, as the output of `printf`. It must not end with a line break, which the shell would drop there.
+  /// The text as a single word. Uses single quotes, or the output of `printf` for text with control characters, which a
+  /// terminal would execute when the command is pasted. The text must not end with a line break, because the shell
+  /// would drop it.
   static func quoted(_ text: String) -> String {
     guard isPlain(text) else { return "\"$(\(printf(text.utf8)))\"" }
     guard text.utf8.contains(UInt8(ascii: "'")) else { return "'" + text + "'" }
-    // Sign by sign: with a combining mark behind it, a quote would be another character, and still end the word.
+    // Compare scalars: a quote followed by a combining mark is another character, but still ends the word.
     var word = "'"
     for scalar in text.unicodeScalars {
       if scalar == "'" { word += "'\\''" } else { word.unicodeScalars.append(scalar) }
@@ -17,13 +18,12 @@ enum ShellText {
     return word + "'"
   }
 
-  /// A command that writes these bytes.
   static func printf(_ bytes: some Sequence<UInt8>) -> String {
     var format = ""
     for byte in bytes {
       switch byte {
-      case UInt8(ascii: "%"): format += "%%"  // some shells take "\\045" for the sign that begins a directive
-      // A format that begins with a hyphen would be an option.
+      case UInt8(ascii: "%"): format += "%%"  // in some shells "\\045" begins a directive
+      // Escape the hyphen because a format that begins with one would be an option.
       case UInt8(ascii: "'"), UInt8(ascii: "\\"), UInt8(ascii: "-"), 0..<0x20, 0x7F...:
         let digits = String(byte, radix: 8)
         format += "\\" + String(repeating: "0", count: 3 - digits.count) + digits
@@ -33,8 +33,8 @@ enum ShellText {
     return "printf '\(format)'"
   }
 
-  /// True where a terminal shows all of the text as it is: no control character but line feeds and tabs, and none that turns the
-  /// direction of writing.
+  /// Whether a terminal shows the text unchanged: it has no control characters except line feeds and tabs, and none
+  /// that change the text direction.
   static func isPlain(_ text: String) -> Bool {
     if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) || $0 == 0x0A || $0 == 0x09 }) { return true }
     return text.unicodeScalars.allSatisfy { scalar in

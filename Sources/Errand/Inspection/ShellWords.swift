@@ -2,22 +2,21 @@ import ErrandFoundation
 
 /// Splits a command line into words as a POSIX shell does, without running or expanding anything.
 ///
-/// It knows quotes, backslashes, `$'…'`, comments, and `printf` where its output is a word or goes into the next command. All else
-/// that a shell would do something for is refused.
+/// It supports quotes, backslashes, `$'…'`, comments, and `printf` whose output is a word or is piped into the next
+/// command. All other shell features are refused.
 struct ShellWords {
   typealias Word = [UInt8]
 
-  /// The reason why a line is no command, in words.
   struct Refusal: Error {
     let reason: String
   }
 
   private let bytes: [UInt8]
   private var position = 0
-  /// The number of commands around the present one, which the sender of the line decides.
+  /// The nesting depth of `$(…)`, which the input controls.
   private var depth = 0
 
-  /// The words of a command, and the bytes that `printf` writes into its standard input; nil where there is no `printf`.
+  /// The words of a command, and the output of the `printf` piped into it, if there is one.
   static func command(in line: String) throws(Refusal) -> (words: [Word], input: Word?) {
     var parser = ShellWords(bytes: Array(line.utf8))
     var commands = try parser.pipeline(until: nil)
@@ -30,7 +29,7 @@ struct ShellWords {
 
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  /// The commands up to `end`, or to the end of the line.
+  /// The commands up to `end`, or up to the end of the line.
   private mutating func pipeline(until end: UInt8?) throws(Refusal) -> [[Word]] {
     var commands: [[Word]] = []
     var words: [Word] = []
@@ -75,7 +74,6 @@ struct ShellWords {
     }
   }
 
-  /// The length of the line break at a place; nil where there is none.
   private func lineBreak(at place: Int) -> Int? {
     let rest = bytes[min(place, bytes.count)...]
     if rest.first == 0x0A { return 1 }
@@ -133,7 +131,7 @@ struct ShellWords {
     throw Refusal(reason: "a double quote is not closed")
   }
 
-  /// What a backslash here and the byte after it stand for; both, where the byte means nothing special.
+  /// Reads a backslash and the next byte. Keeps the backslash if the byte is not special.
   private mutating func escaped(_ isSpecial: (UInt8) -> Bool) -> Word {
     position += 1
     if let length = lineBreak(at: position) {
@@ -175,7 +173,6 @@ struct ShellWords {
 
   // MARK: printf
 
-  /// The output of a `printf` command.
   private static func printed(_ words: [Word]) throws(Refusal) -> Word {
     guard words.count > 1, words[0] == Word("printf".utf8) else {
       throw Refusal(reason: "only the output of printf can be piped into curl")

@@ -1,6 +1,6 @@
 extension CallMoment {
-  /// The moment without what names the URL of the request, as recordings have it for a task that does not show its URL: addresses, and the words
-  /// of failures.
+  /// The moment without anything that reveals the request's URL: no addresses and no failure descriptions.
+  /// Recordings use it for tasks that hide their URL.
   package var withoutURL: CallMoment {
     switch self {
     case .connected: .connected(to: "")
@@ -15,7 +15,7 @@ extension CallMoment {
 }
 
 extension FlightRecord {
-  /// The same of all its moments; without its title.
+  /// The record without its title, with the URL removed from every moment.
   package var withoutURL: FlightRecord {
     var record = self
     record.title = ""

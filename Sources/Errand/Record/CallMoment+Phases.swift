@@ -1,9 +1,9 @@
 extension CallMoment {
-  /// The moments before a response, as far as an exchange came, and when they were from its start.
+  /// The moments of a transfer up to the sent request, with their times since the start of the transfer.
   static func phases(_ timings: TransferTimings) -> [(moment: CallMoment, time: Duration)] {
     var phases: [(CallMoment, Duration)] = []
     let hasConnected = timings.connect > .zero
-    // On a connection that is used again, nothing is looked up: both times are the same, or there is none for the connection.
+    // A reused connection has no lookup: `connect` equals `nameLookup`, or is zero.
     let isNew = hasConnected ? timings.connect > timings.nameLookup : timings.requestStart == .zero
     if timings.nameLookup > .zero, isNew {
       phases.append((.nameResolved, timings.nameLookup))
@@ -16,7 +16,6 @@ extension CallMoment {
 }
 
 extension TransferTimings {
-  /// The other end's address and port, as in a URL; empty where they are not known.
   fileprivate var peer: String {
     guard !remoteAddress.isEmpty else { return "" }
     let host = remoteAddress.contains(":") ? "[\(remoteAddress)]" : remoteAddress

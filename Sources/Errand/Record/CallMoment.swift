@@ -1,87 +1,89 @@
-/// Something that happened in the life of a call; the entries of a ``FlightRecord`` and the substance of an event.
+/// An event in the life of a call, as listed in a ``FlightRecord`` and reported to observers.
 ///
-/// Every `…Started` has exactly one matching `…Ended`, whatever happens.
+/// Every `…Started` is followed by exactly one matching `…Ended`.
 public enum CallMoment: Sendable {
   /// The call began.
   case callStarted
-  /// The call waits for its turn in the serial queue of this name.
+  /// The call is waiting for access to the named serial queue.
   case turnWaitStarted(queue: String)
-  /// That wait is over: its turn has come, or it was cancelled.
+  /// The wait for the serial queue is over: the call has access, or was cancelled.
   case turnWaitEnded
-  /// An attempt began; the first is 1.
+  /// An attempt started. The first attempt is 1.
   case attemptStarted(Int)
-  /// This request is about to be sent, once it has a slot; told to observers and to the log, for each hop of a redirect.
+  /// A request is about to be sent, once it has a slot. Also reported for redirects. Only for observers and the log.
   case requested(RequestLine)
-  /// The attempt waits for a slot. The wait ends with ``admitted(after:)`` or ``leftQueue(after:)``.
+  /// The attempt is waiting for a slot. The wait ends with ``admitted(after:)`` or ``leftQueue(after:)``.
   case queued
-  /// The slot was granted after the given wait.
+  /// The attempt got a slot after waiting this long.
   case admitted(after: Duration)
-  /// The wait ended without a slot: it was cancelled, or a limit was reached.
+  /// The attempt left the queue without a slot: it was cancelled, or reached a limit.
   case leftQueue(after: Duration)
-  /// The host's name was looked up, for a new connection; not told of an address.
+  /// The host name was resolved for a new connection. Not reported if the host is an IP address.
   ///
-  /// This and the next three are told to observers and to the log, with the head of the response or with the failure; their times are
-  /// those at which they happened. A record has them as the ``AttemptRecord/timings`` of its attempts.
+  /// This moment and the next three are reported to observers and the log only, when the response head arrives or the
+  /// transfer fails. Their times are the actual times. A flight record has them as ``AttemptRecord/timings``.
   case nameResolved
-  /// A new connection stands, to this address and port where they are known.
+  /// A new connection was established, to this address and port if they are known.
   case connected(to: String)
-  /// The TLS handshake of a new connection is done.
+  /// The TLS handshake of a new connection completed.
   case secured
-  /// The head of the request was sent, and with it a body that is short.
+  /// The request head was sent, along with a short body.
   case requestSent
-  /// Bytes of a body went up or came down; told to observers that want progress, at most 20 times a second and at the end.
+  /// Bytes of a body were sent or received. Reported at most 20 times a second and at the end, to observers that ask
+  /// for progress.
   case progressed(TransferProgress)
-  /// The head of a response came.
+  /// The response head arrived.
   case responded(HTTPStatus, isConnectionReused: Bool)
-  /// That response points elsewhere, and is followed to this URL, secrets hidden; the attempt goes on.
+  /// The response is a redirect that is followed to this URL, with secrets hidden. The attempt continues.
   case redirected(to: String)
-  /// The body ended after the given number of bytes.
+  /// The response body ended after this number of bytes.
   case bodyReceived(bytes: Int)
-  /// The attempt is over.
+  /// The attempt ended.
   indirect case attemptEnded(Int, AttemptRecord)
-  /// The attempt waits for a new token, which is got once for all that wait.
+  /// The attempt is waiting for a new token. All waiting requests share one refresh.
   case refreshStarted
-  /// The wait for the token is over, whether it came or not.
+  /// The wait for the token is over, whether the refresh succeeded or not.
   case refreshEnded
-  /// The call waits before it tries again, for the reason given.
+  /// The call waits this long before it retries. `reason` says why.
   case delayStarted(Duration, reason: String)
   /// The wait is over, or was cut short.
   case delayEnded
-  /// A failed attempt is not retried, or a slow one not hedged, though the policy would: for the reason given.
+  /// The policy would have retried or hedged the attempt, but did not. `reason` says why.
   case retryRefused(reason: String)
-  /// There is no answer yet: the attempt of this number is made beside those under way.
+  /// No response has arrived yet, so the attempt with this number is started concurrently.
   case hedgeSent(Int)
-  /// The call waits for the response of the call of this number, which sends the same request for all who want it.
+  /// The call waits for the response to the call with this number, which sends one request on behalf of all identical
+  /// calls.
   case joined(call: Int)
-  /// A stored response answers.
+  /// A cached response was returned.
   case cacheAnswered(CacheStatus)
-  /// The request goes to the remote, for the reason given: the cache has no answer, or may not give it.
+  /// The request is sent to the server because the cache has no usable response.
   case cacheMissed(CacheStatus.Forward)
-  /// The remote says that the stored response is still good.
+  /// The server confirmed that the cached response is still valid.
   case cacheValidated
-  /// The body became a payload.
+  /// The body was decoded into the payload.
   case decoded
-  /// The call is over.
+  /// The call ended.
   case callEnded(CallOutcome)
 }
 
 /// The outcome of a call.
 public enum CallOutcome: Sendable {
-  /// It gave its result, with the last status if there was a response.
+  /// The call succeeded, with the last status if there was a response.
   case succeeded(HTTPStatus?)
-  /// It threw the error of this one-line description, secrets hidden.
+  /// The call threw an error. This is its one-line description, with secrets hidden.
   case failed(String)
-  /// It was cancelled.
+  /// The call was cancelled.
   case cancelled
 
-  /// The same; a result with this status where it states none.
+  /// This outcome, with `status` added to a success that has none.
   func with(_ status: HTTPStatus?) -> CallOutcome {
     if case .succeeded(nil) = self { .succeeded(status) } else { self }
   }
 }
 
 extension CallMoment: CustomStringConvertible {
-  /// The moment in a few words. Those of every call are joined: an interpolation takes several times longer.
+  /// A short description of the moment.
   public var description: String {
     switch self {
     case .callStarted: "call started"
@@ -122,7 +124,6 @@ extension CallMoment: CustomStringConvertible {
 }
 
 extension CallMoment {
-  /// The name of the case.
   package var kind: String {
     switch self {
     case .callStarted: "callStarted"

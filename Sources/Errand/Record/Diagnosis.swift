@@ -1,10 +1,10 @@
-/// The most likely cause of what happened to a call, and what to try: the last line of a flight record.
+/// The most likely cause of a call's outcome, with advice. The last line of a flight record's summary.
 public struct Diagnosis: Codable, Sendable, Hashable, CustomStringConvertible {
-  /// The name of the cause, which is fixed: fit for metrics. The guide "Errors" lists all of them.
+  /// The stable name of the cause, suitable for metrics. The guide "Errors" lists all names.
   public let name: String
-  /// The cause in words.
+  /// A description of the cause.
   public let cause: String
-  /// The thing to try.
+  /// The suggested fix.
   public let advice: String
 
   package init(_ cause: Cause) {
@@ -12,25 +12,25 @@ public struct Diagnosis: Codable, Sendable, Hashable, CustomStringConvertible {
     (self.cause, advice) = cause.words
   }
 
-  /// The cause and the advice on one line.
+  /// The cause and the advice, on one line.
   public var description: String { "\(cause): \(advice)" }
 }
 
 extension Diagnosis {
-  /// The causes that are told apart. Pure.
+  /// The causes that Errand can distinguish.
   package enum Cause: String, CaseIterable, Sendable {
-    // Before anything is sent.
+    // Before the request is sent.
     case disabled, noRemote, unknownRemote, badURL, insecureScheme, badLimit, badRequest, encodingFailed,
       unreadableBody, bodyNotReplayable, bodyLengthMismatch, reentrantQueue, queueFull, circuitOpen, notCached,
       notRecorded,
       transportUnavailable
-    // On the way.
+    // While connecting and transferring.
     case cannotResolveHost, forbiddenAddress, connectionRefused, unreachable, offline, plainServer, tlsRefused,
       unusableCertificates, certificateExpired, certificateName, certificateUnknown, pinMismatch,
       proxyAuthenticationRequired, proxyRefused,
       authenticationFailed, signInRequired, idleConnectionLost, lostWhileSending, lostBeforeAnswer, truncatedBody,
       slowQueue, slowConnect, slowUpload, slowServer, slowBody, deadline, deadlineInRetries, notHTTP, badResponse
-    // After the response began.
+    // After the response head arrived.
     case notFollowed, malformedRequest, notSignedIn, forbidden, notFound, wrongMethod, notAcceptable, conflict, gone,
       changedMeanwhile, conditionRequired, tooLargeForServer, urlTooLong, headTooLarge, wrongType, invalidContent,
       rateLimited,
@@ -38,10 +38,9 @@ extension Diagnosis {
       partialBody, rangeIgnored, unsatisfiableRange, unacceptedStatus, tooManyRedirects, badRedirect, pageForData,
       emptyBody, wrongFormat, wrongShape, bodyTooLarge, bodyConsumed, digestMismatch, transferInUse, fileNotWritable,
       `internal`
-    // Of calls that succeeded.
+    // Remarks on calls that succeeded.
     case deadConnection, waitedForSlot, triedAgain
 
-    /// The cause, and the thing to try.
     var words: (cause: String, advice: String) {
       switch self {
       case .disabled: ("the server is disabled in this app", "enable it, or expect this error while it is disabled")

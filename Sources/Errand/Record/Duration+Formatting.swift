@@ -1,8 +1,8 @@
 extension Duration {
-  /// Seconds with three decimals and the unit: `0.250 s`.
+  /// The seconds with three decimals and the unit: `0.250 s`.
   package var formattedSeconds: String {
     let (seconds, attoseconds) = components
-    // A server may ask for any number of seconds with Retry-After: more than fits as milliseconds is shown in whole.
+    // `Retry-After` can be any number: format seconds that would overflow as milliseconds without decimals.
     guard abs(seconds.quotientAndRemainder(dividingBy: 1_000_000_000).quotient) < 1_000_000 else {
       return "\(seconds) s"
     }
@@ -12,14 +12,14 @@ extension Duration {
     return "\(sign)\(abs(milliseconds / 1000)).\(String(repeating: "0", count: 3 - fraction.count))\(fraction) s"
   }
 
-  /// The duration as a number of seconds.
   package var inSeconds: Double {
-    let (seconds, attoseconds) = components  // each reading is a division of 128 bits
+    let (seconds, attoseconds) = components  // divides 128 bits, so read it once
     return Double(seconds) + Double(attoseconds) * 1e-18
   }
 }
 
-// The coding that the compiler writes calls these for durations: they are seconds in a file, and not two numbers of 64 bits.
+// The synthesized `Codable` code calls these overloads, so durations are encoded as seconds instead of two 64-bit
+// integers.
 
 extension KeyedEncodingContainer {
   mutating func encode(_ value: Duration, forKey key: Key) throws { try encode(value.roundedSeconds, forKey: key) }
@@ -40,10 +40,10 @@ extension KeyedDecodingContainer {
 }
 
 extension Duration {
-  /// The seconds to the microsecond: 1.7, where more digits would be those of the binary fraction.
+  /// The seconds rounded to microseconds, which removes binary rounding noise such as 1.7000000000000002.
   fileprivate var roundedSeconds: Double { (inSeconds * 1e6).rounded() / 1e6 }
 
-  /// Seconds to the microsecond; what no clock measures is cut.
+  /// Creates a duration from seconds, rounded to microseconds. An infinite or huge value becomes zero.
   init(wholeMicroseconds seconds: Double) {
     let isPlain = seconds.isFinite && abs(seconds) < 1e12
     self = .microseconds(isPlain ? Int64((seconds * 1e6).rounded()) : 0)

@@ -1,8 +1,7 @@
 extension FlightRecord {
-  /// The most likely cause of a failure, or of a success that took long; nil where there is nothing to say.
+  /// The most likely cause of a failure or a slow success, with advice. `nil` if there is nothing to report.
   public var diagnosis: Diagnosis? { diagnosis(attempts) }
 
-  /// The same, of its attempts.
   func diagnosis(_ attempts: [AttemptRecord]) -> Diagnosis? { (cause ?? remark(attempts)).map { Diagnosis($0) } }
 
   private func remark(_ attempts: [AttemptRecord]) -> Diagnosis.Cause? {
@@ -13,8 +12,8 @@ extension FlightRecord {
     return queued > .milliseconds(100) && queued * 2 > elapsed ? .waitedForSlot : nil
   }
 
-  /// The record in about ten lines: a line for each attempt with the parts of its time, and for what came between them: waits for
-  /// slots and tokens, redirects, the cache, retries and the reasons for them or against them. The last line is the diagnosis.
+  /// A summary of about ten lines: one per attempt with its timings, and one per event in between, such as a wait for a
+  /// token, a redirect, a cache lookup or a retry decision. The last line is the diagnosis.
   public var summary: String {
     var lines = entries.compactMap { line($0) }
     if lines.count > Self.mostLines {
@@ -28,7 +27,7 @@ extension FlightRecord {
 
   private static let mostLines = 12
 
-  /// The line of a moment; nil for one that the lines of others say.
+  /// The summary line of a moment, or `nil` if other lines cover it.
   private func line(_ entry: Entry) -> String? {
     switch entry.moment {
     case .attemptEnded(let number, let record): "attempt \(number): \(record.summary)"
@@ -46,7 +45,6 @@ extension FlightRecord {
 }
 
 extension AttemptRecord {
-  /// The outcome of the attempt, its time, and the parts of that.
   fileprivate var summary: String {
     var parts: [(String, Duration)] = [("slot", queued)]
     if let timings, timings.firstByte > .zero || timings.connect > .zero {
@@ -69,7 +67,7 @@ extension FlightRecord: Encodable {
     case title, moments, attempts, diagnosis
   }
 
-  /// Writes title, moments, attempts and diagnosis; times in seconds.
+  /// Encodes the title, moments, attempts and diagnosis. Times are in seconds.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(title, forKey: .title)

@@ -1,4 +1,5 @@
-/// The history of a call, moment by moment; every response and every error carries one. Print it, or its ``summary`` with a diagnosis.
+/// The history of a call. Every response and every error carries one. Print it, or print its ``summary``, which
+/// includes a diagnosis.
 ///
 ///     GET https://api.example.com/widgets/7
 ///       0.000 s  call started
@@ -6,22 +7,21 @@
 ///       0.021 s  503 Service Unavailable
 ///       …
 public struct FlightRecord: Sendable, CustomStringConvertible {
-  /// A moment and when it was, counted from the start of the call.
+  /// A moment and the time it happened.
   public struct Entry: Sendable {
     /// The time since the call started.
     public let time: Duration
-    /// The event.
+    /// The moment.
     public let moment: CallMoment
   }
 
-  /// Method and URL, secrets hidden; empty when the call failed before there was a request.
+  /// The method and URL, with secrets hidden. Empty if the call failed before there was a request.
   public package(set) var title: String
-  /// The moments in order.
+  /// The moments, in order.
   public package(set) var entries: [Entry]
 
-  /// The bytes of a body that was read as it came.
   package var streamedBytes = 0
-  /// The cause of the failure; nil where there was none, or it is not known.
+  /// The cause of the failure. `nil` if the call did not fail, or the cause is unknown.
   package var cause: Diagnosis.Cause?
 
   package init(title: String = "", entries: [Entry] = []) {
@@ -29,7 +29,6 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
     self.entries = entries
   }
 
-  /// The number of attempts after the first, and the bytes of bodies that came, as far as noted.
   package var tally: (retries: Int, bytesReceived: Int) {
     entries.reduce(into: (0, streamedBytes)) { tally, entry in
       switch entry.moment {
@@ -40,7 +39,7 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
     }
   }
 
-  /// The attempts, in order, each with the delay after it.
+  /// The attempts, in order, each with the delay that followed it.
   public var attempts: [AttemptRecord] {
     var attempts: [AttemptRecord] = []
     for entry in entries {
@@ -53,7 +52,7 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
     return attempts
   }
 
-  /// The moments between the start and the end of a call that began at `start` by another's clock, none before `first`.
+  /// The moments inside a call that started at `start` on another call's clock, none earlier than `first`.
   func inner(since start: Duration, notBefore first: Duration) -> [Entry] {
     entries.compactMap { entry in
       switch entry.moment {
@@ -63,7 +62,7 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
     }
   }
 
-  /// Adds what other calls did that sent the same request for this one, each behind the moment at which this one joined it.
+  /// Inserts the moments of shared calls, each after the moment at which this call joined it.
   mutating func insert(_ shared: [[Entry]]) {
     var left = shared[...]
     entries = entries.flatMap { entry in
@@ -71,7 +70,7 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
     }
   }
 
-  /// The title, then one line a moment.
+  /// The title, followed by one line per moment.
   public var description: String {
     ([title] + entries.map { "  \($0.time.formattedSeconds)  \($0.moment)" }).joined(separator: "\n")
   }
@@ -79,24 +78,24 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
 
 /// The record of one attempt of a call.
 public struct AttemptRecord: Encodable, Sendable {
-  /// The number of the attempt; the first is 1.
+  /// The number of the attempt. The first is 1.
   public let number: Int
-  /// The time it took, from the moment it had its slot.
+  /// The duration of the attempt, without the wait for its slot.
   public var duration: Duration = .zero
-  /// The time it waited for its slot.
+  /// The time spent waiting for a slot.
   public var queued: Duration = .zero
   /// The status, if a response came.
   public var status: HTTPStatus?
-  /// The failure in one line, secrets hidden; nil when there was none.
+  /// The failure in one line, with secrets hidden. `nil` if the attempt did not fail.
   public var failure: String?
-  /// The fixed name of the failure, fit for metrics: that of its ``TaskError/Code``, or of another error's type; nil when there was
-  /// none.
+  /// A stable name for the failure, suitable for metrics: its ``TaskError/Code``, or the type of another error. `nil`
+  /// if the attempt did not fail.
   public var errorType: String?
-  /// The version of HTTP that carried the response, if one came.
+  /// The HTTP version of the response, if one arrived.
   public var version: HTTPVersion?
-  /// The timings of the transfer, where it was measured.
+  /// The timings of the transfer, if measured.
   public var timings: TransferTimings?
-  /// The time the call waited before the next attempt; nil when there was none.
+  /// The delay before the next attempt. `nil` if the call did not wait.
   public var delay: Duration?
 
   package init(number: Int) { self.number = number }
@@ -104,12 +103,12 @@ public struct AttemptRecord: Encodable, Sendable {
   /// Whether the request was resent: its pooled connection was stale, or the server refused it without processing it.
   public var wasResent: Bool { timings?.wasResent ?? false }
 
-  /// The status or the failure, in words.
+  /// The failure, or else the status.
   public var outcome: String { failure ?? status?.description ?? "no response" }
 }
 
 extension FlightRecord {
-  /// The time and attempts that the call took so far; what a response and an error have as their metrics.
+  /// The time and number of attempts so far, as reported by responses and errors.
   public var metrics: TaskMetrics {
     let attempts = attempts
     var metrics = TaskMetrics()
@@ -121,15 +120,15 @@ extension FlightRecord {
   }
 }
 
-/// The time and attempts that a call took.
+/// The time and number of attempts of a call.
 public struct TaskMetrics: Sendable {
-  /// From the start of the call to its end, waiting and retries included.
+  /// The time from the start of the call to its end, including waits and retries.
   public var elapsed: Duration = .zero
   /// The time spent waiting for slots.
   public var queued: Duration = .zero
-  /// The number of attempts; 0 when none was needed.
+  /// The number of attempts. 0 if none was needed.
   public var attempts = 0
-  /// The timings of the last transfer, where it was measured.
+  /// The timings of the last transfer, if measured.
   public var timings: TransferTimings?
 
   package init() {}

@@ -1,16 +1,16 @@
-/// JSON with a member a line, for people to read. Pure.
+/// Formats JSON with one member per line.
 struct JSONLayout {
   private var bytes: [UInt8] = []
   private var depth = 0
 
-  /// The text laid out where it is JSON, and as it is where it is none.
+  /// The formatted text, or the text unchanged if it is not JSON.
   static func laidOut(_ text: String) -> String {
     guard text.beginsAsJSON else { return text }
     var layout = JSONLayout()
     return layout.lay(out: Array(text.utf8)) ? String(decoding: layout.bytes, as: UTF8.self) : text
   }
 
-  /// False for what is no JSON.
+  /// Formats `text`. Returns `false` if it is not JSON.
   private mutating func lay(out text: [UInt8]) -> Bool {
     var index = 0
     while index < text.count {
@@ -22,7 +22,7 @@ struct JSONLayout {
       case UInt8(ascii: "{"), UInt8(ascii: "["):
         bytes.append(byte)
         let next = text[index...].firstIndex { $0 > 0x20 } ?? text.count
-        if next < text.count, text[next] == byte + 2 {  // the sign that closes it
+        if next < text.count, text[next] == byte + 2 {  // the matching bracket
           bytes.append(text[next])
           index = next + 1
         } else {
@@ -52,7 +52,6 @@ struct JSONLayout {
     text[start...].firstIndex { $0 <= 0x20 || "{}[],:\"".utf8.contains($0) } ?? text.count
   }
 
-  /// True for a number or a literal.
   private static func isValue(_ word: ArraySlice<UInt8>) -> Bool {
     let isNumber = word.first.map { $0 == UInt8(ascii: "-") || (0x30...0x39).contains($0) } ?? false
     return isNumber || ["true", "false", "null"].contains { word.elementsEqual($0.utf8) }
@@ -66,7 +65,7 @@ struct JSONLayout {
 
   private mutating func breakLine() {
     bytes.append(0x0A)
-    // A peer says how deep it is: the text stays within some times its size.
+    // Cap the indentation: the sender controls the depth, and the output should stay proportional to the input.
     for _ in 0..<min(max(depth, 0), 16) { bytes.append(contentsOf: "  ".utf8) }
   }
 }

@@ -1,32 +1,31 @@
 public import ErrandFoundation
 
 extension RecordedCall {
-  /// A line of a header, its value hidden where it is secret.
+  /// A header field, with a secret value hidden.
   public struct Field: Codable, Sendable, Hashable, CustomStringConvertible {
-    /// The name as it was written.
+    /// The field name, spelled as in the message.
     public var name: String
     /// The value.
     public var value: String
 
-    /// The line as it stands in a message.
+    /// The field as it appears in a message.
     public var description: String { "\(name): \(value)" }
   }
 
-  /// A body as it is recorded.
+  /// A recorded body.
   public struct Body: Codable, Sendable, Hashable {
-    /// The media type that the header names.
+    /// The media type declared in the header.
     public var type: String?
-    /// The number of bytes, once decoded; nil where it is not known.
+    /// The number of bytes after decoding. `nil` if unknown.
     public var size: Int?
-    /// The text, secrets hidden; nil where it is none, or larger than is shown.
+    /// The body as text, with secrets hidden. `nil` if the body is binary or larger than the limit.
     public var text: String?
-    /// The bytes of what is no text, where they can hold no secret: of pictures, sound and fonts. Of all other types only
-    /// where the redaction hides nothing, as ``Redaction/none`` does.
+    /// The bytes of a binary body that cannot contain secrets: an image, sound, video or font. Bodies of other types
+    /// are included only if the redaction hides nothing, as with ``Redaction/none``.
     public var data: Data?
-    /// The words in place of what is not shown as text.
+    /// A note that replaces a body that is not shown as text.
     public var note: String?
 
-    /// The text, or the words in its place.
     var shown: String { text ?? note ?? "" }
   }
 
@@ -34,52 +33,52 @@ extension RecordedCall {
   public struct Response: Codable, Sendable, Hashable {
     /// The status.
     public var status: HTTPStatus
-    /// The version of HTTP that carried it; nil where none did.
+    /// The HTTP version of the response. `nil` if it was not transferred over HTTP.
     public var version: HTTPVersion?
-    /// The header; empty where it is not shown.
+    /// The header fields. Empty if hidden.
     public var headers: [Field] = []
-    /// The body; nil where it was not read, or is not shown.
+    /// The body. `nil` if it was not read or is hidden.
     public var body: Body?
-    /// The fields after the body; nil where there are none, or they are not shown.
+    /// The trailer fields. `nil` if missing or hidden.
     public var trailers: [Field]?
-    /// True when it came over a connection that had carried an exchange before.
+    /// Whether the response arrived on a reused connection.
     public var isConnectionReused = false
   }
 
-  /// A request that was sent, and what came back.
+  /// A request that was sent, with its response.
   public struct Exchange: Codable, Sendable, Hashable {
-    /// The number of the attempt, counted from 1.
+    /// The number of the attempt, starting at 1.
     public var attempt: Int
     /// The method.
     public var method: HTTPMethod
-    /// The URL; nil where it is not shown.
+    /// The URL. `nil` if hidden.
     public var url: String?
-    /// The header of the request; empty where it is not shown.
+    /// The request header fields. Empty if hidden.
     public var headers: [Field] = []
-    /// The body of the request; nil where there is none. One that is not shown has a note alone.
+    /// The request body, if the request has one. A hidden body has only a note.
     public var body: Body?
-    /// The response; nil where none came.
+    /// The response. `nil` if none arrived.
     public var response: Response?
-    /// The failure in one line; nil where there was none or it is not shown.
+    /// The failure in one line. `nil` if the request succeeded or the failure is hidden.
     public var failure: String?
-    /// The time from the start of the call to the request, before it waited for a slot; in seconds where it is encoded, as are the
-    /// next ones.
+    /// The time from the start of the call to the request, before it waited for a slot. Encoded in seconds, like the
+    /// durations below.
     public var sent: Duration
-    /// The time from the start of the call to the head of the response; nil where none came.
+    /// The time from the start of the call to the response head. `nil` if no response arrived.
     public var answered: Duration?
-    /// The time from the start of the call to the end of the exchange, with the body; nil where that is not known.
+    /// The time from the start of the call to the end of the response body. `nil` if unknown.
     public var ended: Duration?
-    /// The time that the attempt took, for its last request.
+    /// The duration of the attempt. Set on its last request.
     public var duration: Duration?
-    /// The time that the request waited for slots; nil where it belongs to no call.
+    /// The time the request waited for a slot. `nil` if it does not belong to a call.
     public var queued: Duration?
-    /// The timings of the transfer, for the last request of its attempt, where it was measured.
+    /// The timings of the transfer, if measured. Set on the last request of an attempt.
     public var timings: TransferTimings?
   }
 }
 
 extension RecordedCall.Exchange {
-  /// About the bytes that it takes in memory.
+  /// The approximate size in memory, in bytes.
   var size: Int {
     func size(_ body: RecordedCall.Body?) -> Int { (body?.text?.utf8.count ?? 0) + (body?.data?.count ?? 0) }
     let fields = (headers + (response?.headers ?? []) + (response?.trailers ?? [])).reduce(0) {
@@ -90,12 +89,11 @@ extension RecordedCall.Exchange {
 }
 
 extension Redaction {
-  /// The lines of a header, secrets hidden.
   func recorded(_ headers: HTTPHeaders) -> [RecordedCall.Field] {
     headers.map { RecordedCall.Field(name: $0.name.rawName, value: value(of: $0)) }
   }
 
-  /// A body of at most `limit` bytes, secrets hidden.
+  /// The body with secrets hidden, or a note if it is longer than `limit` bytes.
   func recorded(_ data: Data, type: MediaType?, limit: Int) -> RecordedCall.Body {
     var body = RecordedCall.Body(type: type?.rawValue, size: data.count)
     guard data.count <= limit else {
@@ -115,7 +113,7 @@ extension Redaction {
 }
 
 extension MediaType {
-  /// True for pictures, sound, films and fonts, but for those that are text, as image/svg+xml is.
+  /// Whether this is an image, sound, video or font type that is not text. `image/svg+xml` is text.
   fileprivate var isMedia: Bool {
     let essence = essence
     return !isText && ["image/", "audio/", "video/", "font/"].contains { essence.hasPrefix($0) }

@@ -1,30 +1,27 @@
 extension RecordedCall {
-  /// The text of a recording as a log shows it, or a terminal.
+  /// The text of the recording, in colour for a terminal and without colour for a log.
   func echo(inColour: Bool) -> String {
     var text = TextBytes(capacity: 1000, for: inColour ? .terminal : .log)
     write(to: &text)
     return text.text
   }
 
-  /// The places of the parts of a call in its text, without the last line breaks.
+  /// The byte ranges of the parts of a call in its text, without the last line break.
   struct TextParts {
     var exchanges: [Exchange] = []
-    /// The flight record; nil where it is hidden.
     var timeline: Range<Int>?
 
-    /// The parts of one exchange; nil for those that it does not have.
     struct Exchange {
-      /// The first line and the header.
       let request: Range<Int>
       let requestBody: Range<Int>?
-      /// The status and the header, or the words in their place.
+      /// The status line and header, or the error message.
       let response: Range<Int>
       let responseBody: Range<Int>?
       let trailers: Range<Int>?
     }
   }
 
-  /// Writes the text of a recording; returns where its parts are.
+  /// Writes the text of the recording and returns the ranges of its parts.
   @discardableResult
   func write(to text: inout TextBytes) -> TextParts {
     var parts = TextParts()
@@ -112,7 +109,7 @@ extension RecordedCall.Exchange {
     RecordedCall.write(headers, to: &text)
   }
 
-  /// Its time is that of the attempt, of which an earlier request took a part.
+  /// The duration is that of the whole attempt, which can include earlier requests.
   private func writeResponse(to text: inout TextBytes, isHidden: Bool) {
     text.paint(response?.status.colour ?? .red) { $0.add(response?.status.description ?? "No response") }
     if let duration {
@@ -133,14 +130,13 @@ extension RecordedCall.Exchange {
 }
 
 extension TextBytes {
-  /// Writes lines; returns where they are, without the last line break.
+  /// Writes lines and returns their range, without the last line break.
   fileprivate mutating func lines(_ write: (inout TextBytes) -> Void) -> Range<Int> {
     let start = count
     write(&self)
     return start..<max(start, count - 1)
   }
 
-  /// Writes lines behind an empty one; returns where they are.
   fileprivate mutating func paragraph(_ write: (inout TextBytes) -> Void) -> Range<Int> {
     raw("\n")
     return lines(write)

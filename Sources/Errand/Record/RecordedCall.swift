@@ -1,68 +1,68 @@
 public import ErrandFoundation
 
-/// A call as it is recorded, secrets hidden when it was made: every request that was sent, the responses, and the moments.
+/// The recording of a call: every request that was sent, the responses, and the timeline, with secrets hidden.
 ///
-/// Recordings, echoes, pages and archives are made of it, and so may a tool of your own: install a ``CallRecorder``, or
-/// keep the calls in a ``RecordedCalls``. Print it to see the text of a recording. What the task's ``RecordingStyle`` does not show
-/// is not in it.
+/// Recordings, echoes, pages and archives are made from recorded calls. To build your own tool, install a
+/// ``CallRecorder`` or keep the calls in a ``RecordedCalls``. Print a call to see the text of its recording. Parts that
+/// the task's ``RecordingStyle`` hides are not included.
 public struct RecordedCall: Codable, Sendable, Hashable, Identifiable {
-  /// The outcome of a call in one word.
+  /// The outcome of a recorded call.
   public enum Conclusion: String, Codable, Sendable, Hashable {
-    /// It gave its result.
+    /// The call returned its result.
     case succeeded
-    /// It threw an error.
+    /// The call threw an error.
     case failed
-    /// It was cancelled.
+    /// The call was cancelled.
     case cancelled
   }
 
   /// A moment of a call.
   public struct Moment: Codable, Sendable, Hashable {
-    /// The time since the call started; in seconds where it is encoded.
+    /// The time since the call started. Encoded in seconds.
     public var time: Duration
     /// The name of the moment's case, such as `attemptStarted`; see ``CallMoment``.
     public var kind: String
-    /// The moment in a few words.
+    /// A short description of the moment.
     public var text: String
   }
 
-  /// The call, by a number that is unique in the process.
+  /// The number of the call, unique in the process.
   public var id: Int
   /// The name of the task's type.
   public var task: String
-  /// The name by which calls are cancelled together; nil where it is not shown.
+  /// The tag that cancels a group of calls. `nil` if hidden.
   public var tag: String?
-  /// The task's comment; nil where there is none.
+  /// The task's comment, if it has one.
   public var comment: String?
-  /// The method of the last request, or of the one that was never sent.
+  /// The method of the last request, or of the request that was never sent.
   public var method: HTTPMethod
-  /// The URL of the last request; nil where there was none or it is not shown.
+  /// The URL of the last request. `nil` if nothing was requested or the URL is hidden.
   public var url: String?
-  /// The status of the last response; nil where none came.
+  /// The status of the last response. `nil` if none arrived.
   public var status: HTTPStatus?
   /// The outcome.
   public var outcome: Conclusion
-  /// The error in one line; nil where there was none or it is not shown.
+  /// The error in one line. `nil` if the call did not fail or the error is hidden.
   public var failure: String?
-  /// The start of the call.
+  /// The time at which the call started.
   public var startedAt: Date
-  /// From the start of the call to its end; in seconds where it is encoded.
+  /// The time from the start of the call to its end. Encoded in seconds.
   public var duration: Duration
   /// The number of attempts.
   public var attempts: Int
-  /// True where nothing is shown that names the URL: no failure, no moments.
+  /// Whether everything that reveals the URL is hidden, including the failure and the moments.
   public var isHidden: Bool
-  /// The requests in the order in which they were made. An attempt has several where it is redirected, or a step sends again.
+  /// The requests, in order. An attempt has several if it was redirected or a step resent its request.
   public var exchanges: [Exchange]
-  /// The response of a call that sent nothing, as from a cache, without its body.
+  /// The response, without its body, of a call that sent no request, such as one served from the cache.
   public var answer: Response?
-  /// The moments in order; empty where they are not shown.
+  /// The moments, in order. Empty if hidden.
   public var moments: [Moment]
-  /// The most likely cause of a failure, or of a success that took long; nil where there is nothing to say.
+  /// The most likely cause of a failure or a slow success, with advice. `nil` if there is nothing to report.
   public var diagnosis: Diagnosis?
 }
 
-// In the file of the type, or the compiler would not write the coding.
+// Swift synthesizes `Codable` only in the file of the type.
 extension RecordedCall: CustomStringConvertible {
   /// The text of a recording: the outcome, every request and its response, and the timeline.
   public var description: String {
@@ -71,7 +71,7 @@ extension RecordedCall: CustomStringConvertible {
     return text.text
   }
 
-  /// About the bytes that it takes in memory.
+  /// The approximate size in memory, in bytes.
   var size: Int {
     let texts = moments.reduce(0) { $0 + $1.text.utf8.count + 48 }
     return exchanges.reduce(500 + texts) { $0 + $1.size }

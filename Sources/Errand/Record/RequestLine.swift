@@ -1,24 +1,22 @@
 import ErrandFoundation
 
-/// The method and the URL of a request, as people may see them.
+/// The method and URL of a request, for display.
 public struct RequestLine: Sendable, CustomStringConvertible {
   /// The number of the attempt.
   public let attempt: Int
   /// The method.
   public let method: HTTPMethod
-  /// The destination; nil for a URL that has none, or is not shown.
+  /// The origin of the URL. `nil` if the URL has none or is hidden.
   public var origin: Origin? { address.flatMap { Origin($0) } }
-  /// The URL, secrets hidden; `<hidden>` where the task's ``RecordingStyle`` does not show it.
+  /// The URL, with secrets hidden. `<hidden>` if the task's ``RecordingStyle`` hides it.
   public var url: String { address.map { redaction($0) } ?? RequestLine.hidden }
 
-  /// The words in place of what the task does not show.
   static let hidden = "<hidden>"
 
-  /// Nil where it is not shown.
+  /// `nil` if hidden.
   private let address: URL?
   private let redaction: Redaction
 
-  /// The line of a request; without its URL where that is hidden.
   package init(_ request: HTTPRequest, of attempt: Int, _ redaction: Redaction, isHidden: Bool = false) {
     self.attempt = attempt
     method = request.method
@@ -26,6 +24,6 @@ public struct RequestLine: Sendable, CustomStringConvertible {
     self.redaction = redaction
   }
 
-  /// Both.
+  /// The method and URL.
   public var description: String { method.rawValue + " " + url }
 }

@@ -1,18 +1,17 @@
-/// Text as it is written, piece by piece: what is made for each call goes into one buffer, not into strings that are joined. Pure.
+/// A buffer for text that is written in small pieces, to avoid joining strings for every call.
 ///
-/// The memory is its own, for pieces are small: `Array` takes longer to check that it is not shared than to copy one.
+/// It manages its own memory: for small pieces, `Array` spends more time on uniqueness checks than on copying.
 struct TextBytes: ~Copyable {
-  /// The place that the text is for.
   enum Place {
-    /// A file, which has everything as it is.
+    /// A file. Text is written unchanged.
     case file
-    /// A log: without invisible characters, and with JSON laid out.
+    /// A log. Invisible characters are removed, and JSON is formatted.
     case log
-    /// A terminal: as a log, in colour.
+    /// A terminal. Like a log, in colour.
     case terminal
   }
 
-  /// A colour, or a weight, by its number for terminals (ECMA-48, SGR).
+  /// A colour or weight, by its SGR number (ECMA-48).
   enum Colour: Int {
     case bold = 1
     case red = 31
@@ -21,7 +20,7 @@ struct TextBytes: ~Copyable {
     case cyan = 36
   }
 
-  /// Its first `count` bytes are the text.
+  /// The first `count` bytes are the text.
   private var memory: UnsafeMutablePointer<UInt8>
   private var capacity: Int
   private(set) var count = 0
@@ -37,18 +36,15 @@ struct TextBytes: ~Copyable {
 
   private var written: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: memory, count: count) }
 
-  /// Gives the bytes to `use`, which must not keep them.
+  /// Calls `use` with the bytes. They must not escape the closure.
   borrowing func withBytes<Result>(_ use: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
     try use(UnsafeRawBufferPointer(written))
   }
 
-  /// A copy of the bytes.
   var bytes: [UInt8] { Array(written) }
 
-  /// A copy of the text.
   var text: String { String(decoding: written, as: UTF8.self) }
 
-  /// Begins anew in the same memory.
   mutating func removeAll() { count = 0 }
 
   // MARK: Pieces
@@ -90,7 +86,7 @@ struct TextBytes: ~Copyable {
     (place == .file ? text : text.onLines).withBytes { add($0) }
   }
 
-  /// Writes a part in a colour, where there are any.
+  /// Writes text in a colour if the destination is a terminal.
   mutating func paint(_ colour: Colour, _ write: (inout TextBytes) -> Void) {
     guard place == .terminal else { return write(&self) }
     raw("\u{1B}[")
@@ -100,7 +96,6 @@ struct TextBytes: ~Copyable {
     raw("\u{1B}[0m")
   }
 
-  /// A body, and the end of its line.
   mutating func body(_ text: String) { line(place == .file ? text : JSONLayout.laidOut(text)) }
 
   mutating func line(_ text: String) {
@@ -113,7 +108,6 @@ struct TextBytes: ~Copyable {
     digits(value.magnitude, atLeast: 1)
   }
 
-  /// The numbers from 00 to 99.
   private static var pairs: StaticString {
     """
     0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
@@ -121,12 +115,12 @@ struct TextBytes: ~Copyable {
     """
   }
 
-  /// Decimal digits, with zeros before them where there are fewer than `count`.
+  /// Writes a decimal number, padded with zeros to `count` digits.
   mutating func digits(_ value: UInt, atLeast count: Int) {
     if value < 10, count <= 1 { return byte(UInt8(ascii: "0") + UInt8(value)) }
     let most = max(count, 20)
     reserve(2 * most)
-    // From the last one on, behind the place where they go.
+    // Write backwards into the space behind the destination.
     let end = memory + self.count + 2 * most
     var (rest, start) = (value, end)
     repeat {
@@ -139,24 +133,22 @@ struct TextBytes: ~Copyable {
     add(UnsafeBufferPointer(start: start, count: end - start))
   }
 
-  /// All 16 hexadecimal digits.
   mutating func hex(_ value: UInt64) {
     reserve(16)
     value.writeDigits(to: UnsafeMutableBufferPointer(start: memory, count: capacity), at: count)
     count += 16
   }
 
-  /// A string of JSON, in quotes and escaped (RFC 8259 §7), and `sign` with it.
+  /// Writes a JSON string in quotes (RFC 8259 §7). Also escapes `sign`.
   mutating func quoted(_ text: String, escaping sign: UInt8 = UInt8(ascii: "\"")) {
     text.withBytes { quoted($0, escaping: sign) }
   }
 
-  /// The same of its bytes.
   mutating func quoted(_ text: UnsafeBufferPointer<UInt8>, escaping sign: UInt8) {
     byte(UInt8(ascii: "\""))
     let bytes = UnsafeRawBufferPointer(text)
     var index = 0
-    // Eight bytes at a time, as far as they need no escape.
+    // Copy eight bytes at a time while none needs escaping.
     while index + 8 <= bytes.count {
       let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
       let plain = word.leadingPlainBytes(sign)
@@ -181,7 +173,7 @@ struct TextBytes: ~Copyable {
     byte(UInt8(ascii: "\""))
   }
 
-  /// The name of a member of JSON, which needs no escape, and its colon; behind a comma where others stand before it.
+  /// Writes a member name that needs no escaping and its colon, after a comma if `isContinued`.
   @inline(__always)
   mutating func key(_ name: StaticString, isContinued: Bool) {
     let length = name.utf8CodeUnitCount
@@ -212,7 +204,7 @@ struct TextBytes: ~Copyable {
     }
   }
 
-  /// Seconds with three decimals and the unit, as ``Swift/Duration`` is shown everywhere.
+  /// Writes seconds with three decimals and the unit, like `formattedSeconds`.
   mutating func seconds(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     guard seconds >= 0, attoseconds >= 0, seconds < 1_000_000_000 else { return add(duration.formattedSeconds) }
@@ -222,7 +214,7 @@ struct TextBytes: ~Copyable {
     raw(" s")
   }
 
-  /// Seconds to the microsecond, as a number of JSON; 0 for less than nothing.
+  /// Writes seconds to the microsecond as a JSON number. A negative duration is written as 0.
   mutating func preciseSeconds(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     guard seconds >= 0, attoseconds >= 0 else { return byte(UInt8(ascii: "0")) }
@@ -233,25 +225,24 @@ struct TextBytes: ~Copyable {
 }
 
 extension UInt64 {
-  /// The number of bytes, from the lowest on, before one that JSON escapes, or `sign`.
+  /// The number of low-order bytes before the first one that JSON escapes or that equals `sign`.
   fileprivate func leadingPlainBytes(_ sign: UInt8) -> Int {
     let escaped = marks(below: 0x20) | marks(UInt8(ascii: "\"")) | marks(UInt8(ascii: "\\")) | marks(sign)
     return escaped.trailingZeroBitCount / 8
   }
 
-  /// The highest bit of each byte that is below `bound`, which is at most 0x80. The lowest mark is right; a borrow may set others.
+  /// Sets the high bit of each byte below `bound`, at most 0x80. Borrows make all but the lowest mark unreliable.
   private func marks(below bound: UInt8) -> UInt64 {
     (self &- 0x0101_0101_0101_0101 &* UInt64(bound)) & ~self & 0x8080_8080_8080_8080
   }
 
-  /// The same of each byte that is this one.
+  /// Sets the high bit of each byte that equals `byte`.
   private func marks(_ byte: UInt8) -> UInt64 {
     (self ^ (0x0101_0101_0101_0101 &* UInt64(byte))).marks(below: 1)
   }
 }
 
 extension UInt8 {
-  /// Its last hexadecimal digit.
   fileprivate var lowDigit: UInt8 {
     let digit = self & 15
     return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10

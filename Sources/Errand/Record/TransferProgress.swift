@@ -1,39 +1,39 @@
 import ErrandFoundation
 
-/// The progress of a body that goes up or comes down.
+/// The progress of a request or response body.
 ///
 ///     try await Export().progress { bar.show($0.fraction) }.download(to: file)
 public struct TransferProgress: Sendable, Hashable {
-  /// The way that a body takes.
+  /// The direction of a transfer.
   public enum Direction: Sendable, Hashable {
-    /// The request's body goes up.
+    /// The request body is being sent.
     case up
-    /// The response's body comes down.
+    /// The response body is being received.
     case down
   }
 
-  /// The way that the body takes.
+  /// The direction of the transfer.
   public let direction: Direction
-  /// The number of the attempt, counted from 1. Each begins anew, as does a body that is sent once more within one: after a
-  /// redirect, or on a fresh connection in the place of a dead one.
+  /// The number of the attempt, starting at 1. Progress restarts with every attempt, and when a body is resent within
+  /// an attempt: after a redirect, or on a new connection because the old one was stale.
   public let attempt: Int
-  /// The bytes so far: those of a body that goes up as it is sent, packed where it is; those of one that comes down once they
-  /// are unpacked.
+  /// The number of bytes so far: of a request body as it is sent, after any compression, or of a response body after
+  /// decompression.
   public let completed: Int64
-  /// The bytes in all; nil where that is not known.
+  /// The total number of bytes. `nil` if unknown.
   public let total: Int64?
-  /// The bytes of a second, smoothed over the last few; nil until there is a measure.
+  /// The transfer rate in bytes per second, smoothed over the last few seconds. `nil` until it has been measured.
   public let rate: Double?
-  /// True when the whole body has gone up or come down.
+  /// Whether the whole body has been sent or received.
   public let isFinished: Bool
 
-  /// The part that is done, from 0 to 1; nil where the whole is not known.
+  /// The completed fraction, from 0 to 1. `nil` if the total is unknown.
   public var fraction: Double? {
     if isFinished { return 1 }
     return total.flatMap { $0 > 0 ? min(1, Double(completed) / Double($0)) : nil }
   }
 
-  /// The time that the rest takes at the present rate; nil where that cannot be told.
+  /// The estimated remaining time at the current rate. `nil` if it cannot be estimated.
   public var remaining: Duration? {
     if isFinished { return .zero }
     guard let total, let rate, rate > 0, total >= completed else { return nil }
@@ -42,15 +42,14 @@ public struct TransferProgress: Sendable, Hashable {
 }
 
 extension TransferProgress: CustomStringConvertible {
-  /// The bytes so far, and of how many.
+  /// The number of bytes so far and the total, if known.
   public var description: String {
     "\(completed) \(total.map { "of \($0) " } ?? "")bytes \(direction == .up ? "up" : "down")\(isFinished ? ", all" : "")"
   }
 }
 
-/// Counts the bytes of one body, and says when that is worth telling: at most 20 times a second, and at the end. Pure.
+/// Counts the bytes of one body and limits how often progress is reported.
 struct ProgressMeter {
-  /// The time between two that are told.
   static let interval = Duration.milliseconds(50)
   /// The time over which the rate is smoothed, in seconds.
   private static let window = 3.0
@@ -72,20 +71,20 @@ struct ProgressMeter {
     start = now
   }
 
-  /// Counts bytes; returns the progress where it is time to tell.
+  /// Counts bytes. Returns the progress if a report is due.
   mutating func add(_ count: Int, at now: Duration) -> TransferProgress? {
     completed += Int64(count)
     guard !hasTold || now - told.time >= Self.interval else { return nil }
     return progress(at: now, isFinished: false)
   }
 
-  /// The progress at the end of the body.
   mutating func finish(at now: Duration) -> TransferProgress { progress(at: now, isFinished: true) }
 
   private mutating func progress(at now: Duration, isFinished: Bool) -> TransferProgress {
     let (seconds, age) = ((now - told.time) / .seconds(1), (now - start) / .seconds(1))
     if age >= Self.interval / .seconds(1), seconds > 0 {
-      // The mean from the start; later one whose weight falls with time, without a logarithm. What came at once says nothing.
+      // The mean since the start, later a moving average without a logarithm. Skip the first instant, which says
+      // nothing.
       let present = Double(completed - told.completed) / seconds
       let mean = Double(completed) / age
       rate = age <= Self.window ? mean : rate.map { $0 + (present - $0) * seconds / (seconds + Self.window) } ?? mean

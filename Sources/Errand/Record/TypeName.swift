@@ -1,8 +1,7 @@
-/// The names of types, each asked of Swift once: that costs a microsecond.
+/// A cache of type names: asking Swift for one takes a microsecond.
 package enum TypeName {
   private static let names = Lock<[ObjectIdentifier: String]>([:])
 
-  /// The name of a type, as Swift prints it.
   package static func of(_ type: Any.Type) -> String {
     let key = ObjectIdentifier(type)
     if let name = names.withLock({ $0[key] }) { return name }

@@ -1,17 +1,13 @@
 import ErrandFoundation
 
-/// The body of a request as it is compared and recorded.
+/// A request body for comparison and recording.
 enum ReplayBody: Sendable {
   case data(Data)
-  /// One that is not read before it is sent, for the reason given.
+  /// A body that is not read before it is sent. The value says why.
   case unread(String)
 
-  /// Reads the body where it is to be compared; one in memory is there anyway.
-  ///
-  /// - Parameters:
-  ///   - request: The request.
-  ///   - reads: Whether files and streams are read, those that can be read again.
-  ///   - limit: The most bytes that are kept of them.
+  /// Reads the body if it is in memory. If `reads`, also reads a file or stream that can be read more than once, up to
+  /// `limit` bytes.
   init(of request: HTTPRequest, reads: Bool, limit: Int) async throws {
     let body = request.body
     if body.isEmpty || body.data != nil {
@@ -30,7 +26,6 @@ enum ReplayBody: Sendable {
     }
   }
 
-  /// The body for comparison, secrets hidden.
   func compared(type: MediaType?, _ redaction: Redaction) -> ReplayRequest.Body {
     switch self {
     case .data(let data): ReplayRequest.Body(data, type: type, redaction: redaction)
@@ -39,14 +34,14 @@ enum ReplayBody: Sendable {
   }
 }
 
-/// The body of a response that is kept while its reader reads it.
+/// A response body that is recorded while it is read.
 final class ReplayTee: HTTPBodySource {
   private struct State {
     var data = Data()
     var size = 0
     var hasEnded = false
 
-    /// Ends it, once; returns what there is.
+    /// Ends the recording and returns what was read, the first time it is called.
     mutating func end() -> State? {
       guard !hasEnded else { return nil }
       defer { self = State(hasEnded: true) }
@@ -56,10 +51,10 @@ final class ReplayTee: HTTPBodySource {
 
   private let body: HTTPResponseBody
   private let limit: Int
-  /// True for a response that counts without all of its body, as that of a redirect, or one that is refused.
+  /// Whether a partial body is recorded too, as for a redirect or an unsuccessful response.
   private let keepsPart: Bool
   private let state = Lock(State())
-  /// Takes the body, its size, which may be more than is kept, and whether it was read to its end.
+  /// Receives the body (empty if too large), its size, whether it was read to the end, and the trailers.
   private let complete: @Sendable (_ data: Data, _ size: Int, _ isWhole: Bool, _ trailers: HTTPHeaders) -> Void
 
   init(
@@ -77,7 +72,7 @@ final class ReplayTee: HTTPBodySource {
     do {
       chunk = try await body.next()
     } catch {
-      _ = state.withLock { $0.end() }  // what failed is not recorded
+      _ = state.withLock { $0.end() }  // don't record a failed body
       throw error
     }
     let end = state.withLock { state -> State? in

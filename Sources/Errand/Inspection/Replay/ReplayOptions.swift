@@ -1,82 +1,81 @@
-/// The use of a recording: what is recorded, what a request has to have in common with a recorded one, and what is hidden.
+/// Options for recording and replay: what is recorded, how requests are matched, and which secrets are hidden.
 public struct ReplayOptions: Sendable {
-  /// The requests that go to the network and are recorded; none unless stated.
+  /// The requests that are sent to the network and recorded. Defaults to none.
   public var recording = ReplayRecording.none
-  /// The parts in which a request and a recorded one have to agree, secrets hidden; method and URL unless stated.
+  /// The aspects in which a request has to match a recorded one, secrets hidden. Defaults to the method and the URL.
   public var matching: Set<ReplayAspect> = [.method, .url]
-  /// The order in which recorded responses are played.
+  /// The order in which recorded responses are replayed.
   public var order = ReplayOrder.anyOrder
-  /// The answer to a request whose recorded responses were all played.
+  /// The response to a request whose recorded responses have all been replayed.
   public var whenPlayed = ReplayRepetition.last
-  /// The secrets that are hidden where a request is recorded, and where one is compared; those of the server unless stated. A
-  /// recording that is there hides what ``Redaction/standard`` does where nothing is stated.
+  /// The secrets that are hidden when a request is recorded or compared. Defaults to the server's redaction. For the
+  /// requests in an existing recording, the default is ``Redaction/standard``.
   public var redaction: Redaction?
-  /// The largest body that is recorded, in bytes.
+  /// The maximum size of a recorded body, in bytes.
   public var maximumBodySize = 16 << 20
-  /// The types of bodies that are recorded although they are no text, in which no secret can be found: `application/x-protobuf`. Pictures,
-  /// sound, films and fonts always are.
+  /// The types of binary bodies to record, such as `application/x-protobuf`. Secrets in them cannot be found. Images,
+  /// sound, video and fonts are always recorded.
   public var binaryTypes: Set<MediaType> = []
 
-  /// Plays what was recorded, and records nothing.
+  /// Creates options that replay a recording and record nothing.
   public init() {}
 
-  /// Records what is stated, and plays the rest.
+  /// Creates options that record these requests and replay all others.
   public init(recording: ReplayRecording) { self.recording = recording }
 
-  /// The secrets of a request of the server's.
   func redaction(for request: HTTPRequest) -> Redaction {
     let redaction = redaction ?? ShownParts.of(request)?.redaction ?? .standard
     return redaction.hiding(request.options.credentialHeaders)
   }
 
-  /// True where bodies of this type are recorded although they are no text.
   func keepsBytes(of type: MediaType?) -> Bool {
     type.map { type in binaryTypes.contains { $0.essence == type.essence } } ?? false
   }
 }
 
-/// The requests that go to the network and are recorded.
+/// The requests that are sent to the network and recorded.
 public enum ReplayRecording: Sendable, Hashable, CaseIterable {
-  /// None: nothing is sent, ever, and a request that was not recorded fails.
+  /// No requests. Nothing is ever sent, and a request that was not recorded fails.
   case none
-  /// All where there is no file, and none where there is one.
+  /// All requests if the file does not exist, otherwise none.
   case once
-  /// Those that were not recorded, which are added to the file.
+  /// Requests that were not recorded yet. They are added to the file.
   case missing
-  /// All: nothing is played, and the file is replaced.
+  /// All requests. Nothing is replayed, and the file is replaced.
   case all
 }
 
-/// A part in which a request and a recorded one have to agree.
+/// An aspect in which a request has to match a recorded one.
 public enum ReplayAspect: Sendable, Hashable {
   /// The method.
   case method
-  /// The whole URL but for its fragment: origin, path and query.
+  /// The URL without its fragment: the origin, path and query.
   case url
-  /// Scheme, host and port.
+  /// The scheme, host and port.
   case origin
   /// The path.
   case path
-  /// The items of the query, in any order.
+  /// The query items, in any order.
   case query
   /// The values of a header field.
   case header(HTTPHeaderName)
-  /// The body; JSON by its values. A body that can be read only once agrees with none.
+  /// The body. JSON is compared by value. A body that can be read only once never matches.
   case body
 }
 
-/// The order in which recorded responses are played.
+/// The order in which recorded responses are replayed.
 public enum ReplayOrder: Sendable, Hashable {
-  /// Each request gets the first matching response that was not played: the n-th of the same gets the n-th.
+  /// Each request gets the first matching response that was not replayed yet, so the n-th identical request gets the
+  /// n-th response.
   case anyOrder
-  /// Requests have to come as they were recorded. For calls one after the other: those side by side have no order.
+  /// Requests have to arrive in the recorded order. For sequential calls only: concurrent calls have no order.
   case asRecorded
 }
 
-/// The answer to a request whose recorded responses were all played.
+/// The response to a request whose recorded responses have all been replayed.
 public enum ReplayRepetition: Sendable, Hashable {
-  /// The last of them, as often as it is requested.
+  /// The last recorded response, any number of times.
   case last
-  /// None: the request fails, or is recorded where missing ones are.
+  /// No response. The request fails, or is recorded if missing requests are recorded.
   case none
 }

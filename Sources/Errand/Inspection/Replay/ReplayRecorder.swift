@@ -1,29 +1,27 @@
 import Dispatch
 import ErrandFoundation
 
-/// Records what goes to the network, and writes it to a file on a queue of its own.
+/// Records requests that are sent to the network, and writes them to a file on its own queue.
 ///
-/// The entries are in a spool, and the file is made of it when requests stop to come, when a quarter of it is new, and at the end: it is complete at
-/// any time, and writing it takes no more than a few times what it has in all.
+/// Entries go into a spool. The file is written from it when no more requests arrive, when a quarter of it is new, and
+/// at the end. So it is always complete, and no more than a few times its final size is written in total.
 final class ReplayRecorder: Sendable {
   private struct State {
-    /// The number of requests that were sent: their order is that of the recording.
+    /// The number of requests sent so far, which determines their order in the recording.
     var count: Int
-    /// The entries that wait to be put into the spool, and about their bytes.
+    /// The entries that wait to be spooled. `bytes` is their approximate size.
     var entries: [(number: Int, entry: HTTPArchive.Entry)] = []
     var bytes = 0
     var isWriting = false
     var failure: (any Error)?
-    /// The number of responses that are missing, and the reason; thrown once.
+    /// The number of missing responses, and the reason. `finish()` throws it once.
     var lost = 0
     var loss: (any Error)?
     var hasSaidHidden = false
   }
 
-  /// What the writer has.
   private struct Store {
     var spool: ReplaySpool?
-    /// The bytes that are in the file.
     var written: Int64 = 0
     var isWritten = true
   }
@@ -34,7 +32,7 @@ final class ReplayRecorder: Sendable {
   private let log: TextSink
   private let state: Lock<State>
   private let store = Lock(Store())
-  /// The stretches of time in which entries wait to be written.
+  /// Tracks whether entries are waiting to be written.
   private let rounds = Completion()
   private let writer = DispatchQueue(label: "errand.replay", qos: .utility)
 
@@ -54,19 +52,14 @@ final class ReplayRecorder: Sendable {
     }
   }
 
-  /// The files that are recorded into, and by how many.
+  /// The number of recorders per file.
   private static let files = Lock<[String: Int]>([:])
 
-  /// True where a recorder of this process may not have written a file yet.
+  /// Whether a recorder of this process may still have to write the file.
   static func isRecording(into file: URL) -> Bool { files.withLock { $0[file.path] != nil } }
 
-  /// Sends a request, and records it once the body of its response was read to its end.
-  /// - Parameters:
-  ///   - request: The request.
-  ///   - body: Its body, for the recording.
-  ///   - transport: Sends it.
-  ///   - place: The index of the entry whose place it takes; nil where it is a new one.
-  /// - Returns: The response.
+  /// Sends a request and records it once its response body was read to the end. The new entry replaces the one at index
+  /// `place`, if given.
   func record(
     _ request: HTTPRequest, _ body: ReplayBody, over transport: any Transport, inPlaceOf place: Int? = nil
   ) async throws -> HTTPResponse {
@@ -92,7 +85,7 @@ final class ReplayRecorder: Sendable {
       (exchange.answered, exchange.ended) = (answered, ContinuousClock.now - start.instant)
       exchange.timings = live.timings?.withoutAddress
       exchange.response = received(head, data, size, trailers, for: request, style)
-      if !isWhole, size > 0 { exchange.response?.body?.size = nil }  // of a part
+      if !isWhole, size > 0 { exchange.response?.body?.size = nil }  // unknown for a partial body
       add(HTTPArchive.Entry(recorded: exchange, at: start.date), number)
     }
     if live.isInMemory {
@@ -105,7 +98,7 @@ final class ReplayRecorder: Sendable {
     return response
   }
 
-  /// Says once that something is left out because its task hides it.
+  /// Logs once that requests of tasks that hide their URL are not recorded.
   private func sayHidden() {
     let isFirst = state.withLock { state in
       defer { state.hasSaidHidden = true }
@@ -187,7 +180,7 @@ final class ReplayRecorder: Sendable {
     }
   }
 
-  /// The milliseconds after which the file is written, where nothing came meanwhile.
+  /// The pause in milliseconds, without new entries, after which the file is written.
   private static let pause = 100
 
   private func writeLater() {
@@ -199,7 +192,7 @@ final class ReplayRecorder: Sendable {
     }
   }
 
-  /// Puts what waits into the spool; false where nothing did.
+  /// Moves waiting entries to the spool. Returns `false` if nothing is waiting.
   @discardableResult
   private func spool() -> Bool {
     let entries = state.withLock { state in
@@ -212,7 +205,7 @@ final class ReplayRecorder: Sendable {
       try store.withLock { store in
         store.isWritten = false
         var spool = try store.spool ?? ReplaySpool(base.entries, in: file.deletingLastPathComponent())
-        defer { store.spool = spool }  // with what came before an entry that cannot be put into it
+        defer { store.spool = spool }  // keep the entries before the one that failed
         for (number, entry) in entries {
           try spool.put(entry, number)
           spooled += 1
@@ -225,7 +218,6 @@ final class ReplayRecorder: Sendable {
     return true
   }
 
-  /// Writes the file, where something is new.
   private func write() {
     do {
       try store.withLock { store in
@@ -236,7 +228,7 @@ final class ReplayRecorder: Sendable {
       state.withLock { $0.failure = nil }
     } catch {
       fail(error)
-      store.withLock { $0.isWritten = true }  // until there is something new to try it with
+      store.withLock { $0.isWritten = true }  // try again only with new entries
     }
   }
 
@@ -257,7 +249,7 @@ final class ReplayRecorder: Sendable {
     log.write("recording to \(file.path) fails: \(error)")
   }
 
-  /// Whether all is written. The waits for that end then.
+  /// Whether everything is written. Completes pending waits if so.
   private func ends() -> Bool {
     let isWritten = store.withLock { $0.isWritten }
     let hasEnded = state.withLock { state -> Bool in
@@ -272,9 +264,9 @@ final class ReplayRecorder: Sendable {
     return isWritten && state.withLock { !$0.isWriting }
   }
 
-  /// Returns when all is written; throws what kept the last of it from that, or `CancellationError`.
+  /// Waits until everything is written. Throws the reason if that failed, or `CancellationError`.
   func finish() async throws {
-    writer.async {  // without waiting for more
+    writer.async {  // skip the delay
       self.spool()
       self.write()
       _ = self.ends()
@@ -295,7 +287,6 @@ final class ReplayRecorder: Sendable {
 }
 
 extension HTTPArchive.Entry {
-  /// An entry of a request that belongs to no call.
   fileprivate init(recorded exchange: RecordedCall.Exchange, at start: Date) {
     let timings = HTTPArchive.Timings(exchange)
     self.init(
@@ -303,7 +294,6 @@ extension HTTPArchive.Entry {
       request: HTTPArchive.Request(exchange), response: HTTPArchive.Response(exchange), timings: timings)
   }
 
-  /// About the bytes that it takes in memory.
   fileprivate var size: Int {
     let fields = (request.headers + response.headers).reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 48 }
     return 1500 + fields + (request.postData?.text.utf8.count ?? 0) + (response.content.text?.utf8.count ?? 0)

@@ -1,13 +1,13 @@
 import ErrandFoundation
 
-/// A request as it is compared with others, secrets hidden. Pure.
+/// A request for comparison, with its secrets hidden.
 struct ReplayRequest: Sendable {
   enum Body: Sendable, Equatable {
     case bytes(Data)
-    /// One that is no text in which secrets could be hidden.
+    /// Binary data, in which secrets cannot be hidden.
     case raw(Data)
     case json(JSONValue)
-    /// One that cannot be compared, for the reason given.
+    /// A body that cannot be compared. The value says why.
     case unknown(String)
   }
 
@@ -18,7 +18,6 @@ struct ReplayRequest: Sendable {
   var headers: HTTPHeaders
   var body: Body
 
-  /// The method and the URL.
   var description: String { "\(method) \(url)" }
 
   private var url: String { origin + path + (query.isEmpty ? "" : "?" + query.joined(separator: "&")) }
@@ -37,7 +36,7 @@ struct ReplayRequest: Sendable {
     self.body = body
   }
 
-  /// The parts in which this one differs from a recorded one, each in words.
+  /// Descriptions of the aspects in which this request differs from a recorded one.
   func differences(from recorded: ReplayRequest, in aspects: Set<ReplayAspect>) -> [String] {
     var differences: [String] = []
     func compare(_ name: String, _ mine: String, _ other: String) {
@@ -61,14 +60,13 @@ struct ReplayRequest: Sendable {
     aspects.compactMap { if case .header(let name) = $0 { name } else { nil } }.sorted { $0.rawName < $1.rawName }
   }
 
-  /// The number of bytes in which the URL begins like another's: of two that differ in as many parts, the longer one is nearer.
+  /// The length of the common prefix of both URLs. Decides between requests with the same number of differences.
   func likeness(to recorded: ReplayRequest) -> Int {
     zip(url.utf8, recorded.url.utf8).prefix { $0.0 == $0.1 }.count
   }
 }
 
 extension ReplayRequest.Body {
-  /// A body, secrets hidden.
   init(_ data: Data, type: MediaType?, redaction: Redaction) {
     guard let text = redaction.text(of: data, type: type) else {
       self = .raw(data)
@@ -76,7 +74,7 @@ extension ReplayRequest.Body {
     }
     let shown = Data(text.utf8)
     let isObject = text.utf8.first { $0 > 0x20 }.map { "{[".utf8.contains($0) } ?? false
-    let value = isObject ? try? JSONDecoder().decode(JSONValue.self, from: shown) : nil  // what is none is text
+    let value = isObject ? try? JSONDecoder().decode(JSONValue.self, from: shown) : nil  // else plain text
     self = value.map { .json($0) } ?? .bytes(shown)
   }
 

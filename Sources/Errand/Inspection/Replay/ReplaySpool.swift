@@ -1,7 +1,7 @@
 import ErrandFoundation
 
-/// The entries of a recording under way, in a file without a name: what was recorded takes a few bytes of memory an entry, and is gone
-/// with the process.
+/// The entries of a recording in progress, in an unnamed file. An entry takes only a few bytes of memory, and the file
+/// disappears with the process.
 struct ReplaySpool: Sendable {
   private final class Handle: Sendable {
     let descriptor: Int32
@@ -12,7 +12,6 @@ struct ReplaySpool: Sendable {
   }
 
   private struct Place {
-    /// The order among all entries.
     let number: Int
     var offset: Int64
     var count: Int
@@ -21,10 +20,10 @@ struct ReplaySpool: Sendable {
   private let handle: Handle
   private var places: [Place] = []
   private var end: Int64 = 0
-  /// The bytes of all entries that are in use.
+  /// The size of all entries in use, in bytes.
   private(set) var size: Int64 = 0
 
-  /// Makes the file in a folder, closed to other users, with these entries.
+  /// Creates the file in a folder, readable only by this user, with the given entries.
   init(_ entries: [HTTPArchive.Entry], in folder: URL) throws {
     try PrivateFolder.make(folder)
     let path = "\(folder.path)/.errand-\(UUID().uuidString)"
@@ -35,7 +34,7 @@ struct ReplaySpool: Sendable {
     for (number, entry) in entries.enumerated() { try put(entry, number) }
   }
 
-  /// Adds an entry, in the place of the one of its number.
+  /// Adds an entry, or replaces the one with the same number.
   mutating func put(_ entry: HTTPArchive.Entry, _ number: Int) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -46,7 +45,7 @@ struct ReplaySpool: Sendable {
     let place = Place(number: number, offset: end, count: data.count)
     end += Int64(data.count)
     size += Int64(data.count)
-    // Requests end nearly in the order in which they were sent.
+    // Search from the end: requests finish nearly in the order they were sent.
     var index = places.count
     while index > 0, places[index - 1].number > number { index -= 1 }
     if index > 0, places[index - 1].number == number {
@@ -57,7 +56,6 @@ struct ReplaySpool: Sendable {
     }
   }
 
-  /// Writes the archive of all entries, in their order.
   func write(_ archive: HTTPArchive, to file: URL) throws {
     let partial = try PartialFile(for: file, isPrivate: true)
     do {
@@ -92,14 +90,14 @@ struct ReplaySpool: Sendable {
     return data
   }
 
-  /// What stands before the entries of an archive, and behind them.
+  /// The parts of an archive before and after its entries.
   private static func frame(of archive: HTTPArchive) throws -> (Data, Data) {
     var empty = archive
     empty.entries = []
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let frame = try encoder.encode(empty)
-    // No text has these bytes: a quotation mark in it is escaped.
+    // This sequence cannot occur inside a string, because quotation marks in it are escaped.
     guard let place = frame.firstRange(of: Data(#""entries":["#.utf8)) else { throw failure() }
     return (frame[..<place.upperBound], frame[place.upperBound...])
   }

@@ -1,28 +1,26 @@
 import ErrandFoundation
 
-/// The recorded requests in order, and which of them were played. Pure.
+/// The recorded requests, in order, and which of them have been replayed.
 struct ReplayTape: Sendable {
-  /// The answer to a request.
   enum Answer: Sendable {
-    /// This entry, of the number given, counted from 1, and at this index of the archive.
+    /// The entry, its number (starting at 1), and its index in the archive.
     case entry(HTTPArchive.Entry, Int, place: Int)
-    /// None, for the reason given.
+    /// No response. The value says why.
     case none(String)
   }
 
   private struct Track: Sendable {
     var request: ReplayRequest
     let entry: HTTPArchive.Entry
-    /// Its index in the archive.
     let place: Int
     var wasPlayed = false
   }
 
   private var tracks: [Track]
   private let options: ReplayOptions
-  /// The secrets that are hidden in the requests of the tracks.
+  /// The redaction of the requests in `tracks`.
   private var redaction: Redaction
-  /// The number of names that were learned by then.
+  /// The number of learned names at that time.
   private var learned = LearnedSecrets.count
 
   init(_ archive: HTTPArchive, _ options: ReplayOptions) {
@@ -34,20 +32,13 @@ struct ReplayTape: Sendable {
     self.redaction = redaction
   }
 
-  /// The entries that were not played yet, in order.
   var unplayed: [HTTPArchive.Entry] { tracks.filter { !$0.wasPlayed }.map(\.entry) }
 
-  /// Begins anew.
   mutating func rewind() {
     for index in tracks.indices { tracks[index].wasPlayed = false }
   }
 
-  /// The answer to a request, which is played by this.
-  ///
-  /// - Parameters:
-  ///   - request: The request, secrets hidden.
-  ///   - redaction: The secrets that are hidden in it, and with it in the recorded ones.
-  /// - Returns: The answer.
+  /// Finds the response to a redacted request and marks it as replayed. Applies `redaction` to the recorded requests.
   mutating func answer(to request: ReplayRequest, hiding redaction: Redaction) -> Answer {
     let learned = LearnedSecrets.count
     if learned != self.learned || !redaction.hidesSame(as: self.redaction) {
@@ -69,7 +60,6 @@ struct ReplayTape: Sendable {
     let reason: String
   }
 
-  /// The next one, where it matches.
   private func next(_ request: ReplayRequest) -> Result<Int, Refusal> {
     guard let index = tracks.firstIndex(where: { !$0.wasPlayed }) else {
       return .failure(Refusal(reason: "all \(tracks.count) recorded requests were played"))
@@ -80,7 +70,7 @@ struct ReplayTape: Sendable {
       Refusal(reason: "the next recorded request is \(named(index)), which differs in \(Self.list(differences))"))
   }
 
-  /// The first that matches and was not played, or the last that matches.
+  /// The first matching track that was not replayed, or else the last matching track.
   private func first(_ request: ReplayRequest) -> Result<Int, Refusal> {
     let matching = tracks.indices.filter {
       request.differences(from: tracks[$0].request, in: options.matching).isEmpty
@@ -100,7 +90,7 @@ struct ReplayTape: Sendable {
       let recorded = tracks[index].request
       return (index, request.differences(from: recorded, in: options.matching), request.likeness(to: recorded))
     }
-    // The fewest differences, then the URL that is most alike; the first of equals.
+    // Prefer the fewest differences, then the longest common URL prefix, then the first.
     let best = candidates.min { ($0.1.count, -$0.2) < ($1.1.count, -$1.2) }
     guard let (index, differences, _) = best else {
       return "no response was recorded: the recording has no requests"
@@ -117,7 +107,6 @@ struct ReplayTape: Sendable {
 }
 
 extension ReplayRequest {
-  /// A recorded request.
   fileprivate init(_ entry: HTTPArchive.Entry, redaction: Redaction) {
     let request = entry.request
     let headers = HTTPHeaders(request.headers.map { .init(HTTPHeaderName($0.name), $0.value) })
@@ -128,7 +117,7 @@ extension ReplayRequest {
 }
 
 extension HTTPArchive.Entry {
-  /// False for a call that a cache answered, and for a request that was cancelled: neither tells what a server would say.
+  /// Whether the entry shows how a server responds. Not the case for a cache hit or a cancelled request.
   fileprivate var wasSent: Bool { attempt != 0 && !(response.status == 0 && failure == "cancelled") }
 
   fileprivate func comparedBody(_ redaction: Redaction) -> ReplayRequest.Body {

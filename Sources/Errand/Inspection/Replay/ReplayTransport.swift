@@ -1,44 +1,47 @@
 public import ErrandFoundation
 
-/// A transport that answers from a recording, and perhaps records what is missing there.
+/// A transport that replays recorded responses, and optionally records missing ones.
 ///
 ///     let shop = Server(remote: "https://shop.example", transport: try .replay(from: file))  // never sends anything
 ///     let shop = Server(remote: "https://shop.example", transport: try .replay(from: file, recording: .once))
 ///
-/// A recording is an HTTP Archive (HAR 1.2): a file of this transport, of ``RecordedCalls`` or of a browser. It is in the place of the network
-/// and of nothing else, so that retries, redirects, cookies, tokens and the cache are as they were. Requests are compared with
-/// their secrets hidden, as recordings have them; the n-th of the same gets the n-th response. One that was not recorded fails with a
-/// ``TaskError`` of code `.notRecorded`, which names the nearest recorded one and what differs.
+/// A recording is an HTTP Archive (HAR 1.2), written by this transport, by ``RecordedCalls`` or by a browser. It
+/// replaces only the network, so retries, redirects, cookies, tokens and the cache work as usual. Requests are compared
+/// with their secrets hidden, as in the recording. The n-th identical request gets the n-th response. A request that
+/// was not recorded fails with a ``TaskError`` with code `.notRecorded`, which names the closest match and how it
+/// differs.
 ///
-/// What goes to the network is recorded once the body of its response was read to its end, and written beside the file, which it replaces when it is
-/// complete, 0600. One that fails, or is cancelled, is not recorded. A file is for one transport at a time.
+/// A request that is sent to the network is recorded once its response body was read to the end. Requests that fail or
+/// are cancelled are not recorded. The new recording is written to a temporary file, which replaces the old one when it
+/// is complete, with mode 0600. Use a file with only one transport at a time.
 public final class ReplayTransport: Transport {
   private let tape: Lock<ReplayTape>
   private let options: ReplayOptions
-  /// The recorder, and the transport of what it records; nil where nothing is sent.
+  /// The recorder and the transport for the requests that it records. `nil` if nothing is sent.
   private let recorder: ReplayRecorder?
   private let live: (any Transport)?
 
-  /// Plays an archive; nothing is sent, and nothing recorded, whatever the options say.
+  /// Replays an archive. Nothing is sent or recorded, whatever the options say.
   public init(_ archive: HTTPArchive, options: ReplayOptions = ReplayOptions()) {
     tape = Lock(ReplayTape(archive, options))
     self.options = options
     (recorder, live) = (nil, nil)
   }
 
-  /// Plays recorded calls; nothing is sent, and nothing recorded, whatever the options say.
+  /// Replays recorded calls. Nothing is sent or recorded, whatever the options say.
   public convenience init(_ calls: [RecordedCall], options: ReplayOptions = ReplayOptions()) {
     self.init(HTTPArchive(calls), options: options)
   }
 
-  /// Plays a file, and records into it what the options say.
+  /// Replays a file, and records into it according to the options.
   ///
   /// - Parameters:
   ///   - file: An HTTP Archive.
-  ///   - options: The use of it.
-  ///   - transport: The carrier of what is recorded; made only where something is.
-  ///   - log: Gets a line where a body cannot be recorded, or the file cannot be written.
-  /// - Throws: ``TaskError`` with code `.notRecorded` for a file that is no archive, or that is not there and is not to be recorded.
+  ///   - options: The options for recording and replay.
+  ///   - transport: The transport for recorded requests. Created only if requests are recorded.
+  ///   - log: Receives a line if a body cannot be recorded or the file cannot be written.
+  /// - Throws: ``TaskError`` with code `.notRecorded` if the file is not an archive, or if it does not exist and the
+  ///   options do not create it.
   public init(
     from file: URL, options: ReplayOptions = ReplayOptions(),
     over transport: @autoclosure () -> any Transport = .platform, log: TextSink = .standardError
@@ -62,7 +65,6 @@ public final class ReplayTransport: Transport {
     live = transport()
   }
 
-  /// The archive in a file; nil where there is no file.
   private static func archive(in file: URL) throws -> HTTPArchive? {
     do {
       guard access(file.path, F_OK) == 0 || errno != ENOENT else { return nil }
@@ -75,25 +77,27 @@ public final class ReplayTransport: Transport {
     }
   }
 
-  /// True where nothing is sent, and where the transport of what is recorded checks them.
+  /// Whether address policies are enforced: `true` if nothing is sent, otherwise as in the recording transport.
   public var checksAddresses: Bool { live?.checksAddresses ?? true }
 
-  /// Those of the transport of what is recorded.
+  /// The connections of the transport that sends the recorded requests.
   public func connections() async -> [String: ConnectionCounts] { await live?.connections() ?? [:] }
 
-  /// The recorded requests that were not played yet; empty at the end of a test that sends all of them.
+  /// The recorded requests that have not been replayed yet. Empty after a test that sends every request.
   public var unplayed: [HTTPArchive.Entry] { tape.withLock { $0.unplayed } }
 
-  /// Plays the recording from its beginning.
+  /// Replays the recording from its beginning.
   public func rewind() { tape.withLock { $0.rewind() } }
 
-  /// Returns when all that was recorded is written.
-  /// Throws ``TaskError`` with code `.fileNotWritable` if that failed, and `CancellationError` when the surrounding task is cancelled.
+  /// Waits until everything that was recorded is written. Throws ``TaskError`` with code `.fileNotWritable` if that
+  /// failed, and `CancellationError` if the surrounding task is cancelled.
   public func finish() async throws { try await recorder?.finish() }
 
-  /// The recorded response, or the one of the network, which is recorded.
-  /// Throws ``TaskError`` with code `.notRecorded`, or `.connectionLost` where that is what was recorded; what the transport of recordings
-  /// throws; and `CancellationError` when the surrounding task is cancelled.
+  /// Returns the recorded response, or sends the request and records its response.
+  ///
+  /// Throws ``TaskError`` with code `.notRecorded` without a recorded response, or `.connectionLost` if a failure was
+  /// recorded. Also throws the errors of the transport that sends recorded requests, and `CancellationError` if the
+  /// surrounding task is cancelled.
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
     try Task.checkCancellation()
     let body = try await ReplayBody(
@@ -118,7 +122,6 @@ public final class ReplayTransport: Transport {
 }
 
 extension HTTPArchive.Entry {
-  /// The response as it was recorded.
   fileprivate func played(_ number: Int, for request: HTTPRequest) throws -> HTTPResponse {
     guard var response = recordedResponse else {
       throw TaskError(
@@ -136,7 +139,7 @@ extension HTTPArchive.Entry {
   }
 }
 
-/// A body that breaks off, as it did when it was recorded.
+/// A body that fails, as it did when it was recorded.
 private final class BrokenBody: HTTPBodySource {
   private let reason: String
 

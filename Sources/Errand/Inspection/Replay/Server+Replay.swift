@@ -1,31 +1,33 @@
 public import ErrandFoundation
 
 extension Transport where Self == ReplayTransport {
-  /// Answers from a file, and records into it what is stated; nothing unless it is.
+  /// Replays a file, and optionally records into it. Records nothing by default.
   ///
   ///     let shop = Server(remote: "https://shop.example", transport: try .replay(from: file, recording: .missing))
   ///
   /// - Parameters:
   ///   - file: An HTTP Archive.
-  ///   - recording: The requests that go to the network, over ``Transport/platform``.
-  /// - Returns: The transport; for more options make a ``ReplayTransport``.
-  /// - Throws: ``TaskError`` with code `.notRecorded` for a file that is no archive, or that is not there and is not to be recorded.
+  ///   - recording: The requests that are sent over ``Transport/platform`` and recorded.
+  /// - Returns: The transport. For more options, create a ``ReplayTransport``.
+  /// - Throws: ``TaskError`` with code `.notRecorded` if the file is not an archive, or if it is missing and not
+  ///   recorded.
   public static func replay(from file: URL, recording: ReplayRecording = .none) throws -> ReplayTransport {
     try ReplayTransport(from: file, options: ReplayOptions(recording: recording))
   }
 
-  /// Answers from an archive; nothing is sent.
+  /// Replays an archive. Nothing is sent.
   public static func replay(from archive: HTTPArchive) -> ReplayTransport { ReplayTransport(archive) }
 
-  /// Answers from recorded calls; nothing is sent.
+  /// Replays recorded calls. Nothing is sent.
   public static func replay(from calls: RecordedCalls) -> ReplayTransport { ReplayTransport(calls.calls) }
 }
 
 extension Server {
-  /// A server like this one as it is now, with the same manager, whose requests that transport answers.
+  /// A copy of this server in its current state, with the same manager, whose requests are answered by `transport`.
   ///
-  /// Its cookies and its cache are its own, it signs in with nothing, and its failures open no circuit: what was recorded takes the place
-  /// of nothing that is kept for the network. Retries spend the manager's budget. To play a sign-in, give a server of its own credentials and this transport.
+  /// The copy has its own cookies and cache, no authentication and no circuit breaker, so that recorded responses do
+  /// not affect the state kept for the network. Retries use the manager's budget. To replay a sign-in, create a server
+  /// with credentials and this transport.
   ///
   ///     let recorded = shop.replaying(try .replay(from: file))
   ///     try await Server.withDefault(recorded) { … }
@@ -43,11 +45,14 @@ extension Server {
 }
 
 extension ServerTask {
-  /// The task answered from a recording, with all else as it is, whatever server it runs on: nothing is sent, also where that has another origin, of which nothing is recorded. Runs of the same modified task play it one after the other.
+  /// A copy of the task whose requests are answered from a recording. Everything else stays the same.
+  ///
+  /// Nothing is sent, whatever server the task runs on, even one with another origin, for which nothing is recorded.
+  /// Repeated runs of the same modified task continue the recording.
   ///
   ///     let widget = try await GetWidget(id: 7).replay(from: file).download()  // sends nothing
   ///
-  /// A file that cannot be read fails the call, with code `.notRecorded`.
+  /// If the file cannot be read, the call fails with code `.notRecorded`.
   public func replay(from file: URL) -> Modified<Unmodified> {
     do {
       return replay(from: try ReplayTransport(from: file))
@@ -56,7 +61,7 @@ extension ServerTask {
     }
   }
 
-  /// The task answered by this transport, from its recording or the network. Share the transport among tasks that play one recording.
+  /// A copy of the task whose requests are answered by this transport. Share it between tasks to replay one recording.
   public func replay(from transport: ReplayTransport) -> Modified<Unmodified> {
     modified { $0.replaceServers { $0.replaying(transport) } }
   }

@@ -1,24 +1,24 @@
-/// A span of a trace that has ended: what a ``SpanRecorder`` hands over.
+/// A finished span of a trace, as exported by a ``SpanRecorder``.
 ///
-/// Names are those of OpenTelemetry's semantic conventions for HTTP clients.
+/// Names follow OpenTelemetry's semantic conventions for HTTP clients.
 public struct RecordedSpan: Sendable, Hashable {
-  /// What a span stands for; the numbers are those of OTLP.
+  /// The kind of a span. The raw values are those of OTLP.
   public enum Kind: Int, Sendable, Hashable {
-    /// A call.
+    /// A span for a call.
     case `internal` = 1
-    /// An attempt.
+    /// A span for an attempt.
     case client = 3
   }
 
   /// The value of an attribute.
   public enum Value: Sendable, Hashable {
-    /// A text.
+    /// A string.
     case text(String)
-    /// A number.
+    /// An integer.
     case number(Int)
   }
 
-  /// A name and its value.
+  /// An attribute of a span.
   public struct Attribute: Sendable, Hashable {
     /// The name.
     public let name: String
@@ -28,39 +28,39 @@ public struct RecordedSpan: Sendable, Hashable {
     init(_ name: String, _ value: Value) { (self.name, self.value) = (name, value) }
   }
 
-  /// Something that happened meanwhile.
+  /// An event during a span.
   public struct Event: Sendable, Hashable {
-    /// Its name: that of a ``CallMoment``.
+    /// The name, which is that of a ``CallMoment``.
     public let name: String
-    /// When it was.
+    /// The time of the event, in nanoseconds since 1970.
     public let time: UInt64
-    /// The same in words.
+    /// A description of the event.
     public let text: String
   }
 
-  /// The trace.
+  /// The ID of the trace.
   public let traceID: TraceID
-  /// The span.
+  /// The ID of the span.
   public let spanID: SpanID
-  /// The span around it; nil where the trace begins with it.
+  /// The ID of the parent span. `nil` if this span is the root of the trace.
   public let parent: SpanID?
-  /// What the tracing systems before have noted.
+  /// The `tracestate` from upstream tracing systems.
   public let state: TraceState
-  /// The method for an attempt, the name of the task's type, or that it was given, for a call.
+  /// The method for an attempt. For a call, the name of the task's type or its custom name.
   public let name: String
-  /// What it stands for.
+  /// The kind of the span.
   public let kind: Kind
-  /// Its beginning, in nanoseconds since 1970.
+  /// The start time, in nanoseconds since 1970.
   public let start: UInt64
-  /// Its end.
+  /// The end time, in nanoseconds since 1970.
   public let end: UInt64
   /// The attributes, in order.
   public let attributes: [Attribute]
-  /// What happened meanwhile, in order.
+  /// The events, in order.
   public let events: [Event]
-  /// The failure in words, secrets hidden; nil where there was none.
+  /// A description of the failure, with secrets hidden. `nil` if the call or attempt succeeded.
   public let failure: String?
 
-  /// The value of an attribute; nil where there is none.
+  /// The value of an attribute, or `nil`.
   public subscript(attribute: String) -> Value? { attributes.first { $0.name == attribute }?.value }
 }

@@ -1,7 +1,6 @@
 import ErrandFoundation
 
-/// The spans of one call that has ended, told to a ``SpanWriter``: its attempts, in the order in which they ended, and the
-/// call. Pure, but for the time of day.
+/// Writes the spans of a finished call to a ``SpanWriter``: its attempts in the order they ended, then the call.
 struct SpanAssembly {
   private let call: CallSpan
   private let task: String
@@ -13,7 +12,7 @@ struct SpanAssembly {
   /// The start of the call, in nanoseconds since 1970.
   private let epoch: UInt64
 
-  /// Nil for an event that ends no call, and for a call that is not recorded.
+  /// Creates the assembly. `nil` if the event does not end a call or the call is not sampled.
   init?(_ event: TaskEvent) {
     guard case .callEnded(let outcome) = event.moment, let call = event.span, call.context.isSampled,
       let record = event.record
@@ -53,10 +52,10 @@ struct SpanAssembly {
     writer.end(failure: failure)
   }
 
-  /// Tells what came of an attempt; returns its failure in words.
+  /// Writes the result of an attempt and returns the description of its failure.
   private func tell(_ record: AttemptRecord, _ writer: inout some SpanWriter & ~Copyable) -> String? {
     if let status = record.status { writer.attribute("http.response.status_code", status.code) }
-    // What was sent after the first, for whatever reason.
+    // Counts every attempt after the first, whatever the reason.
     if record.number > 1 { writer.attribute("http.request.resend_count", record.number - 1) }
     if let version = record.version { writer.attribute("network.protocol.version", version.number) }
     if let parts = record.timings?.parts, !parts.remoteAddress.isEmpty {
@@ -68,7 +67,7 @@ struct SpanAssembly {
     return record.failure ?? refused?.description
   }
 
-  /// What happened meanwhile, in order: new connections, and redirects, which of attempts beside one another are told of the last.
+  /// Span events in order: connections and redirects. With concurrent attempts, redirects belong to the latest one.
   private func moments(of number: Int, from start: Int, to end: Int) -> [FlightRecord.Entry] {
     var moments = notes.connections.filter { $0.attempt == number }
       .map { FlightRecord.Entry(time: $0.time, moment: $0.moment) }
@@ -81,7 +80,7 @@ struct SpanAssembly {
     return moments
   }
 
-  /// The last of those under way.
+  /// The latest attempt in progress.
   private func newestAttempt(before index: Int) -> Int? {
     var numbers: Set<Int> = []
     for entry in entries[..<index] {
@@ -128,7 +127,7 @@ struct SpanAssembly {
   }
 }
 
-/// A request in the conventions' words.
+/// A request in terms of the OpenTelemetry conventions.
 private struct Line {
   let method: String
   let isKnown: Bool
@@ -151,7 +150,7 @@ private struct Line {
     writer.attribute("http.request.method", isKnown ? method : "_OTHER")
     if !isKnown { writer.attribute("http.request.method_original", method) }
     if let origin {
-      // An address of version 6 stands in brackets in URLs alone.
+      // An IPv6 address has brackets only in URLs.
       let isAddress = origin.host.first == "["
       writer.attribute("server.address", isAddress ? String(origin.host.dropFirst().dropLast()) : origin.host)
       writer.attribute("server.port", origin.port)
@@ -161,12 +160,11 @@ private struct Line {
 }
 
 extension CallMoment {
-  /// True for the start of that attempt.
   fileprivate func starts(_ attempt: Int) -> Bool {
     if case .attemptStarted(attempt) = self { true } else { false }
   }
 
-  /// True for what the span of a call has as an event.
+  /// Whether the moment is an event of the call's span.
   fileprivate var isOfCall: Bool {
     switch self {
     case .queued, .leftQueue, .delayStarted, .retryRefused, .hedgeSent, .joined, .refreshStarted, .refreshEnded,
@@ -178,6 +176,5 @@ extension CallMoment {
 }
 
 extension HTTPVersion {
-  /// The number alone.
   fileprivate var number: String { String(rawValue.dropFirst(5)) }
 }

@@ -1,23 +1,20 @@
-/// Spans on their way to an exporter, in the form that it takes. What makes them is released as soon as a call ends.
+/// Spans on their way to an exporter, in its format. The source data is released as soon as a call ends.
 struct SpanBatch: Sendable {
-  /// The forms in which exporters take spans.
   enum Form: Sendable {
-    /// As values.
     case values
-    /// As a request of OTLP/JSON.
+    /// An OTLP/JSON request.
     case request
-    /// The same, as a line of a file.
+    /// An OTLP/JSON request on one line of a file.
     case line
   }
 
   private(set) var count = 0
   private(set) var spans: [RecordedSpan] = []
-  /// The text of the batch.
   private(set) var bytes: [UInt8] = []
 
   private static let version: StaticString = "1"
 
-  /// Adds some of the spans of a call; the first of a batch opens it.
+  /// Adds some of the spans of a call. The first spans of a batch open it.
   mutating func add(_ part: Range<Int>, of call: CallSpans, resource: [(name: String, value: String)]) {
     switch call {
     case .values(let more): spans += more[part]
@@ -28,7 +25,6 @@ struct SpanBatch: Sendable {
     count += part.count
   }
 
-  /// Makes it ready to be handed over.
   mutating func close(_ form: Form) {
     switch form {
     case .values: break
@@ -37,7 +33,6 @@ struct SpanBatch: Sendable {
     }
   }
 
-  /// Begins anew in the same memory.
   mutating func removeAll() {
     count = 0
     spans.removeAll()
@@ -45,7 +40,6 @@ struct SpanBatch: Sendable {
   }
 }
 
-/// The spans of one call.
 enum CallSpans {
   case values([RecordedSpan])
   case text(TraceText.Spans)

@@ -1,13 +1,12 @@
 public import ErrandFoundation
 
-/// Takes the spans of a ``SpanRecorder``.
+/// Exports the spans of a ``SpanRecorder``.
 public struct SpanExporter: Sendable {
-  /// The form in which it takes spans.
   let form: SpanBatch.Form
-  /// Hands over a batch; returns how many of it were refused.
+  /// Exports a batch and returns the number of rejected spans.
   let export: @Sendable (_ batch: SpanBatch) async throws -> Int
 
-  /// Hands each batch to `take`; what it throws loses the batch.
+  /// Passes each batch to `take`. If `take` throws, the batch is lost.
   public static func spans(_ take: @escaping @Sendable ([RecordedSpan]) async throws -> Void) -> SpanExporter {
     SpanExporter(form: .values) { batch in
       try await take(batch.spans)
@@ -15,8 +14,8 @@ public struct SpanExporter: Sendable {
     }
   }
 
-  /// Adds a line of OTLP/JSON for each batch to a file, which is made, 0600, where it is not there. A folder that is missing is made,
-  /// 0700; a link, or a file of another user, is refused.
+  /// Appends each batch to a file as a line of OTLP/JSON. The file is created with mode 0600 and missing folders with
+  /// mode 0700. Symbolic links and files of other users are refused.
   public static func file(_ file: URL) -> SpanExporter {
     SpanExporter(form: .line) { batch in
       try SpanFile(file).append(batch.bytes)
@@ -24,17 +23,18 @@ public struct SpanExporter: Sendable {
     }
   }
 
-  /// Posts each batch as OTLP/JSON to `v1/traces` below the address of a collector.
+  /// Posts each batch as OTLP/JSON to `v1/traces` below the collector's address.
   ///
-  /// Batches are sent by a server without observers, so that exporting makes no spans. One that is answered with 429, 502, 503 or 504, or
-  /// not at all, is sent again, up to five times in all, after `Retry-After` where the collector asks for that. Plain http is for
-  /// loopback addresses, unless it is allowed.
+  /// Batches are sent by a server without observers, so exporting creates no spans. If the collector responds with 429,
+  /// 502, 503 or 504, or not at all, the batch is retried, up to five attempts in total, after the `Retry-After` delay
+  /// if the collector sends one. By default, plain http is allowed only for loopback addresses.
   ///
   /// - Parameters:
-  ///   - remote: The address, as `https://collector.example:4318`.
-  ///   - headers: Sent with every batch, as a key.
-  ///   - allowsPlainHTTP: Whether spans may go over plain http to another machine.
-  ///   - manager: By whose clock it waits; one of its own unless given, whose calls ``NetworkActivity/all`` does not count.
+  ///   - remote: The address of the collector, such as `https://collector.example:4318`.
+  ///   - headers: The header fields to send with every batch, such as an API key.
+  ///   - allowsPlainHTTP: Whether spans can be sent over plain http to another machine.
+  ///   - manager: The manager that sends the batches, and whose clock is used. Defaults to a new manager, whose calls
+  ///     are not counted by ``NetworkActivity/all``.
   /// - Returns: The exporter.
   public static func collector(
     _ remote: Remote, headers: HTTPHeaders = [:], allowsPlainHTTP: Bool = false,
@@ -65,14 +65,13 @@ public struct SpanExporter: Sendable {
     }
   }
 
-  /// The maximum number of bytes that are read of a collector's answer.
+  /// The maximum size of a collector's response, in bytes.
   private static let largestAnswer = 64 << 10
 
-  /// The manager of exports, which do not count as network activity.
   static func manager() -> TaskManager { TaskManager(uncounted: ThrottleLimits(), .unlimited, .continuous, .system) }
 }
 
-/// A batch on its way to a collector. A span that comes twice is one: its identifier says so.
+/// Sends a batch to a collector. Safe to repeat, because span IDs identify duplicates.
 private struct ExportTask: ServerPOSTTask, UnrecordedTask {
   let server: Server
   let body: Data
@@ -84,7 +83,7 @@ private struct ExportTask: ServerPOSTTask, UnrecordedTask {
   func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { .bytes(body, type: .json) }
 }
 
-/// A collector's answer, which may say that it has refused some spans.
+/// A collector's response, which can report rejected spans.
 private struct ExportAnswer: Decodable {
   struct PartialSuccess: Decodable {
     let rejectedSpans: JSONValue?
@@ -92,21 +91,20 @@ private struct ExportAnswer: Decodable {
 
   let partialSuccess: PartialSuccess?
 
-  /// The number of the spans that were refused; 0 where the answer does not say.
+  /// The number of rejected spans. 0 if the response does not report any.
   static func rejected(_ answer: Data) -> Int {
-    // What cannot be read says nothing.
+    // Ignore a response that cannot be decoded.
     guard let count = try? JSONDecoder().decode(ExportAnswer.self, from: answer).partialSuccess?.rejectedSpans else {
       return 0
     }
     return switch count {
-    case .string(let text): Int(text) ?? 0  // numbers of 64 bits are texts
+    case .string(let text): Int(text) ?? 0  // OTLP/JSON encodes 64-bit integers as strings
     case .integer(let number): Int(number)
     default: 0
     }
   }
 }
 
-/// A file of spans.
 private struct SpanFile {
   let file: URL
 
@@ -134,7 +132,7 @@ private struct SpanFile {
     let count = bytes.withUnsafeBytes { Descriptor.count(putting: $0, into: descriptor) }
     guard count == bytes.count else {
       let (number, end) = (errno, lseek(descriptor, 0, SEEK_CUR))
-      // All lines or none, unless another process has written behind them.
+      // Undo a partial write, unless another process has appended to the file.
       if fstat(descriptor, &status) == 0, status.st_size == end { ftruncate(descriptor, end - off_t(count)) }
       throw failure(number)
     }

@@ -1,19 +1,18 @@
-/// The spans that wait to be exported, and the Swift task that exports them while there are any.
+/// The spans waiting to be exported, and the task that exports them.
 final class SpanQueue: Sendable {
   private struct State {
-    /// Those that are full, and the one that fills.
+    /// The full batches, and the batch that is being filled.
     var full: [SpanBatch] = []
     var open = SpanBatch()
-    /// The memory of one that was handed over.
+    /// An exported batch whose memory is reused.
     var spare: SpanBatch?
-    /// The number of spans in them.
     var waiting = 0
     var dropped = 0
-    /// The number of spans that are not to wait for others.
+    /// The number of spans that must not wait for more.
     var hurried = 0
-    /// Exports until there is nothing left; nil while there is nothing.
+    /// Exports until the queue is empty. `nil` while it is empty.
     var work: Task<Void, Never>?
-    /// Its wait for more spans.
+    /// The wait of `work` for more spans.
     var nap: Task<Void, Never>?
     var hasFailed = false
   }
@@ -24,7 +23,7 @@ final class SpanQueue: Sendable {
   private let clock: CallClock
   private let log: TextSink
   private let state = Lock(State())
-  /// Counts spans: added ones as begun, exported and lost ones as ended.
+  /// Counts added spans as begun, and exported or lost spans as ended.
   private let exports = Completion()
 
   init(
@@ -47,7 +46,7 @@ final class SpanQueue: Sendable {
       let taken = min(spans.count, max(0, limits.waiting - state.waiting))
       put(spans, taken, into: &state)
       state.dropped += spans.count - taken
-      // Detached: what surrounds the call, its trace first of all, is none of the exporter's.
+      // Detached, so that the exporter does not inherit the call's context, such as its trace.
       if state.work == nil { state.work = Task.detached(priority: .utility) { await self.work() } }
       return state.waiting >= limits.batch ? state.nap.take() : nil
     }
@@ -68,7 +67,6 @@ final class SpanQueue: Sendable {
     exports.begin(taken)
   }
 
-  /// Has what waits exported at once.
   func hurry() {
     let nap = state.withLock { state in
       state.hurried = exports.begun
@@ -77,7 +75,7 @@ final class SpanQueue: Sendable {
     nap?.cancel()
   }
 
-  /// Exports the spans that wait now. Returns when that is done, or when the surrounding task is cancelled.
+  /// Exports the waiting spans. Returns when that is done, or when the surrounding task is cancelled.
   func flush() async {
     hurry()
     await exports.wait()
@@ -97,7 +95,7 @@ final class SpanQueue: Sendable {
     let nap = state.withLock { state -> Task<Void, Never>? in
       guard exports.ended >= state.hurried, state.waiting < limits.batch else { return nil }
       let nap = Task.detached { [clock, limits] in
-        do { try await clock.sleep(for: limits.delay) } catch { return }  // there are enough
+        do { try await clock.sleep(for: limits.delay) } catch { return }  // cancelled because there are enough spans
       }
       state.nap = nap
       return nap
@@ -119,7 +117,7 @@ final class SpanQueue: Sendable {
     }
   }
 
-  /// True where nothing is left; the next span begins the work anew.
+  /// Whether the queue is empty. If so, the next span starts a new task.
   private func isDone() -> Bool {
     state.withLock { state in
       guard state.waiting == 0 else { return false }
@@ -134,7 +132,7 @@ final class SpanQueue: Sendable {
     do {
       let rejected = try await exporter.export(batch)
       state.withLock { state in
-        state.dropped += min(max(0, rejected), count)  // a collector may say anything
+        state.dropped += min(max(0, rejected), count)  // the collector's number is not trusted
         state.hasFailed = false
       }
     } catch {
@@ -149,7 +147,7 @@ final class SpanQueue: Sendable {
     let empty = batch
     batch = SpanBatch()
     state.withLock { state in
-      state.spare = state.waiting > 0 ? empty : nil  // what is idle keeps no memory
+      state.spare = state.waiting > 0 ? empty : nil  // an idle queue keeps no memory
     }
     exports.end(count)
   }

@@ -1,32 +1,31 @@
 public import ErrandFoundation
 
-/// Makes spans of calls, with the names of OpenTelemetry's conventions for HTTP clients, and hands them to an exporter.
+/// Creates spans for calls, named by OpenTelemetry's conventions for HTTP clients, and sends them to an exporter.
 ///
 ///     let spans = SpanRecorder(to: .collector("http://127.0.0.1:4318"))
 ///     await shop.update { $0.observers.append(spans) }
 ///
-/// A call is a span of kind `INTERNAL`, and each of its attempts one of kind `CLIENT` below it; both last until the body has ended. The
-/// request names the span of its attempt in `traceparent`. A call that is made within a ``TraceContext`` takes part in that trace, and in
-/// its decision to be recorded; any other begins one.
+/// A call is a span of kind `INTERNAL`. Each of its attempts is a child span of kind `CLIENT`. Both last until the body
+/// has ended. `traceparent` in the request names the attempt's span. A call made within a ``TraceContext`` joins that
+/// trace and follows its sampling decision. Any other call starts a new trace.
 ///
-/// Spans wait in a queue of limited size, and are handed over in batches; no call waits for that. Secrets are hidden as in all that
-/// people may read.
+/// Spans wait in a bounded queue and are exported in batches. Calls never wait for the export. Secrets are hidden.
 public final class SpanRecorder: TaskObserver {
-  /// The part of new traces that is recorded.
+  /// The share of new traces that are recorded.
   public let traceSampling: TraceSampling
 
   private let queue: SpanQueue
 
-  /// Begins to record.
+  /// Creates a recorder.
   ///
   /// - Parameters:
-  ///   - exporter: Takes the spans.
-  ///   - service: The name of the program, `service.name`; that of the process unless given.
-  ///   - attributes: More that is said of it, as `deployment.environment.name`.
-  ///   - sampling: The part of new traces that is recorded; all unless given.
-  ///   - limits: How many spans wait, and for how long.
-  ///   - clock: By which they wait.
-  ///   - log: Gets a line when exporting begins to fail.
+  ///   - exporter: The exporter that receives the spans.
+  ///   - service: The name of the program (`service.name`). Defaults to the name of the process.
+  ///   - attributes: More resource attributes, such as `deployment.environment.name`.
+  ///   - sampling: The share of new traces that are recorded. Defaults to all.
+  ///   - limits: The number of spans that can wait, and for how long.
+  ///   - clock: The clock for waiting.
+  ///   - log: Receives a line when exporting starts to fail.
   public init(
     to exporter: SpanExporter, service: String = ProcessInfo.processInfo.processName,
     attributes: [String: String] = [:],
@@ -41,36 +40,36 @@ public final class SpanRecorder: TaskObserver {
 
   deinit { queue.hurry() }
 
-  /// At once: it takes a note.
+  /// Delivers events inline, because the recorder only takes a note of them.
   public var delivery: ObserverDelivery { .inline }
 
-  /// The end of a call, when all is known.
+  /// Observes only the end of calls, when everything is known.
   public var interest: ObserverInterest { .ends }
 
-  /// Takes down the spans of a call that has ended.
+  /// Records the spans of a finished call.
   public func observe(_ event: TaskEvent) {
     if let spans = SpanAssembly(event) { queue.add(spans) }
   }
 
-  /// The number of spans that were dropped: there was no room for them, or the exporter could not, or would not, take them.
+  /// The number of dropped spans: the queue was full, or the exporter failed or rejected them.
   public var dropped: Int { queue.dropped }
 
-  /// Hands over the spans that wait now, and returns when that is done or has failed. Doesn't wait for later spans.
+  /// Exports the spans waiting now. Returns when that is done or has failed, without waiting for later spans.
   ///
-  /// Returns early when the surrounding task is cancelled; the spans are still handed over later.
+  /// Returns early if the surrounding task is cancelled. The spans are still exported later.
   public func flush() async { await queue.flush() }
 }
 
 /// The limits of a ``SpanRecorder``.
 public struct SpanLimits: Sendable, Hashable {
-  /// The most spans that wait; those that come then are dropped.
+  /// The maximum number of waiting spans. Further spans are dropped.
   public var waiting: Int
-  /// The most spans that are handed over at once.
+  /// The maximum number of spans in a batch.
   public var batch: Int
-  /// The time that a span waits for others.
+  /// The time that a span waits for more spans.
   public var delay: Duration
 
-  /// 2,048 waiting, 512 at once, 5 seconds, unless given.
+  /// Creates limits. Defaults to 2,048 waiting spans, batches of 512, and a delay of 5 seconds.
   public init(waiting: Int = 2048, batch: Int = 512, delay: Duration = .seconds(5)) {
     self.waiting = max(1, waiting)
     self.batch = max(1, batch)

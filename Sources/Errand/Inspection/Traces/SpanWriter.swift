@@ -1,16 +1,16 @@
-/// Takes down spans, part by part: as values, or as text.
+/// Writes spans, as values or as text.
 ///
-/// The parts of a span come in this order: its beginning, its attributes, its events, its end.
+/// The parts of a span are written in this order: beginning, attributes, events, end.
 protocol SpanWriter: ~Copyable {
   mutating func begin(_ head: SpanHead)
   mutating func attribute(_ name: StaticString, _ value: String)
   mutating func attribute(_ name: StaticString, _ value: Int)
   mutating func event(_ name: String, at time: UInt64, _ text: String)
-  /// Ends the span, with its failure in words where there was one.
+  /// Ends the span, with a description of its failure if there was one.
   mutating func end(failure: String?)
 }
 
-/// The parts of a span that its beginning states.
+/// The parts of a span that are known at its beginning.
 struct SpanHead {
   let call: CallSpan
   let spanID: SpanID
@@ -21,7 +21,6 @@ struct SpanHead {
   let end: UInt64
 }
 
-/// Makes values of spans.
 struct SpanList: SpanWriter {
   private(set) var spans: [RecordedSpan] = []
   private var head: SpanHead?

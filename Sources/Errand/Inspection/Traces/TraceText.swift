@@ -1,15 +1,14 @@
-/// Spans as OTLP writes them in JSON: identifiers in hexadecimal, numbers of 64 bits as text.
+/// Spans as OTLP/JSON, with hexadecimal IDs and 64-bit integers as strings.
 struct TraceText: SpanWriter, ~Copyable {
-  /// Spans that are written.
   struct Spans {
-    /// Each behind a comma.
+    /// The spans, each preceded by a comma.
     fileprivate let bytes: [UInt8]
-    /// The place behind each span.
+    /// The end position of each span.
     fileprivate let ends: [Int]
 
     var count: Int { ends.count }
 
-    /// Some of them, of which the first one of a request is behind no comma.
+    /// Some of the spans. If `isFirst`, without the comma before the first span.
     func part(_ spans: Range<Int>, isFirst: Bool) -> ArraySlice<UInt8> {
       guard !spans.isEmpty else { return [] }
       let start = spans.lowerBound == 0 ? 0 : ends[spans.lowerBound - 1]
@@ -24,7 +23,6 @@ struct TraceText: SpanWriter, ~Copyable {
 
   init(capacity: Int) { text = TextBytes(capacity: capacity) }
 
-  /// What was written.
   var spans: Spans { Spans(bytes: text.bytes, ends: ends) }
 
   // MARK: Spans
@@ -99,7 +97,7 @@ struct TraceText: SpanWriter, ~Copyable {
 
   // MARK: A request
 
-  /// The beginning of a request to export the spans of one service; also of a line of a file.
+  /// The beginning of a request or line that exports the spans of one service.
   static func head(_ resource: [(name: String, value: String)], version: StaticString) -> [UInt8] {
     var text = TextBytes()
     text.raw(#"{"resourceSpans":[{"resource":{"attributes":["#)
@@ -116,6 +114,5 @@ struct TraceText: SpanWriter, ~Copyable {
     return text.bytes
   }
 
-  /// The end of a request.
   static let tail = Array("]}]}]}".utf8)
 }

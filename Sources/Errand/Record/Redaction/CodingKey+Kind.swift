@@ -1,10 +1,10 @@
 extension CodingKey {
-  /// The place of an element of an array; nil for a name, which may be a number too.
+  /// The index of an array element. `nil` for a name, even if the name is a number.
   var place: Int? { intValue.flatMap { stringValue == "Index \($0)" ? $0 : nil } }
 
-  /// True for the case of an enumeration, of which a type declares a few. The names of dictionaries, and of types that take any, are the
-  /// peer's, which makes up any number.
+  /// Whether the key is a case of an enumeration, of which a type declares only a few. Other keys, such as those of a
+  /// dictionary, come from the peer, which can send any number of them.
   var isDeclared: Bool {
-    Mirror(reflecting: self).displayStyle == .enum && !"\(Self.self)".hasPrefix("_")  // those of decoders
+    Mirror(reflecting: self).displayStyle == .enum && !"\(Self.self)".hasPrefix("_")  // keys of decoders
   }
 }

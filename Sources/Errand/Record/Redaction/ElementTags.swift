@@ -1,4 +1,4 @@
-/// Where elements begin and end in text, by their names in small letters: read once, however many are asked for. Pure.
+/// The start and end tags in a text, by lowercase name. The text is scanned only once, for any number of lookups.
 struct ElementTags {
   private struct Tag {
     let place: Int
@@ -7,7 +7,6 @@ struct ElementTags {
 
   private struct Tags {
     var all: [Tag] = []
-    /// The place of the last end tag.
     var lastEnd = -1
   }
 
@@ -16,7 +15,7 @@ struct ElementTags {
   init(_ bytes: [UInt8]) {
     var index = 0
     while let place = bytes[index...].firstIndex(of: UInt8(ascii: "<")) {
-      // As JSON may write it: `<\/name>`.
+      // JSON may escape the slash: `<\/name>`.
       let start = bytes[(place + 1)...].firstIndex { $0 != UInt8(ascii: "\\") } ?? bytes.count
       let isEnd = start < bytes.count && bytes[start] == UInt8(ascii: "/")
       let name = bytes[(isEnd ? start + 1 : start)...].prefix(while: TextRedactor.isElementByte)
@@ -33,10 +32,10 @@ struct ElementTags {
     if tag.isEnd { tags[name]?.lastEnd = tag.place }
   }
 
-  /// The place of the end tag of the element whose content begins at `start`, past those of the same name in it; of the last one where
-  /// these are not all ended, and nil where there is none.
+  /// The position of the end tag of the element whose content begins at `start`, skipping nested elements of the same
+  /// name. The last end tag, if nested elements are not closed. `nil` without an end tag.
   func end(of name: ArraySlice<UInt8>, from start: Int) -> Int? {
-    // What is walked through ends at the last end tag, and is hidden.
+    // The tags passed here are in hidden text, so they are not visited again.
     guard let tags = tags[Self.folded(name)], tags.lastEnd >= start else { return nil }
     var depth = 1
     for tag in tags.all[first(in: tags.all, from: start)...] {
@@ -46,7 +45,6 @@ struct ElementTags {
     return nil
   }
 
-  /// The index of the first tag at `start` or behind it.
   private func first(in tags: [Tag], from start: Int) -> Int {
     var (low, high) = (0, tags.count)
     while low < high {

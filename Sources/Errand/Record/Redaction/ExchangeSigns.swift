@@ -1,17 +1,15 @@
-/// The names in a text that mark it as a part of an OAuth exchange, in which `code` is a secret (RFC 6749 §4.1). Pure.
+/// The names that identify a text as part of an OAuth exchange, in which `code` is a secret (RFC 6749 §4.1).
 struct ExchangeSigns: Sendable {
   /// Whether a member or an element is named `grant_type`, `redirect_uri`, `code_verifier` or `client_secret`.
   private(set) var inMembers = false
-  /// Whether a member is named so in JSON that stands in a string.
+  /// Whether JSON inside a string has a member with one of these names.
   private(set) var inStrings = false
-  /// Whether a parameter is named so, or `state`.
+  /// Whether a parameter has one of these names, or is named `state`.
   private(set) var inParameters = false
-  /// Whether a member is named `state`.
   private(set) var hasState = false
 
   init(_ text: some Collection<UInt8>) {
     var word: [UInt8] = []
-    // The two bytes before a word.
     var (before, bytesBefore) = ((UInt8(0), UInt8(0)), (UInt8(0), UInt8(0)))
     for byte in text {
       switch byte {

@@ -1,21 +1,20 @@
-/// Hides a value of JSON and keeps its shape, so that what was decoded before can be decoded afterwards.
+/// Hides a JSON value but keeps its shape, so that it can still be decoded into the same type.
 ///
-/// Texts become ``Redaction/mark`` and numbers 0; `true`, `false` and `null` stay, because they reveal nothing. Names in objects stay if they look like
-/// names. It needs no valid JSON, and takes time that grows with the size of the value alone.
+/// Strings become ``Redaction/mark`` and numbers become 0. `true`, `false` and `null` stay, because they reveal
+/// nothing. Object keys stay if they look like names. The input does not have to be valid JSON. The time is linear in
+/// the size of the value.
 struct HiddenValue {
-  /// The value as it is shown.
   private(set) var shown: [UInt8] = []
-  /// The place behind the value.
+  /// The position after the value.
   private(set) var end: Int
 
   private let bytes: [UInt8]
-  /// The quotation mark around texts, with the number of backslashes before it if the value is part of a string.
+  /// The quotation mark around strings, with the number of backslashes before it if the value is part of a string.
   private let quote: TextRedactor.Quote
-  /// Whether numbers stay, but for those in arrays.
+  /// Whether numbers are shown, except in arrays.
   private let keepsNumbers: Bool
   private var hasArray = false
 
-  /// Hides the value that begins at `start`.
   init(_ bytes: [UInt8], from start: Int, quote: TextRedactor.Quote, keepsNumbers: Bool) {
     self.bytes = bytes
     self.quote = quote
@@ -54,14 +53,14 @@ struct HiddenValue {
     end = place
   }
 
-  /// The place behind the quotation mark here; nil for one that ends the string around the value.
+  /// The position after this quotation mark. `nil` if the mark ends the string around the value.
   private var textStart: Int? {
     let mark = bytes[end...].firstIndex { $0 != UInt8(ascii: "\\") } ?? bytes.count
     guard mark < bytes.count, bytes[mark] == quote.mark else { return bytes.count }
     return mark - end < quote.escapes ? nil : mark + 1
   }
 
-  /// Hides a text, unless it is the name of a member.
+  /// Hides a string, unless it is the name of a member.
   private mutating func text(from start: Int, isMember: Bool) {
     let (close, isClosed) = textEnd(from: start)
     let behind = isClosed ? close + quote.escapes + 1 : close
@@ -76,7 +75,6 @@ struct HiddenValue {
     shown += mark + Redaction.mark.utf8 + mark
   }
 
-  /// The end of a text, and whether its closing quotation mark is there.
   private func textEnd(from start: Int) -> (Int, isClosed: Bool) {
     guard start < bytes.count else { return (bytes.count, false) }
     var run = 0
@@ -86,7 +84,7 @@ struct HiddenValue {
       } else {
         if bytes[index] == quote.mark {
           if run < quote.escapes { return (index - run, false) }
-          // Escaped backslashes come in multiples of this.
+          // Each escaped backslash takes up this many bytes.
           if (run - quote.escapes).isMultiple(of: 2 * (quote.escapes + 1)) { return (index - quote.escapes, true) }
         }
         run = 0
@@ -117,7 +115,7 @@ struct HiddenValue {
       && word.contains { (0x30...0x39).contains($0) }
   }
 
-  /// Whether it looks like a name. Keys of an object may be secrets too, and these have digits in them.
+  /// Whether the word looks like a name. Keys of an object can be secrets too, and those contain digits.
   private static func isName(_ word: ArraySlice<UInt8>) -> Bool {
     word.count <= 32
       && word.allSatisfy { (0x61...0x7A).contains($0 | 0x20) || "_-.$".utf8.contains($0) }

@@ -1,6 +1,6 @@
-/// Strings of JSON without their escapes (RFC 8259 §7), and with them. Text that is not quite JSON has both too. Pure.
+/// Removes and adds the escapes of JSON strings (RFC 8259 §7). Also works on text that is not quite JSON.
 enum JSONEscapes {
-  /// True where `u` and the number of an ASCII character follow a backslash before `start`: what is beyond ASCII divides nothing.
+  /// Whether a `\u` escape of an ASCII character begins at `start`. Other characters are never delimiters.
   static func isSign(_ bytes: [UInt8], at start: Int) -> Bool {
     guard start < bytes.count, bytes[start] == UInt8(ascii: "u"), let unit = unit(of: bytes[(start + 1)...]) else {
       return false
@@ -8,7 +8,7 @@ enum JSONEscapes {
     return unit < 0x80
   }
 
-  /// The text that is meant. What is no escape stays as it is.
+  /// The text without escapes. An invalid escape is kept as it is.
   static func unescaped(_ bytes: ArraySlice<UInt8>) -> String {
     var units: [UInt8] = []
     units.reserveCapacity(bytes.count)
@@ -33,7 +33,6 @@ enum JSONEscapes {
     return String(decoding: units, as: UTF8.self)
   }
 
-  /// The text as it stands in a string.
   static func escaped(_ text: String) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)
@@ -50,7 +49,6 @@ enum JSONEscapes {
     return bytes
   }
 
-  /// What a backslash and this letter stand for.
   private static func plain(_ letter: UInt8) -> UInt8? {
     switch letter {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): letter
@@ -63,7 +61,7 @@ enum JSONEscapes {
     }
   }
 
-  /// The character whose escape begins here, a pair of surrogates being one, and the length of that.
+  /// The character whose escape begins here, and the length of the escape. A surrogate pair is one character.
   private static func character(_ bytes: ArraySlice<UInt8>) -> (Unicode.Scalar, length: Int)? {
     guard let first = escape(bytes) else { return nil }
     if let scalar = Unicode.Scalar(first) { return (scalar, 6) }
@@ -78,7 +76,6 @@ enum JSONEscapes {
     bytes.starts(with: "\\u".utf8) ? unit(of: bytes.dropFirst(2)) : nil
   }
 
-  /// The number that four hexadecimal digits are.
   private static func unit(of bytes: ArraySlice<UInt8>) -> UInt32? {
     guard bytes.count >= 4 else { return nil }
     return bytes.prefix(4).reduce(UInt32?(0)) { number, byte in

@@ -1,18 +1,18 @@
 import ErrandFoundation
 
-/// Hides the values of secret members in JSON, whatever they hold: of secret names, and at secret places. Their types stay.
+/// Hides the values of secret members in JSON, by name and by path. The types of the values stay the same.
 ///
-/// It works on the bytes and needs no valid document, so that a body that is cut off, or not quite JSON, is redacted
-/// too, in time that grows with its size alone.
+/// It works on bytes and does not need a valid document, so truncated or malformed JSON is redacted too. The time is
+/// linear in the size of the text.
 struct JSONRedactor {
   private let bytes: [UInt8]
   private let redaction: Redaction
   private lazy var signs = ExchangeSigns(bytes)
   private var position = 0
-  /// The paths that lead on from the container around `position`, and from those around it.
+  /// The remaining secret paths inside the current container, and those for the containers around it.
   private var inside: SecretPlaces
   private var around: [(places: SecretPlaces, count: Int)] = []
-  /// Those that lead on from the value that comes next.
+  /// The remaining secret paths inside the next value.
   private var ahead: SecretPlaces?
 
   init(_ text: String, _ redaction: Redaction) {
@@ -21,7 +21,6 @@ struct JSONRedactor {
     inside = redaction.places
   }
 
-  /// The text with every secret value replaced.
   mutating func redacted() -> String {
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count)
@@ -47,7 +46,7 @@ struct JSONRedactor {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// The kind of a member whose value, which is next, is hidden; nil for any other, which `ahead` leads into.
+  /// The kind of a secret member whose value comes next. `nil` for other members, whose paths are then in `ahead`.
   private mutating func secretKind(of name: String) -> SecretKind? {
     if !inside.isEmpty { ahead = inside.within(name) }
     if ahead?.isReached == true { return .secret }
@@ -55,7 +54,7 @@ struct JSONRedactor {
     return kind != .plain && kind.hidesMember(textAhead, signs) ? kind : nil
   }
 
-  /// The text that is next, with its escapes; nil if something else is.
+  /// The string that comes next, with its escapes. `nil` if the next value is not a string.
   private var textAhead: ArraySlice<UInt8>? {
     guard bytes[position] == Self.quote else { return nil }
     var end = position + 1
@@ -63,12 +62,13 @@ struct JSONRedactor {
     return bytes[(position + 1)..<min(end, bytes.count)]
   }
 
-  /// Into the object or array that begins with this byte, or out of the one that ends with it. Its elements are where it is.
+  /// Enters the object or array that begins with this byte, or leaves the one that ends with it. Array elements have
+  /// the path of the array.
   private mutating func follow(_ byte: UInt8) {
     guard !redaction.places.isEmpty else { return }
     switch byte {
     case UInt8(ascii: "{"), UInt8(ascii: "["):
-      // A peer may send any number in each other: those that are the same are one.
+      // Count equal levels instead of storing them, because the peer controls the nesting depth.
       if let last = around.indices.last, around[last].places == inside {
         around[last].count += 1
       } else {
@@ -90,20 +90,20 @@ struct JSONRedactor {
     ahead = nil
   }
 
-  /// True where the next line may be another document: of lines of JSON, or of a stream of events.
+  /// Whether the next line can begin another document, as in JSON Lines or an event stream.
   private var beginsAnew: Bool {
     let line = bytes[min(position + 1, bytes.count)...]
     return line.first == UInt8(ascii: "{") || line.first == UInt8(ascii: "[") || line.starts(with: "data:".utf8)
   }
 
-  /// True where a line ends, and another document or an empty line follows.
+  /// Whether this is a line break followed by another document or an empty line.
   private var endsDocument: Bool {
     guard isLineBreak(position) else { return false }
     let isPair = bytes[position...].starts(with: "\r\n".utf8)
     return beginsAnew || isLineBreak(position + (isPair ? 2 : 1)) || isFollowedByJSON
   }
 
-  /// True where the next line begins, after blanks, with an object, an array or the name of a member.
+  /// Whether the next line begins, after whitespace, with an object, an array or the name of a member.
   private var isFollowedByJSON: Bool {
     let line = bytes[(position + 1)...].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
     switch line.first {
@@ -116,7 +116,7 @@ struct JSONRedactor {
     }
   }
 
-  /// The first byte that is no blank, among those that are looked at: not any number at every line.
+  /// The first byte that is not whitespace. Only looks at 200 bytes, because this runs at every line break.
   private static func firstMark(of bytes: some Sequence<UInt8>) -> UInt8 {
     bytes.prefix(200).first { !isBlank($0) } ?? 0
   }
@@ -125,8 +125,8 @@ struct JSONRedactor {
     place < bytes.count && (bytes[place] == UInt8(ascii: "\n") || bytes[place] == UInt8(ascii: "\r"))
   }
 
-  /// Past the string that begins here, or to the end where it is cut off. A line break in it is a fault: one of a name or a value ends it
-  /// where another document, or an empty line, follows; one of a secret is hidden with it.
+  /// Skips the string that begins here, up to the end if it is truncated. A raw line break in a string is invalid: it
+  /// ends a name or value if another document or an empty line follows. In a secret, it is hidden.
   private mutating func skipString() {
     position += 1
     while position < bytes.count, bytes[position] != Self.quote {
@@ -136,7 +136,6 @@ struct JSONRedactor {
     position = min(position + 1, bytes.count)
   }
 
-  /// Past the colon after a name, with the blanks around it; false, and nowhere, where there is none.
   private mutating func skipColon() -> Bool {
     let start = position
     skipBlanks()
@@ -153,7 +152,7 @@ struct JSONRedactor {
     while position < bytes.count, Self.isBlank(bytes[position]) { position += 1 }
   }
 
-  /// A name as it is meant: `"pass\u0077ord"` is a password too.
+  /// The name without escapes: `"pass\u0077ord"` is a password too.
   private static func unescaped(_ quoted: ArraySlice<UInt8>) -> String {
     let isPlain = !quoted.contains(UInt8(ascii: "\\"))
     if !isPlain, let name = try? JSONDecoder().decode(String.self, from: Data(quoted)) { return name }

@@ -1,23 +1,24 @@
-/// A value that is shown nowhere: in no log, echo, page, record or description.
+/// A value that never appears in logs, echoes, pages, recordings or descriptions.
 ///
 ///     struct Login: TaskPayload {
 ///       let user: String
 ///       @Redacted var answer: String
 ///     }
 ///
-/// It is encoded and decoded as its value, and so sent as it is. The name that it is encoded or decoded under is hidden from then on, in all that
-/// the process shows with any ``Redaction`` that hides names: in JSON, forms, queries and header fields. In a dictionary that is the name of the
-/// dictionary. An optional that is nil is left out.
+/// The value is encoded, decoded and sent normally. Once it has been encoded or decoded, its coding key is hidden
+/// everywhere in the process, in JSON, forms, queries and header fields, by every ``Redaction`` that hides names. For a
+/// value in a dictionary, that is the name of the dictionary. An optional that is `nil` is omitted.
 ///
-/// A response that cannot be decoded is shown, in part, before its names are known: list those in ``Redaction/fields``.
+/// If a response cannot be decoded, an excerpt is shown before its names are known. List those names in
+/// ``Redaction/fields``.
 @propertyWrapper public struct Redacted<Value: Sendable>: Sendable {
   /// The value.
   public var wrappedValue: Value
 
-  /// A value to hide.
+  /// Creates a hidden value.
   public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
 
-  /// A value to hide.
+  /// Creates a hidden value.
   public init(_ value: Value) { wrappedValue = value }
 }
 
@@ -29,12 +30,12 @@ extension Redacted: CustomStringConvertible, CustomDebugStringConvertible, Custo
   public var description: String { Redaction.mark }
   /// ``Redaction/mark``.
   public var debugDescription: String { Redaction.mark }
-  /// Nothing.
+  /// An empty mirror.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Redacted: Encodable where Value: Encodable {
-  /// Encodes the value, in its place.
+  /// Encodes the value without a wrapper.
   public func encode(to encoder: any Encoder) throws {
     LearnedSecrets.learn(encoder.codingPath)
     var container = encoder.singleValueContainer()
@@ -43,7 +44,7 @@ extension Redacted: Encodable where Value: Encodable {
 }
 
 extension Redacted: Decodable where Value: Decodable {
-  /// Decodes the value, in its place.
+  /// Decodes the value without a wrapper.
   public init(from decoder: any Decoder) throws {
     LearnedSecrets.learn(decoder.codingPath)
     wrappedValue = try decoder.singleValueContainer().decode(Value.self)
@@ -51,7 +52,7 @@ extension Redacted: Decodable where Value: Decodable {
 }
 
 extension KeyedDecodingContainer {
-  /// Decodes an optional: nil where the key is missing.
+  /// Decodes an optional value. `nil` if the key is missing.
   public func decode<Value: Decodable>(_ type: Redacted<Value?>.Type, forKey key: Key) throws -> Redacted<Value?> {
     LearnedSecrets.learn([key])
     return Redacted(try decodeIfPresent(Value.self, forKey: key))
@@ -59,21 +60,21 @@ extension KeyedDecodingContainer {
 }
 
 extension KeyedEncodingContainer {
-  /// Encodes an optional: nothing where it is nil.
+  /// Encodes an optional value. `nil` is omitted.
   public mutating func encode<Value: Encodable>(_ value: Redacted<Value?>, forKey key: Key) throws {
     LearnedSecrets.learn([key])
     try encodeIfPresent(value.wrappedValue, forKey: key)
   }
 }
 
-/// The names of all values that were redacted by their type, in the whole process: no log of another server shows them either.
+/// The names of all ``Redacted`` values in the process. They are hidden in the logs of every server.
 enum LearnedSecrets {
   private static let names = Lock<Set<[UInt8]>>([])
-  /// The number of those that no type declares.
+  /// The number of learned names that are not declared by a type.
   private static let others = Lock(0)
 
-  /// Notes the last name of a path that a type declares: what is in a dictionary below it is hidden with all of that. Where no type declares
-  /// one, the last of all.
+  /// Learns the last name of a path that a type declares, so that a dictionary is hidden as a whole. If no type
+  /// declares one, learns the last name.
   static func learn(_ path: [any CodingKey]) {
     guard let key = path.last(where: { $0.place == nil && $0.isDeclared }) ?? path.last(where: { $0.place == nil })
     else { return }
@@ -88,12 +89,9 @@ enum LearnedSecrets {
     if mayLearn { _ = names.withLock { $0.insert(folded) } }
   }
 
-  /// The most names that are noted of those that no type declares.
   private static let room = 1000
 
-  /// The number of names that were noted.
   static var count: Int { names.withLock { $0.count } }
 
-  /// True for a name in its folded form that was noted.
   static func contains(_ name: [UInt8]) -> Bool { names.withLock { !$0.isEmpty && $0.contains(name) } }
 }

@@ -1,25 +1,25 @@
 extension HTTPHeaders: CustomStringConvertible {
-  /// One line a field, secrets hidden as ``Redaction/standard`` has it.
+  /// The fields, one per line, with secrets hidden by ``Redaction/standard``.
   public var description: String { fields.map { "\($0)" }.joined(separator: "\n") }
 }
 
 extension HTTPHeaders.Field: CustomStringConvertible {
-  /// Name and value, secrets hidden.
+  /// The name and value, with secrets hidden.
   public var description: String { "\(name): \(Redaction.standard.value(of: self))" }
 }
 
 extension HTTPQuery: CustomStringConvertible {
-  /// The query as it stands in a URL, secrets hidden.
+  /// The query as in a URL, with secrets hidden.
   public var description: String { Redaction.standard.pairs(encoded[...]) }
 }
 
 extension HTTPQuery.Item: CustomStringConvertible {
-  /// Name and value as they stand in a URL, secrets hidden.
+  /// The name and value as in a URL, with secrets hidden.
   public var description: String { "\(HTTPQuery([self]))" }
 }
 
 extension HTTPRequest: CustomStringConvertible {
-  /// Method and URL, then one line a header field; secrets hidden, without the body.
+  /// The method and URL, then one line per header field. Secrets are hidden and the body is omitted.
   public var description: String {
     let fields = headers.map {
       options.credentialHeaders.contains($0.name) ? "\($0.name): \(Redaction.mark)" : "\($0)"
@@ -29,7 +29,7 @@ extension HTTPRequest: CustomStringConvertible {
 }
 
 extension HTTPResponse: CustomStringConvertible {
-  /// Status and URL, then one line a header field; secrets hidden, without the body.
+  /// The status and URL, then one line per header field. Secrets are hidden and the body is omitted.
   public var description: String {
     (["\(status) \(Redaction.standard(url))"] + headers.map { "\($0)" }).joined(separator: "\n")
   }

@@ -1,12 +1,11 @@
-/// Header fields: hidden by their names, by the scheme of a credential, and by what their values say.
 extension Redaction {
-  /// The fields with the values of secret ones hidden, and secrets in the URLs of others.
+  /// The header fields with secret values hidden, including secrets in URLs.
   public func callAsFunction(_ headers: HTTPHeaders) -> HTTPHeaders {
     HTTPHeaders(headers.map { .init($0.name, value(of: $0)) })
   }
 
   func value(of field: HTTPHeaders.Field) -> String {
-    // These are of one request, and not among what the names know.
+    // These belong to one request, so `names` does not cache them.
     if credentials.contains(field.name) { return Self.mark }
     if names.knows(plain: field) { return field.value }
     if headers.contains(field.name) { return Self.mark }
@@ -19,16 +18,16 @@ extension Redaction {
     return "\(scheme) \(Self.mark)"
   }
 
-  /// True where one pass over a field tells that it is shown as it is.
+  /// Whether a single pass shows that the field has nothing to hide.
   private func isPlain(_ field: HTTPHeaders.Field) -> Bool {
     !hidesName(field.name) && names.clears(field.value) && (names.isEmpty || Self.scheme(ofCredential: field) == nil)
   }
 
-  /// The scheme of a value that is a credential, whatever the name of its field: `Bearer eyJ…` (RFC 9110 §11.4); nil where it is none.
+  /// The scheme of a credential, whatever the field name: `Bearer eyJ…` (RFC 9110 §11.4). `nil` for any other value.
   private static func scheme(ofCredential field: HTTPHeaders.Field) -> Substring? {
     let scheme = field.value.firstWord
     guard scheme.utf8.count >= 4, schemes.contains(HTTPHeaderName(String(scheme))) else { return nil }
-    // What a server offers is no credential, and in running text a word is one.
+    // A challenge from the server is not a credential. In prose, the scheme is an ordinary word.
     let rest = field.value[scheme.endIndex...].trimmingSpaces()
     let isOffer = field.name == .wwwAuthenticate || field.name == "Proxy-Authenticate"
     return isOffer || rest.isEmpty || (rest.contains(" ") && !rest.contains("=")) ? nil : scheme
@@ -38,21 +37,20 @@ extension Redaction {
     "Basic", "Bearer", "Digest", "DPoP", "HOBA", "NTLM", "Negotiate", "Token", "Kerberos",
   ]
 
-  /// A permission to send credentials (Fetch §3.3.3), and none itself.
+  /// A permission to send credentials (Fetch §3.3.3), not a credential.
   private static let permission: HTTPHeaderName = "Access-Control-Allow-Credentials"
 
-  /// True when the values of a header field are hidden.
   func hidesValue(of field: HTTPHeaderName) -> Bool {
     headers.contains(field) || credentials.contains(field) || hidesName(field)
   }
 
-  /// True for fields that never go to another origin by themselves, whatever is shown of them: by their names alone.
+  /// Whether a field, judged by its name, is never sent to another origin automatically, even if this policy shows it.
   func keepsHome(_ field: HTTPHeaderName) -> Bool {
     hidesValue(of: field) || Redaction.standard.hidesValue(of: field) || Self.mayNameSecret(field.rawName)
   }
 
-  /// True for a name that contains the name of a secret. More than people are spared: what is wrongly kept from another origin
-  /// harms less than what is wrongly sent to it.
+  /// Whether a name contains the name of a secret. This covers more names than redaction does: withholding a field from
+  /// another origin does less harm than leaking it.
   static func mayNameSecret(_ name: String) -> Bool { suspicious.kind(of: name.utf8) != .plain }
 
   private static let suspicious = SecretNames(
@@ -63,20 +61,17 @@ extension Redaction {
       "master_key", "functions_key", "signing_key", "encryption_key",
     ])
 
-  /// True for a field of a request that is a credential, whatever is shown of it: it never goes to another origin by itself, and
-  /// what one user gets for it is no other's.
-  ///
-  /// - Parameters:
-  ///   - field: The field: its name may tell, or the scheme of its value.
-  ///   - named: The fields that the request names as credentials.
+  /// Whether a request field is a credential, even if this policy shows it: by its name, by the scheme of its value, or
+  /// because the request names it in `named`. It is never sent to another origin automatically, and responses to it are
+  /// not shared between users.
   func keepsHome(_ field: HTTPHeaders.Field, named: Set<HTTPHeaderName> = []) -> Bool {
     named.contains(field.name) || keepsHome(field.name) || Self.hasScheme(field)
   }
 
-  /// True for a field whose value is a credential by its scheme, whatever its name.
+  /// Whether the value begins with an authentication scheme, whatever the field name.
   static func hasScheme(_ field: HTTPHeaders.Field) -> Bool { scheme(ofCredential: field) != nil }
 
-  /// True when the values are hidden for the name's sake. `Code` is the name of no field of OAuth.
+  /// Whether the values are hidden because of the field name. OAuth has no header field named `Code`.
   private func hidesName(_ field: HTTPHeaderName) -> Bool {
     let name = field.rawName
     if !name.hasExtensionPrefix, names.clears(name) { return false }
@@ -89,14 +84,14 @@ extension Redaction {
 }
 
 extension String {
-  /// True when a field's name begins with `X-`, which says nothing (RFC 6648).
+  /// Whether a field name begins with `X-`, which has no meaning (RFC 6648).
   fileprivate var hasExtensionPrefix: Bool {
     var bytes = utf8.makeIterator()
     guard let first = bytes.next(), first | 0x20 == UInt8(ascii: "x") else { return false }
     return bytes.next() == UInt8(ascii: "-")
   }
 
-  /// The letters before its first blank, ten at most; empty where there are other signs, or no blank.
+  /// The letters before the first whitespace, at most ten. Empty if there are other characters or no whitespace.
   fileprivate var firstWord: Substring {
     var length = 0
     for byte in utf8 {

@@ -1,36 +1,36 @@
 public import ErrandFoundation
 
-/// The one policy that keeps secrets out of everything that a person may read: echo, logs, errors, recordings, exports.
+/// The policy that keeps secrets out of everything a person may read: echo, logs, errors, recordings and exports.
 ///
-/// It is on by default. A name is the same with and without `-`, `_` and capitals: `accessToken`, `access_token` and
+/// Redaction is on by default. Names are compared without `-`, `_` and case: `accessToken`, `access_token` and
 /// `X-Access-Token` are secret because they end with `token`. `tokenCount` isn't.
 public struct Redaction: Sendable {
   /// Header fields whose values are hidden.
   public var headers: Set<HTTPHeaderName> { didSet { updateNames() } }
   /// Names in headers, queries, forms and JSON bodies whose values are hidden.
   ///
-  /// `code` is hidden in OAuth exchanges only, and `key` in JSON only if its value has digits; to hide them everywhere, add them to
-  /// ``fragments``.
+  /// `code` is hidden only in OAuth exchanges, and `key` is hidden in JSON only if its value has digits. To hide them
+  /// everywhere, add them to ``fragments``.
   public var fields: Set<String> { didSet { updateNames() } }
-  /// Parts of such names: every name that contains one is secret. None in ``standard``.
+  /// Parts of names: every name that contains one is secret. Empty in ``standard``.
   public var fragments: Set<String> { didSet { updateNames() } }
-  /// Endings of such names: `token` hides `token` and `accessToken`, but not `tokenCount`.
+  /// Endings of names: `token` hides `token` and `accessToken`, but not `tokenCount`.
   public var endings: Set<String> { didSet { updateNames() } }
-  /// Members of JSON bodies whose values are hidden, by the names that lead to them from the root: `customer.email`. `*` stands for any
-  /// name, and the elements of an array count as the array: `cards.number` is the number of every card.
+  /// Members of JSON bodies whose values are hidden, as paths from the root: `customer.email`. `*` matches any name. An
+  /// array has the same path as its elements: `cards.number` is the number of every card.
   public var paths: Set<String> { didSet { places = SecretPlaces(paths) } }
-  /// Media types whose bodies are shown nowhere: `application/pdf`, or `text/*` for all of a kind.
+  /// Media types whose bodies are never shown: `application/pdf`, or `text/*` for a whole group.
   public var bodies: Set<MediaType> { didSet { types = Set(bodies.map(\.essence)) } }
 
-  /// The secret names, and which fields were found plain with them: those of other policies are others.
+  /// The secret names, with a cache of fields found to have nothing to hide. Each policy has its own.
   private(set) var names: SecretNames
   /// The header fields that one request declares secret.
   private(set) var credentials: Set<HTTPHeaderName> = []
   private(set) var places: SecretPlaces
   private(set) var types: Set<String>
 
-  /// Hides values by these names, parts and endings of names, paths and media types, and nothing else but users and passwords in
-  /// URLs.
+  /// Creates a policy that hides these names, parts and endings of names, paths and media types. It also hides users
+  /// and passwords in URLs.
   public init(
     headers: Set<HTTPHeaderName>, fields: Set<String>, fragments: Set<String> = [], paths: Set<String> = [],
     bodies: Set<MediaType> = [], endings: Set<String> = []
@@ -66,21 +66,20 @@ public struct Redaction: Sendable {
       "functions_key", "signing_key", "encryption_key",
     ])
 
-  /// Hides nothing but users and passwords in URLs.
+  /// Hides only users and passwords in URLs.
   public static let none = Redaction(headers: [], fields: [])
 
-  /// The text in place of a hidden value.
+  /// The text that replaces a hidden value.
   public static let mark = "<redacted>"
 
   private mutating func updateNames() { names = SecretNames(fields, parts: fragments, endings: endings) }
 
-  /// True when values of this name may be hidden.
+  /// Whether values with this name can be hidden.
   package func isSecret(_ name: some StringProtocol) -> Bool { kind(of: name) != .plain }
 
-  /// Whether a name is the name of a secret, and of which kind.
   func kind(of name: some StringProtocol) -> SecretKind { names.kind(of: Array(name.utf8)) }
 
-  /// True when the value at this place of a JSON body is hidden, or is within one that is.
+  /// Whether the value at this path of a JSON body is hidden, or is inside a hidden value.
   func hidesValue(at place: [any CodingKey]) -> Bool {
     var places = places
     for key in place where key.place == nil && !places.isEmpty {
@@ -90,13 +89,13 @@ public struct Redaction: Sendable {
     return false
   }
 
-  /// The URL without its user and password, the values of secret names in its query and fragment hidden.
+  /// The URL without its user and password, and with the values of secret names in its query and fragment hidden.
   public func callAsFunction(_ url: URL) -> String { self(address: url.absoluteString) }
 
-  /// The same for text that is perhaps no URL.
+  /// Redacts text that may be a URL.
   package func callAsFunction(address text: String) -> String { names.clears(text) ? text : inFull(address: text) }
 
-  /// The same without the pass that clears most texts, as are the next ones.
+  /// Redacts text that may be a URL, without the quick check first.
   func inFull(address text: String) -> String {
     guard text.utf8.contains(where: { "@=?#%".utf8.contains($0) }) else { return text }
     if let hidden = hidingOddUser(in: text) { return inFull(address: hidden) }
@@ -108,12 +107,12 @@ public struct Redaction: Sendable {
     return result
   }
 
-  /// Text of any kind with the users and passwords of URLs hidden, and the values of secret names wherever they stand.
+  /// Text with the users and passwords of URLs hidden, and the values of secret names wherever they occur.
   package func callAsFunction(text: String) -> String { names.clears(text) ? text : inFull(text: text) }
 
   func inFull(text: String) -> String { shown(text, depth: 0) }
 
-  /// Text with the secrets in its URLs hidden, and nothing else: of the library's own words, which are about names.
+  /// Text with only the secrets in its URLs hidden. For the library's own messages, which mention names.
   func hidingInURLs(of text: String) -> String {
     var (shown, rest) = ("", text[...])
     while let colon = rest.firstRange(of: "://") {
@@ -135,7 +134,7 @@ public struct Redaction: Sendable {
     return redactor.redacted()
   }
 
-  /// True where words go on behind a URL. An apostrophe may be part of one, as in `$filter=name eq 'x'&sig=…`.
+  /// Whether the URL ends at `place`. An apostrophe can be part of a URL, as in `$filter=name eq 'x'&sig=…`.
   private static func endsURL(_ text: Substring, at place: String.Index) -> Bool {
     switch text[place] {
     case "<": !text[place...].hasPrefix(mark)
@@ -145,7 +144,6 @@ public struct Redaction: Sendable {
     }
   }
 
-  /// This policy, which hides these fields of a request too.
   func hiding(_ fields: Set<HTTPHeaderName>) -> Redaction {
     guard !fields.isEmpty else { return self }
     var redaction = self
@@ -153,28 +151,26 @@ public struct Redaction: Sendable {
     return redaction
   }
 
-  /// True where the same names are secret.
   func hidesSame(as other: Redaction) -> Bool {
     headers == other.headers && fields == other.fields && fragments == other.fragments
       && endings == other.endings && paths == other.paths && bodies == other.bodies && credentials == other.credentials
   }
 
-  /// True where values are hidden by their place.
   var hidesPlaces: Bool { !places.isEmpty }
 
-  /// True where nothing is hidden but users and passwords in URLs.
+  /// Whether only users and passwords in URLs are hidden.
   var hidesNothing: Bool {
     names.isEmpty && headers.isEmpty && credentials.isEmpty && places.isEmpty && types.isEmpty
   }
 
-  /// The text without a user that has a delimiter of URLs in it, as in `https://me:pass#word@host`: nothing after the user is
-  /// the fragment, the query or the path that it seems to be. Nil where there is none.
+  /// The text without a user whose password contains a URL delimiter, as in `https://me:pass#word@host`, where `#` does
+  /// not begin a fragment. `nil` if there is no such user.
   private func hidingOddUser(in text: String) -> String? {
     guard let start = text.firstRange(of: "//")?.upperBound, text[start...].first != "[" else { return nil }
     let user = text[start...].prefix { $0 != "@" }
     guard user.endIndex < text.endIndex, let colon = user.firstIndex(of: ":") else { return nil }
     let password = user[user.index(after: colon)...]
-    // A port is digits, and then what follows an authority.
+    // A port is made of digits only.
     guard !user[..<colon].contains(where: { "/?#\\".contains($0) }),
       !password.prefix(while: { !"/?#\\".contains($0) }).isPort,
       password.contains(where: { "/?#\\".contains($0) })
@@ -182,20 +178,20 @@ public struct Redaction: Sendable {
     return text[..<start] + Self.mark + text[user.endIndex...]
   }
 
-  /// Scheme, authority and path, the user hidden. A text without a scheme may be an authority alone.
+  /// The scheme, authority and path, with the user hidden. Text without a scheme can be just an authority.
   private func hidingUser(in text: Substring) -> String {
     let start = text.firstRange(of: "//")?.upperBound ?? text.startIndex
     let authority = text[start...].prefix { $0 != "/" && $0 != "\\" }
     let path = text[authority.endIndex...]
-    // There may be a pair in it, or another URL.
+    // The path may contain a `name=value` pair or another URL.
     let isSearched = path.utf8.contains(UInt8(ascii: "=")) || path.contains("://")
     let shownPath = hidingEscapedURLs(in: isSearched ? inFull(text: String(path))[...] : path)
     guard let at = authority.lastIndex(of: "@") else { return text[..<authority.endIndex] + shownPath }
     return text[..<start] + Self.mark + authority[at...] + shownPath
   }
 
-  /// A path without URLs in it that are escaped and have a secret in them: without their segments, or all from the first escaped one on
-  /// where they are in several.
+  /// The path without segments that contain an escaped URL with a secret. If the URL spans several segments, everything
+  /// from the first escaped segment on is hidden.
   private func hidingEscapedURLs(in path: Substring) -> String {
     guard Self.hasEscapedURL(path) else { return String(path) }
     var segments = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
@@ -219,7 +215,7 @@ public struct Redaction: Sendable {
     return false
   }
 
-  /// `name=value` pairs, the values of secret names hidden, and those that hold pairs with such names themselves.
+  /// `name=value` pairs with the values of secret names hidden, including values that contain such pairs themselves.
   func pairs(_ text: Substring) -> String {
     func isSecret(_ name: some StringProtocol, _ value: Substring) -> Bool {
       kind(of: name).hidesParameter(value.utf8, ExchangeSigns(text.utf8))
@@ -227,7 +223,7 @@ public struct Redaction: Sendable {
     return text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
       let name = pair.prefix { $0 != "=" }
       let plainName = Self.unescaped(name)
-      // What is no plain name may have the value in it.
+      // A name with delimiters may contain the value.
       let isHidden = holdsSecret(name, depth: 0)
       let value = pair.dropFirst(name.count + 1)
       if isSecret(plainName, value) || isSecret(plainName.behindRoute, value) {
@@ -238,12 +234,12 @@ public struct Redaction: Sendable {
     }.joined(separator: "&")
   }
 
-  /// True when an escaped value is a URL with a secret in it; `depth` counts the values around it.
+  /// Whether an escaped value contains a secret, such as in a URL. `depth` is the number of enclosing values.
   func holdsSecret(_ value: Substring, depth: Int, level: Int = 0) -> Bool {
-    // The sender of the value decides how deep it is, and each level costs four passes.
+    // Limit the depth: the sender controls it, and each level costs four passes.
     guard depth < 2, value.utf8.contains(where: { "%@=:<\\".utf8.contains($0) }) else { return false }
     var plain = String(value)
-    for _ in 0..<4 {  // escaped as often as that, it is not for people to read
+    for _ in 0..<4 {  // a value escaped more often than this is not readable
       if shown(plain, depth: depth + 1, level: level) != plain { return true }
       let next = plain.percentDecodedAsFarAsPossible
       if next == plain { return false }
@@ -258,13 +254,12 @@ public struct Redaction: Sendable {
 }
 
 extension StringProtocol {
-  /// True for decimal digits.
   fileprivate var isPort: Bool { !isEmpty && utf8.allSatisfy { (0x30...0x39).contains($0) } }
 }
 
 extension String {
-  /// The text without what is no character to look at, a blank in its place: neither a line break, an escape sequence nor
-  /// a change of direction gets into a log.
+  /// The text with invisible characters replaced by spaces. Line breaks, escape sequences and direction changes cannot
+  /// get into a log.
   package var onOneLine: String {
     guard unicodeScalars.contains(where: \.isUnseen) else { return self }
     var line = String.UnicodeScalarView()
@@ -272,8 +267,8 @@ extension String {
     return String(line)
   }
 
-  /// The text with its lines and tabs, and a blank in the place of all else that is no character to look at: no escape sequence gets
-  /// to a terminal.
+  /// The text with invisible characters other than line breaks and tabs replaced by spaces. Escape sequences cannot
+  /// reach a terminal.
   var onLines: String {
     guard unicodeScalars.contains(where: { $0.isUnseen && $0 != "\n" && $0 != "\t" }) else { return self }
     var text = String.UnicodeScalarView()
@@ -283,20 +278,17 @@ extension String {
     return String(text)
   }
 
-  /// True where the first character of the text that is seen begins an object or an array of JSON.
   var beginsAsJSON: Bool { first { !$0.isWhitespace }.map { "{[".contains($0) } ?? false }
 
-  /// What is behind the last sign that divides parts of a URL: the name of `/cb?code`, which a fragment may begin with.
+  /// The text after the last URL delimiter: `code` in `/cb?code`, which can begin a fragment.
   fileprivate var behindRoute: Substring {
     utf8.lastIndex { "?/;#".utf8.contains($0) }.map { self[utf8.index(after: $0)...] } ?? ""
   }
 
-  /// True without the signs that stand between names and values.
   fileprivate var isPlainName: Bool { !utf8.contains { "=:{<\"'".utf8.contains($0) } }
 }
 
 extension Unicode.Scalar {
-  /// True for control and format characters, and for those that separate lines.
   fileprivate var isUnseen: Bool {
     if value >= 0x20 && value < 0x7F { return false }
     return switch properties.generalCategory {

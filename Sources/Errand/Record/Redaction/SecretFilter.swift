@@ -1,37 +1,36 @@
-/// Tells in one pass over its bytes that text has nothing to hide: no name whose value would be hidden, no sign that a user or a password may
-/// stand in it, no escape that may hide either. Pure.
+/// Checks in one pass whether text has nothing to hide: no secret name, no possible user or password, and no escape
+/// that may hide one.
 ///
-/// It clears most of what is recorded in the time of a copy. What it does not clear is looked at in full, and may have nothing to hide either.
+/// It clears most recorded text in the time of a copy. Text that it does not clear is redacted in full, even if there
+/// is nothing to hide.
 struct SecretFilter: Sendable {
-  /// The most letters and digits that are told apart, and 0 for none.
+  /// The number of letters and digits, plus one for other bytes.
   private static let letters = 37
   private static let skipped: UInt8 = 37
   private static let doubtful: UInt8 = 38
 
-  /// By byte: 0 for what ends a name, 1 to 36 for a letter or digit, or what else it is.
+  /// By byte: 0 ends a name, 1 to 36 is a letter or digit, and the other values are the constants above.
   private static let kinds: [UInt8] = (0..<256).map { byte in
     switch UInt8(byte) {
     case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt8(byte) - UInt8(ascii: "a") + 1
     case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt8(byte) - UInt8(ascii: "A") + 1
     case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt8(byte) - UInt8(ascii: "0") + 27
     case UInt8(ascii: "-"), UInt8(ascii: "_"): skipped
-    // A user may stand before an "@", the next two begin an escape, and letters beyond ASCII may fold to some within it.
+    // "@" may follow a user, "%" and "\" begin an escape, and letters beyond ASCII may fold to ASCII.
     case UInt8(ascii: "@"), UInt8(ascii: "%"), UInt8(ascii: "\\"), 0, 0x80...0xFF: doubtful
     default: 0
     }
   }
 
-  /// By two letters: 1 and more for the group of secret parts that begin so, 0 for none.
+  /// By letter pair: the number of the group of secret parts that begin with it, or 0.
   private var groups = [UInt8](repeating: 0, count: letters * letters)
-  /// The parts as kinds, by group.
   private var parts: [[[UInt8]]] = []
-  /// The hashes of the names that are secret as a whole, a bit each.
+  /// A bit per hash: whether it belongs to a secret name.
   private var hashes = [Bool](repeating: false, count: 4096)
   private var names: Set<[UInt8]> = []
-  /// False where names are secret that it cannot find.
+  /// Whether the filter can find all of its names.
   private var isUsable = true
 
-  /// A filter for names and parts in their folded form.
   init(_ names: Set<[UInt8]>, parts: [[UInt8]]) {
     for name in names {
       guard let kinds = Self.kinds(of: name), !kinds.isEmpty else {
@@ -66,12 +65,10 @@ struct SecretFilter: Sendable {
   private static func hash(_ hash: UInt32, _ kind: UInt8) -> UInt32 { (hash ^ UInt32(kind)) &* 16_777_619 }
   private static func slot(_ hash: UInt32) -> Int { Int((hash ^ (hash >> 15)) & 4095) }
 
-  /// True for text with nothing to hide.
   func clears(_ text: String) -> Bool {
     text.utf8.withContiguousStorageIfAvailable { clears(UnsafeRawBufferPointer($0)) } ?? false
   }
 
-  /// True for bytes of text with nothing to hide.
   func clears(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard isUsable else { return false }
     return Self.kinds.withUnsafeBufferPointer { kinds in
@@ -98,7 +95,7 @@ struct SecretFilter: Sendable {
     }
   }
 
-  /// True where a part of this group has its second letter at `index`.
+  /// Whether a secret part from this group has its second letter at `index`.
   private func hasPart(
     of group: Int, _ bytes: UnsafeRawBufferPointer, from index: Int, _ kinds: UnsafeBufferPointer<UInt8>
   ) -> Bool {

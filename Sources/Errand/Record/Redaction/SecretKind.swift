@@ -1,22 +1,20 @@
 /// How the name of a value decides whether the value is hidden.
 enum SecretKind: Sendable {
-  /// Nothing secret has this name.
   case plain
-  /// The value is hidden.
   case secret
-  /// The plural of a secret: texts are hidden, but a number is a count, as in `total_tokens`.
+  /// The plural of a secret. Strings are hidden, but a number is a count, as in `total_tokens`.
   case plural
-  /// `key`, which names API keys and much else: its value decides.
+  /// `key`, which names API keys and many other things. The value decides.
   case key
-  /// `code`, which is secret in an OAuth exchange and the reason of an error, a country or a product elsewhere.
+  /// `code`, which is secret in an OAuth exchange and otherwise an error reason, a country or a product.
   case code
 
-  /// The names that are secret in some places only, without `-`, `_` and capitals.
+  /// The folded names that are secret only in some contexts.
   static let ambiguous: [[UInt8]: SecretKind] = [
     Array("key".utf8): .key, Array("tokenid".utf8): .key, Array("code".utf8): .code,
   ]
 
-  /// Whether the value of a parameter is hidden, as in a query, a form or running text.
+  /// Whether the value of a parameter in a query, form or running text is hidden.
   func hidesParameter(_ value: some Collection<UInt8>, _ signs: @autoclosure () -> ExchangeSigns) -> Bool {
     switch self {
     case .plain: false
@@ -25,7 +23,6 @@ enum SecretKind: Sendable {
     }
   }
 
-  /// Whether the text of an element of XML is hidden.
   func hidesElement(_ text: some Collection<UInt8>, _ signs: @autoclosure () -> ExchangeSigns) -> Bool {
     switch self {
     case .plain: false
@@ -35,12 +32,8 @@ enum SecretKind: Sendable {
     }
   }
 
-  /// Whether the value of a member of JSON is hidden, as far as it is a text.
-  ///
-  /// - Parameters:
-  ///   - text: The text; nil for any other value.
-  ///   - signs: The signs of an exchange in the surrounding text.
-  ///   - isInString: Whether the JSON stands in a string.
+  /// Whether the value of a JSON member is hidden. `text` is its string, or `nil` for any other value. `signs` come
+  /// from the surrounding text.
   func hidesMember(
     _ text: ArraySlice<UInt8>?, _ signs: @autoclosure () -> ExchangeSigns, isInString: Bool = false
   ) -> Bool {
@@ -54,19 +47,19 @@ enum SecretKind: Sendable {
     }
   }
 
-  /// Whether a code is too short and too plain for one of OAuth: `DE`, `404`, `NAME_UNKNOWN`.
+  /// Whether a code is too short and plain to be an OAuth code: `DE`, `404`, `NAME_UNKNOWN`.
   private static func isShortCode(_ value: some Collection<UInt8>) -> Bool {
     value.count <= 12 && !value.isEmpty
       && value.allSatisfy { isDigit($0) || (0x41...0x5A).contains($0) || "_-.".utf8.contains($0) }
   }
 
-  /// Whether a key is a name, as in `{"key":"colour","value":"red"}` and `{"key":"PROJ-7"}`, and not an API key.
+  /// Whether a key is a name rather than an API key, as in `{"key":"colour","value":"red"}` and `{"key":"PROJ-7"}`.
   private static func isPlainKey(_ value: some Collection<UInt8>) -> Bool {
     isShortCode(value) || value.count <= 40 && !value.contains(where: isDigit)
   }
 
-  /// Whether a text may have been drawn at random: at least 16 characters without whitespace, letters and three digits, or a digit and
-  /// letters of both cases.
+  /// Whether a string looks random: at least 16 characters without whitespace, and either letters and three digits, or
+  /// a digit and letters of both cases.
   private static func looksRandom(_ value: ArraySlice<UInt8>) -> Bool {
     guard value.count >= 16, !value.contains(where: { $0 <= 0x20 }) else { return false }
     let digits = value.count(where: isDigit)

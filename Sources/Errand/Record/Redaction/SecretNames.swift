@@ -1,27 +1,27 @@
-/// The names whose values are hidden, matched byte by byte: text of a peer's may have a name at every second byte.
+/// The names whose values are hidden, matched as bytes: a peer's text can have a name at every second byte.
 struct SecretNames: Sendable {
   private let names: Set<[UInt8]>
   private let parts: [[UInt8]]
   private let endings: [[UInt8]]
-  /// By byte: whether a name that ends with it may have a secret ending.
+  /// Whether a name that ends with this byte may have a secret ending.
   private let mayEnd: [Bool]
   private let filter: SecretFilter
-  /// Whether fields are secret that were asked for: mostly the same few, again and again.
+  /// A cache of header fields: most messages have the same few.
   private let known = Known()
 
   private final class Known: Sendable {
     struct State {
       var fields: [HTTPHeaderName: Bool] = [:]
-      /// Fields that are shown as they are: those of the last messages, by place.
+      /// Fields with nothing to hide in the latest messages, by hash.
       var plain: [HTTPHeaders.Field?] = Array(repeating: nil, count: 64)
-      /// The number of names that were learned until then: another one may be any of these.
+      /// The number of learned names when the cache was filled. A new name invalidates it.
       var learned = 0
     }
 
     let state = Lock(State())
   }
 
-  /// The most names that are remembered; a peer may make up any number.
+  /// The maximum number of cached names, because the peer can send any number of them.
   private static let room = 500
 
   init(_ names: Set<String>, parts: Set<String>, endings: Set<String> = []) {
@@ -34,13 +34,12 @@ struct SecretNames: Sendable {
     filter = SecretFilter(self.names, parts: self.parts + self.endings)
   }
 
-  /// True for text in which nothing is hidden, as far as one pass over it tells.
+  /// Whether one pass shows that the text has nothing to hide.
   func clears(_ text: String) -> Bool { LearnedSecrets.count == 0 && filter.clears(text) }
 
-  /// True for the bytes of such text.
   func clears(_ bytes: UnsafeRawBufferPointer) -> Bool { LearnedSecrets.count == 0 && filter.clears(bytes) }
 
-  /// What `decide` says of a header field, which has to be the same every time.
+  /// Caches the result of `decide` for a header field. The result must always be the same.
   func remembering(_ field: HTTPHeaderName, _ decide: () -> Bool) -> Bool {
     let learned = LearnedSecrets.count
     let remembered = known.state.withLock { state in
@@ -55,13 +54,13 @@ struct SecretNames: Sendable {
     return isSecret
   }
 
-  /// True for a field that was remembered as plain: most come with each message.
+  /// Whether a field is cached as having nothing to hide.
   func knows(plain field: HTTPHeaders.Field) -> Bool {
     let (learned, place) = (LearnedSecrets.count, field.placeAmongPlain)
     return known.state.withLock { $0.learned == learned && $0.plain[place] == field }
   }
 
-  /// Remembers a field that was found plain by these names alone, in the place of another one.
+  /// Caches a field that has nothing to hide according to these names alone. Replaces the field with the same hash.
   func remember(plain field: HTTPHeaders.Field) {
     let (learned, place) = (LearnedSecrets.count, field.placeAmongPlain)
     guard learned == 0, field.value.utf8.count <= Self.longest else { return }
@@ -71,12 +70,11 @@ struct SecretNames: Sendable {
     }
   }
 
-  /// The most bytes of a value that is remembered.
+  /// The maximum length of a cached value, in bytes.
   private static let longest = 200
 
   var isEmpty: Bool { names.isEmpty && parts.isEmpty && endings.isEmpty }
 
-  /// Whether a name is the name of a secret, and of which kind.
   func kind(of name: some Collection<UInt8>) -> SecretKind {
     guard !isEmpty, !name.isEmpty else { return .plain }
     let name = Self.folded(name)
@@ -91,7 +89,7 @@ struct SecretNames: Sendable {
     return name.last == UInt8(ascii: "s") && !name.hasEnding("ss") ? .plural : .secret
   }
 
-  /// The kind of a name with parts, which is secret if a part is: `login[pwd]`, `login.pwd`, `pins[0]`, `<ns:pwd>`.
+  /// The kind of a name with parts. Secret if a part is: `login[pwd]`, `login.pwd`, `pins[0]`, `<ns:pwd>`.
   private func kind(ofNested name: [UInt8]) -> SecretKind {
     guard name.contains(where: Self.isDivider) else { return .plain }
     var result = SecretKind.plain
@@ -112,15 +110,14 @@ struct SecretNames: Sendable {
 
   private static func isDivider(_ byte: UInt8) -> Bool { "[].:".utf8.contains(byte) }
 
-  /// True for a name that needs no other sign to be secret, as in running text: `token: …` and `session: …`, but not `key: …`.
+  /// Whether a name is enough to identify a secret in running text: `token: …` and `session: …`, but not `key: …`.
   func isTelling(_ name: some Collection<UInt8>) -> Bool {
     guard !isEmpty, !name.isEmpty else { return false }
     let name = Self.folded(name)
     return hasPart(name) || hasEnding(name) || (name.count >= 6 && names.contains(name))
   }
 
-  /// True for the name of a secret with others before it, as in `accessToken`, and perhaps one that says which value of it, as in
-  /// `passwordConfirmation`.
+  /// Whether a name ends with that of a secret (`accessToken`), perhaps with a qualifier (`passwordConfirmation`).
   private func hasEnding(_ name: [UInt8]) -> Bool {
     guard let last = name.last, mayEnd[Int(last)] else { return false }
     return ends(name) || Self.withoutTail(name).map(ends) ?? false
@@ -138,13 +135,13 @@ struct SecretNames: Sendable {
     return tails.first { name.hasEnding($0) }.map { name.dropLast($0.count) }
   }
 
-  /// The words that may follow the name of a secret, and say which of its values this is.
+  /// The qualifiers that may follow the name of a secret.
   private static let tails = [
     "value", "string", "text", "data", "hash", "digest", "confirmation", "confirm", "confirmed", "repeat", "repeated",
     "again", "new", "old", "current", "plain", "raw", "encrypted", "pem", "header", "binary", "input",
   ].map { Array($0.utf8) }
 
-  /// The names of tokens that say where to read on, and grant nothing.
+  /// The names of pagination and sync tokens, which grant no access.
   private static let harmless = [
     "pagetoken", "nexttoken", "previoustoken", "prevtoken", "continuationtoken", "synctoken", "skiptoken", "deltatoken",
     "startingtoken", "paginationtoken", "cursortoken", "changetoken", "resumptiontoken",
@@ -162,7 +159,7 @@ struct SecretNames: Sendable {
     return false
   }
 
-  /// In small letters, without `-`, `_` and blanks around it.
+  /// The name in lowercase, without `-`, `_` and surrounding whitespace.
   static func folded(_ name: some Collection<UInt8>) -> [UInt8] {
     let name = letters(name)
     guard let first = name.first, let last = name.last, first <= 0x20 || last <= 0x20 else { return name }
@@ -193,7 +190,7 @@ struct SecretNames: Sendable {
 }
 
 extension HTTPHeaders.Field {
-  /// The place at which it is remembered, one of 64: by what is told of it at once.
+  /// The slot of the field in the cache: a cheap hash below 64.
   fileprivate var placeAmongPlain: Int {
     let bytes = value.utf8
     let sign = Int(bytes.first ?? 0) &* 7 ^ Int(bytes.last ?? 0)

@@ -1,4 +1,4 @@
-/// The places in JSON whose values are hidden, as paths of names from where one stands.
+/// The hidden places in JSON, as paths relative to the current container.
 struct SecretPlaces: Sendable, Equatable {
   private var paths: [ArraySlice<[UInt8]>]
 
@@ -10,10 +10,10 @@ struct SecretPlaces: Sendable, Equatable {
 
   var isEmpty: Bool { paths.isEmpty }
 
-  /// True where a path ends.
+  /// Whether a path ends here.
   var isReached: Bool { paths.contains(where: \.isEmpty) }
 
-  /// What leads on from the member of this name.
+  /// The rest of the paths inside the member with this name.
   func within(_ name: String) -> SecretPlaces {
     let name = SecretNames.folded(name.utf8)
     var places = self
@@ -23,7 +23,6 @@ struct SecretPlaces: Sendable, Equatable {
     return places
   }
 
-  /// Adds other places, each once.
   mutating func add(_ others: SecretPlaces) {
     for path in others.paths where !paths.contains(path) { paths.append(path) }
   }

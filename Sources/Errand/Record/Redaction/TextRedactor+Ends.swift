@@ -1,6 +1,5 @@
-// Where things end, from `position` on.
 extension TextRedactor {
-  /// The end of a value in quotation marks: the next one that is escaped as often, or less.
+  /// The end of a quoted value: the next quotation mark that has the same number of backslashes, or fewer.
   func end(of quote: Quote) -> Int {
     var escapes = 0
     for index in position..<bytes.count {
@@ -14,7 +13,7 @@ extension TextRedactor {
     return bytes.count
   }
 
-  /// The end of what a quoted name names: an object or an array with all that is in it, or a literal.
+  /// The end of a member's value: an object or array with its contents, or a literal.
   var memberEnd: Int {
     var depth = 0
     for index in position..<bytes.count {
@@ -36,7 +35,7 @@ extension TextRedactor {
 
   var valueEnd: Int { bytes[position...].indices.first(where: endsValue) ?? bytes.count }
 
-  /// The end of a value, or of what is between the delimiters of a path: found in one pass.
+  /// The end of a value, or of the part before the next URL delimiter, in one pass.
   var partEnd: Int {
     let isEnd = { (index: Int) in
       bytes[index] == UInt8(ascii: "/") || bytes[index] == UInt8(ascii: "?") || endsValue(index)
@@ -44,7 +43,8 @@ extension TextRedactor {
     return bytes[position...].indices.first(where: isEnd) ?? bytes.count
   }
 
-  /// Commas and semicolons end a value where a blank or nothing follows, for they may be part of one.
+  /// Whether the value ends here. A comma or semicolon ends it only before whitespace or the end, because it can be
+  /// part of a value.
   private func endsValue(_ index: Int) -> Bool {
     switch bytes[index] {
     case UInt8(ascii: "&"), UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "<"), UInt8(ascii: ">"),
@@ -55,7 +55,7 @@ extension TextRedactor {
     }
   }
 
-  /// The next quotation mark without an odd number of backslashes before it, or line break.
+  /// The next line break, or quotation mark that is not escaped.
   var stretchEnd: Int {
     var isEscaped = false
     for index in position..<bytes.count {
@@ -72,7 +72,6 @@ extension TextRedactor {
     end { $0 <= 0x20 || "/?#\\\"'<>`,;".utf8.contains($0) }
   }
 
-  /// True for what the name of an element may have in it.
   static func isElementByte(_ byte: UInt8) -> Bool { isWordByte(byte) || byte == UInt8(ascii: ":") }
 
   static func isWordByte(_ byte: UInt8) -> Bool {

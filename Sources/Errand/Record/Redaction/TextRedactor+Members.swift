@@ -1,6 +1,6 @@
-// Members of JSON in text, and of property lists.
+// Members of JSON inside text, and property lists.
 extension TextRedactor {
-  /// Hides the value behind the name of a secret member; false, and nothing, behind any other.
+  /// Hides the value after the name of a secret member. Returns `false` and does nothing after any other name.
   mutating func hidesMember() -> Bool {
     guard let (name, quote) = quotedName else { return false }
     let kind = redaction.kind(of: name)
@@ -21,7 +21,7 @@ extension TextRedactor {
     return true
   }
 
-  /// The name in quotation marks before this place, as in `"name": 1`, and these marks.
+  /// The quoted name before this position, as in `"name": 1`, and its quotation marks.
   private var quotedName: (name: String, quote: Quote)? {
     var end = endBeforeBlanks
     guard wordStart == position, end > 0, Self.isQuote(bytes[end - 1]) else { return nil }
@@ -34,7 +34,7 @@ extension TextRedactor {
     return (String(decoding: bytes[place], as: UTF8.self), Quote(mark: mark, escapes: quote - end))
   }
 
-  /// Shows the `<key>` of a property list, which is a name, and hides the value behind it if the name is secret. Its type stays.
+  /// Shows the `<key>` of a property list and hides the value after it if the name is secret. The value keeps its type.
   mutating func key() {
     guard let start = tagEnd(from: position) else { return }
     let name = bytes[start...].prefix { $0 != UInt8(ascii: "<") }
@@ -55,7 +55,6 @@ extension TextRedactor {
     replace(to: tags.end(of: element, from: start) ?? bytes.count, with: Array(shown.utf8))
   }
 
-  /// The place behind the tag around `place`; nil if it has no end.
   private func tagEnd(from place: Int) -> Int? {
     guard place < bytes.count,
       let end = bytes[place...].firstIndex(where: { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "<") }),

@@ -1,27 +1,27 @@
 import ErrandFoundation
 
-/// Hides secrets in text of any kind, in time that grows with its size alone: the user in `scheme://user@host` and
-/// `user:password@host`, the value in `name=value`, `name: value` and `<name>value</name>` where the name is secret, also where a string of
-/// JSON escapes these signs.
+/// Hides secrets in text of any kind: the user in `scheme://user@host` and `user:password@host`, and the value in
+/// `name=value`, `name: value` and `<name>value</name>` if the name is secret, even if a JSON string escapes the
+/// delimiters. The time is linear in the size of the text.
 struct TextRedactor {
   let bytes: [UInt8]
   let redaction: Redaction
-  /// The number of values that this value is nested in.
+  /// The number of values around this text.
   private let depth: Int
-  /// The number of strings of JSON whose escapes were taken off.
+  /// The number of JSON strings around this text whose escapes were removed.
   private let level: Int
   lazy var signs = ExchangeSigns(bytes)
   lazy var isPropertyList = String(decoding: bytes, as: UTF8.self).contains("<plist")
   var position = 0
   /// The start of the word that ends at `position`.
   var wordStart = 0
-  /// The ends of the text searched for whole values, and of that searched for users: nothing is searched twice.
+  /// The ends of the ranges already searched. Nothing is searched twice.
   private var valuesSeen = 0
   private var usersSeen = 0
   private var oddUsersSeen = 0
   private var escapesSeen = 0
   private var stretchesSeen = 0
-  /// The text around `position` up to quotation marks and line breaks, as far as it is shown as it is: its start, and that in the result.
+  /// The start of the text between quotation marks and line breaks around `position`, and its position in `result`.
   private var stretch = (start: 0, shown: 0)
   lazy var tags = ElementTags(bytes)
   private var result: [UInt8] = []
@@ -33,7 +33,6 @@ struct TextRedactor {
     self.level = level
   }
 
-  /// The text with every secret replaced.
   mutating func redacted() -> String {
     result.reserveCapacity(bytes.count)
     while position < bytes.count {
@@ -63,7 +62,7 @@ struct TextRedactor {
     return redaction.kind(of: Redaction.unescaped(Substring(decoding: name, as: UTF8.self)))
   }
 
-  /// True for `Authorization` and `Proxy-Authorization`, whose values begin with a scheme.
+  /// Whether the name is `Authorization` or `Proxy-Authorization`, whose values begin with a scheme.
   private func isAuthorization(_ place: Range<Int>) -> Bool {
     bytes[place].suffix(13).elementsEqual("authorization".utf8, by: { $0 | 0x20 == $1 })
   }
@@ -82,7 +81,7 @@ struct TextRedactor {
     stretch = (end, result.count)
   }
 
-  /// `name=value`: a parameter of a URL, a form or a header field, or an attribute of an element.
+  /// Redacts `name=value`: a parameter of a URL, form or header field, or an attribute of an element.
   private mutating func assignment() {
     let name = placeOfWordBefore
     let kind = kind(name)
@@ -100,7 +99,7 @@ struct TextRedactor {
     guard position >= valuesSeen else { return }
     let end = isQuoted ? self.end { $0 == quote } : valueEnd
     valuesSeen = max(valuesSeen, end)
-    // Only what is escaped is looked at as a whole: the rest is walked through.
+    // Only an escaped value is checked as a whole. The main loop handles the rest.
     let value = Substring(decoding: bytes[position..<end], as: UTF8.self)
     if value.utf8.contains(UInt8(ascii: "%")), redaction.holdsSecret(value, depth: depth, level: level) {
       hide(to: end)
@@ -114,12 +113,12 @@ struct TextRedactor {
     return bytes[(position + 1)...].prefix { $0 != quote && $0 != UInt8(ascii: "<") }
   }
 
-  /// True at `://` or `=`, escaped.
+  /// Whether an escaped `://` or `=` begins here.
   private var beginsEscapedPart: Bool {
     follows("3D") || follows("3d") || follows("3A%2F%2F") || follows("3a%2f%2f")
   }
 
-  /// A part of a URL that is escaped as a whole, as in the path of another.
+  /// Redacts a part of a URL that is escaped as a whole, as in the path of another URL.
   private mutating func escapedPart() {
     guard position >= escapesSeen else { return copy(to: position + 1) }
     let end = partEnd
@@ -131,19 +130,19 @@ struct TextRedactor {
     hide(to: end)
   }
 
-  /// Those before a sign in a string of JSON, as in `\u0026`, or before a letter.
+  /// Handles backslashes before a character in a JSON string, as in `\u0026`, or before a letter.
   private mutating func backslashes() {
     let end = self.end { $0 != UInt8(ascii: "\\") }
     if JSONEscapes.isSign(bytes, at: end), hidesUnescaped() { return }
-    // A quotation mark behind an odd number of them ends no string.
+    // An escaped quotation mark does not end a string.
     let isQuote = end < bytes.count && bytes[end] == UInt8(ascii: "\"") && !(end - position).isMultiple(of: 2)
     copy(to: isQuote ? end + 1 : end)
     wordStart = position
   }
 
-  /// Redacts the stretch around this place without its escapes; false where nothing of that is hidden.
+  /// Redacts the text around this position without its escapes. Returns `false` if there is nothing to hide.
   private mutating func hidesUnescaped() -> Bool {
-    // As with values, the sender decides how deep strings are.
+    // Limit the nesting of strings, which the sender controls.
     guard depth + level < 2, position >= stretchesSeen else { return false }
     let end = stretchEnd
     stretchesSeen = end
@@ -159,17 +158,17 @@ struct TextRedactor {
 
   private mutating func colon() {
     if follows("//") { return authority(after: 3) }
-    if follows("\\/\\/") { return authority(after: 5) }  // as JSON may write it
+    if follows("\\/\\/") { return authority(after: 5) }  // JSON may escape the slashes
     if hidesMember() { return }
-    // In running text a short word says less: "code: 42" is not a secret.
+    // In running text a short name is not enough: "code: 42" is not a secret.
     if redaction.names.isTelling(bytes[placeOfWordBefore]) {
       copy(to: position + 1)
-      // In a string of JSON a line break was an escape, and a value may go on behind it, as that of a key does.
+      // In a JSON string a line break was escaped, and a value such as a key can continue after it.
       return hideValue { [level] text in
         text.end { level == 0 && ($0 == 0x0A || $0 == 0x0D) || $0 == UInt8(ascii: "\"") }
       }
     }
-    // A user and a password without a scheme.
+    // A user and password without a scheme.
     guard wordStart < position, let at = userEnd else {
       copy(to: position + 1)
       return wordStart = position
@@ -178,7 +177,7 @@ struct TextRedactor {
     hide(to: at)
   }
 
-  /// The end of the user whose password may begin here; nil where there is none.
+  /// The end of the user whose password may begin here. `nil` without a user.
   private var userEnd: Int? {
     mutating get {
       guard position >= usersSeen else { return nil }
@@ -194,7 +193,7 @@ struct TextRedactor {
     wordStart = position
   }
 
-  /// The end of a user whose password has a delimiter of URLs in it, as in `https://me:pass#word@host`; nil where there is none.
+  /// The end of a user whose password contains a URL delimiter, as in `https://me:pass#word@host`, or `nil`.
   private var oddUserEnd: Int? {
     mutating get {
       let delimiter = authorityEnd
@@ -210,7 +209,7 @@ struct TextRedactor {
     }
   }
 
-  /// `<name>value</name>`, the name of the element being secret.
+  /// Redacts `<name>value</name>` if the name is secret.
   private mutating func element() {
     copy(to: position + 1)
     let start = position
@@ -227,14 +226,14 @@ struct TextRedactor {
     else { return }
     copy(to: close + 1)
     while position < bytes.count, bytes[position] <= 0x20 { copy(to: position + 1) }
-    // Text without an end of its own ends with the next element. What holds elements, or CDATA, ends with the whole then.
+    // Without an end tag, text ends at the next element, while nested elements or CDATA extend to the end of the input.
     let isText = position < bytes.count && bytes[position] != UInt8(ascii: "<")
     hide(to: tags.end(of: name, from: position) ?? (isText ? end { $0 == UInt8(ascii: "<") } : bytes.count))
   }
 
   // MARK: Values of secret names
 
-  /// A quotation mark that begins a value, with the backslashes before it where all of that stands in a string.
+  /// A quotation mark that begins a value, with the number of backslashes before it if the value is inside a string.
   struct Quote {
     let mark: UInt8
     let escapes: Int
@@ -246,7 +245,7 @@ struct TextRedactor {
     return Quote(mark: bytes[mark], escapes: mark - place)
   }
 
-  /// Hides a value that begins here, perhaps after blanks: what stands in quotation marks, or else up to `end`.
+  /// Hides the value that begins here, after optional whitespace. A value without quotation marks ends at `end`.
   mutating func hideValue(hasScheme: Bool = false, upTo end: (Self) -> Int) {
     while position < bytes.count, Self.isBlank(bytes[position]) { copy(to: position + 1) }
     guard let quote = quote(at: position) else { return hideWord(hasScheme: hasScheme, upTo: end) }
@@ -254,7 +253,7 @@ struct TextRedactor {
     hide(to: self.end(of: quote))
   }
 
-  /// Hides a value without quotation marks, and the credentials after the name of a scheme (RFC 9110 §11.4).
+  /// Hides an unquoted value, and the credentials after the name of a scheme (RFC 9110 §11.4).
   private mutating func hideWord(hasScheme: Bool, upTo end: (Self) -> Int) {
     let start = position
     hide(to: end(self))
@@ -263,7 +262,6 @@ struct TextRedactor {
     hide(to: end(self))
   }
 
-  /// The word before this place, with or without blanks between.
   private var placeOfWordBefore: Range<Int> {
     wordStart == position ? placeOfWord(endingAt: endBeforeBlanks) : wordStart..<position
   }
@@ -285,9 +283,8 @@ struct TextRedactor {
     return text.withUTF8Buffer { start + $0.count <= bytes.count && bytes[start..<start + $0.count].elementsEqual($0) }
   }
 
-  /// True for the name of an authentication scheme.
   private static func isScheme(_ word: ArraySlice<UInt8>) -> Bool {
-    // Longer ones are none: a secret is not read as a word.
+    // No scheme is longer. Don't look up a longer word, which may be a secret.
     word.count <= 16 && schemes.contains(String(decoding: word, as: UTF8.self).lowercased())
   }
 
