@@ -27,16 +27,63 @@ extension Call {
     return next
   }
 
-  /// The step that signs an attempt's request in; none where nothing does.
-  func authenticationSteps() -> [any PerAttemptStep] {
-    guard rules.authentication != nil else { return [] }
+  /// Authenticates a request, and sends it again with a new token if the server refuses the first one.
+  func authenticated(
+    _ request: HTTPRequest, _ next: (HTTPRequest) async throws -> HTTPResponse
+  ) async throws -> HTTPResponse {
+    guard rules.authentication != nil, let source = signIn(for: request.url)?.source else {
+      return try await next(request)
+    }
     let attempt = SigningAttempt(
-      yields: plan.authentication.isInherited, context: refreshContext, note: { [trace] in trace.note($0) })
-    let step = AuthenticationStep(
-      source: { [self] in signIn(for: $0)?.source }, attempt: attempt,
-      obstacle: { [self] in obstacle(toReplaying: $0, after: $1) },
-      spend: { [self] in spendReplay(of: $2, with: $0, version: $1) }, refuse: { [self] in noteRefusal($0) })
-    return [step]
+      known: source.failureCount, yields: plan.authentication.isInherited, context: refreshContext,
+      note: { [trace] in trace.note($0) })
+    guard let signed = try await sign(request, refused: nil, source, attempt) else { return try await next(request) }
+    var response = try await next(signed.request)
+    guard signed.version > 0, judgesToken(response, to: request, source) else { return response }
+    guard source.isAuthenticationFailure(response) else {
+      source.accepted(signed.version)
+      return response
+    }
+    source.refused(signed.version)
+    guard source.isRefreshable else { return response }
+    if let obstacle = obstacle(toReplaying: request, after: response) {
+      noteRefusal(obstacle)
+      return response
+    }
+    // Only a stream still has its connection, which is not needed during the wait for a token.
+    if !response.body.isInMemory {
+      response.body = HTTPResponseBody(await excerpt(of: response.body), trailers: response.body.trailers)
+    }
+    guard let again = try await sign(request, refused: signed.version, source, attempt) else { return response }
+    if let obstacle = spendReplay(of: again.request, with: source, version: again.version) {
+      noteRefusal(obstacle)
+      return response
+    }
+    let second = try await next(again.request)
+    guard again.version > 0, judgesToken(second, to: again.request, source) else { return second }
+    if source.isAuthenticationFailure(second) { source.refused(again.version) } else { source.accepted(again.version) }
+    return second
+  }
+
+  private func sign(
+    _ request: HTTPRequest, refused: Int?, _ source: any CredentialSource, _ attempt: SigningAttempt
+  ) async throws -> SignedRequest? {
+    do {
+      return try await source.sign(request, refused: refused, for: attempt)
+    } catch var error as TaskError {
+      error.isTokenFailure = true
+      throw error
+    }
+  }
+
+  /// Whether a response says anything about the token of its request: all redirects stayed where the token applies.
+  private func judgesToken(
+    _ response: HTTPResponse, to request: HTTPRequest, _ source: any CredentialSource
+  ) -> Bool {
+    let origin = Origin(request.url)
+    return (response.redirects.map(\.url) + [response.url]).allSatisfy { url in
+      Origin(url) == origin && signIn(for: url)?.source === source
+    }
   }
 
   /// The reason not to send a refused request again; nil where there is none.

@@ -72,50 +72,26 @@ extension Call {
     try await build(again: true).applying(changesFrom: built, to: first)
   }
 
-  /// 7.–9. One attempt: its steps, and at their end the hops of its request, mostly one.
+  /// 7. One attempt: a request in, a result out. Each feature is a function around the next one, outermost first.
   func make(_ attempt: Attempt, _ request: HTTPRequest) async -> AttemptResult {
     do {
-      let response = try await throughSteps(of: attempt, request) { request in  // 7. steps that see every attempt
-        let request = self.keepingHeadersHome(self.showing(request))
-        attempt.beginChain()
-        let response = try await self.hop(request, of: attempt)
-        guard response.status.isRedirect else { return response }
-        return try await self.following(response, to: request, attempt)  // redirects: 8. and 9. for each further hop
+      let response = try await throughSteps(request) { request in  // of the app
+        try await self.authenticated(request) { request in
+          try await self.waitingForNetwork(request) { request in
+            try await self.followingRedirects(request, of: attempt) { request in
+              try await self.answeringDigest(request, of: attempt) { request, digest in
+                guard digest == nil, self.mayHedge(request) else {
+                  return try await attempt.exchange(request, digest)  // 8. slot, transport, body
+                }
+                return try await self.hedged(request, of: attempt)  // several of 8.
+              }
+            }
+          }
+        }
       }
       return await attempt.received(keepsRequests ? await stored(response, of: attempt) : response)
     } catch {
       return attempt.failed(error)
-    }
-  }
-
-  /// 8.–9. One hop: a request for one host, and its response.
-  func hop(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
-    if request.options.answersDigest { return try await signedHop(request, of: attempt) }  // again after a challenge
-    return mayHedge(request) ? try await hedged(request, of: attempt) : try await attempt.exchange(request)
-  }
-
-  /// 8.–9. One hop of a request with a Digest credential: sent again after a challenge that is answered, within the time of the
-  /// attempt.
-  private func signedHop(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
-    guard let digest = DigestExchange(request, plan.server.digests) else { return try await attempt.exchange(request) }
-    let start = attempt.spent
-    var response = try await attempt.exchange(request, digest)
-    while true {
-      switch digest.verdict {
-      case .stands: return response
-      case .refused(let reason):
-        noteRefusal(reason)
-        return response
-      case .again: break
-      }
-      if let obstacle = obstacle(toAnswering: request) {
-        noteRefusal(obstacle)
-        return response
-      }
-      await leave(response, to: request.method, attempt)
-      attempt.endHop()  // with what is left of the response, which the host took as well
-      try checkCancellation()
-      response = try await further(request, of: attempt, since: start) { try await attempt.exchange($0, digest) }
     }
   }
 }
@@ -149,23 +125,20 @@ extension Call {
     return try outcome(ofSteps: await Next(ArraySlice(steps)) { try await attempts($0).response }(request))
   }
 
-  /// 7. The steps of an attempt, the outermost first.
-  private var attemptSteps: [any PerAttemptStep] {
-    var steps = snapshot.configuration.perAttemptSteps  // the app's
-    steps += authenticationSteps()  // sign in, and once more with a new token
-    if let wait = rules.connectivity { steps.append(wait) }
-    return steps
+  /// Sends the request of an attempt through the app's steps, which may make calls.
+  private func throughSteps(
+    _ request: HTTPRequest, _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+  ) async throws -> HTTPResponse {
+    guard hasAppSteps else { return try await last(request) }
+    return try await Next(ArraySlice(snapshot.configuration.perAttemptSteps), last: last)(request)
   }
 
-  /// Sends the request of an attempt through its steps, which may make calls of their own.
-  private func throughSteps(
-    of attempt: Attempt, _ request: HTTPRequest,
-    _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+  /// Waits for a network instead of failing, if the server's configuration says so.
+  private func waitingForNetwork(
+    _ request: HTTPRequest, _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
-    guard hasAppSteps || rules.authentication != nil || rules.connectivity != nil else {
-      return try await last(request)
-    }
-    return try await Next(ArraySlice(attemptSteps), last: last)(request)
+    guard let wait = rules.connectivity else { return try await next(request) }
+    return try await wait.send(request, next)
   }
 
   /// Whether steps see the responses of its attempts.

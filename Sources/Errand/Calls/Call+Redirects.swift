@@ -4,16 +4,23 @@ extension Call {
     plan.redirectPolicy.kind == .inherited ? snapshot.configuration.redirectPolicy : plan.redirectPolicy
   }
 
-  /// Follows a redirect, hop by hop: each is admitted for its own host, all within the time of the attempt.
+  /// Sends a request, and follows redirects. Each request is admitted for its own host, all within the time of the attempt.
   ///
-  /// - Parameters:
-  ///   - first: The response that points elsewhere.
-  ///   - request: The request that it answers, as it was sent.
-  ///   - attempt: The attempt.
-  /// - Returns: The first response that points nowhere, or is not to be followed.
-  /// - Throws: ``TaskError`` for a redirect that must not be followed, and what the policy or a hop throws.
-  func following(
-    _ first: HTTPResponse, to request: HTTPRequest, _ attempt: Attempt
+  /// - Returns: The first response that is not a redirect, or that the policy does not follow.
+  /// - Throws: ``TaskError`` for a redirect that must not be followed, and what the policy or `next` throws.
+  func followingRedirects(
+    _ request: HTTPRequest, of attempt: Attempt, _ next: (HTTPRequest) async throws -> HTTPResponse
+  ) async throws -> HTTPResponse {
+    attempt.beginChain()
+    let request = keepingHeadersHome(showing(request))
+    let response = try await next(request)
+    guard response.status.isRedirect else { return response }
+    return try await following(response, to: request, attempt, next)
+  }
+
+  private func following(
+    _ first: HTTPResponse, to request: HTTPRequest, _ attempt: Attempt,
+    _ send: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
     let policy = redirectPolicy
     var chain = RedirectChain(request, policy, snapshot.configuration.redaction)
@@ -32,7 +39,7 @@ extension Call {
       trace.note(.redirected(to: snapshot.configuration.redaction(chain.request.url)))
       var next = chain.request
       next.options.firstURL = request.url  // by which cookies tell whether another site leads there
-      response = try await further(next, of: attempt) { try await self.hop($0, of: attempt) }
+      response = try await further(next, of: attempt, send)
     }
     response.redirects = chain.redirects
     return response

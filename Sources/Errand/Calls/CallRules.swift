@@ -6,7 +6,7 @@ struct CallRules: Sendable {
   let coalesces: Bool
   /// The cache, and its use by the call; `nil` without one.
   let caching: Caching?
-  /// The step that waits for a network; `nil` if the call does not wait for one.
+  /// Waits for a network; `nil` if the call does not wait for one.
   let connectivity: ConnectivityWait?
   /// Reports the bytes of bodies to the task, its handle and its observers; `nil` without any.
   let progress: (@Sendable (TransferProgress) -> Void)?

@@ -2,12 +2,14 @@
 ///
 /// Only failures after which the server surely saw nothing are waited out, so that any method may be tried again. All
 /// waits of a call share one allowance; when it is used up the failure stands.
-struct ConnectivityWait: PerAttemptStep {
+struct ConnectivityWait: Sendable {
   let reachability: any Reachability
   let allowance: ConnectivityAllowance
   let clock: CallClock
 
-  func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+  func send(
+    _ request: HTTPRequest, _ next: (HTTPRequest) async throws -> HTTPResponse
+  ) async throws -> HTTPResponse {
     var failures = 0
     var last: TaskError?
     while true {
