@@ -1,9 +1,9 @@
 extension HTTPRequest {
-  /// Sends the request, and sends it again as long as the proxy refuses the credential and the app has another one.
+  /// Sends the request, and resends it with a new credential as long as the proxy refuses the current one.
   ///
   /// - Parameter send: Sends the request.
-  /// - Returns: What `send` returns.
-  /// - Throws: What `send` throws; the refusal has the code `.proxyAuthenticationRequired`.
+  /// - Returns: The result of `send`.
+  /// - Throws: Any error of `send`. If the proxy refused the credential, the code is `.proxyAuthenticationRequired`.
   func renewingProxyCredential<Response>(
     _ send: (HTTPRequest) async throws -> Response
   ) async throws -> Response {
