@@ -7,9 +7,9 @@
     import Foundation
   #endif
 
-  /// The delegate of a session: hands every report to the exchange that it is about.
+  /// The delegate of a session, which forwards each event to its exchange.
   ///
-  /// It does not keep exchanges alive: one that is not read any more is released, and cancels its task.
+  /// It holds exchanges weakly, so that an abandoned exchange is released and cancels its task.
   final class URLSessionRouter: NSObject, Sendable {
     private struct Entry {
       weak var exchange: URLSessionExchange?
@@ -51,10 +51,10 @@
   }
 
   #if canImport(Darwin)
-    /// The answer of a delegate: `@Sendable` in Apple's declarations, and not in FoundationNetworking's.
+    /// A delegate's completion handler. `@Sendable` in Apple's declarations, but not in FoundationNetworking's.
     typealias DelegateAnswer<Value> = @Sendable (Value) -> Void
   #else
-    /// The answer of a delegate: `@Sendable` in Apple's declarations, and not in FoundationNetworking's.
+    /// A delegate's completion handler. `@Sendable` in Apple's declarations, but not in FoundationNetworking's.
     typealias DelegateAnswer<Value> = (Value) -> Void
   #endif
 #endif
