@@ -29,8 +29,9 @@ public struct ProxyRules: Sendable {
 
   /// The rules of the environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, in lower or upper case.
   ///
-  /// `HTTP_PROXY` in upper case is not read, because clients of a CGI program can set it. If a variable isn't the address of
-  /// a proxy, requests that would use it fail with code `.transportUnavailable` instead of bypassing the proxy.
+  /// `HTTP_PROXY` in upper case is not read, because clients of a CGI program can set it. If a variable isn't the
+  /// address of a proxy, requests that would use it fail with code `.transportUnavailable` instead of bypassing the
+  /// proxy.
   ///
   /// - Parameters:
   ///   - environment: The environment. Defaults to that of the process.

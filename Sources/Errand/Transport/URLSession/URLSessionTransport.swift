@@ -18,8 +18,8 @@
   ///
   /// URLSession limits this transport:
   ///
-  /// - URLSession resends some requests after a pooled connection turned out stale, including those with bodies in memory
-  ///   or in files. The transport can only prevent this for streamed bodies (``TransferOptions/mayRepeat``).
+  /// - URLSession resends some requests after a pooled connection turned out stale, including those with bodies in
+  ///   memory or in files. The transport can only prevent this for streamed bodies (``TransferOptions/mayRepeat``).
   /// - URLSession does not report when a connection is established. ``Timeouts/connect`` applies separately only to
   ///   requests with a body, until the first byte of the body is sent. For requests without one, it is added to
   ///   ``Timeouts/firstByte``.
