@@ -61,7 +61,7 @@
     }
   #else
     extension URLSessionLane {
-      /// The same session for both, because FoundationNetworking does not wait for networks.
+      /// Both are one session, because FoundationNetworking does not wait for networks.
       static func pair(
         _ configuration: URLSessionConfiguration, trust: ServerTrust
       ) -> (ordinary: URLSessionLane, patient: URLSessionLane) {
