@@ -77,7 +77,6 @@ extension HTTPRequest {
       phase: .preparing, isSurelyNotSent: true)
   }
 
-  /// The origin of the request's URL.
   package func origin() throws -> Origin {
     switch Origin.reading(url) {
     case .success(let origin): return origin

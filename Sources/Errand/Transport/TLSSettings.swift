@@ -24,8 +24,7 @@ public struct TLSSettings: Sendable {
   public enum Verification: Sendable, Hashable {
     /// Verifies the host, the validity period and the chain to a trusted authority.
     case full
-    /// No verification: anyone on the network path can read and change the traffic. Use it only for tests on the local
-    /// machine.
+    /// Performs no verification: anyone on the network path can read and change the traffic. For local tests only.
     case dangerouslyNone
   }
 

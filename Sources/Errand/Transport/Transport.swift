@@ -25,7 +25,7 @@ extension Transport {
   /// Returns an empty dictionary.
   public func connections() async -> [String: ConnectionCounts] { [:] }
 
-  /// Returns `false`.
+  /// Always `false`.
   public var checksAddresses: Bool { false }
 }
 
@@ -43,8 +43,7 @@ extension TaskError {
 public struct ConnectionCounts: Sendable, Hashable {
   /// All connections.
   public var open: Int
-  /// The connections that are being established. A connection counts until data is read from it or a request is
-  /// written.
+  /// The connections that are being established, until data is read from them or a request is written.
   public var connecting: Int
   /// The connections that carry at least one exchange.
   public var busy: Int

@@ -12,8 +12,7 @@
       public var proxies = ProxyRules.none
       /// Addresses to use instead of resolving a host: `["api.example.com:443": "10.0.0.1"]`. Empty by default.
       public var addresses: [String: String] = [:]
-      /// The path of a Unix socket that receives every request, regardless of its host. Defaults to `nil`, which is
-      /// TCP.
+      /// The path of a Unix socket for all requests, regardless of their host. Defaults to `nil`, which is TCP.
       public var unixSocket: String?
       /// The maximum number of connections to one origin, or 0 for no limit. Defaults to 0.
       ///
@@ -23,8 +22,8 @@
       /// How long an idle connection is kept after its last use. Defaults to 50 seconds.
       ///
       /// The default is below the idle timeout of most servers and proxies (nginx 75 s, many proxies 60 s), so that a
-      /// request rarely meets a connection that is being closed. A connection that the server closes is closed
-      /// immediately.
+      /// request rarely meets a connection that is being closed. If the server closes a connection, it is closed at
+      /// once.
       public var idleLifetime: Duration = .seconds(50)
       /// The maximum age of a connection that is reused, or `nil` for no limit. Defaults to `nil`.
       public var connectionLifetime: Duration?
@@ -56,15 +55,13 @@
     }
   }
 
-  /// The settings that all requests of a transport share, prepared once.
   final class CurlRules: Sendable {
     let configuration: CurlTransport.Configuration
     let decodingLimits: DecodingLimits
-    /// The configured addresses, by normalised host and port.
     let addresses: [String: String]
     /// In nanoseconds.
     let idleLifetime: UInt64
-    /// The authorities as a file, if they are data and libcurl only accepts files.
+    /// The authorities as a file, if libcurl does not take data.
     let authorities: MemoryFile?
 
     init(_ configuration: CurlTransport.Configuration) {
@@ -83,8 +80,7 @@
       authorities = pem.flatMap { CurlLibrary.takesAuthorities ? nil : MemoryFile($0) }
     }
 
-    /// Whether the address that is connected to is the server's, so that it can be checked. libcurl uses no proxy over
-    /// a Unix socket.
+    /// Whether the address to connect to is the server's. Over a Unix socket, libcurl uses no proxy.
     func mayCheckAddress(by proxy: Proxy?) -> Bool { proxy == nil || configuration.unixSocket != nil }
 
     private static func normal(_ hostAndPort: String) -> String {

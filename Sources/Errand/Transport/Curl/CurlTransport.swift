@@ -173,11 +173,10 @@
   /// Origins that could have used HTTP/2 but did not. For a while, HTTP/2 is not offered to them, so their exchanges
   /// can be distributed over all loops.
   struct LoneOrigins {
-    /// The maximum number of origins. When it is reached, all are forgotten; each is learned again from its next
-    /// response.
+    /// At this limit, all origins are forgotten. Each is learned again from its next response.
     static let most = 1024
 
-    /// The time after which HTTP/2 is offered to an origin again, in nanoseconds. The server may have changed by then.
+    /// How long an origin is not offered HTTP/2, in nanoseconds. Its server may change.
     static let lifetime: UInt64 = 600_000_000_000
 
     /// The time at which each origin was learned.

@@ -1,15 +1,13 @@
 #if os(Linux)
   extension HTTPRequest {
-    /// Whether the transport decompresses the response. Not if the request has its own `Accept-Encoding`.
     var unpacksBody: Bool { options.decodesBody && !headers.contains(.acceptEncoding) }
 
-    /// The accepted codings. A range request accepts only `identity`, because a range of compressed bytes cannot be
-    /// decompressed.
+    /// A range of compressed bytes cannot be decompressed, so a range request accepts only `identity`.
     var acceptEncoding: String { headers.contains(.range) ? "identity" : ContentCoding.offer }
   }
 
   extension Unpacking {
-    /// The decompression steps for the body of a response, or `nil` if the body is returned as received.
+    /// `nil` if the body is returned as received.
     static func of(
       _ headers: HTTPHeaders, _ status: HTTPStatus, _ method: HTTPMethod, isFramed: Bool, _ limits: DecodingLimits
     ) -> Unpacking? {

@@ -1,7 +1,6 @@
 #if os(Linux)
   import ErrandFoundation
 
-  /// The public key of a certificate, in the form that pins are computed over.
   enum CertificateKey {
     /// The pin of a PEM certificate: the Base64 SHA-256 of its `SubjectPublicKeyInfo`. `nil` if it cannot be read.
     static func pin(ofPEM text: String) -> String? {

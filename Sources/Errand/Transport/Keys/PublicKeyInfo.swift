@@ -5,7 +5,6 @@ import ErrandFoundation
 /// Security returns the bare key without its type, but pins are computed over the whole structure. This type does not
 /// use Security, so it can be tested on every platform.
 struct PublicKeyInfo {
-  /// The type of a key.
   enum Kind: Hashable {
     /// RSA. The bare key is the `RSAPublicKey` of PKCS #1.
     case rsa
@@ -36,7 +35,7 @@ struct PublicKeyInfo {
     521: [0x2B, 0x81, 0x04, 0x00, 0x23],
   ]
 
-  /// Encodes a tag, a length and a value (X.690 §8.1.3).
+  /// Tag, length, value (X.690 §8.1.3).
   private static func element(_ tag: UInt8, _ value: Data) -> Data {
     var length: [UInt8] = []
     if value.count < 0x80 {

@@ -3,19 +3,15 @@ import ErrandFoundation
 /// An incremental SHA-256 (FIPS 180-4 §6.2), because CryptoKit is not available on Linux.
 struct SHA256 {
   private var state = State()
-  /// The bytes of an incomplete block.
   private var pending: [UInt8] = []
   private var length: UInt64 = 0
 
-  /// The SHA-256 of a text, in hexadecimal.
   static func hexadecimal(of text: String) -> String { hexadecimal(hash(Array(text.utf8))) }
 
-  /// Encodes bytes in hexadecimal.
   static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  /// The SHA-256 of a message.
   static func hash(_ message: some Collection<UInt8>) -> [UInt8] {
     var hash = SHA256()
     hash.update(message)
@@ -28,7 +24,6 @@ struct SHA256 {
     Array(bytes).withUnsafeBytes { add($0) }
   }
 
-  /// Returns the hash of all bytes added so far.
   consuming func finish() -> [UInt8] {
     let bits = length &* 8
     let zeros = (119 - Int(length % 64)) % 64
@@ -70,7 +65,6 @@ extension SHA256 {
 
     var words: [UInt32] { [a, b, c, d, e, f, g, h] }
 
-    /// Processes whole blocks of 64 bytes.
     mutating func absorb(_ blocks: Slice<UnsafeRawBufferPointer>) {
       SHA256.constants.withUnsafeBufferPointer { constants in
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in

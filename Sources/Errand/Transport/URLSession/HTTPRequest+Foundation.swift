@@ -33,7 +33,6 @@
       }
     }
 
-    /// Converts everything except the body.
     init(head request: HTTPRequest) {
       self.init(url: request.url)
       httpMethod = request.method.rawValue

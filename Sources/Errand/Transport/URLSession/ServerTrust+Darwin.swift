@@ -4,8 +4,7 @@
   import Security
 
   extension ServerTrust {
-    /// The reason to refuse a server. `nil` if the host has no pins, or if the system trusts the server and a pin
-    /// matches.
+    /// `nil` if the host has no pins, or if the system trusts the server and a pin matches.
     func refusal(of space: URLProtectionSpace, adding more: PublicKeyPins) -> TaskError? {
       guard let expected = pins.union(more).pins(for: space.host) else { return nil }
       guard let trust = space.serverTrust, SecTrustEvaluateWithError(trust, nil) else {
@@ -20,7 +19,6 @@
         .pinMismatch, "no pin of \(space.host) matches; it shows \(list)", phase: .connecting, isSurelyNotSent: true)
     }
 
-    /// The pins of all certificates, starting with the server's own.
     private static func pins(of trust: SecTrust) -> [String] {
       let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate] ?? []
       return chain.compactMap { certificate in

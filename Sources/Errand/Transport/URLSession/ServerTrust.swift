@@ -11,8 +11,8 @@
   /// These checks only restrict trust: the system's own evaluation, including App Transport Security, always comes
   /// first.
   public struct ServerTrust: Sendable {
-    /// The public keys that hosts must present. On Linux, where URLSession cannot inspect them, requests to pinned
-    /// hosts are refused.
+    /// The public keys that hosts must present. On Linux, requests to pinned hosts are refused, because URLSession
+    /// cannot inspect the keys.
     public var pins: PublicKeyPins = [:]
 
     #if canImport(Darwin)

@@ -6,7 +6,7 @@
     import Foundation
   #endif
 
-  /// The URLSession metrics of one transaction. Has no dependency on URLSession, so it can be tested on every platform.
+  /// The metrics of one transaction, without a dependency on URLSession, so that they can be tested on every platform.
   struct TransferMoments {
     var fetchStart: Date?
     /// `nil` if no name was looked up.
@@ -19,18 +19,16 @@
     var requestStart: Date?
     var responseStart: Date?
     var responseEnd: Date?
-    /// The number of bytes of headers and body sent.
     var bytesSent: Int64 = 0
-    /// The number of bytes of headers and body received, before decoding.
+    /// Before decoding.
     var bytesReceived: Int64 = 0
-    /// The number of bytes of the body received, after decoding.
+    /// After decoding.
     var bytesDecoded: Int64 = 0
     var remoteAddress = ""
     var remotePort = 0
     /// The number of network transactions for the request.
     var transactions = 1
 
-    /// The timings relative to the start, never negative.
     var timings: TransferTimings {
       var timings = TransferTimings.Parts()
       timings.nameLookup = sinceStart(domainLookupEnd) ?? .zero

@@ -5,10 +5,10 @@
     private static let bufferSize = 512 << 10
     private static let pause = Duration.milliseconds(2)
 
-    /// A stream for URLSession to read the body from, filled by a task.
+    /// A stream from which URLSession reads the body.
     ///
-    /// URLSession asks for another stream when it resends the request, for example on a stale pooled connection. It
-    /// gets one only if the request can be repeated; otherwise the exchange fails.
+    /// URLSession asks for another one when it resends the request, for example on a stale pooled connection. It gets
+    /// one only if the request can be repeated; otherwise the exchange fails.
     func newBodyStream() -> InputStream? {
       let sendCount = state.withLock { state in
         state.sendCount += 1

@@ -7,7 +7,6 @@
     import Foundation
   #endif
 
-  /// The events that URLSession reports, one at a time.
   extension URLSessionExchange {
     func respond(_ head: HTTPURLResponse) {
       let now = clock.now
@@ -34,14 +33,13 @@
       settle()
     }
 
-    /// Called when URLSession waits for a network.
     func waitForNetwork() {
       let now = clock.now
       state.withLock { $0.timers.waitsForNetwork(at: now) }
       watchTimers()
     }
 
-    /// Records the number of bytes of the body sent so far. `total` is -1 if unknown.
+    /// `total` is -1 if it is unknown.
     func sent(_ count: Int64, of total: Int64) {
       let now = clock.now
       let hasMoved = state.withLock { state in
@@ -54,7 +52,6 @@
 
     func measured(_ measurements: Measurements) { state.withLock { $0.measurements = measurements } }
 
-    /// Called when URLSession has completed the task.
     func complete(_ error: (any Error)?) {
       let (ended, head, chunk) = state.withLock { state in
         state.isComplete = true
@@ -79,8 +76,8 @@
 
     // MARK: Waiting for the reader
 
-    /// Suspends or resumes the task to match the inbox. The check uses the current state, so the order of concurrent
-    /// calls does not matter.
+    /// Suspends or resumes the task to match the inbox. Compares states, so the order of concurrent calls does not
+    /// matter.
     func settle() {
       guard Self.highWater < .max, state.withLock({ $0.isSuspended != $0.inbox.wantsPause }) else { return }
       Self.control.async { [self] in

@@ -7,10 +7,8 @@
   #endif
 
   extension URLSessionExchange {
-    /// Waits for the next timer, replacing any earlier wait.
-    ///
-    /// If a timer has moved in the meantime, as `idle` does with every byte, the wait notices when it ends. Receiving
-    /// bytes then costs only a look at the clock.
+    /// Waits for the next timer, replacing any earlier wait. If a timer moves later, as `idle` does with every byte,
+    /// the wait only notices when it ends, so receiving bytes is cheap.
     func watchTimers() {
       guard request.options.timeouts.hasTransferLimit else { return }
       let watch = Task { [weak self, clock] in

@@ -9,9 +9,8 @@
 
   /// A request in progress in a URLSession, and the body of its response.
   ///
-  /// URLSession's delegate reports events to it, such as ``URLSessionExchange/respond(_:)``, and a single reader reads
-  /// from it. Decisions are made in ``URLSessionInbox`` and ``URLSessionTimers`` under the lock; their effects run
-  /// outside it.
+  /// The delegate reports events to it, and a single reader reads from it. Decisions are made in ``URLSessionInbox``
+  /// and ``URLSessionTimers`` under the lock; their effects run outside it.
   final class URLSessionExchange: Sendable {
     struct Measurements: Sendable {
       var timings: TransferTimings
@@ -76,7 +75,7 @@
       if let task = ended.task, !ended.isComplete { Self.control.async { task.cancel() } }
     }
 
-    /// Removes the waiters and the running tasks from the state, and returns the state as it was before.
+    /// Removes the waiters and the tasks from the state. Returns the state as it was before.
     static func takeAll(from state: inout State) -> State {
       let taken = state
       state.headWaiter = nil
@@ -90,9 +89,6 @@
 
     // MARK: The reader's side
 
-    /// Waits for the head of the response.
-    ///
-    /// Throws the error of the transfer, or `CancellationError` if the surrounding task is cancelled.
     func head() async throws -> HTTPURLResponse {
       let head: Result<HTTPURLResponse, any Error> = await answer { waiter in
         state.withLock { state in
@@ -108,7 +104,6 @@
   }
 
   extension URLSessionExchange: HTTPBodySource {
-    /// The next chunk, or `nil` at the end.
     func next() async throws -> Data? {
       let chunk: Result<Data?, any Error> = await answer { waiter in
         state.withLock { state in

@@ -9,13 +9,11 @@
 
   /// The unread part of a response, which URLSession fills and a single reader empties. Pure bookkeeping.
   struct URLSessionInbox {
-    /// The reader's next action.
     enum Reading<Value> {
       case take(Value)
       case wait
       case fail(any Error)
 
-      /// The reader's result, or `nil` if it must wait.
       var result: Result<Value, any Error>? {
         switch self {
         case .take(let value): .success(value)
@@ -34,7 +32,6 @@
     /// Whether the transfer should pause until the reader has caught up.
     private(set) var wantsPause = false
 
-    /// Creates an inbox that wants a pause once it holds `highWater` bytes. `method` is the method of the request.
     init(highWater: Int, method: HTTPMethod) {
       self.highWater = highWater
       self.method = method
@@ -97,8 +94,7 @@
       }
     }
 
-    /// Whether the body is shorter than `Content-Length`. Always `false` for a decoded body, whose original length is
-    /// unknown.
+    /// Whether the body is shorter than `Content-Length`. `false` for a decoded body, whose original length is unknown.
     var isShort: Bool {
       guard let head, method != .head, !HTTPStatus(head.statusCode).isWithoutBody,
         !HTTPHeaders(unordered: ["Content-Encoding": head.value(forHTTPHeaderField: "Content-Encoding") ?? ""])

@@ -7,12 +7,10 @@
     import Foundation
   #endif
 
-  /// A URLSession and its delegate.
   final class URLSessionLane: Sendable {
     private let session: URLSession
     private let router: URLSessionRouter
 
-    /// `configuration` must not be shared.
     private init(_ configuration: URLSessionConfiguration, trust: ServerTrust) {
       router = URLSessionRouter(trust: trust)
       session = URLSession(configuration: configuration, delegate: router, delegateQueue: nil)
@@ -35,7 +33,6 @@
       return copy
     }
 
-    /// Starts the request and waits for the response head.
     func begin(_ exchange: URLSessionExchange) async throws -> HTTPURLResponse {
       let task = try await URLSessionTransport.task(for: exchange.request, in: session)
       try Task.checkCancellation()
@@ -47,8 +44,7 @@
 
   #if canImport(Darwin)
     extension URLSessionLane {
-      /// The session for most requests, and the one for requests that wait for a network: whether a session waits is
-      /// fixed when it is created.
+      /// Two sessions, because whether a session waits for a network is fixed when it is created.
       static func pair(
         _ configuration: URLSessionConfiguration, trust: ServerTrust
       ) -> (ordinary: URLSessionLane, patient: URLSessionLane) {
@@ -61,7 +57,7 @@
     }
   #else
     extension URLSessionLane {
-      /// Both are one session, because FoundationNetworking does not wait for networks.
+      /// A single session, because FoundationNetworking does not wait for networks.
       static func pair(
         _ configuration: URLSessionConfiguration, trust: ServerTrust
       ) -> (ordinary: URLSessionLane, patient: URLSessionLane) {

@@ -7,9 +7,8 @@
     import Foundation
   #endif
 
-  /// The delegate of a session, which forwards each event to its exchange.
-  ///
-  /// It holds exchanges weakly, so that an abandoned exchange is released and cancels its task.
+  /// Forwards each event of a session to its exchange. Exchanges are held weakly, so that an abandoned one is released
+  /// and cancels its task.
   final class URLSessionRouter: NSObject, Sendable {
     private struct Entry {
       weak var exchange: URLSessionExchange?
@@ -51,10 +50,9 @@
   }
 
   #if canImport(Darwin)
-    /// A delegate's completion handler. `@Sendable` in Apple's declarations, but not in FoundationNetworking's.
+    /// `@Sendable` in Apple's declarations, but not in FoundationNetworking's.
     typealias DelegateAnswer<Value> = @Sendable (Value) -> Void
   #else
-    /// A delegate's completion handler. `@Sendable` in Apple's declarations, but not in FoundationNetworking's.
     typealias DelegateAnswer<Value> = (Value) -> Void
   #endif
 #endif

@@ -33,7 +33,6 @@
     private(set) var stage = Stage.opening
     private var stageStart: Duration
     private var lastActivity: Duration
-    /// Whether the transfer is paused by its reader.
     private var isHeld = false
 
     init(_ limits: Timeouts, hasBody: Bool, at start: Duration) {
@@ -53,7 +52,6 @@
       enter(hasBody ? .sending : .awaitingResponse, at: now)
     }
 
-    /// Records that bytes of the body were sent; `all` if they were the last.
     mutating func sent(all: Bool, at now: Duration) {
       connected(at: now)
       lastActivity = now
@@ -64,7 +62,6 @@
 
     mutating func received(at now: Duration) { lastActivity = now }
 
-    /// Pauses the transfer for its reader, or resumes it.
     mutating func hold(_ isHeld: Bool, at now: Duration) {
       self.isHeld = isHeld
       lastActivity = now
@@ -73,7 +70,6 @@
     /// Whether the transfer has shown no sign of an established connection.
     var nothingSeen: Bool { stage == .opening || stage == .waitingForNetwork }
 
-    /// The next timer to fire, or `nil` if none is running.
     var next: Alarm? {
       [attempt, stageAlarm].compactMap(\.self).min { $0.instant < $1.instant }
     }

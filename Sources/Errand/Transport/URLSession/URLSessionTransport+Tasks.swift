@@ -8,11 +8,9 @@
   #endif
 
   extension URLSessionTransport {
-    /// Effectively disables URLSession's own timeouts: they use one code for several causes, and Linux truncates
-    /// fractions.
+    /// Disables URLSession's own timeouts: they share one error code, and Linux truncates fractions.
     private static let farOut: TimeInterval = 7 * 24 * 3600
 
-    /// Creates the task for a request, without starting it.
     @concurrent static func task(for request: HTTPRequest, in session: URLSession) async throws -> URLSessionTask {
       if request.method == .get, !request.body.isEmpty {
         throw TaskError(

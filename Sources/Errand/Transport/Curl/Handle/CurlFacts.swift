@@ -2,7 +2,6 @@
   import CCurl
   import ErrandFoundation
 
-  /// Information from libcurl about a finished transfer.
   struct CurlFacts {
     private let handle: CurlHandle
     private let sendCount: Int
@@ -26,12 +25,8 @@
       }
     }
 
-    /// The timings of the transfer.
-    ///
-    /// - Parameters:
-    ///   - bytes: The number of bytes of the body that were delivered.
-    ///   - firstByte: When the final response began, relative to the start of the transfer; zero if it did not begin.
-    ///     Not taken from libcurl, which reports when it began to send if the request has a body.
+    /// The timings of the transfer. `firstByte` is when the final response began, zero if it did not. libcurl's own
+    /// value is when it began to send, if the request has a body.
     func timings(handedOn bytes: Int64, firstByte: Duration) -> TransferTimings {
       var timings = TransferTimings.Parts()
       timings.nameLookup = duration(CCINFO_NAMELOOKUP_TIME_T)
@@ -50,7 +45,6 @@
       return TransferTimings(timings)
     }
 
-    /// The error for a code other than `CCE_OK`, or for a transfer that ended without a response.
     func failure(
       _ code: Int32, phase: TaskError.Phase, hasBegun: Bool, isShared: Bool, bodyFailure: (any Error)?,
       authorities: TLSSettings.Authorities, socketPath: String?
@@ -82,7 +76,7 @@
       return TaskError(failure.code, "\(reason), \(phase.rawValue)", phase: phase, isSurelyNotSent: isSurelyNotSent)
     }
 
-    /// The error if the proxy refused the tunnel, or `nil`. Nothing of the request was sent.
+    /// `nil` if the proxy did not refuse the tunnel. Nothing of the request was sent.
     private var tunnelFailure: TaskError? {
       let status = HTTPStatus(long(CCINFO_HTTP_CONNECTCODE))
       guard status.code >= 300 else { return nil }
@@ -94,7 +88,6 @@
         phase: .connecting, isSurelyNotSent: true)
     }
 
-    /// The pins of the certificates that the server presented, starting with its own.
     private var shownPins: [String] {
       var information: UnsafePointer<ccurl_certinfo>?
       guard ccurl_easy_get_certinfo(easy, &information) == CCE_OK, let information,
@@ -136,7 +129,6 @@
   }
 
   extension CurlTransfer {
-    /// Adds the timings of the transfer so far to the error.
     func timed(_ error: any Error) -> any Error {
       guard lastMulti != nil, var error = error as? TaskError else { return error }
       error.timings = timings(CurlFacts(handle, sendCount: sendCount, isSurelyNotSent: isSurelyNotSent))

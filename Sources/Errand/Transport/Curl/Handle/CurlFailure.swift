@@ -10,23 +10,16 @@
       var phase = TaskError.Phase.awaitingResponse
       /// Whether the request was written, at least in part.
       var isSent = true
-      /// Whether part of a response was read.
       var hasBegun = false
       /// Whether the server reported that it did not process the request.
       var isRefused = false
-      /// Whether other streams use the connection.
       var isShared = false
-      /// Advice for a machine without certificate authorities, if they are needed.
+      /// Advice for a machine without certificate authorities.
       var lackOfAuthorities: String?
-      /// Whether the authorities are the machine's.
       var trustsSystem = false
     }
 
-    /// - Parameters:
-    ///   - code: The result code of the transfer.
-    ///   - remark: libcurl's error message, or an empty string.
-    ///   - words: The general description of the code.
-    ///   - circumstances: The state of the transfer.
+    /// `remark` is libcurl's own message, which may be empty. `words` is the general description of `code`.
     init(_ code: Int32, remark: String, words: String, _ circumstances: Circumstances) {
       let isSilent = remark.isEmpty
       let remark = isSilent ? words : remark
@@ -123,10 +116,8 @@
       return code == CCE_OK || code == CCE_GOT_NOTHING
     }
 
-    /// Whether a response on the HTTP/2 connection has a head or a trailer that libcurl rejects, which ends the
-    /// connection.
-    ///
-    /// These are the messages of nghttp2 for its errors -902 and, since 1.61, -905: more frames than fit in 128 KiB.
+    /// Whether libcurl rejected a head or trailer on the HTTP/2 connection, which ends the connection. These are
+    /// nghttp2's messages for its errors -902 and, since 1.61, -905: more frames than fit in 128 KiB.
     static func isTooLarge(_ remark: String) -> Bool {
       remark.contains("user callback function failed") || remark.contains("Too many CONTINUATION frames")
     }

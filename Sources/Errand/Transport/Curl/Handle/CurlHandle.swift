@@ -1,14 +1,11 @@
 #if os(Linux)
   import CCurl
 
-  /// A libcurl easy handle, freed with the last reference.
-  ///
-  /// It has one owner at a time: a transfer or the pool.
+  /// A libcurl easy handle, freed with the last reference. It has one owner at a time: a transfer or the pool.
   final class CurlHandle {
     private(set) var pointer: OpaquePointer
     /// The request that the options are set for, except for those that every request sets; `nil` if a reset is needed.
     var plain: Plain?
-    /// The header of the current or last request.
     var header: CurlHeaderList?
     /// The last URL that was parsed.
     var address = ""
@@ -35,7 +32,6 @@
     func collectRemarks() { ccurl_easy_set_pointer(pointer, CCOPT_ERRORBUFFER, errorBuffer) }
   }
 
-  /// The options of a handle, which are kept between requests.
   extension CurlHandle {
     /// The options that differ between plain requests.
     struct Plain: Equatable {
@@ -46,10 +42,8 @@
       let pins: Set<String>?
     }
 
-    /// Sets the URL of the next request, parsed in advance, because libcurl would parse and rewrite it for every
-    /// request.
-    ///
-    /// Returns `false` for an invalid URL, or an IPv6 address with a zone, which libcurl drops before 8.3.
+    /// Sets the URL of the next request. It is parsed here, because libcurl would parse and rewrite it for every
+    /// request. Returns `false` for an invalid URL, or an IPv6 address with a zone, which libcurl drops before 8.3.
     func setParsed(_ address: String) -> Bool {
       if address == self.address { return true }
       guard let parsed = parsedAddress ?? ccurl_url_init() else { return false }
@@ -62,7 +56,6 @@
         && isParsed
     }
 
-    /// The header list for `content`. Reuses the last list if the content is the same.
     func headerList(for content: CurlHeaderList.Content) -> UnsafeMutablePointer<ccurl_slist>? {
       if let header, header.serves(content) { return header.pointer }
       let made = CurlHeaderList(content)

@@ -1,8 +1,7 @@
 #if os(Linux)
   import CCurl
 
-  /// The unused easy handles of a transport on one loop. Handles are kept because they cache host names and TLS
-  /// sessions.
+  /// The unused easy handles of a transport on one loop, which cache host names and TLS sessions.
   final class CurlHandlePool: Sendable {
     /// An unused handle, owned by the pool.
     private struct Idle: Sendable {

@@ -2,22 +2,18 @@
   import CCurl
   import ErrandFoundation
 
-  /// The header of a request, in libcurl's format.
-  ///
-  /// libcurl reads the list during the request. A handle keeps its last list, because most requests to a server have
-  /// the same fields.
+  /// The header of a request, in libcurl's format. libcurl reads it during the request. A handle keeps its last list,
+  /// because most requests to a server have the same fields.
   final class CurlHeaderList {
     struct Content {
       var fields: [HTTPHeaders.Field]
-      /// The value of `Accept-Encoding`, if the transport decompresses the body.
       var acceptEncoding: String?
-      /// The names of the trailer fields.
       var trailers: String?
       var sendsBody = false
       var expectsContinue = false
 
-      /// Whether both contents produce the same list, ignoring the value of `traceparent` if `isTraced`. Names are
-      /// compared as written.
+      /// Whether both produce the same list, apart from the value of `traceparent` if `isTraced`. Names are
+      /// case-sensitive.
       func matches(_ other: Content, butForTrace isTraced: Bool) -> Bool {
         sendsBody == other.sendsBody && expectsContinue == other.expectsContinue
           && acceptEncoding == other.acceptEncoding && trailers == other.trailers
@@ -129,10 +125,8 @@
       return block
     }
 
-    /// Whether the first field is the `Accept` that libcurl writes itself, in the same position.
-    ///
-    /// Leaving it out is faster, because libcurl compares each field in the list with fourteen names. If the list has
-    /// another `Accept`, libcurl does not write its own.
+    /// Whether the first field is the `Accept` that libcurl would write there itself. Leaving it out is faster, because
+    /// libcurl compares each listed field with fourteen names. If the list has another `Accept`, libcurl writes none.
     private var isFirstAsByCurl: Bool {
       guard let first = fields.first, first.name.rawName == "Accept", first.value == "*/*" else { return false }
       return !fields.dropFirst().contains { $0.name == .accept }

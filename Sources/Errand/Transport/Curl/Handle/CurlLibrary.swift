@@ -4,7 +4,6 @@
 
   /// The machine's libcurl, loaded on first use.
   package enum CurlLibrary {
-    /// The reason why libcurl cannot be used, or `nil`.
     static let problem: String? = {
       switch ccurl_load() {
       case Int32(CCURL_LOADED): nil
@@ -29,7 +28,6 @@
     private static let packages =
       "apt-get install libcurl4 (Debian, Ubuntu), dnf install libcurl (Red Hat) or apk add libcurl (Alpine)"
 
-    /// The reason why TLS cannot be used, or `nil`.
     static let lackOfTLS =
       offers(CC_VERSION_SSL)
       ? nil : "the machine's libcurl \(version) was built without TLS: \(packages) gets one with it"
@@ -64,8 +62,7 @@
     static let losesLastBytes = ccurl_version_number() < 0x080100
 
     /// Whether the end of one stream's upload can drop buffered bytes of another stream on the connection, without an
-    /// error. (`http2_data_done_send` in 7.88's http2.c continues reading while `pausedata` waits.) 8.1 reads streams
-    /// differently.
+    /// error: 7.88's `http2_data_done_send` continues reading while `pausedata` waits. 8.1 reads streams differently.
     static let mixesStreams = ccurl_version_number() < 0x080100
 
     /// Whether an exchange can get a connection with a different version of HTTP than it requested. Seen with 8.12.1,
@@ -75,15 +72,13 @@
     /// Whether a transfer waits for its timeout before it tries the next address: 7.87 to 8.3 (curl#11920).
     static let stallsAtNextAddress = (0x075700..<0x080400).contains(ccurl_version_number())
 
-    /// Whether libcurl starts HTTP/2 again on a connection without TLS that already uses it, which ends the connection:
+    /// Whether HTTP/2 is started again on a connection without TLS that already uses it, which ends the connection:
     /// 7.88.
     static let restartsHTTP2 = (0x075800..<0x080000).contains(ccurl_version_number())
 
-    /// The file with this machine's authorities, if libcurl was built to look for them elsewhere. `nil` if libcurl
-    /// finds them.
+    /// The machine's authorities file, if libcurl was built to look elsewhere; `nil` if libcurl finds its own.
     static let authorities = findsAuthorities ? nil : authorityFiles.first { access($0, R_OK) == 0 }
 
-    /// Advice for a machine without certificate authorities, or `nil`.
     static let lackOfAuthorities: String? =
       findsAuthorities || authorities != nil
       ? nil
@@ -104,7 +99,6 @@
       }
     }
 
-    /// The answer of a temporary handle, or `false` if libcurl cannot be used.
     private static func answers(_ question: (OpaquePointer) -> Bool) -> Bool {
       guard problem == nil, let easy = ccurl_easy_init() else { return false }
       defer { ccurl_easy_cleanup(easy) }

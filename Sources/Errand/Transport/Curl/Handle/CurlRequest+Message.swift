@@ -1,7 +1,6 @@
 #if os(Linux)
   import CCurl
 
-  /// The method, the header and the body.
   extension CurlRequest {
     func setMethod(_ easy: OpaquePointer, _ transfer: CurlTransfer) throws {
       if request.method == .head { ccurl_easy_set_long(easy, CCOPT_NOBODY, 1) }
@@ -31,7 +30,6 @@
       ccurl_easy_set_slist(easy, CCOPT_HTTPHEADER, list)
     }
 
-    /// Passes libcurl's verbose output to the transfer.
     private func listen(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
       ccurl_easy_set_debug(
         easy,

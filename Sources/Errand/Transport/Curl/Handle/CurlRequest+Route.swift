@@ -1,7 +1,6 @@
 #if os(Linux)
   import CCurl
 
-  /// The version of HTTP, the address and the proxy.
   extension CurlRequest {
     /// libcurl fails if it should use HTTP/3 through a proxy.
     private func mayUseQUIC(_ transfer: CurlTransfer) -> Bool {

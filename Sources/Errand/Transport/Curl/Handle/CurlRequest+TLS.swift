@@ -2,7 +2,6 @@
   import CCurl
   import ErrandFoundation
 
-  /// The authorities, the client identity and the pins.
   extension CurlRequest {
     func setSecurity(_ easy: OpaquePointer) throws {
       try requireTLS()

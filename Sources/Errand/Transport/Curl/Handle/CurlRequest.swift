@@ -2,7 +2,6 @@
   import CCurl
   import ErrandFoundation
 
-  /// Sets libcurl's options for a request.
   struct CurlRequest {
     let request: HTTPRequest
     let rules: CurlRules
@@ -18,8 +17,6 @@
 
     var configuration: CurlTransport.Configuration { rules.configuration }
 
-    /// Sets the options of the transfer's handle.
-    ///
     /// Throws ``TaskError`` if libcurl cannot set an option that the request's security depends on.
     func apply(to transfer: CurlTransfer) throws {
       // Handles are reused: a reset clears the last request, but keeps sessions and names. Consecutive plain requests
@@ -142,8 +139,7 @@
           return CC_SOCKOPT_OK
         }, data)
       if configuration.connectionsPerOrigin > 0 {
-        // The wait for a connection ends when one is being made. That starts with the name lookup, if there is a
-        // lookup.
+        // The wait for a connection ends when one is being made. The name lookup, if needed, is its first step.
         ccurl_easy_set_resolver_start(
           easy,
           { _, _, data in

@@ -6,7 +6,6 @@
   final class MemoryFile: Sendable {
     private let descriptor: Int32
 
-    /// Creates a file, or returns `nil` if that fails.
     init?(_ content: Data) {
       descriptor = content.withUnsafeBytes { ccurl_memory_file($0.baseAddress, $0.count) }
       guard descriptor >= 0 else { return nil }
@@ -14,7 +13,7 @@
 
     deinit { if descriptor >= 0 { Descriptor.release(descriptor) } }
 
-    /// The path of the file, valid in this process.
+    /// Valid in this process only.
     var path: String { "/proc/self/fd/\(descriptor)" }
   }
 #endif

@@ -5,7 +5,6 @@
   /// (8.14), or starts the latest first, so that others wait forever under load (8.16 to 8.19).
   struct ConnectionLine<Exchange> {
     enum Place: Equatable {
-      /// Waiting, under this number.
       case waiting(UInt64)
       /// Passed to libcurl, which looks for a connection.
       case started
@@ -16,7 +15,6 @@
     private var waiting: [UInt64: Exchange] = [:]
     private var first: UInt64 = 0
     private var end: UInt64 = 0
-    /// The number of exchanges that libcurl has.
     private var started = 0
     /// The number of started exchanges without a connection.
     private var searching = 0
@@ -27,7 +25,6 @@
 
     var isEmpty: Bool { started == 0 && waiting.isEmpty }
 
-    /// Adds an exchange to the end of the queue.
     mutating func join(_ exchange: Exchange) -> Place {
       waiting[end] = exchange
       defer { end += 1 }
@@ -47,10 +44,8 @@
       return nil
     }
 
-    /// Called when a started exchange has its connection.
     mutating func connected() { searching -= 1 }
 
-    /// Called when an exchange in `place` has ended.
     mutating func leave(_ place: Place) {
       switch place {
       case .waiting(let number): waiting[number] = nil

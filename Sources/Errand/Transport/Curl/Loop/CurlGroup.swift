@@ -15,15 +15,11 @@
     let id: ID
     private(set) var multis: [CurlMulti] = []
     private var homes: [Origin: CurlMulti] = [:]
-    /// The number of homes at which unused ones are removed.
     private var homesSweptAt = 64
-    /// Whether no more transfers are added.
     var isClosed = false
 
-    /// The origin of each socket.
     var sockets: [Int32: String] = [:]
     let connectionsPerOrigin: Int
-    /// The queue of each origin, if its connections are limited.
     var lines: [String: ConnectionLine<CurlTransfer>] = [:]
     let isUnix: Bool
 
@@ -37,7 +33,6 @@
       idleLifetime = rules.idleLifetime
     }
 
-    /// The connections, by the origin that each was opened for.
     func connections(in watch: SocketWatch) -> [String: ConnectionCounts] {
       var counts: [String: ConnectionCounts] = [:]
       for (descriptor, origin) in sockets {

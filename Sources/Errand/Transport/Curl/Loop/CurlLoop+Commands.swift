@@ -1,14 +1,12 @@
 #if os(Linux)
   import CCurl
 
-  /// The commands of a loop, from any thread.
   extension CurlLoop {
     enum Command: Sendable {
       case add(CurlTransfer)
       case cancel(CurlTransfer)
       /// The reader has room again, or there is more to send.
       case unpause(CurlTransfer)
-      /// Counts the connections of the group.
       case count(CurlGroup.ID, @Sendable ([String: ConnectionCounts]) -> Void)
       /// The group gets no more transfers.
       case close(CurlGroup.ID)

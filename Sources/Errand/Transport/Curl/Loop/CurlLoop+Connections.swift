@@ -2,7 +2,6 @@
   import CCurl
   import ErrandFoundation
 
-  /// The active and idle connections of a loop.
   extension CurlLoop {
     struct Owner {
       let group: CurlGroup.ID
@@ -11,7 +10,6 @@
       let route: CurlSweeper.Route
       /// The local port, once a request was sent; `nil` for a Unix socket.
       var localPort: Int32?
-      /// The transfer that opened it.
       weak var maker: CurlTransfer?
       /// Its inode, which distinguishes it from a later socket with the same descriptor.
       let inode: UInt
@@ -42,7 +40,6 @@
       if isUnix { transfer.socket = sockets.join(descriptor, after: transfer.socket) }
     }
 
-    /// Called when libcurl asks for `events` of a socket of `multi`, for `transfer`.
     func watch(_ descriptor: Int32, _ events: UInt32, of multi: CurlMulti, for transfer: CurlTransfer?) {
       sockets.watch(descriptor, events, of: multi.id)
       guard let transfer else { return }
@@ -50,7 +47,7 @@
       transfer.isWatched(reads: events & EPOLLIN.rawValue != 0, writes: events & EPOLLOUT.rawValue != 0)
     }
 
-    /// Called when a transfer was removed from its multi. Its connection is closed, or idle from now on.
+    /// The connection is closed, or idle from now on.
     func left(_ transfer: CurlTransfer) {
       leaveLine(transfer)
       if !transfer.opened.isEmpty { forgetClosed(of: transfer) }
@@ -60,11 +57,10 @@
       idleCheck = min(idleCheck, now &+ transfer.rules.idleLifetime)
     }
 
-    /// Assigns the connection with this local port to a transfer. Returns `false` if it is pooled, and was closed or
-    /// has unread data.
-    ///
-    /// TLS delivers one record at a time, so an unsolicited response may be hidden behind another record. libcurl may
-    /// pass a connection from one exchange to the next before it returns, without an event in between.
+    /// Assigns the connection with this local port to a transfer. Returns `false` if it is pooled and was closed, or
+    /// has unread data. TLS delivers one record at a time, so an unsolicited response may be hidden behind another
+    /// record. libcurl may pass a connection from one exchange to the next before it returns, without an event in
+    /// between.
     func takes(_ transfer: CurlTransfer, connectionFrom port: Int32) -> Bool {
       guard port != 0 else { return takesUnnamed(transfer) }
       guard let descriptor = connection(from: port, for: transfer) else {
@@ -83,8 +79,8 @@
       return true
     }
 
-    /// The connection from this local port that has already carried a request. Connections to two hosts may have the
-    /// same port.
+    /// The connection with this local port, if it has carried a request. Connections to two hosts may have the same
+    /// port.
     private func connection(from port: Int32, for transfer: CurlTransfer) -> Int32? {
       guard let descriptor = ports[port] else { return nil }
       if let owner = owners[descriptor], owner.mayCarry(transfer) { return descriptor }
@@ -195,8 +191,7 @@
       return owner
     }
 
-    /// Removes connections that were dropped before they were established. libcurl 7.88 closes them without calling
-    /// back.
+    /// Removes connections that were dropped while they were made. libcurl 7.88 closes them without calling back.
     func forgetClosed(of transfer: CurlTransfer) {
       for descriptor in transfer.opened {
         guard let owner = owners[descriptor], owner.maker === transfer, owner.localPort == nil,
@@ -207,7 +202,7 @@
       transfer.opened.removeAll()
     }
 
-    /// Handles the events of a socket, after libcurl has handled them.
+    /// Called after libcurl has handled the events.
     func heed(_ events: UInt32, of descriptor: Int32) {
       if events == EPOLLOUT.rawValue {
         guard sockets.restsFromWriting(descriptor) else { return }

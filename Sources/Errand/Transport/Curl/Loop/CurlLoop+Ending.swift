@@ -37,15 +37,13 @@
       completed(transfer, code)
     }
 
-    /// Whether the connection has ended and everything was read.
     func hasEnded(_ socket: SocketWatch.Key) -> Bool {
       var byte: UInt8 = 0
       return recv(socket.descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
-    /// Makes libcurl check the other streams of a connection, until it closes the connection or nothing changes.
-    ///
-    /// If a stream reads a protocol violation, libcurl 7.88 ends it without an error and forgets the others.
+    /// Makes libcurl check the other streams of a connection, until it closes the connection or nothing changes. If a
+    /// stream reads a protocol violation, libcurl 7.88 ends it without an error and forgets the others.
     private func wakeOthers(beside transfer: CurlTransfer) {
       var last = (settled: -1, users: Int32(-1))
       while let users = sockets.users(of: transfer.socket), users > 1, last != (settled.count, users) {
@@ -85,8 +83,7 @@
       end(transfer, code)
     }
 
-    /// Ends the other streams of a broken connection. libcurl 7.88 reports only one; the others would run into their
-    /// timeouts.
+    /// libcurl 7.88 reports only one stream of a broken connection. The others would run into their timeouts.
     private func endOthers(beside transfer: CurlTransfer) {
       if sockets.users(of: transfer.socket) ?? 0 > 1 { shutdown(transfer.socket.descriptor, Int32(SHUT_RDWR)) }
     }

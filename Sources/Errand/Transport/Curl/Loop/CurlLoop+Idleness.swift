@@ -2,7 +2,6 @@
   import CCurl
 
   extension CurlLoop {
-    /// A connection that libcurl should check.
     struct Dying {
       let multi: UInt32
       let route: CurlSweeper.Route

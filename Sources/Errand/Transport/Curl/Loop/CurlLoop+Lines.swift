@@ -1,14 +1,11 @@
 #if os(Linux)
-  /// The queues of a loop for limited connections.
   extension CurlLoop {
-    /// Queues the exchange until libcurl may start it.
     func wait(_ transfer: CurlTransfer, in group: CurlGroup) {
       transfer.place = group.lines[transfer.lineKey, default: ConnectionLine(limit: group.connectionsPerOrigin)]
         .join(transfer)
       startWaiting(in: group, transfer.lineKey)
     }
 
-    /// Called when the connection of an exchange is established.
     func foundConnection(_ transfer: CurlTransfer) {
       guard transfer.place == .started else { return }
       transfer.place = .connected
@@ -30,7 +27,6 @@
       moved.append((transfer.group, transfer.lineKey))
     }
 
-    /// Starts the exchanges that are due.
     func startWaiting() {
       // An exchange that cannot be started ends immediately, which changes its queue again.
       while !moved.isEmpty {

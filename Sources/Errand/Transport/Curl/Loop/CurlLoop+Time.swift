@@ -2,7 +2,6 @@
   import ErrandFoundation
 
   extension CurlLoop {
-    /// Called when the transfer's timers have changed.
     func reschedule(_ transfer: CurlTransfer) {
       guard transfer.heapIndex >= 0 else { return }
       timers.update(transfer)

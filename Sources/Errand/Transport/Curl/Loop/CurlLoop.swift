@@ -5,8 +5,8 @@
   /// A thread that drives libcurl transfers, with one epoll and several multi handles.
   ///
   /// `Docs/decisions/0002-the-curl-loop.md` has the rules and the measurements. In short: only this thread touches
-  /// active libcurl handles. Other threads push commands. The loop never blocks while a finished transfer is
-  /// unreported.
+  /// active libcurl handles. Other threads push commands. The loop never blocks before it has reported finished
+  /// transfers.
   ///
   /// Invariant behind `@unchecked Sendable`: all variables except the command queue belong to the loop's own thread.
   final class CurlLoop: @unchecked Sendable {
@@ -49,7 +49,6 @@
     /// Transfers to end after this iteration.
     var settled: [CurlTransfer] = []
     @exclusivity(unchecked) var sockets: SocketWatch
-    /// The owner of each connection, by descriptor.
     var owners: [Int32: Owner] = [:]
     /// The descriptors of connections, by local port.
     var ports: [Int32: Int32] = [:]
@@ -57,7 +56,6 @@
     var sharesPorts = false
     /// Transfers that failed to connect to an address.
     @exclusivity(unchecked) var stalled: [CurlTransfer] = []
-    /// Queues in which another exchange may start.
     var moved: [(group: CurlGroup.ID, line: String)] = []
     /// Idle connections with an event in this iteration.
     var spoken: [Int32] = []
@@ -71,7 +69,6 @@
     /// The instant at which libcurl is asked again to do so.
     var sweepCheck = UInt64.max
     let sweeper = CurlSweeper()
-    /// The commands of this iteration.
     private(set) var commands: [Command] = []
     /// The instant at which all idle connections not in ``spoken`` were silent; 0 if unknown.
     var silence: UInt64 = 0
@@ -80,7 +77,6 @@
     let dead: Int32
     /// A socket that was never connected. QUIC would read empty datagrams forever from one whose other end is closed.
     let unconnected: Int32
-    /// The instant of this iteration.
     @exclusivity(unchecked) private(set) var now = CurlLibrary.now
 
     private init?() {
@@ -114,7 +110,7 @@
 
     // MARK: From any thread
 
-    /// Queues `command` for the loop. The loop is woken once per batch.
+    /// The loop is woken once per batch.
     func push(_ command: Command) {
       let isFirst = inbound.withLock { inbound in
         inbound.commands.append(command)
@@ -196,7 +192,6 @@
       }
     }
 
-    /// Resumes the reader of `transfer` in this iteration.
     func wake(_ transfer: CurlTransfer) {
       guard !transfer.isMarked else { return }
       transfer.isMarked = true

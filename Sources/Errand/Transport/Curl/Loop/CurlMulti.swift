@@ -15,7 +15,6 @@
     enum Use {
       case brief
       case longLived
-      /// A single stream per connection.
       case alone
 
       init(_ transfer: CurlTransfer) { self = transfer.isAlone ? .alone : transfer.isLongLived ? .longLived : .brief }
@@ -84,7 +83,6 @@
       act(descriptor, mask)
     }
 
-    /// Calls libcurl as long as its timer is due.
     func expire(at now: UInt64) {
       // A timer of 0 that is set during the call is due immediately. The bounds keep one multi from blocking the
       // others: each call may read megabytes from a peer that sends without end.

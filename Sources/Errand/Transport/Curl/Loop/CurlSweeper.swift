@@ -6,7 +6,6 @@
   /// libcurl only does so when their host is used again, and has no function for it. The sweeper therefore requests the
   /// host with a handle that matches no connection and cannot open one.
   final class CurlSweeper {
-    /// The key by which libcurl finds the connections of a host.
     struct Route: Hashable {
       let host: String
       let port: Int
@@ -31,7 +30,6 @@
 
     deinit { ccurl_easy_cleanup(handle) }
 
-    /// Makes `multi` check its idle connections to a host, and close dead ones.
     func sweep(_ multi: CurlMulti, _ route: Route) {
       ccurl_easy_set_string(handle, CCOPT_URL, "http://\(route.host):\(route.port)/")
       ccurl_easy_set_string(handle, CCOPT_PROXY, route.proxy ?? "")

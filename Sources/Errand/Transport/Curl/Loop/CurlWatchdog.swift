@@ -13,7 +13,7 @@
   /// wall-clock time, so that a busy machine does not trigger it. It closes the connection that was read from most,
   /// whichever one libcurl was called for, because libcurl also reads others that are due.
   final class CurlWatchdog: Sendable {
-    /// The state of a loop, written by the loop and read by the watchdog.
+    /// Written by the loop and read by the watchdog.
     final class Pulse: Sendable {
       /// Incremented when libcurl is called and when it returns. Odd while libcurl is running.
       fileprivate let turn = Atomic<UInt64>(0)
@@ -21,7 +21,6 @@
       fileprivate let streams = Atomic<Int>(0)
       fileprivate let thread = Atomic<UInt>(0)
 
-      /// Records the current thread as the loop's.
       func begin() { thread.store(UInt(pthread_self()), ordering: .releasing) }
 
       func enter() { turn.wrappingAdd(1, ordering: .relaxed) }
@@ -52,8 +51,7 @@
         for descriptor in open { read[descriptor] = ccurl_bytes_read(descriptor) }
       }
 
-      /// Closes the connection that was read from most since then. The lock keeps descriptors from being closed and
-      /// reused.
+      /// Closes the connection that was read from most since then. The lock keeps its descriptor from being reused.
       mutating func endBusiest() {
         func growth(_ descriptor: Int32) -> UInt64 {
           read[descriptor].map { ccurl_bytes_read(descriptor) &- $0 } ?? 0
@@ -77,7 +75,6 @@
 
     private let state = Lock(State())
 
-    /// Called when a loop has one more stream.
     func join(_ pulse: Pulse) {
       guard pulse.streams.wrappingAdd(1, ordering: .relaxed).newValue == 1 else { return }
       let isNew = state.withLock { state in
@@ -88,10 +85,8 @@
       if isNew { _ = DetachedThread.start("errand-watchdog") { [self] in run() } }  // else a stall is not detected
     }
 
-    /// Called when a loop has one stream less.
     func leave(_ pulse: Pulse) { pulse.streams.wrappingSubtract(1, ordering: .relaxed) }
 
-    /// Checks until no loop has streams.
     private func run() {
       var seen: [ObjectIdentifier: (turn: UInt64, time: UInt64)] = [:]
       while true {

@@ -13,9 +13,7 @@
       var generation: UInt32 = 0
     }
 
-    /// The meaning of an epoll event.
     enum Report {
-      /// libcurl wants the event.
       case wanted
       /// An idle connection has received something.
       case idle
@@ -27,15 +25,12 @@
 
     private struct Entry {
       var multi: UInt32 = 0
-      /// The events that libcurl wants.
       var wanted: UInt32 = 0
       /// The events registered with epoll; 0 if the socket is not registered.
       var armed: UInt32 = 0
       var generation: UInt32 = 0
-      /// The number of exchanges that use the socket.
       var users: Int32 = 0
-      /// Whether libcurl reports the close of the socket, once it is established. libcurl does not for its internal
-      /// sockets.
+      /// Whether libcurl reports its close, once it is established. libcurl does not for its internal sockets.
       var isConnection = false
       /// Whether it is established: a request was written to it, or libcurl has read from it.
       var stands = false
@@ -45,14 +40,12 @@
       var remarks: UInt8 = 0
       /// Its inode, which is unique while the socket is open.
       var inode: UInt = 0
-      /// When it became idle.
       var idleSince = UInt64.max
       /// The number of write-only events since libcurl took bytes of a stream; `nil` if it took no bytes.
       var futileReports: UInt8?
     }
 
-    /// The number of useless write events before polling for writing is suspended. libcurl takes 128 KiB at a time,
-    /// which may need many writes.
+    /// How many useless write events suspend polling. libcurl takes 128 KiB at a time, which may need many writes.
     private static let patience: UInt8 = 64
 
     private let epoll: Int32
@@ -68,8 +61,7 @@
         multi: multi, generation: lastGeneration, isConnection: true, inode: Self.inode(of: descriptor))
     }
 
-    /// Marks a connection as established, because a request is about to be written. The exchange may be over before
-    /// libcurl asks for events.
+    /// The request is about to be written. Its exchange may be over before libcurl asks for events.
     mutating func stands(_ key: Key) {
       if isOpen(key) { entries[Int(key.descriptor)].stands = true }
     }
@@ -125,7 +117,6 @@
       if entry.armed != EPOLLIN.rawValue, entry.wanted == 0 { arm(key.descriptor, EPOLLIN.rawValue, of: entry.multi) }
     }
 
-    /// Marks the connection of an exchange as carrying streams, until it is closed.
     mutating func multiplexes(_ key: Key) {
       if isOpen(key) { entries[Int(key.descriptor)].isMultiplexed = true }
     }
@@ -150,7 +141,6 @@
     /// The number of exchanges on the same connection, or `nil` if it is closed.
     func users(of key: Key) -> Int32? { isOpen(key) ? entries[Int(key.descriptor)].users : nil }
 
-    /// Handles an event of the socket.
     mutating func report(_ descriptor: Int32) -> Report {
       guard isKnown(descriptor) else { return .unwanted }
       let entry = entries[Int(descriptor)]
@@ -177,7 +167,6 @@
     /// Turns off the events of the socket until its next exchange.
     mutating func disregard(_ descriptor: Int32) { disarm(descriptor) }
 
-    /// Turns on the events of an idle socket again.
     mutating func regard(_ descriptor: Int32) {
       guard isKnown(descriptor) else { return }
       let entry = entries[Int(descriptor)]
@@ -189,7 +178,7 @@
 
     func wanted(of descriptor: Int32) -> UInt32 { isKnown(descriptor) ? entries[Int(descriptor)].wanted : 0 }
 
-    // MARK: Writing for nothing
+    // MARK: Suspended writing
 
     /// Handles an event that only reports the socket as writable. Returns whether polling for writing is now suspended.
     ///
@@ -241,8 +230,8 @@
     /// Replaces a connection with `dead`, a socket whose other end is closed. Unread data is lost, and libcurl finds
     /// the connection closed by any check.
     mutating func condemn(_ descriptor: Int32, _ dead: Int32) {
-      // libcurl silently closes a socket that it abandons while connecting, so the descriptor may belong to another one
-      // by now.
+      // libcurl silently closes a socket that it abandons while connecting, so the descriptor may be another one's by
+      // now.
       guard entries[Int(descriptor)].inode == Self.inode(of: descriptor) else { return forget(descriptor) }
       disarm(descriptor)
       entries[Int(descriptor)].idleSince = .max

@@ -46,7 +46,6 @@
       return UInt32(exactly: digits.reduce(UInt64(0)) { $0 * base + digit($1) })
     }
 
-    /// The value of a hexadecimal digit, or `.max`.
     private static func digit(_ byte: UInt8) -> UInt64 {
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
@@ -74,7 +73,6 @@
   }
 
   extension CurlTransfer {
-    /// Handles a message from libcurl.
     func listen(to text: UnsafeRawBufferPointer) {
       switch CurlRemark(text) {
       case .opened(let id):

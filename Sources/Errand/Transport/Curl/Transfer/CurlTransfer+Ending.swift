@@ -1,7 +1,6 @@
 #if os(Linux)
   import CCurl
 
-  /// Ends or resends a transfer, on the loop.
   extension CurlTransfer {
     /// Whether the server received nothing of the request, or reported that it did not process it.
     var isSurelyNotSent: Bool { refusals == sendCount }
@@ -11,8 +10,7 @@
       if stream != nil, head.isUntouched { refuse() }
     }
 
-    /// Records that the server did not process this send. The request may be resent once, if its body can be read
-    /// again.
+    /// The server did not process this send, so the request may be resent once, if its body can be read again.
     func refuse() {
       guard !isRefused else { return }
       isRefused = true
@@ -140,9 +138,8 @@
       // libcurl counts restarts in the handle.
       if !isPristine || forbidsReuse || hasStartedAfresh { handle.plain = nil }
       if mayMultiplex { ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, 0) }  // the receiver of the messages is gone
-      // libcurl remembers in the handle that a stream was refused, an expectation was dropped, or trailers were sent.
-      // If it were reused, a lost connection would count as a refusal, an expectation would be missing, or chunks would
-      // be written outside their buffer.
+      // Don't reuse a handle that remembers a refused stream, a dropped expectation or sent trailers. It would misread
+      // a lost connection, omit the next expectation, or write chunks outside their buffer.
       let mayServe = isPristine || !(mayMultiplex || hasDroppedExpectation)
       if mayServe, !sendsTrailers { shard.pool.giveBack(handle) }
       guard let outgoing else { return }

@@ -1,9 +1,8 @@
 #if os(Linux)
   import CCurl
 
-  /// Handles libcurl's progress reports, which it makes during its own calls, on the loop.
+  /// libcurl makes its progress reports during its own calls, on the loop.
   extension CurlTransfer {
-    /// Makes libcurl report progress.
     func followProgress() {
       ccurl_easy_set_xferinfo(
         handle.pointer, { data, _, _, _, _ in CurlTransfer.from(data)?.mayGoOn() ?? false ? 0 : 1 },
@@ -11,7 +10,7 @@
       ccurl_easy_set_long(handle.pointer, CCOPT_NOPROGRESS, 0)
     }
 
-    /// Handles a report. Returns `false` to end the transfer.
+    /// Returns `false` to end the transfer.
     private func mayGoOn() -> Bool {
       if let unconnectedAt, unconnectedAt != connectedAt, hasTunnel {
         self.unconnectedAt = nil

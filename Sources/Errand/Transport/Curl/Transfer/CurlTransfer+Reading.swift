@@ -2,17 +2,14 @@
   import ErrandFoundation
 
   extension CurlTransfer {
-    /// The response, passed from the loop to its reader.
     struct Incoming {
       var inbox = TransferInbox()
       var isConnectionReused = false
-      /// The timings when the head arrived, if they are recorded.
       var phases: TransferTimings?
       var waiter: (continuation: Waiter<Void>, forHead: Bool)?
       /// Additional readers. There should be only one reader, but others must not hang.
       var others: [Waiter<Void>] = []
 
-      /// Removes and returns the waiting readers, once they can continue.
       mutating func takeReaders() -> (
         first: Waiter<Void>?, others: [Waiter<Void>]
       ) {
@@ -28,7 +25,7 @@
 
   /// The reader's side of a transfer, for any thread.
   extension CurlTransfer: HTTPBodySource, Cancellable {
-    /// Resumes the waiting readers once they can continue. Called from the loop.
+    /// Called from the loop.
     func resumeReader() {
       let (first, others) = incoming.withLock { $0.takeReaders() }
       first?.resume()

@@ -2,9 +2,8 @@
   import CCurl
   import ErrandFoundation
 
-  /// Receives the response from libcurl, on the loop.
   extension CurlTransfer {
-    /// Handles a line of the head or the trailers. Returns `false` to end the transfer.
+    /// Returns `false` to end the transfer.
     func receive(line: UnsafeRawBufferPointer) -> Bool {
       let rules = HeadLines.Rules(answers417: mayDropExpectation, isMultiplexed: stream != nil)
       if head.awaitsStatus { answeredAt = CurlLibrary.now }
@@ -27,9 +26,8 @@
       return true
     }
 
-    /// Whether a 408 means that the server closes an idle connection. It has not read a request then, so any request
-    /// can be resent (RFC 9110 §15.5.9). If the server keeps the connection, it has read the request, and the 408 is
-    /// the response.
+    /// Whether a 408 means that the server closes an idle connection. It has read no request then, so any request can
+    /// be resent (RFC 9110 §15.5.9). If it keeps the connection, it has read the request, and the 408 is the response.
     private var answersIdleness: Bool {
       guard head.status == 408, stream == nil, !hasStartedAfresh, isReplayable, isOnPooledConnection else {
         return false
@@ -37,7 +35,6 @@
       return head.framing.isOpenEnded && asksForBody || ResponseHead(head.bytes)?.closesConnection ?? false
     }
 
-    /// Whether the connection was opened for an earlier request.
     var isOnPooledConnection: Bool {
       var connections = 0
       ccurl_easy_get_long(handle.pointer, CCINFO_NUM_CONNECTS, &connections)
@@ -51,7 +48,6 @@
       ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, isGuarded ? 1 : 0)
     }
 
-    /// Called before libcurl stores a line of the head.
     func inspect(line: UnsafeMutableRawBufferPointer) {
       guard CurlLibrary.losesFirstField, head.awaitsFirstField, let first = line.first else { return }
       guard first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") else { return }
@@ -59,7 +55,6 @@
       line[0] = UInt8(ascii: "\r")  // libcurl stores nothing of an empty line
     }
 
-    /// Called when libcurl starts or stops reading or writing the connection.
     func isWatched(reads: Bool, writes: Bool) {
       interest = (reads, writes)
       settleIfStuck()
@@ -72,10 +67,8 @@
       if interest.writes, verdict == CCE_OK { answered() } else { loop.settle(self) }
     }
 
-    /// Whether libcurl has stopped reading the connection, although the transfer is not paused.
-    ///
-    /// libcurl has read the whole response or the end of the connection, or it is closing the connection. 7.88 would
-    /// still wait until the request is sent, forever if its source is paused.
+    /// Whether libcurl has stopped reading the connection without a pause: it has read the whole response, or the
+    /// connection is ending. 7.88 would still wait until the request is sent, forever if its source is paused.
     var isStuck: Bool {
       guard !interest.reads, sendsBody, !isSent, sendCount > 0, stream == nil, pauses & CCPAUSE_RECV == 0 else {
         return false
@@ -94,8 +87,7 @@
       return isWhole ? CCE_OK : CCE_PARTIAL_FILE
     }
 
-    /// Whether libcurl resends the request without its expectation after a 417. It does if nothing of the body was
-    /// sent.
+    /// After a 417, libcurl resends the request without its expectation if nothing of the body was sent.
     private var mayDropExpectation: Bool {
       guard expectsContinue, let outgoing else { return false }
       return outgoing.state.withLock { $0.outbox.isUntouched }
@@ -138,7 +130,7 @@
       followProgress()
     }
 
-    /// Handles a part of the body. Returns its size, or the code that pauses the transfer.
+    /// Returns the size of the part, or the code that pauses the transfer.
     func receive(body: UnsafeRawBufferPointer) -> Int {
       timers.moved(at: loop.now)
       let isTaken = incoming.withLock { $0.inbox.receive(body) }

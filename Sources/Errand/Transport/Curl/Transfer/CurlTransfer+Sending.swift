@@ -3,7 +3,6 @@
   import ErrandFoundation
 
   extension CurlTransfer {
-    /// The request body, passed from its reader to the loop.
     final class Outgoing: Sendable {
       struct State {
         var outbox: TransferOutbox
@@ -49,8 +48,7 @@
       outgoing.state.withLock { $0.reader = reader }
     }
 
-    /// Waits for the connection, so that a body that can only be read once is not consumed for a request that is never
-    /// sent.
+    /// Waits for the connection, so that a body that can be read once is not used up if the request is never sent.
     private func sending() async throws {
       guard let outgoing else { return }
       await answer { waiter in
@@ -63,8 +61,7 @@
       if let failure = outgoing.state.withLock({ $0.outbox.failure }) { throw failure }
     }
 
-    /// Starts to read a body that has waited for the connection. Called on the loop when the request is about to be
-    /// written.
+    /// Called on the loop before the request is written. Starts to read a body that has waited for this.
     func beginReading() {
       guard let outgoing, let source = outgoing.source, !source.isReplayable else { return }
       let reader = outgoing.state.withLock { outgoing -> Waiter<Void>? in
@@ -75,7 +72,6 @@
       reader?.resume()
     }
 
-    /// Whether the request can be written again from its beginning.
     var isReplayable: Bool { !sendsTrailers && outgoing?.source?.isReplayable ?? true }
 
     /// Starts to read the body again from its beginning, on the loop. Returns `false` if it can only be read once.
@@ -118,9 +114,8 @@
       unpauseIf(resumes)
     }
 
-    /// Passes the trailer fields to libcurl after the body. Returns `false` if memory runs out.
-    ///
-    /// The handle must not send another body: see ``release()``.
+    /// Passes the trailer fields to libcurl. Returns `false` if memory runs out. The handle must not send another body:
+    /// see ``release()``.
     func appendTrailers(to list: inout UnsafeMutablePointer<ccurl_slist>?) -> Bool {
       sendsLeft = 0
       for field in outgoing?.state.withLock({ $0.trailers }) ?? HTTPHeaders() {

@@ -8,8 +8,7 @@
     /// must still be open, or the server must have announced its end.
     var isCutStream: Bool { endsWithConnection && !loop.sockets.isOpen(socket) }
 
-    /// Whether the body may have ended with its connection, which stays open until libcurl has processed the other
-    /// streams.
+    /// Whether the body may have ended with its connection, which stays open until its other streams are processed too.
     var isInDoubt: Bool { endsWithConnection && loop.sockets.users(of: socket) ?? 0 > 1 }
 
     private var endsWithConnection: Bool {
@@ -18,16 +17,14 @@
     }
 
     /// Whether the end of a body of unknown length may be missing, because the server reset the stream before the whole
-    /// request was sent (RFC 9113 §8.1). See ``CurlLibrary/losesLastBytes``.
-    ///
-    /// After a reset, libcurl drops the buffered part of the response and stops reading. It reports an error if more of
-    /// the request is left to send, and a success otherwise.
+    /// request was sent (RFC 9113 §8.1). libcurl then drops its buffered part of the response and stops reading. It
+    /// reports an error if more of the request is left to send, and a success otherwise. See
+    /// ``CurlLibrary/losesLastBytes``.
     var mayLackItsEnd: Bool {
       guard sendsBody, hasOpenEnd, !isAnswered, CurlLibrary.losesLastBytes else { return false }
       return !isSent || reportsSinceSent.map { $0 <= Self.reportsWithoutReading } ?? false
     }
 
-    /// Counts libcurl's progress reports after the end of the request.
     func countReports() {
       guard sendsBody, !isSent, statedLength == nil, hasOpenEnd, CurlLibrary.losesLastBytes else { return }
       reportsSinceSent = 0
@@ -38,7 +35,6 @@
     /// end of the transfer. Every call that reads makes two more.
     private static let reportsWithoutReading = 4
 
-    /// Whether the body ends with its stream.
     private var hasOpenEnd: Bool {
       stream != nil && head.isComplete && head.framing.bodyLength == nil && mayHaveBody
     }

@@ -15,13 +15,11 @@
     let expectsContinue: Bool
     let rules: CurlRules
     let addresses: AddressPolicy
-    /// Whether the policy has allowed an address.
     var hasAllowedAddress = false
     let sendsBody: Bool
     let sendsTrailers: Bool
     /// Whether no other stream shares its connection: see ``CurlLibrary/mixesStreams``.
     let isAlone: Bool
-    /// Whether to record the timings of the connection when the head arrives.
     let notesPhases: Bool
     /// `false` for HEAD, whose response has no body.
     let asksForBody: Bool
@@ -46,7 +44,6 @@
     var isOver = false
     var isMultiplexed = false
     private(set) var sendCount = 0
-    /// How many more times the request may be written.
     var sendsLeft: Int
     /// The number of sends without effect, because the server refused them or nothing was written.
     var refusals = 0
@@ -58,27 +55,22 @@
     @exclusivity(unchecked) var timers: TransferTimers
     @exclusivity(unchecked) var head = HeadLines()
     var socket = SocketWatch.Key()
-    /// The address of the HTTP proxy, if any.
     var proxy: String?
     /// Whether libcurl reports each line before it stores it: see ``CurlLibrary/losesFirstField``.
     var isGuarded = false
     var beginsFolded = false
-    /// Whether libcurl's message that a stream was refused concerns the last send. libcurl may keep the flag of an
-    /// earlier one.
+    /// Whether libcurl's message about a refused stream concerns the last send. It may keep the flag of an earlier one.
     var trustsRefusals = true
     /// Whether its connection also carried another stream, which may have ended the connection.
     var hasCompany = false
     /// Whether it was resent after a stale pooled connection or a refusal by the server. This happens at most once.
     var hasStartedAfresh = false
-    /// Whether it was resent without its expectation.
     var hasDroppedExpectation = false
-    /// Whether its connection must not be reused.
     var forbidsReuse = false
     var opened: [Int32] = []
     /// Whether the body ends with the connection, and the TLS close alert is missing.
     var lacksAlert = false
-    /// Whether its pooled connection was rejected before the request was written, for example because it had unread
-    /// data.
+    /// Whether its pooled connection was rejected before the request was written, for example because of unread data.
     var isRejected = false
     /// Whether the whole response arrived before the whole request was sent.
     var isAnswered = false
@@ -90,9 +82,8 @@
     /// for it. Only used without ``CurlLibrary/hasRequestCallback``.
     var unconnectedAt: Int64?
     var pauses: Int32 = 0
-    /// Whether libcurl wants to read from the connection, and to write to it.
     var interest = (reads: true, writes: true)
-    /// The number of bytes of the body received from libcurl.
+    /// The number of bytes of the body.
     var received: Int64 = 0
     var failure: TaskError?
 
@@ -163,8 +154,7 @@
       return error
     }
 
-    /// Called when the connection is established and the request is about to be written. Returns `false` to prevent
-    /// that.
+    /// The connection is established, and the request is about to be written. Returns `false` to prevent that.
     func maySend(from port: Int32) -> Bool {
       guard sendsLeft > 0, !head.isComplete else {
         // libcurl keeps a connection that can carry streams.
@@ -248,13 +238,11 @@
       return true
     }
 
-    /// Ends the wait for a connection, because one is being made.
     func connecting() {
       timers.connecting(at: loop.now)
       rescheduled()
     }
 
-    /// Called when libcurl opens a socket for the transfer.
     func opened(_ descriptor: Int32) {
       // Otherwise child processes inherit the socket, and the server never sees the connection close.
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -272,10 +260,8 @@
       ccurl_easy_pause(handle.pointer, CCPAUSE_CONT)
     }
 
-    /// Resumes the connection in both directions. libcurl may call back before this returns.
-    ///
-    /// Returns libcurl's result code. Data that libcurl held during the pause is delivered here, and a failure to
-    /// deliver it is only reported here. Ignoring the code would end the transfer as if nothing were missing.
+    /// Resumes the connection in both directions. libcurl may call back before this returns. It delivers the data that
+    /// it held during the pause, and reports a failure to deliver it only with the returned code.
     func unpause(at now: UInt64) -> Int32 {
       guard pauses != 0 else { return CCE_OK }
       pauses = 0
@@ -295,7 +281,6 @@
   }
 
   extension HTTPRequest {
-    /// Whether the body waits for a 100 response, because of the options or the header.
     fileprivate var expectsContinue: Bool {
       options.continueTimeout != nil || headers[.expect].map { $0.lowercased().contains("100-continue") } ?? false
     }

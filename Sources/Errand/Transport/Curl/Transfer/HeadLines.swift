@@ -1,14 +1,12 @@
 #if os(Linux)
-  /// Checks and collects the lines of a response head. Skips interim responses, and a 417 if the request is resent.
-  /// Pure.
+  /// Checks the lines of a response head. Skips interim responses, and a 417 if the request is resent. Pure.
   ///
   /// libcurl passes on lines that RFC 9112 forbids: folded lines as separate fields, names with whitespace, bare CR. A
-  /// value that can be read in two ways lets a peer smuggle a field, so such a head is refused. Folded lines are joined
+  /// value that can be read in two ways lets a peer smuggle a field, so the head is refused. Folded lines are joined
   /// (§5.2).
   struct HeadLines {
     /// The maximum size of a head in bytes, including interim responses.
     static let largestHead = 256 << 10
-    /// The maximum size of the trailer fields in bytes.
     static let largestTrailer = 64 << 10
 
     enum Verdict: Equatable {
@@ -35,7 +33,6 @@
     private(set) var framing = ResponseFraming()
     private var size = 0
     private var trailerSize = 0
-    /// Whether the next line is a status line.
     private var isBetween = true
     /// Whether the last head is the response if nothing follows.
     private var mayStand = false
@@ -52,7 +49,6 @@
     /// Whether the next line is the first one after a status line.
     var awaitsFirstField: Bool { !isBetween && !isComplete && !hasFields }
 
-    /// Takes a line, including its line break.
     mutating func take(_ line: Bytes, _ rules: Rules) -> Verdict {
       if isComplete { return takeTrailer(line) }
       size += line.count
@@ -184,7 +180,7 @@
       return line.part(0..<count)
     }
 
-    /// The start of a line for an error message, with question marks for unprintable bytes.
+    /// For error messages, with question marks for unprintable bytes.
     static func excerpt(_ bytes: Bytes) -> String {
       let text = bytes.trimmed.prefix(60).map { $0 >= 0x20 && $0 < 0x7F ? $0 : UInt8(ascii: "?") }
       return String(decoding: text, as: UTF8.self) + (bytes.count > 60 ? "…" : "")

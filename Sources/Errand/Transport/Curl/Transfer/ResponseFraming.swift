@@ -10,7 +10,6 @@
     /// Whether both fields are present. The coding counts, and the connection is not reused (RFC 9112 §6.1).
     var isAmbiguous: Bool { isChunked && contentLength != nil }
 
-    /// Whether the body ends with the connection.
     var isOpenEnded: Bool { !isChunked && contentLength == nil }
 
     /// The length of the body as sent, or `nil` if it is chunked or open-ended.
@@ -31,7 +30,7 @@
       }
     }
 
-    /// Takes the value of a field. Returns the reason if the value is refused.
+    /// Returns the reason if the value is refused.
     mutating func take(_ field: Field, _ value: Bytes) -> String? {
       switch field {
       case .contentLength: takeLength(value)
@@ -78,7 +77,6 @@
     }
   }
 
-  /// Whether the bytes equal `lowered`, ignoring case.
   private func matches(_ bytes: UnsafeRawBufferPointer, _ lowered: StaticString) -> Bool {
     guard bytes.count == lowered.utf8CodeUnitCount else { return false }
     for index in 0..<bytes.count where bytes[index] != lowered.utf8Start[index] {

@@ -9,8 +9,7 @@
 
     private typealias Bytes = UnsafeRawBufferPointer
 
-    /// Parses `bytes`, or returns `nil` if they don't begin with a status line. Lines end in CRLF or LF (RFC 9112
-    /// §2.2).
+    /// `nil` if `bytes` don't begin with a status line. Lines end in CRLF or LF (RFC 9112 §2.2).
     init?(_ bytes: [UInt8]) {
       let head = bytes.withUnsafeBytes { bytes -> ResponseHead? in
         var lines = Lines(bytes)
@@ -40,7 +39,7 @@
       self.headers = headers
     }
 
-    /// Parses header fields, one per line. Invalid lines are skipped.
+    /// Invalid lines are skipped.
     static func fields(_ bytes: [UInt8]) -> HTTPHeaders {
       bytes.withUnsafeBytes { bytes in
         var lines = Lines(bytes)
@@ -74,11 +73,10 @@
       return headers
     }
 
-    /// Decodes the bytes without surrounding whitespace as UTF-8, or otherwise as Latin-1.
+    /// Decodes UTF-8 or else Latin-1, without surrounding whitespace.
     ///
-    /// Text decoded as Latin-1 would be sent back as different bytes. In `ETag` and `Set-Cookie`, invalid bytes become
-    /// replacement characters instead, so that the values are not sent back. In URIs, they are percent-encoded (RFC
-    /// 9110 §5.5).
+    /// Latin-1 would be sent back as different bytes. In `ETag` and `Set-Cookie`, invalid bytes become replacement
+    /// characters instead, so that the value is not sent back. In URIs, they are percent-encoded (RFC 9110 §5.5).
     private static func text(_ bytes: Bytes, of name: HTTPHeaderName? = nil) -> String {
       var (start, end) = (0, bytes.count)
       while start < end, isSpace(bytes[start]) { start += 1 }

@@ -54,7 +54,7 @@
 
     mutating func receive(trailer: UnsafeRawBufferPointer) { trailers.append(contentsOf: trailer) }
 
-    /// Ends the transfer. Only the first call has an effect.
+    /// Only the first call has an effect.
     mutating func finish(_ outcome: Result<TransferTimings, any Error>) {
       if self.outcome == nil { self.outcome = outcome }
     }
@@ -108,7 +108,6 @@
       return piece ?? Data()
     }
 
-    /// Whether a waiting reader can continue.
     func isReady(forHead: Bool) -> Bool {
       outcome != nil || (forHead ? head != nil : firstPiece < pieces.count)
     }

@@ -1,8 +1,7 @@
 #if os(Linux)
   import ErrandFoundation
 
-  /// The part of a request body that libcurl has not taken yet. Pure bookkeeping between the reader of the body and the
-  /// loop.
+  /// The part of a request body that libcurl has not taken yet. Pure bookkeeping.
   struct TransferOutbox {
     static let highWater = 256 << 10
 
@@ -27,7 +26,6 @@
 
     init(statedLength: Int64?) { self.statedLength = statedLength }
 
-    /// The whole body, if it is in memory.
     private var whole: Data?
 
     init(_ data: Data) {
@@ -39,13 +37,11 @@
       isFinished = true
     }
 
-    /// Whether the whole body was taken. The source may not have reported its end yet if the stated length is reached.
+    /// Whether the whole body was taken. Its source may not have reported its end yet.
     var isDrained: Bool { (isFinished || received == statedLength) && buffered == 0 && failure == nil }
 
-    /// Whether nothing of the body was taken.
     var isUntouched: Bool { received - Int64(buffered) == 0 }
 
-    /// Whether the source should wait until buffered chunks are sent.
     var isFull: Bool { buffered >= Self.highWater }
 
     /// Adds a chunk. Returns whether the loop was paused and should continue.
@@ -58,20 +54,17 @@
       return resumes()
     }
 
-    /// Ends the body. Returns whether the loop was paused and should continue.
     mutating func finish() -> Bool {
       if let statedLength, received != statedLength { return fail(mismatch("\(received)")) }
       isFinished = true
       return resumes()
     }
 
-    /// Fails the body. Returns whether the loop was paused and should continue.
     mutating func fail(_ error: any Error) -> Bool {
       failure = failure ?? error
       return resumes()
     }
 
-    /// Fills the loop's buffer from one or several chunks.
     mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Writing {
       if failure != nil { return .abort }
       var filled = 0
@@ -92,7 +85,7 @@
       return .pause
     }
 
-    /// Moves to the next chunk. Removes taken chunks in batches, once they are the majority.
+    /// Removes taken chunks in batches, once they are the majority.
     private mutating func passPiece() {
       pieces[first] = Data()
       first += 1
@@ -102,7 +95,7 @@
       first = 0
     }
 
-    /// Restarts the body for a request that is not paused. Returns `false` if its beginning is gone.
+    /// Returns `false` if the beginning of the body is gone.
     mutating func rewind() -> Bool {
       guard let whole else {
         guard received == 0, !isFinished else { return false }
@@ -115,7 +108,6 @@
       return true
     }
 
-    /// Discards everything, because the source and the request start again.
     mutating func restart() { self = TransferOutbox(statedLength: statedLength) }
 
     private mutating func resumes() -> Bool {

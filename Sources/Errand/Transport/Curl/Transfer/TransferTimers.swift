@@ -33,11 +33,10 @@
     private var attemptStart: UInt64
     private var stageStart: UInt64
     private var lastActivity: UInt64
-    /// Whether a slow reader has paused the transfer, so that the peer cannot continue. A slow source does not pause
-    /// it.
+    /// Whether a slow reader has paused the transfer, so that the peer cannot continue. A slow source does not count.
     var isHeld = false
 
-    /// Starts the timers at `start`. `waits` is whether the transfer may have to wait for a connection first.
+    /// `waits` is whether the transfer may have to wait for a connection first.
     init(_ limits: Timeouts, at start: UInt64, waits: Bool = false) {
       self.limits = Limits(limits)
       self.start = start
@@ -66,14 +65,13 @@
       enter(sendsBody ? .sending : .awaitingResponse, at: now)
     }
 
-    /// Called when the last byte of the request was passed to libcurl.
+    /// The last byte of the request was passed to libcurl.
     mutating func sent(at now: UInt64) {
       if case .sending = stage { enter(.awaitingResponse, at: now) }
     }
 
     mutating func responded(at now: UInt64) { enter(.receiving, at: now) }
 
-    /// Records activity in either direction.
     mutating func moved(at now: UInt64) { lastActivity = now }
 
     /// The next timer to fire, with its instant and limit; `nil` if none is running.
