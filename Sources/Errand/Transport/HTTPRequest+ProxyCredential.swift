@@ -1,9 +1,6 @@
 extension HTTPRequest {
-  /// Sends the request, and resends it with a new credential as long as the proxy refuses the current one.
-  ///
-  /// - Parameter send: Sends the request.
-  /// - Returns: The result of `send`.
-  /// - Throws: Any error of `send`. If the proxy refused the credential, the code is `.proxyAuthenticationRequired`.
+  /// Sends the request, and resends it with a new credential as long as the proxy refuses the current one. The last
+  /// refusal has the code `.proxyAuthenticationRequired`.
   func renewingProxyCredential<Response>(
     _ send: (HTTPRequest) async throws -> Response
   ) async throws -> Response {

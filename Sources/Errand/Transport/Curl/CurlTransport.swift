@@ -179,7 +179,6 @@
     /// How long an origin is not offered HTTP/2, in nanoseconds. Its server may change.
     static let lifetime: UInt64 = 600_000_000_000
 
-    /// The time at which each origin was learned.
     private var origins: [String: UInt64] = [:]
 
     var count: Int { origins.count }

@@ -26,7 +26,6 @@
     var bytesDecoded: Int64 = 0
     var remoteAddress = ""
     var remotePort = 0
-    /// The number of network transactions for the request.
     var transactions = 1
 
     var timings: TransferTimings {

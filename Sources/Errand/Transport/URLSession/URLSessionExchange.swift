@@ -75,7 +75,6 @@
       if let task = ended.task, !ended.isComplete { Self.control.async { task.cancel() } }
     }
 
-    /// Removes the waiters and the tasks from the state. Returns the state as it was before.
     static func takeAll(from state: inout State) -> State {
       let taken = state
       state.headWaiter = nil

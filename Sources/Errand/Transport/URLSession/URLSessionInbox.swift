@@ -80,7 +80,6 @@
       return .wait
     }
 
-    /// Returns all buffered bytes, or `nil` at the end.
     mutating func read() -> Reading<Data?> {
       if !pending.isEmpty {
         defer { pending = Data() }

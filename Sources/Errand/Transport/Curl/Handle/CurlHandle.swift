@@ -33,7 +33,6 @@
   }
 
   extension CurlHandle {
-    /// The options that differ between plain requests.
     struct Plain: Equatable {
       let method: HTTPMethod
       let mayMultiplex: Bool

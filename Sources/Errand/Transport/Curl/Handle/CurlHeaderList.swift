@@ -60,7 +60,6 @@
       return true
     }
 
-    /// Removes `Expect` from the next request.
     func dropExpectation() {
       var line = pointer
       // libcurl sends no expectation for an empty "Expect:".

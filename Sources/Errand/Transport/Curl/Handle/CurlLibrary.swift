@@ -32,7 +32,6 @@
       offers(CC_VERSION_SSL)
       ? nil : "the machine's libcurl \(version) was built without TLS: \(packages) gets one with it"
 
-    /// For example `7.88.1`, or `unknown`.
     static var version: String { ccurl_version().map { String(cString: $0) } ?? "unknown" }
 
     /// The version as a number, such as 0x075801 for 7.88.1. 0 if libcurl cannot be used.
@@ -105,7 +104,6 @@
       return question(easy)
     }
 
-    /// For Debian, Red Hat, SUSE, and Alpine and others.
     private static let authorityFiles = [
       "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
       "/etc/ssl/cert.pem",

@@ -45,7 +45,6 @@
         pins: origin.isSecure ? request.options.pins.pins(for: origin.host) : nil)
     }
 
-    /// Whether the request is an ordinary one, with no body, proxy or special options.
     private var isPlain: Bool {
       proxy == nil && request.body.isEmpty && configuration.addresses.isEmpty && request.options.addressPolicy.allowsAll
         && request.options.continueTimeout == nil && !request.options.isLongLived

@@ -89,7 +89,7 @@
     let group: CurlGroup.ID
     let pool = CurlHandlePool()
 
-    /// The number of exchanges on a loop above which another loop is used. With fewer, idle connections are reused.
+    /// The number of exchanges on a loop at which another loop is used. With fewer, idle connections are reused.
     static let worthwhile = 16
 
     init(_ loop: CurlLoop) {

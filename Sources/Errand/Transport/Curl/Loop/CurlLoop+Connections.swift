@@ -178,7 +178,6 @@
       return Descriptor.release(descriptor)
     }
 
-    /// Removes a closed connection and returns its owner.
     @discardableResult
     private func forget(_ descriptor: Int32) -> Owner? {
       pulse.closing(descriptor)

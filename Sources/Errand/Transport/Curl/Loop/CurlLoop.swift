@@ -206,10 +206,8 @@
       ready.removeAll(keepingCapacity: true)
     }
 
-    /// Frees the groups whose transport is gone and whose transfers are over.
-    ///
-    /// Runs only at the end of an iteration: a multi reports the last transfer of its group, and must not be freed
-    /// while it reports the next one.
+    /// Frees the groups whose transport is gone and whose transfers are over. Runs only at the end of an iteration: a
+    /// multi reports the last transfer of its group, and must not be freed while it reports the next one.
     private func tidy() {
       for id in untidy {
         guard let group = groups[id], group.isClosed, group.isIdle else { continue }

@@ -72,9 +72,8 @@
       forget(descriptor)
     }
 
-    /// Sets the events that libcurl wants of a socket; 0 for none.
-    ///
-    /// libcurl 7.88 may pass -1 for a connection that has lost its socket.
+    /// Sets the events that libcurl wants of a socket; 0 for none. libcurl 7.88 may pass -1 for a connection that has
+    /// lost its socket.
     mutating func watch(_ descriptor: Int32, _ events: UInt32, of multi: UInt32) {
       guard reserve(descriptor) else { return }
       let entry = entries[Int(descriptor)]
@@ -208,7 +207,6 @@
       arm(descriptor, entry.wanted, of: entry.multi)
     }
 
-    /// The idle connections that have expired at `now`, and when the next one expires.
     func expired(at now: UInt64, lifetime: UInt64) -> (descriptors: [Int32], next: UInt64) {
       var expired: [Int32] = []
       var next = UInt64.max

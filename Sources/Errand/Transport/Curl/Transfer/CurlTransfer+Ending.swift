@@ -19,7 +19,6 @@
     }
 
     /// Prepares to resend the request, because the pooled connection was stale or the server refused the request.
-    ///
     /// Returns `false` if the request may have been read and must not be sent twice.
     func startAfresh(after code: Int32) -> Bool {
       guard !hasStartedAfresh, failure == nil, isRejected || isRefused || isStale(code) else { return false }

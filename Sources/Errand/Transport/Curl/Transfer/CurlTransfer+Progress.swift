@@ -42,7 +42,6 @@
       return status / 100 == 2
     }
 
-    /// The local port of the connection; 0 over a Unix socket.
     private var port: Int32 {
       var port = 0
       ccurl_easy_get_long(handle.pointer, CCINFO_LOCAL_PORT, &port)

@@ -10,7 +10,6 @@
         var reader: Task<Void, Never>?
         /// The number of times that the body was restarted. Updates from earlier readers are ignored.
         var readings = 0
-        /// Whether a request that needs the body was written.
         var isWanted = false
         var trailers = HTTPHeaders()
       }

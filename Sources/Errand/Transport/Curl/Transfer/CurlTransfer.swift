@@ -47,7 +47,6 @@
     var sendsLeft: Int
     /// The number of sends without effect, because the server refused them or nothing was written.
     var refusals = 0
-    /// Whether the server reported that it did not process the last send.
     var isRefused = false
     /// When libcurl received the transfer, and when the final response began; 0 before.
     var startedAt: UInt64 = 0
@@ -74,7 +73,6 @@
     var isRejected = false
     /// Whether the whole response arrived before the whole request was sent.
     var isAnswered = false
-    /// Whether the whole request was passed to libcurl.
     private(set) var isSent = false
     /// The number of libcurl's progress reports since then; `nil` if they are not counted.
     var reportsSinceSent: Int?

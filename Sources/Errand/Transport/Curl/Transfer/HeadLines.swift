@@ -15,7 +15,6 @@
       case trailer
       /// The head has ended, and the request is resent.
       case answered
-      /// The head is invalid; the value is the reason.
       case refused(String)
     }
 
@@ -148,9 +147,8 @@
 
     // MARK: Status lines
 
-    /// The status in a status line, or `nil` if the line is invalid.
-    ///
-    /// RFC 9112 §4: HTTP-version SP 3DIGIT SP [reason]. Without a reason, the second space is often missing.
+    /// The status in a status line, or `nil` if the line is invalid. RFC 9112 §4: HTTP-version SP 3DIGIT SP [reason].
+    /// Without a reason, the second space is often missing.
     private static func status(of line: Bytes, _ rules: Rules) -> Int? {
       let isKnown =
         rules.isMultiplexed

@@ -59,7 +59,6 @@
       if self.outcome == nil { self.outcome = outcome }
     }
 
-    /// Abandons the transfer and discards the buffered data.
     mutating func abandon(_ error: any Error) {
       pieces = []
       firstPiece = 0

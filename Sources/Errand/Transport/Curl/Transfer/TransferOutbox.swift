@@ -6,7 +6,6 @@
     static let highWater = 256 << 10
 
     enum Writing: Equatable {
-      /// This many bytes were written to the buffer.
       case send(Int)
       case pause
       case end

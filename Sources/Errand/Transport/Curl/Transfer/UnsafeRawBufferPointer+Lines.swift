@@ -6,7 +6,6 @@
     /// The bytes in `range`, with indices that start at 0.
     func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self[range]) }
 
-    /// The bytes without surrounding spaces and tabs.
     var trimmed: UnsafeRawBufferPointer {
       var (start, end) = (0, count)
       while start < end, Self.isBlank(self[start]) { start += 1 }
