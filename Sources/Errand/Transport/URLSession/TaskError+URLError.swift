@@ -10,8 +10,8 @@
   extension TaskError {
     /// Converts an error from URLSession. Its own cancellation becomes a `CancellationError`.
     ///
-    /// `nothingSeen` is whether the transfer has shown no sign of an established connection. Only then does a failure to
-    /// connect prove that nothing was sent.
+    /// `nothingSeen` is whether the transfer has shown no sign of an established connection. Only then does a failure
+    /// to connect prove that nothing was sent.
     static func ofURLSession(_ error: any Error, phase: Phase, nothingSeen: Bool) -> any Error {
       guard let error = error as? URLError else {
         return TaskError(.connectionLost, "URLSession failed, \(phase.rawValue)", phase: phase)

@@ -9,7 +9,7 @@
     typealias ID = Int
     static let capacity = 128
     /// The capacity for requests that may use HTTP/2. Servers should allow at least this many streams on a connection
-    /// (RFC 9113 §6.5.2). libcurl opens a connection for each additional one.
+    /// (RFC 9113 §6.5.2). libcurl opens a connection for each stream above the limit of the server.
     static let secureCapacity = 100
 
     let id: ID

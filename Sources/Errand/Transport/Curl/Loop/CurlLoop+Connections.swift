@@ -59,8 +59,7 @@
 
     /// Assigns the connection with this local port to a transfer. Returns `false` if it is pooled and was closed, or
     /// has unread data. TLS delivers one record at a time, so an unsolicited response may be hidden behind another
-    /// record. libcurl may pass a connection from one exchange to the next before it returns, without an event in
-    /// between.
+    /// record. libcurl may reassign a connection before it returns, without an event in between.
     func takes(_ transfer: CurlTransfer, connectionFrom port: Int32) -> Bool {
       guard port != 0 else { return takesUnnamed(transfer) }
       guard let descriptor = connection(from: port, for: transfer) else {
@@ -79,8 +78,7 @@
       return true
     }
 
-    /// The connection with this local port, if it has carried a request. Connections to two hosts may have the same
-    /// port.
+    /// The connection with this local port, if it has carried a request. Connections to two hosts may share a port.
     private func connection(from port: Int32, for transfer: CurlTransfer) -> Int32? {
       guard let descriptor = ports[port] else { return nil }
       if let owner = owners[descriptor], owner.mayCarry(transfer) { return descriptor }
@@ -97,7 +95,7 @@
     }
 
     /// Assigns a new connection to a transfer. libcurl asks for no events of a connection that was made in a single
-    /// call. After a resend, the last socket that it asked for may be the previous one.
+    /// call. After a resend, the last socket with events may be the previous one.
     private func name(_ port: Int32, of transfer: CurlTransfer) {
       let isKnown = sockets.isOpen(transfer.socket)
       // With HTTP/3, the last socket may be that of a slower TCP connection.

@@ -61,8 +61,8 @@
     /// Called when a stream is cancelled. Notifies the server, or closes the connection if no other stream uses it.
     ///
     /// libcurl 7.88 buffers the RST_STREAM until it has something else to send or to read on the connection. A slow
-    /// server would keep working until the idle connection is closed. (`send_callback` in its http2.c buffers up to 1
-    /// KiB, and `http2_data_done` does not flush the buffer.)
+    /// server would keep working until the idle connection is closed. (In its http2.c, `send_callback` buffers less
+    /// than 1 KiB, and `http2_data_done` does not flush it.)
     func reset(_ socket: SocketWatch.Key) {
       guard let users = sockets.users(of: socket), let owner = owners[socket.descriptor] else { return }
       guard users == 0 else { return flush(socket) }

@@ -66,7 +66,7 @@
     var idleCheck = UInt64.max
     /// Idle connections that libcurl has yet to close or to read.
     @exclusivity(unchecked) var dying: [Int32: Dying] = [:]
-    /// The instant at which libcurl is asked again to do so.
+    /// The instant of the next attempt to make libcurl do that.
     var sweepCheck = UInt64.max
     let sweeper = CurlSweeper()
     private(set) var commands: [Command] = []

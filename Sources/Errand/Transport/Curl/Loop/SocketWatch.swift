@@ -228,8 +228,7 @@
     /// Replaces a connection with `dead`, a socket whose other end is closed. Unread data is lost, and libcurl finds
     /// the connection closed by any check.
     mutating func condemn(_ descriptor: Int32, _ dead: Int32) {
-      // libcurl silently closes a socket that it abandons while connecting, so the descriptor may be another one's by
-      // now.
+      // libcurl silently closes a socket that it abandons while connecting. The descriptor may have been reused.
       guard entries[Int(descriptor)].inode == Self.inode(of: descriptor) else { return forget(descriptor) }
       disarm(descriptor)
       entries[Int(descriptor)].idleSince = .max

@@ -67,8 +67,8 @@
       if interest.writes, verdict == CCE_OK { answered() } else { loop.settle(self) }
     }
 
-    /// Whether libcurl has stopped reading the connection without a pause: it has read the whole response, or the
-    /// connection is ending. 7.88 would still wait until the request is sent, forever if its source is paused.
+    /// Whether libcurl has stopped reading the connection, although it is not paused: the whole response was read, or
+    /// the connection is ending. 7.88 would still wait until the request is sent, forever if its source is paused.
     var isStuck: Bool {
       guard !interest.reads, sendsBody, !isSent, sendCount > 0, stream == nil, pauses & CCPAUSE_RECV == 0 else {
         return false

@@ -167,7 +167,7 @@
       }
       if place != nil { loop.foundConnection(self) }
       if !opened.isEmpty { loop.forgetClosed(of: self) }
-      if isRefused { hasStartedAfresh = true }  // libcurl resends a refused stream without asking
+      if isRefused { hasStartedAfresh = true }  // libcurl resends a refused stream on its own
       isRefused = false
       sendsLeft -= 1
       sendCount += 1
@@ -258,8 +258,8 @@
       ccurl_easy_pause(handle.pointer, CCPAUSE_CONT)
     }
 
-    /// Resumes the connection in both directions. libcurl may call back before this returns. It delivers the data that
-    /// it held during the pause, and reports a failure to deliver it only with the returned code.
+    /// Resumes the connection in both directions. libcurl may call back before this returns: it delivers the data that
+    /// it held during the pause. Only the returned code reports a failure to deliver it.
     func unpause(at now: UInt64) -> Int32 {
       guard pauses != 0 else { return CCE_OK }
       pauses = 0

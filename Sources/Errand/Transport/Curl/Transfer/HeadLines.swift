@@ -1,9 +1,8 @@
 #if os(Linux)
   /// Checks the lines of a response head. Skips interim responses, and a 417 if the request is resent. Pure.
   ///
-  /// libcurl passes on lines that RFC 9112 forbids: folded lines as separate fields, names with whitespace, bare CR. A
-  /// value that can be read in two ways lets a peer smuggle a field, so the head is refused. Folded lines are joined
-  /// (§5.2).
+  /// libcurl passes on lines that RFC 9112 forbids: folded lines as separate fields, names with whitespace, bare CR. If
+  /// a value can be read in two ways, a peer can smuggle a field, so the head is refused. Folded lines are joined.
   struct HeadLines {
     /// The maximum size of a head in bytes, including interim responses.
     static let largestHead = 256 << 10
