@@ -1,7 +1,7 @@
 extension Credential {
-  /// Throws what would let it write a line of its own, or would be read as another credential.
+  /// Throws if the user or password contains control characters, or if `isBasic` and the user contains a colon.
   func check(for purpose: String, isBasic: Bool = false) throws(TaskError) {
-    // RFC 7617 §2: no control characters, and in Basic no colon in the user.
+    // RFC 7617 §2: no control characters, and no colon in a Basic user.
     for part in [user, password] where !part.hasNoControls {
       throw refusal("the user or the password for \(purpose) has a line break, a NUL or another control character")
     }

@@ -1,26 +1,26 @@
 import ErrandFoundation
 
 extension HTTPRequest {
-  /// The largest head of a request, in bytes: its method, its URL, and each header field with 12 more than its name and
-  /// value.
+  /// The maximum size of a request head, in bytes: the method, the URL, and each header field with 12 bytes added to
+  /// its name and value.
   ///
-  /// Servers take less, most of them 8 to 32 KiB. libcurl's HTTP/2 sends no block above 64 KiB, counted so, and over
-  /// TLS no head above 128 KiB ever goes out.
+  /// Most servers accept less: 8 to 32 KiB. Over HTTP/2, libcurl sends no header block above 64 KiB, counted this way.
+  /// Over TLS, it sends no head above 128 KiB.
   public static let maximumHeadSize = 60 << 10
 
-  /// The origin that the request goes to. The first call of a transport: it refuses what must not be sent.
+  /// Checks the request and returns its origin. A transport calls this first.
   ///
-  /// Throws ``TaskError`` with code `.badRequest` or `.badURL` for a method, a header field or a credential that would
-  /// break the message, for a length that is not the body's, a body that its method does not have, a head that is too large, or no origin. Nothing was sent
-  /// then.
+  /// Throws ``TaskError`` with code `.badRequest` or `.badURL` if the method, a header field or a credential would
+  /// corrupt the message, if `Content-Length` does not match the body, if the method does not allow a body, if the head
+  /// is too large, or if the URL has no valid origin. Nothing has been sent in that case.
   public func checkedOrigin() throws -> Origin {
     try check()
     return try origin()
   }
 
-  /// Throws what is wrong with the method, the header or what is to be sent with them.
+  /// Throws if the method, a header field, a credential or a trailer is invalid.
   package func check() throws {
-    if method != .get { try checkMethod() }  // none of that can be wrong with it
+    if method != .get { try checkMethod() }  // GET is always valid
     let size =
       method.rawValue.utf8.count + url.absoluteString.utf8.count + headers.size + (options.digest?.user.utf8.count ?? 0)
     if size > Self.maximumHeadSize { throw tooLarge(size) }
@@ -35,8 +35,7 @@ extension HTTPRequest {
     }
   }
 
-  /// The length and the coding of the message are the transport's: a field that says the same is left out, one that says
-  /// anything else is refused (RFC 9112 §6).
+  /// The transport sets the framing. A field that matches it is ignored, any other value is refused (RFC 9112 §6).
   private func checkFraming(_ field: HTTPHeaders.Field) throws {
     let name = field.name.rawName
     guard field.name == .contentLength else {
@@ -55,9 +54,9 @@ extension HTTPRequest {
     if !method.isValid {
       throw refusal("the method \(method.rawValue.shortened.debugDescription) is not a token")
     }
-    // RFC 9113 §3.4: with it a connection of HTTP/2 begins.
+    // RFC 9113 §3.4: the HTTP/2 connection preface starts with PRI.
     if method.rawValue == "PRI" { throw refusal("PRI is not a method: a connection of HTTP/2 begins with it") }
-    // RFC 9110 §9.3.2 and §9.3.8. libcurl would send a PUT in the place of HEAD.
+    // RFC 9110 §9.3.2 and §9.3.8. libcurl would send PUT instead of HEAD.
     if !body.isEmpty, method == .head || method == .trace {
       throw refusal("a \(method) request has no body: leave it out, or use another method")
     }
@@ -78,7 +77,6 @@ extension HTTPRequest {
       phase: .preparing, isSurelyNotSent: true)
   }
 
-  /// The origin that the request goes to.
   package func origin() throws -> Origin {
     switch Origin.reading(url) {
     case .success(let origin): return origin
@@ -94,7 +92,7 @@ extension HTTPRequest {
     }
   }
 
-  /// The same request with the host of its URL in the form of `origin`, which is its own.
+  /// Returns the request with the host of its URL in the normalised form of `origin`, the request's own origin.
   package func addressed(to origin: Origin) -> HTTPRequest {
     let address = origin.address(of: url)
     guard address != url.absoluteString, let url = URL(string: address) else { return self }

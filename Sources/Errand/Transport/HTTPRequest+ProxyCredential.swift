@@ -1,9 +1,6 @@
 extension HTTPRequest {
-  /// Sends the request, and sends it again as long as the proxy refuses the credential and the app has another one.
-  ///
-  /// - Parameter send: Sends the request.
-  /// - Returns: What `send` returns.
-  /// - Throws: What `send` throws; the refusal has the code `.proxyAuthenticationRequired`.
+  /// Sends the request, and resends it with a new credential as long as the proxy refuses the current one. The last
+  /// refusal has the code `.proxyAuthenticationRequired`.
   func renewingProxyCredential<Response>(
     _ send: (HTTPRequest) async throws -> Response
   ) async throws -> Response {

@@ -1,18 +1,18 @@
 import ErrandFoundation
 
-/// The transport that suits the platform: libcurl on Linux, `URLSession` on Apple platforms.
+/// The default transport of the platform: libcurl on Linux, `URLSession` on Apple platforms.
 ///
-/// On a Linux machine without libcurl 7.76 or newer every call fails with a ``TaskError`` of code
-/// `.transportUnavailable`, which says what to install. Nothing else takes libcurl's place there unless the program says
-/// so: the product `ErrandURLSession` has a transport over FoundationNetworking, to be given to a ``Server``.
+/// On Linux without libcurl 7.76 or newer, every call fails with a ``TaskError`` of code `.transportUnavailable` that
+/// says what to install. Errand does not fall back to another transport. To use FoundationNetworking instead, pass the
+/// transport of the product `ErrandURLSession` to a ``Server``.
 ///
-/// Each one has its own connections. A copy shares them.
+/// Each instance has its own connections. Copies share them.
 public struct PlatformTransport: Transport {
-  /// The name of the carrier of the requests: `curl` or `URLSession`; `none` where there is none.
+  /// The name of the underlying transport: `curl`, `URLSession`, or `none` if libcurl is unavailable.
   public let name: String
   private let carrier: any Transport
 
-  /// A transport with connections of its own.
+  /// Creates a transport with its own connections.
   public init() { self = .best() }
 
   init(name: String, carrier: any Transport) {
@@ -20,32 +20,32 @@ public struct PlatformTransport: Transport {
     self.carrier = carrier
   }
 
-  /// True where the carrier does.
+  /// Whether the underlying transport checks addresses.
   public var checksAddresses: Bool { carrier.checksAddresses }
 
-  /// Those of the carrier.
+  /// The connections of the underlying transport, by origin.
   public func connections() async -> [String: ConnectionCounts] { await carrier.connections() }
 
-  /// Sends a request through the carrier.
-  /// Throws ``TaskError``, and `CancellationError` when the surrounding task is cancelled.
+  /// Sends a request through the underlying transport.
+  ///
+  /// Throws ``TaskError``, or `CancellationError` if the surrounding task is cancelled.
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await carrier.send(request) }
 }
 
 extension Transport where Self == PlatformTransport {
-  /// The transport that suits the platform, with connections of its own.
+  /// The default transport of the platform, with its own connections.
   public static var platform: PlatformTransport { PlatformTransport() }
 }
 
 #if HAS_URLSESSION
   extension PlatformTransport {
-    /// `URLSession`, which is always there.
     static func best() -> PlatformTransport {
       PlatformTransport(name: "URLSession", carrier: URLSessionTransport())
     }
   }
 #else
   extension PlatformTransport {
-    /// The transport of `make`, or else one that fails every call with the reason.
+    /// The transport that `make` creates, or one that fails every call with the error of `make`.
     static func best(
       make: () throws(TaskError) -> any Transport = { () throws(TaskError) in try CurlTransport() }
     ) -> PlatformTransport {
@@ -57,7 +57,6 @@ extension Transport where Self == PlatformTransport {
     }
   }
 
-  /// The transport of a machine that has none.
   private struct MissingTransport: Transport {
     let reason: TaskError
 

@@ -4,27 +4,28 @@ import ErrandFoundation
 public struct Proxy: Sendable {
   /// The protocol that a proxy speaks.
   public enum Kind: String, Sendable, Hashable {
-    /// HTTP: plain requests are handed over whole, https goes through a CONNECT tunnel.
+    /// HTTP: plain requests are sent to the proxy whole, https goes through a CONNECT tunnel.
     case http
-    /// HTTP over TLS; trusted as servers are, by the transport's ``TLSSettings`` but for its identity.
+    /// HTTP over TLS. The transport's ``TLSSettings`` apply as for servers, except for the client identity.
     case https
-    /// SOCKS5; the proxy looks up names.
+    /// SOCKS5. The proxy resolves host names.
     case socks5 = "socks5h"
   }
 
-  /// The protocol that it speaks.
+  /// The protocol of the proxy.
   public var kind: Kind
-  /// Its host.
+  /// The host of the proxy.
   public var host: String
-  /// Its port.
+  /// The port of the proxy.
   public var port: Int
-  /// The credential that it requires; nil where it requires none.
+  /// The credential for the proxy, or `nil` if it requires none.
   public var credential: Credential?
-  /// Returns another credential after the proxy refused one (407), or `nil` to give up. Its argument is the refused credential, if any.
-  /// A ``Server`` calls it; a transport used without one throws ``TaskError/Code/proxyAuthenticationRequired``.
+  /// Returns another credential after the proxy refused one (407), or `nil` to give up. Its argument is the refused
+  /// credential, if any. A ``Server`` calls it; a transport used without a server throws
+  /// ``TaskError/Code/proxyAuthenticationRequired``.
   public var renewCredential: (@Sendable (_ refused: Credential?) async -> Credential?)?
 
-  /// A proxy by its kind, host and port.
+  /// Creates a proxy from its protocol, host and port.
   public init(_ kind: Kind = .http, host: String, port: Int, credential: Credential? = nil) {
     self.kind = kind
     self.host = host
@@ -32,7 +33,10 @@ public struct Proxy: Sendable {
     self.credential = credential
   }
 
-  /// A proxy by its URL, such as `http://user:password@proxy.example.com:3128`; nil where that is none.
+  /// Creates a proxy from a URL such as `http://user:password@proxy.example.com:3128`, or returns `nil` if it is
+  /// invalid.
+  ///
+  /// The scheme defaults to `http`, and the port to 80, 443 for `https` or 1080 for SOCKS5.
   public init?(_ text: String) {
     guard let parts = URLComponents(string: text.contains("://") ? text : "http://\(text)"), let host = parts.host,
       !host.isEmpty, parts.port.map({ (1...65_535).contains($0) }) ?? true
@@ -48,6 +52,6 @@ public struct Proxy: Sendable {
     credential = parts.user.map { Credential(user: $0, password: parts.password ?? "") }
   }
 
-  /// The proxy as a URL without its credential.
+  /// The URL of the proxy, without its credential.
   public var address: String { "\(kind.rawValue)://\(host):\(port)" }
 }

@@ -2,18 +2,17 @@ public import ErrandFoundation
 
 /// The rules that choose a proxy for each request.
 ///
-/// What goes to this machine never does, whatever the rules: `localhost`, `*.localhost`, 127.0.0.0/8 and `[::1]` are
-/// reached directly.
+/// Requests to this machine never use a proxy: `localhost`, `*.localhost`, 127.0.0.0/8 and `[::1]`.
 public struct ProxyRules: Sendable {
   private let proxies: [String: Proxy]
   private let exceptions: [ProxyException]
-  /// By scheme, the variable of the environment that names a proxy and cannot be read.
+  /// The environment variables that should name a proxy but are invalid, by scheme.
   private var unreadable: [String: String] = [:]
 
-  /// No proxy, whatever the environment says.
+  /// No proxy, regardless of the environment.
   public static let none = ProxyRules([:], except: [])
 
-  /// Everything goes through `proxy`, except requests to some hosts.
+  /// Sends all requests through `proxy`, except those to the given hosts.
   ///
   /// - Parameters:
   ///   - proxy: The proxy.
@@ -30,8 +29,9 @@ public struct ProxyRules: Sendable {
 
   /// The rules of the environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, in lower or upper case.
   ///
-  /// `HTTP_PROXY` in upper case is not read, because clients of a CGI program can set it. If a variable isn't the address of
-  /// a proxy, requests that would use it fail with code `.transportUnavailable` instead of bypassing the proxy.
+  /// `HTTP_PROXY` in upper case is not read, because clients of a CGI program can set it. If a variable isn't the
+  /// address of a proxy, requests that would use it fail with code `.transportUnavailable` instead of bypassing the
+  /// proxy.
   ///
   /// - Parameters:
   ///   - environment: The environment. Defaults to that of the process.
@@ -74,13 +74,13 @@ public struct ProxyRules: Sendable {
     self.exceptions = exceptions
   }
 
-  /// The proxy for an origin; nil where it is reached directly.
+  /// The proxy for an origin, or `nil` to connect directly.
   public func proxy(for origin: Origin) -> Proxy? {
     guard let proxy = proxies[origin.scheme], !isException(origin) else { return nil }
     return proxy
   }
 
-  /// The error for an origin whose proxy is not known, for the environment's word for it cannot be read; nil for any other.
+  /// The error for an origin whose proxy variable is invalid, or `nil`.
   func problem(for origin: Origin) -> TaskError? {
     guard let name = unreadable[origin.scheme], !isException(origin) else { return nil }
     return TaskError(

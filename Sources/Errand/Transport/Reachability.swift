@@ -1,27 +1,27 @@
-/// Knows when it is worth trying again after a remote could not be reached.
+/// Decides when to retry after a server could not be reached.
 ///
-/// One that returns at once does not have requests sent as fast as they fail: between two is a tenth of a second, and twice as long
-/// after every failure, up to five seconds.
+/// Errand also waits between attempts, so an implementation that returns immediately does not cause a busy loop: at
+/// least 0.1 seconds after the first failure, twice as long after each further one, up to five seconds.
 public protocol Reachability: Sendable {
-  /// Returns when another try may succeed.
+  /// Returns when another attempt might succeed.
   ///
   /// - Parameters:
-  ///   - origin: What could not be reached.
-  ///   - failures: How often in a row, this time included.
-  ///   - clock: By which to wait.
-  /// - Throws: `CancellationError` when the surrounding task is cancelled first.
+  ///   - origin: The origin that could not be reached.
+  ///   - failures: The number of consecutive failures, including this one.
+  ///   - clock: The clock to wait with.
+  /// - Throws: `CancellationError` if the surrounding task is cancelled.
   func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws
 }
 
-/// Waits longer after every failure: half a second, one, two, and so on up to a limit.
+/// Waits half a second after the first failure and doubles the wait after each further one, up to a limit.
 public struct PollingReachability: Reachability {
-  /// The longest wait.
+  /// The maximum wait.
   public let longest: Duration
 
-  /// Waits of at most `longest`.
+  /// Creates a policy that waits at most `longest`. Defaults to 8 seconds.
   public init(longest: Duration = .seconds(8)) { self.longest = longest }
 
-  /// Waits for the time that the number of failures says.
+  /// Waits for a time that depends on the number of failures.
   public func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws {
     try await clock.sleep(for: min(longest, .milliseconds(500) * (1 << min(failures - 1, 16))))
   }

@@ -1,14 +1,14 @@
 public import ErrandFoundation
 
-/// The servers that a transport trusts, and the identity that it shows.
+/// The certificate authorities that a transport trusts, and its client identity.
 public struct TLSSettings: Sendable {
-  /// Certificate authorities that are trusted.
+  /// The trusted certificate authorities.
   public enum Authorities: Sendable, Hashable {
-    /// Those of the system.
+    /// The authorities of the system.
     case system
-    /// Those in a PEM file, and no others.
+    /// The authorities in a PEM file, and no others.
     case file(URL)
-    /// Those in PEM text, and no others.
+    /// The authorities in PEM text, and no others.
     case pem(Data)
   }
 
@@ -20,27 +20,27 @@ public struct TLSSettings: Sendable {
     case tls1_3
   }
 
-  /// The checks of the server's certificate.
+  /// How to verify the server's certificate.
   public enum Verification: Sendable, Hashable {
-    /// It must be for the host, in date, and signed by a trusted authority.
+    /// Verifies the host, the validity period and the chain to a trusted authority.
     case full
-    /// None: anyone on the path can read and change everything. For tests on this machine only.
+    /// Performs no verification: anyone on the network path can read and change the traffic. For local tests only.
     case dangerouslyNone
   }
 
-  /// A certificate of one's own and its private key, both PEM.
+  /// A client certificate and its private key, both in PEM.
   public struct Identity: Sendable, CustomStringConvertible {
-    /// The certificate, perhaps followed by those that lead to its authority.
+    /// The certificate, optionally followed by intermediate certificates.
     public var certificate: Data
     /// The private key.
     public var key: Data
-    /// The password of the key; nil where it is not encrypted.
+    /// The password of the key, or `nil` if the key is not encrypted.
     public var password: String?
 
-    /// Nothing that is secret.
+    /// A description that redacts the certificate, the key and the password.
     public var description: String { "Identity(<redacted>)" }
 
-    /// A certificate and its key.
+    /// Creates an identity from a certificate and its key.
     public init(certificate: Data, key: Data, password: String? = nil) {
       self.certificate = certificate
       self.key = key
@@ -48,19 +48,19 @@ public struct TLSSettings: Sendable {
     }
   }
 
-  /// The certificate authorities that are trusted.
+  /// The trusted certificate authorities. Defaults to `.system`.
   public var authorities = Authorities.system
-  /// The oldest version that is spoken.
+  /// The minimum version of TLS. Defaults to `.tls1_2`.
   public var minimumVersion = Version.tls1_2
-  /// The identity that is shown to a server that asks for a certificate.
+  /// The client identity for servers that request a certificate. Defaults to `nil`.
   public var identity: Identity?
-  /// The checks of the server's certificate.
+  /// How to verify the server's certificate. Defaults to `.full`.
   public var verification = Verification.full
 
-  /// The system's authorities, TLS 1.2 or newer, everything checked.
+  /// Creates settings that trust the system's authorities, require TLS 1.2 or newer, and verify everything.
   public init() {}
 
-  /// Throws where the file of the authorities cannot be read.
+  /// Throws if the authorities file cannot be read.
   func checkAuthorities() throws(TaskError) {
     guard verification != .dangerouslyNone, case .file(let url) = authorities,
       faccessat(AT_FDCWD, url.path, R_OK, AT_EACCESS) != 0

@@ -1,34 +1,36 @@
-/// The carrier of requests: the one place that does network I/O.
+/// The layer that sends requests over the network.
 ///
-/// A transport knows nothing of tasks, servers, retries, cookies, caches or redirects. It sends the request once
-/// (``TransferOptions/mayRepeat`` names the exceptions), returns as soon as the head of the response is there, and lets
-/// the body come at the reader's pace.
+/// A transport knows nothing about tasks, servers, retries, cookies, caches or redirects. It sends the request once,
+/// with the exceptions listed in ``TransferOptions/mayRepeat``. It returns as soon as the response head arrives, and
+/// delivers the body at the reader's pace.
 ///
-/// - It throws `CancellationError` when the surrounding task is cancelled, promptly, and releases the connection.
-/// - Everything else that it throws is a ``TaskError`` that says whether the request was surely not sent.
-/// - It holds the timers `connect`, `firstByte`, `idle` and `attempt` of the request's options.
-/// - One that connects to no address that ``TransferOptions/addressPolicy`` forbids says so: ``checksAddresses``.
+/// - If the surrounding task is cancelled, it promptly throws `CancellationError` and releases the connection.
+/// - Every other error is a ``TaskError`` that says whether it is certain that the request was not sent.
+/// - It enforces the timeouts `connect`, `firstByte`, `idle` and `attempt` of the request's options.
+/// - If it never connects to an address that ``TransferOptions/addressPolicy`` forbids, it returns `true` from
+///   ``checksAddresses``.
 public protocol Transport: Sendable {
-  /// True when it heeds the address policy of a request; false unless stated, and nothing is sent that has one.
+  /// Whether the transport enforces a request's address policy. Defaults to `false`; requests with a policy are then
+  /// not sent.
   var checksAddresses: Bool { get }
 
-  /// Sends `request` and returns the head of the response, its body as it comes.
+  /// Sends `request` and returns the response head with a streaming body.
   func send(_ request: HTTPRequest) async throws -> HTTPResponse
 
-  /// The connections as they are now, by origin as ``Origin/description`` writes it; none unless stated.
+  /// The current connections, by ``Origin/description``. Empty by default.
   func connections() async -> [String: ConnectionCounts]
 }
 
 extension Transport {
-  /// None: they are not counted.
+  /// Returns an empty dictionary.
   public func connections() async -> [String: ConnectionCounts] { [:] }
 
-  /// False.
+  /// Always `false`.
   public var checksAddresses: Bool { false }
 }
 
 extension TaskError {
-  /// A transport that does not know where it connects to cannot heed a policy.
+  /// The error for a request with an address policy, if the transport cannot enforce it.
   package static var cannotCheckAddresses: TaskError {
     TaskError(
       .transportUnavailable,
@@ -37,24 +39,23 @@ extension TaskError {
   }
 }
 
-/// The numbers of connections to an origin.
+/// The number of connections to an origin.
 public struct ConnectionCounts: Sendable, Hashable {
-  /// All of them.
+  /// All connections.
   public var open: Int
-  /// Those that are being made, until something was read from them or a request was written.
+  /// The connections that are being established, until data is read from them or a request is written.
   public var connecting: Int
-  /// Those that carry an exchange, or several.
+  /// The connections that carry at least one exchange.
   public var busy: Int
 
-  /// Counts, of which those that are not given are 0.
+  /// Creates counts. Each defaults to 0.
   public init(open: Int = 0, connecting: Int = 0, busy: Int = 0) {
     (self.open, self.connecting, self.busy) = (open, connecting, busy)
   }
 
-  /// Those that wait to be used again.
+  /// The connections that wait to be reused.
   public var idle: Int { max(0, open - connecting - busy) }
 
-  /// Adds the numbers of others.
   mutating func add(_ other: ConnectionCounts) {
     open += other.open
     connecting += other.connecting
@@ -62,18 +63,18 @@ public struct ConnectionCounts: Sendable, Hashable {
   }
 }
 
-/// The version of HTTP that a transport asks for.
+/// The version of HTTP that a transport requests.
 public enum HTTPVersionPreference: Sendable, Hashable {
-  /// HTTP/2 where a TLS server offers it (ALPN), else HTTP/1.1.
+  /// HTTP/2 if the TLS server offers it (ALPN), otherwise HTTP/1.1.
   case automatic
   /// HTTP/1.1 only.
   case http1
-  /// HTTP/2 without asking, also over plain http: the server must be known to speak it.
+  /// HTTP/2 without negotiation, including over plain http. Use it only if the server is known to support HTTP/2.
   case http2PriorKnowledge
-  /// HTTP/3 where an https server answers over UDP, else as ``automatic`` (RFC 9114 §3.1).
+  /// HTTP/3 if the https server answers over UDP, otherwise the same as ``automatic`` (RFC 9114 §3.1).
   ///
-  /// Without a proxy or a Unix socket only. Each new connection is tried over UDP, and over TCP once that fails or 200 ms have
-  /// passed; the first that stands carries the request, and ``HTTPResponse/version`` says which it was. Where the transport
-  /// lacks HTTP/3, this is ``automatic``.
+  /// HTTP/3 is not used through a proxy or over a Unix socket. Each new connection is tried over UDP first, and over
+  /// TCP once that fails or 200 ms have passed. The first one established carries the request; ``HTTPResponse/version``
+  /// says which it was. If the transport does not support HTTP/3, this is the same as ``automatic``.
   case http3
 }

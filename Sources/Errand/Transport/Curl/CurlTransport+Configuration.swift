@@ -2,47 +2,50 @@
   import ErrandFoundation
 
   extension CurlTransport {
-    /// The settings of a transport's connections. Everything is off, or the system's, unless changed.
+    /// The settings of a transport's connections.
     public struct Configuration: Sendable {
-      /// The authorities that it trusts, and its own identity.
+      /// The trusted authorities, the client identity, and the checks of the server's certificate.
       public var tls = TLSSettings()
-      /// The version of HTTP to speak.
+      /// The version of HTTP to use. Defaults to `.automatic`.
       public var version = HTTPVersionPreference.automatic
-      /// The proxy for each request.
+      /// The proxy for each request. Defaults to `.none`.
       public var proxies = ProxyRules.none
-      /// Addresses to use in the place of a look-up: `["api.example.com:443": "10.0.0.1"]`.
+      /// Addresses to use instead of resolving a host: `["api.example.com:443": "10.0.0.1"]`. Empty by default.
       public var addresses: [String: String] = [:]
-      /// The socket that every request goes to, whatever host it names; nil is TCP.
+      /// The path of a Unix socket for all requests, regardless of their host. Defaults to `nil`, which is TCP.
       public var unixSocket: String?
-      /// The maximum number of connections to one origin; 0 is no limit.
+      /// The maximum number of connections to one origin, or 0 for no limit. Defaults to 0.
       ///
-      /// Past it, transfers wait. That is not connecting: it counts as waiting for a slot (``Timeouts/queue``), and without
-      /// a limit for that, as a part of the attempt.
+      /// Transfers above the limit wait. This counts as waiting for a slot (``Timeouts/queue``), not as connecting.
+      /// Without a `queue` timeout, it counts towards the attempt.
       public var connectionsPerOrigin = 0
-      /// The time for which an idle connection is kept, counted from its last use.
+      /// How long an idle connection is kept after its last use. Defaults to 50 seconds.
       ///
-      /// It is below what servers and proxies keep (nginx 75 s, many proxies 60 s), so that a request rarely meets a
-      /// connection that is being closed. One that the server closes is closed at once.
+      /// The default is below the idle timeout of most servers and proxies (nginx 75 s, many proxies 60 s), so that a
+      /// request rarely meets a connection that is being closed. If the server closes a connection, it is closed at
+      /// once.
       public var idleLifetime: Duration = .seconds(50)
-      /// The maximum age of a connection that is used; nil is no limit.
+      /// The maximum age of a connection that is reused, or `nil` for no limit. Defaults to `nil`.
       public var connectionLifetime: Duration?
-      /// The maximum size of a packed body once it is unpacked, in bytes.
+      /// The maximum size of a decompressed body, in bytes. Defaults to 16 GiB.
       public var maximumDecodedSize: Int64 = 16 << 30
-      /// The maximum ratio of an unpacked body to its bytes on the wire, once it is larger than 16 MB.
+      /// The maximum ratio of the decompressed size of a body to its compressed size. Checked once the decompressed
+      /// body is larger than 16 MiB. Defaults to 200.
       public var maximumDecodingRatio = 200
-      /// Whether a gzip or deflate body may lack its checksum, and any compressed body may be followed by other bytes.
+      /// Whether to accept a gzip or deflate body without its checksum, and extra bytes after any compressed body.
       ///
-      /// Defaults to `false`: such a body may be truncated or damaged, and fails. Turn it on for a server that never sends it
-      /// whole. A body whose content is incomplete fails either way. Trailing zeros are always ignored. At most 1 MiB may follow.
+      /// Defaults to `false`: such a body might be truncated or corrupt, so it fails. Set it to `true` for a server
+      /// that always sends bodies like this. A body with incomplete content fails either way. Trailing zeros are always
+      /// ignored. At most 1 MiB can follow the body.
       public var lenientDecompression = false
 
-      /// The defaults.
+      /// Creates the default configuration.
       public init() {}
     }
   }
 
   extension CurlTransport.Configuration {
-    /// True where a request to `origin` may be one of many streams of a connection.
+    /// Whether a request to `origin` can be one of several streams on a connection.
     func mayMultiplex(_ origin: Origin) -> Bool {
       switch version {
       case .automatic, .http3: origin.isSecure
@@ -52,20 +55,18 @@
     }
   }
 
-  /// The settings that all requests of a transport share, prepared once.
   final class CurlRules: Sendable {
     let configuration: CurlTransport.Configuration
     let decodingLimits: DecodingLimits
-    /// The addresses in the place of a look-up, by hosts in their one form and ports.
     let addresses: [String: String]
-    /// The lifetime of an idle connection, in nanoseconds.
+    /// In nanoseconds.
     let idleLifetime: UInt64
-    /// The authorities, where they are data and libcurl takes files alone.
+    /// The authorities as a file, if libcurl does not take data.
     let authorities: MemoryFile?
 
     init(_ configuration: CurlTransport.Configuration) {
       var configuration = configuration
-      // For one exchange a connection, HTTP/2 is of no use.
+      // Without the callback, every exchange has its own connection, and HTTP/2 has no benefit.
       let isChoice = configuration.version == .automatic || configuration.version == .http3
       if isChoice, !CurlLibrary.hasRequestCallback { configuration.version = .http1 }
       self.configuration = configuration
@@ -79,8 +80,7 @@
       authorities = pem.flatMap { CurlLibrary.takesAuthorities ? nil : MemoryFile($0) }
     }
 
-    /// True where the address that is connected to is the server's, so that it can be checked. Over a Unix socket libcurl uses no
-    /// proxy.
+    /// Whether the address to connect to is the server's. Over a Unix socket, libcurl uses no proxy.
     func mayCheckAddress(by proxy: Proxy?) -> Bool { proxy == nil || configuration.unixSocket != nil }
 
     private static func normal(_ hostAndPort: String) -> String {

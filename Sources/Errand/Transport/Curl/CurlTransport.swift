@@ -2,32 +2,35 @@
   import CCurl
   import ErrandFoundation
 
-  /// Requests over libcurl: the transport on Linux.
+  /// A transport over libcurl, the default on Linux.
   ///
-  /// libcurl is loaded when the first transport is made, from the machine's `libcurl.so.4`, 7.76 or newer; building
-  /// needs nothing of it. All transports of the process share its threads, each has its own connections, and they close
-  /// with the transport once its transfers are over.
+  /// libcurl is loaded from the machine's `libcurl.so.4`, 7.76 or newer, when the first transport is created. It is not
+  /// required for building. All transports of the process share the libcurl threads. Each transport has its own
+  /// connections, which close with the transport once its transfers are over.
   ///
-  /// A response is buffered up to 768 KiB ahead of its reader; beyond, the server waits. One that is packed lies there as it
-  /// came, and is unpacked as it is read: it holds a chunk of 64 KiB and the library's window besides, of 32 KiB for gzip and
-  /// deflate, up to 16 MB for br and 8 MB for zstd. A request is sent once; see ``TransferOptions/mayRepeat``.
+  /// Up to 768 KiB of a response is buffered ahead of its reader; beyond that, the server waits. A compressed body is
+  /// buffered as received and decompressed as it is read. Decompression needs an additional 64 KiB and the window of
+  /// the library: 32 KiB for gzip and deflate, up to 16 MB for br and 8 MB for zstd. A request is sent once; see
+  /// ``TransferOptions/mayRepeat`` for exceptions.
   ///
-  /// `Accept-Encoding` names what can be unpacked: gzip and deflate with the machine's `libz.so.1`, br with
-  /// `libbrotlidec.so.1`, zstd with `libzstd.so.1`. A body that is packed otherwise is handed over as it came, as are one to a
-  /// request with an `Accept-Encoding` of its own and the part of a body that a `Range` names, which is requested plain.
-  /// One that is cut fails with `.truncatedBody`, one that is damaged or followed by other bytes with `.badResponse`.
+  /// `Accept-Encoding` lists the available codings: gzip and deflate with the machine's `libz.so.1`, br with
+  /// `libbrotlidec.so.1`, zstd with `libzstd.so.1`. A body with another coding is returned as received, as is the
+  /// response to a request that sets its own `Accept-Encoding`. A request with a `Range` asks for an uncompressed body,
+  /// and the part it gets is returned as received. A truncated compressed body fails with `.truncatedBody`. A corrupt
+  /// one, or one that is followed by other bytes, fails with `.badResponse`.
   public final class CurlTransport: Transport {
     private let shards: [CurlShard]
     private let rules: CurlRules
     private let loneOrigins = Lock(LoneOrigins())
 
-    /// A transport with connections of its own.
-    /// Throws ``TaskError`` with code `.transportUnavailable` where libcurl cannot be had, and with `.secureConnectionFailed` for a file
-    /// of authorities that cannot be read.
+    /// Creates a transport with its own connections.
+    ///
+    /// Throws ``TaskError`` with code `.transportUnavailable` if libcurl is not available, or `.secureConnectionFailed`
+    /// if the authorities file cannot be read.
     public init(_ configuration: Configuration = Configuration()) throws(TaskError) {
       try configuration.tls.checkAuthorities()
       let loops = try CurlLoop.all.get()
-      // A limit on connections holds within a loop, so that there may only be one.
+      // A connection limit applies within a loop, so a limited transport uses only one.
       shards = (configuration.connectionsPerOrigin > 0 ? Array(loops.prefix(1)) : loops).map { CurlShard($0) }
       rules = CurlRules(configuration)
     }
@@ -36,12 +39,13 @@
       for shard in shards { shard.loop.push(.close(shard.group)) }
     }
 
-    /// Sends `request` once and returns when the head of the response is there.
-    /// Throws ``TaskError``, and `CancellationError` when the surrounding task is cancelled.
+    /// Sends `request` once and returns when the response head arrives.
+    ///
+    /// Throws ``TaskError``, or `CancellationError` if the surrounding task is cancelled.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
       let origin = try request.checkedOrigin()
       try Task.checkCancellation()
-      // Over a Unix socket libcurl uses no proxy.
+      // libcurl uses no proxy over a Unix socket.
       let proxies = rules.configuration.unixSocket == nil ? rules.configuration.proxies : .none
       if let problem = proxies.problem(for: origin) { throw problem }
       if var proxy = proxies.proxy(for: origin) {
@@ -52,16 +56,16 @@
       return try await response(to: request, over: makeTransfer(request, to: origin, by: nil))
     }
 
-    /// True where the machine's libcurl speaks HTTP/3, for ``HTTPVersionPreference/http3``.
+    /// Whether the machine's libcurl supports HTTP/3, for ``HTTPVersionPreference/http3``.
     public static var offersHTTP3: Bool { CurlLibrary.offersHTTP3 }
 
-    /// True.
+    /// Always `true`.
     public var checksAddresses: Bool { true }
 
     private func send(_ request: HTTPRequest, _ origin: Origin, by proxy: Proxy) async throws -> HTTPResponse {
       do {
         let response = try await response(to: request, over: makeTransfer(request, to: origin, by: proxy))
-        // Through a tunnel or SOCKS only the origin answers, and a 407 is its own.
+        // Through a tunnel or SOCKS, only the origin answers, so a 407 is the origin's own.
         let isOfProxy = !origin.isSecure && proxy.kind != .socks5
         guard isOfProxy, response.status == .proxyAuthenticationRequired else { return response }
         response.body.cancel()
@@ -90,7 +94,7 @@
           isConnectionReused: transfer.isConnectionReused, body: body(of: request, head, from: transfer))
       } catch {
         transfer.cancel()
-        // It may speak nothing but HTTP/2 by now.
+        // By now the server may only support HTTP/2.
         if !transfer.mayMultiplex, (error as? TaskError)?.code == .secureConnectionFailed {
           loneOrigins.withLock { $0.forget(transfer.origin.description) }
         }
@@ -106,7 +110,7 @@
       return HTTPResponseBody(UnpackedBody(transfer, unpacking))
     }
 
-    /// The connections as they are now, by origin.
+    /// The current connections, by origin.
     public func connections() async -> [String: ConnectionCounts] {
       var counts: [String: ConnectionCounts] = [:]
       for shard in shards {
@@ -119,9 +123,9 @@
     }
 
     private func learn(_ version: HTTPVersion?, of transfer: CurlTransfer) {
-      // A connection that is used again may have been made for an exchange that offered HTTP/1.1 alone.
+      // A reused connection may have been opened for an exchange that offered only HTTP/1.1.
       guard transfer.mayMultiplex, !transfer.isConnectionReused, !(version?.hasStreams ?? false) else { return }
-      // Over UDP it may only have been slower, for once.
+      // UDP may only have been slower this time.
       if rules.configuration.version == .http3, CurlLibrary.offersHTTP3 { return }
       loneOrigins.withLock { $0.learn(transfer.origin.description, at: CurlLibrary.now) }
     }
@@ -150,7 +154,7 @@
       return transfer
     }
 
-    /// The body to send; nil where a request of its method has none, not even an empty one.
+    /// The body to send, or `nil` if requests with this method have no body, not even an empty one.
     private static func outbox(for request: HTTPRequest) throws -> TransferOutbox? {
       if let data = request.body.data { return TransferOutbox(data) }
       if !request.body.isEmpty {
@@ -160,22 +164,21 @@
           throw TaskError.ofTransfer(error)
         }
       }
-      // RFC 9110 §8.6: methods that expect content say that there is none.
+      // RFC 9110 §8.6: if the method expects content, a request without a body still sends Content-Length.
       let expectsContent = request.method == .post || request.method == .put || request.method == .patch
       return expectsContent ? TransferOutbox(Data()) : nil
     }
   }
 
-  /// Origins that might have spoken HTTP/2 and did not: it is not offered to them for a while, and their exchanges need not be kept
-  /// together.
+  /// Origins that could have used HTTP/2 but did not. For a while, HTTP/2 is not offered to them, so their exchanges
+  /// can be distributed over all loops.
   struct LoneOrigins {
-    /// The most that are known; then all are forgotten, for each is learned again from its next answer.
+    /// At this limit, all origins are forgotten. Each is learned again from its next response.
     static let most = 1024
 
-    /// The time after which an origin is offered HTTP/2 again, in nanoseconds: it may be another server by then.
+    /// How long an origin is not offered HTTP/2, in nanoseconds. Its server may change.
     static let lifetime: UInt64 = 600_000_000_000
 
-    /// When each was learned.
     private var origins: [String: UInt64] = [:]
 
     var count: Int { origins.count }
@@ -193,8 +196,9 @@
   }
 
   extension Transport where Self == CurlTransport {
-    /// Requests over libcurl.
-    /// Throws ``TaskError`` with code `.transportUnavailable` where libcurl cannot be had.
+    /// A transport over libcurl.
+    ///
+    /// Throws ``TaskError`` with code `.transportUnavailable` if libcurl is not available.
     public static func curl(_ configuration: CurlTransport.Configuration = .init()) throws(TaskError) -> CurlTransport {
       try CurlTransport(configuration)
     }

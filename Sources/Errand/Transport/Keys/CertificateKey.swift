@@ -1,9 +1,8 @@
 #if os(Linux)
   import ErrandFoundation
 
-  /// The public key of a certificate, as pins are over it.
   enum CertificateKey {
-    /// The pin of a PEM certificate: the SHA-256 of its `SubjectPublicKeyInfo` in Base64; nil where it cannot be read.
+    /// The pin of a PEM certificate: the Base64 SHA-256 of its `SubjectPublicKeyInfo`. `nil` if it cannot be read.
     static func pin(ofPEM text: String) -> String? {
       let lines = text.split(separator: "\n").filter { !$0.hasPrefix("-----") }
       guard let der = Data(base64Encoded: lines.joined(), options: .ignoreUnknownCharacters),
@@ -25,7 +24,7 @@
       return element(rest).map { rest[..<$0.end] }
     }
 
-    /// The element that begins `bytes`: its content, and where the next one begins (X.690 §8.1).
+    /// The content of the first element in `bytes`, and the index of the next one (X.690 §8.1).
     private static func element(_ bytes: ArraySlice<UInt8>) -> (content: ArraySlice<UInt8>, end: Int)? {
       guard bytes.count >= 2 else { return nil }
       var start = bytes.startIndex + 2

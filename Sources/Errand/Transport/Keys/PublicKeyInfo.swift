@@ -1,22 +1,21 @@
 import ErrandFoundation
 
-/// A public key as certificates carry it: `SubjectPublicKeyInfo` in DER (RFC 5280 §4.1.2.7).
+/// A public key as it appears in certificates: `SubjectPublicKeyInfo` in DER (RFC 5280 §4.1.2.7).
 ///
-/// Security hands out the bare key, without saying what kind it is; pins are over the whole structure. Pure, so that it
-/// is tested where there is no Security.
+/// Security returns the bare key without its type, but pins are computed over the whole structure. This type does not
+/// use Security, so it can be tested on every platform.
 struct PublicKeyInfo {
-  /// The kind of a key.
   enum Kind: Hashable {
-    /// RSA; the bare key is PKCS #1's `RSAPublicKey`.
+    /// RSA. The bare key is the `RSAPublicKey` of PKCS #1.
     case rsa
-    /// A NIST curve of so many bits: 256, 384 or 521; the bare key is the uncompressed point (X9.63).
+    /// A NIST curve of 256, 384 or 521 bits. The bare key is the uncompressed point (X9.63).
     case ellipticCurve(bits: Int)
   }
 
-  /// The structure in DER; nil for a curve that is not known.
+  /// The structure in DER, or `nil` for an unknown curve.
   static func der(_ kind: Kind, key: Data) -> Data? {
     guard let algorithm = algorithm(of: kind) else { return nil }
-    // A bit string begins with the number of bits of its last byte that do not count.
+    // A bit string begins with the number of unused bits in its last byte.
     return element(0x30, element(0x30, algorithm) + element(0x03, Data([0]) + key))
   }
 

@@ -1,35 +1,29 @@
 import ErrandFoundation
 
-/// The hash of FIPS 180-4, §6.2, of bytes that come piece by piece: Linux has no CryptoKit.
+/// An incremental SHA-256 (FIPS 180-4 §6.2), because CryptoKit is not available on Linux.
 struct SHA256 {
   private var state = State()
-  /// The bytes of a block that is not whole yet.
   private var pending: [UInt8] = []
   private var length: UInt64 = 0
 
-  /// The hash of a text in hexadecimal digits.
   static func hexadecimal(of text: String) -> String { hexadecimal(hash(Array(text.utf8))) }
 
-  /// Bytes in hexadecimal digits.
   static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  /// The hash of a message that is in memory.
   static func hash(_ message: some Collection<UInt8>) -> [UInt8] {
     var hash = SHA256()
     hash.update(message)
     return hash.finish()
   }
 
-  /// Adds bytes.
   mutating func update(_ bytes: some Collection<UInt8>) {
     let isDone: Void? = bytes.withContiguousStorageIfAvailable { add(UnsafeRawBufferPointer($0)) }
     guard isDone == nil else { return }
     Array(bytes).withUnsafeBytes { add($0) }
   }
 
-  /// The hash of all bytes that were added.
   consuming func finish() -> [UInt8] {
     let bits = length &* 8
     let zeros = (119 - Int(length % 64)) % 64
@@ -59,7 +53,6 @@ struct SHA256 {
 }
 
 extension SHA256 {
-  /// The eight words between two blocks.
   private struct State {
     private var a: UInt32 = 0x6A09_E667
     private var b: UInt32 = 0xBB67_AE85
@@ -72,7 +65,6 @@ extension SHA256 {
 
     var words: [UInt32] { [a, b, c, d, e, f, g, h] }
 
-    /// Takes whole blocks of 64 bytes.
     mutating func absorb(_ blocks: Slice<UnsafeRawBufferPointer>) {
       SHA256.constants.withUnsafeBufferPointer { constants in
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in

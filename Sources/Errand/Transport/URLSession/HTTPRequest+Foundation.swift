@@ -8,12 +8,12 @@
   #endif
 
   extension URLRequest {
-    /// The request as Foundation's own value.
+    /// Creates a `URLRequest` from the request.
     ///
-    /// Several lines of a header field become one, joined as RFC 9110 §5.3 says, and `Cookie` with semicolons. A body of
-    /// bytes or a file goes along; the options of the transfer do not, for `URLRequest` has other ones.
+    /// Repeated header fields are joined as in RFC 9110 §5.3, and `Cookie` with semicolons. A body of bytes or a file
+    /// is included. The transfer options are not, because `URLRequest` has different ones.
     ///
-    /// - Throws: ``TaskError`` with code `.unreadableBody` for a body that is a stream, which `URLRequest` cannot hold
+    /// - Throws: ``TaskError`` with code `.unreadableBody` if the body is a stream, which `URLRequest` cannot hold
     ///   without a task that feeds it, or a file that cannot be read.
     public init(_ request: HTTPRequest) throws(TaskError) {
       self.init(head: request)
@@ -33,13 +33,12 @@
       }
     }
 
-    /// Everything but the body.
     init(head request: HTTPRequest) {
       self.init(url: request.url)
       httpMethod = request.method.rawValue
       for field in request.headers {
         let name = field.name.rawName
-        // RFC 6265 §5.4: one Cookie line, its pairs separated by semicolons.
+        // RFC 6265 §5.4: one Cookie line, with the pairs separated by semicolons.
         if field.name == .cookie, let cookies = value(forHTTPHeaderField: name) {
           setValue("\(cookies); \(field.value)", forHTTPHeaderField: name)
         } else if let earlier = value(forHTTPHeaderField: name) {
@@ -52,13 +51,13 @@
   }
 
   extension HTTPRequest {
-    /// Foundation's request as this library's value.
+    /// Creates a request from a `URLRequest`.
     ///
-    /// The header fields come in the order of their names, for `URLRequest` keeps none. Its timeout and cache policy are
-    /// left behind: timers are ``TransferOptions/timeouts``, and caching is not the transport's business.
+    /// The header fields are sorted by name, because `URLRequest` does not keep their order. Its timeout and cache
+    /// policy are ignored: timeouts are set in ``TransferOptions/timeouts``, and the transport does not cache.
     ///
-    /// - Throws: ``TaskError`` with code `.badURL` when there is no URL, and `.unreadableBody` when the body is a stream,
-    ///   which can be read only once: give ``HTTPBody/stream(length:_:)`` instead.
+    /// - Throws: ``TaskError`` with code `.badURL` if there is no URL, and `.unreadableBody` if the body is a stream,
+    ///   which can only be read once. Use ``HTTPBody/stream(length:_:)`` instead.
     public init(_ request: URLRequest) throws(TaskError) {
       guard let url = request.url else {
         throw TaskError(.badURL, "the URLRequest has no URL", phase: .preparing, isSurelyNotSent: true)

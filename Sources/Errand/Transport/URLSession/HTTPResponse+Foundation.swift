@@ -8,9 +8,9 @@
   #endif
 
   extension HTTPURLResponse {
-    /// The head of a response as Foundation's own value; nil where Foundation refuses it.
+    /// Creates an `HTTPURLResponse` from the head of a response, or returns `nil` if Foundation rejects it.
     ///
-    /// Several lines of a header field become one, joined with commas, as Foundation itself does for what it receives.
+    /// Repeated header fields are joined with commas, as Foundation does for received responses.
     public convenience init?(_ response: HTTPResponse, url: URL) {
       var fields: [String: String] = [:]
       for field in response.headers where fields.keys.allSatisfy({ HTTPHeaderName($0) != field.name }) {
@@ -22,10 +22,10 @@
   }
 
   extension HTTPResponse {
-    /// Foundation's response as this library's value, with a body; nil when it does not say where it came from.
+    /// Creates a response from an `HTTPURLResponse` and a body, or returns `nil` if it has no URL.
     ///
-    /// The header fields come in the order of their names, for Foundation keeps none. The lines of `Set-Cookie`, which
-    /// Foundation joins, are taken apart again. The version is unknown: Foundation does not tell.
+    /// The header fields are sorted by name, because Foundation does not keep their order. Foundation joins
+    /// `Set-Cookie` lines; they are split again. The version is unknown, because Foundation does not provide it.
     public init?(_ response: HTTPURLResponse, body: HTTPResponseBody = HTTPResponseBody()) {
       guard let url = response.url else { return nil }
       self.init(HTTPStatus(response.statusCode), url: url, headers: HTTPHeaders(response), body: body)
@@ -33,7 +33,6 @@
   }
 
   extension HTTPHeaders {
-    /// The fields of Foundation's response, by name.
     init(_ response: HTTPURLResponse) {
       var fields: [String: String] = [:]
       for (name, value) in response.allHeaderFields {
@@ -42,7 +41,7 @@
       self.init(unordered: fields)
     }
 
-    /// Fields that come in no order: by name, so that the same ones always look the same.
+    /// Sorts the fields by name, to make the order deterministic.
     init(unordered fields: [String: String]) {
       self.init()
       for (name, value) in fields.sorted(by: { $0.key.lowercased() < $1.key.lowercased() }) {
@@ -51,10 +50,10 @@
       }
     }
 
-    /// Takes apart `Set-Cookie` lines that were joined with commas, which may stand in dates as well.
+    /// Splits `Set-Cookie` lines that were joined with commas. Dates contain commas too.
     ///
-    /// A comma separates when a name and an equals sign follow it; after the one in `Wed, 21 Oct 2026`, none does before
-    /// the next semicolon or comma.
+    /// A comma is a separator if a name and an equals sign follow it. After the comma in `Wed, 21 Oct 2026`, there is
+    /// no equals sign before the next semicolon or comma.
     static func cookieLines(_ joined: String) -> [String] {
       var lines: [String] = []
       for piece in joined.split(separator: ",", omittingEmptySubsequences: false) {

@@ -5,16 +5,17 @@
   public import Foundation
 
   extension Progress {
-    /// A progress that shows the bodies of one direction, for what knows Foundation's.
+    /// Creates a progress that follows the transfer in one direction.
     ///
     ///     let shown = Progress(following: export.progress, .down)
     ///     shown.cancellationHandler = { export.cancel() }
     ///
-    /// It is indeterminate where the whole is not known, and stops where the sequence does. It does not keep the call.
+    /// The progress is indeterminate if the total is unknown, and stops when the sequence ends. It does not keep the
+    /// call alive.
     ///
     /// - Parameters:
-    ///   - transfers: What is told, such as the `progress` of a `TaskHandle`.
-    ///   - direction: The direction that is shown.
+    ///   - transfers: The progress events to follow, such as the `progress` of a `TaskHandle`.
+    ///   - direction: The direction to show.
     public convenience init<Transfers: AsyncSequence & Sendable>(
       following transfers: Transfers, _ direction: TransferProgress.Direction
     ) where Transfers.Element == TransferProgress {
@@ -27,10 +28,10 @@
       }
     }
 
-    /// Takes over bytes, rate and time that is left of a body.
+    /// Copies the bytes, rate and remaining time of a transfer.
     public func update(with transfer: TransferProgress) {
       kind = .file
-      // Foundation takes nothing of nothing for what has not begun.
+      // Foundation treats 0 of 0 as not started.
       let isEmpty = transfer.isFinished && transfer.completed == 0
       totalUnitCount = isEmpty ? 1 : transfer.isFinished ? transfer.completed : transfer.total ?? -1
       completedUnitCount = isEmpty ? 1 : transfer.completed

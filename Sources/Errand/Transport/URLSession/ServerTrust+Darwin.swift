@@ -4,7 +4,7 @@
   import Security
 
   extension ServerTrust {
-    /// The reason to refuse a server; nil when its host has no pins, or the system trusts it and a pin matches.
+    /// `nil` if the host has no pins, or if the system trusts the server and a pin matches.
     func refusal(of space: URLProtectionSpace, adding more: PublicKeyPins) -> TaskError? {
       guard let expected = pins.union(more).pins(for: space.host) else { return nil }
       guard let trust = space.serverTrust, SecTrustEvaluateWithError(trust, nil) else {
@@ -19,7 +19,6 @@
         .pinMismatch, "no pin of \(space.host) matches; it shows \(list)", phase: .connecting, isSurelyNotSent: true)
     }
 
-    /// The pins of all certificates, the server's own first.
     private static func pins(of trust: SecTrust) -> [String] {
       let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate] ?? []
       return chain.compactMap { certificate in

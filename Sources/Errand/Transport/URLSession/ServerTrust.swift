@@ -6,15 +6,17 @@
     public import Foundation
   #endif
 
-  /// The checks that a ``URLSessionTransport`` adds to the system's, and the identity that it shows.
+  /// Additional checks that a ``URLSessionTransport`` makes on servers, and its client identity.
   ///
-  /// Nothing here makes it trust more: the system's own evaluation, App Transport Security included, always comes first.
+  /// These checks only restrict trust: the system's own evaluation, including App Transport Security, always comes
+  /// first.
   public struct ServerTrust: Sendable {
-    /// Keys that hosts must show. On Linux, where URLSession cannot look at them, a request to a pinned host is refused.
+    /// The public keys that hosts must present. On Linux, requests to pinned hosts are refused, because URLSession
+    /// cannot inspect the keys.
     public var pins: PublicKeyPins = [:]
 
     #if canImport(Darwin)
-      /// The client certificate for a host that asks for one; nil for none.
+      /// Returns the client certificate for a host that requests one, or `nil` for none.
       ///
       ///     trust.clientCredential = { host in
       ///       host == "api.example.com" ? URLCredential(identity: identity, certificates: nil, persistence: .none) : nil
@@ -22,18 +24,18 @@
       public var clientCredential: (@Sendable (_ host: String) -> URLCredential?)?
     #endif
 
-    /// The system's trust with `pins`, and no client certificate.
+    /// Creates settings with `pins` and no client certificate.
     public init(pins: PublicKeyPins = [:]) { self.pins = pins }
   }
 
   #if canImport(Darwin)
     extension ServerTrust {
-      /// Hosts are judged by what they show, once they do.
+      /// Pins are checked later, during the TLS handshake.
       func refusal(ofHost host: String, adding more: PublicKeyPins) -> TaskError? { nil }
     }
   #else
     extension ServerTrust {
-      /// A pinned host is refused: FoundationNetworking does not show its keys.
+      /// Refuses pinned hosts, because FoundationNetworking does not expose their keys.
       func refusal(ofHost host: String, adding more: PublicKeyPins) -> TaskError? {
         guard pins.union(more).pins(for: host) != nil else { return nil }
         return TaskError(

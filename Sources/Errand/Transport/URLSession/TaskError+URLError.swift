@@ -8,13 +8,10 @@
   #endif
 
   extension TaskError {
-    /// A failure of URLSession as this library's error; its own cancellation as `CancellationError`.
+    /// Converts an error from URLSession. Its own cancellation becomes a `CancellationError`.
     ///
-    /// - Parameters:
-    ///   - error: What URLSession said.
-    ///   - phase: What was under way.
-    ///   - nothingSeen: Whether there was no sign yet of a connection that stands. Only then is a failure to connect
-    ///     proof that nothing was sent.
+    /// `nothingSeen` is whether the transfer has shown no sign of an established connection. Only then does a failure
+    /// to connect prove that nothing was sent.
     static func ofURLSession(_ error: any Error, phase: Phase, nothingSeen: Bool) -> any Error {
       guard let error = error as? URLError else {
         return TaskError(.connectionLost, "URLSession failed, \(phase.rawValue)", phase: phase)
@@ -24,21 +21,20 @@
       let phase = meaning.isConnecting && nothingSeen ? .connecting : phase
       return TaskError(
         meaning.code, "\(meaning.words) (URLError \(error.code.rawValue)), \(phase.rawValue)", phase: phase,
-        // A fresh one: what URLSession attaches has the URL in it, secrets and all.
+        // A new error, because URLSession attaches the URL to its own, including any secrets.
         underlying: URLError(error.code), isSurelyNotSent: meaning.isConnecting && nothingSeen)
     }
   }
 
-  /// The meaning of one of URLSession's codes here.
   struct URLErrorMeaning {
     let code: TaskError.Code
     let words: String
-    /// True when it is about the way to the server, so that it comes before the request is sent.
+    /// Whether the error concerns reaching the server, so that the request was not sent yet.
     let isConnecting: Bool
 
     init(_ code: URLError.Code, isReceiving: Bool) {
       let meaning = Self.connecting[code] ?? Self.later[code]
-      // FoundationNetworking gives -1 for a body that ends too soon.
+      // FoundationNetworking returns -1 for a truncated body.
       let broken: Meaning = (.connectionLost, "the connection broke")
       (self.code, words) = meaning ?? (isReceiving ? broken : (.connectionLost, "the transfer failed"))
       isConnecting = Self.connecting[code] != nil
@@ -64,7 +60,7 @@
       .serverCertificateNotYetValid: (.untrustedServer, "the server's certificate is not valid yet"),
     ]
 
-    // With TLS 1.3 a client's certificate is judged after the request may have been sent (RFC 8446 §4.4.2.4).
+    // With TLS 1.3, the client's certificate is verified after the request may have been sent (RFC 8446 §4.4.2.4).
     private static let later: [URLError.Code: Meaning] = [
       .clientCertificateRejected: (.secureConnectionFailed, "the server refused the client's certificate"),
       .clientCertificateRequired: (.secureConnectionFailed, "the server wants a client certificate"),

@@ -6,37 +6,28 @@
     import Foundation
   #endif
 
-  /// URLSession's measurements of one transaction, in its own terms; pure, so that the reckoning is tested everywhere.
+  /// The metrics of one transaction, without a dependency on URLSession, so that they can be tested on every platform.
   struct TransferMoments {
-    /// The moment when URLSession began with the request.
     var fetchStart: Date?
-    /// The moment when the name was known; nil where none was looked up.
+    /// `nil` if no name was looked up.
     var domainLookupEnd: Date?
-    /// The moment when the connection was established, TLS included; nil on a reused one.
+    /// When the connection was established, including TLS; `nil` for a reused connection.
     var connectEnd: Date?
-    /// The moment when the TLS handshake began, which is when the bare connection was established.
+    /// When the TLS handshake began, which is when the TCP connection was established.
     var secureConnectionStart: Date?
-    /// The moment when the TLS handshake was done.
     var secureConnectionEnd: Date?
-    /// The moment when the request began to be sent.
     var requestStart: Date?
-    /// The moment when the first byte of the response came.
     var responseStart: Date?
-    /// The moment when the last byte of the response came.
     var responseEnd: Date?
-    /// Bytes of header and body sent.
     var bytesSent: Int64 = 0
-    /// Bytes of header and body received, before decoding.
+    /// Before decoding.
     var bytesReceived: Int64 = 0
-    /// Bytes of body received, after decoding.
+    /// After decoding.
     var bytesDecoded: Int64 = 0
-    /// The other end's address, and its port.
     var remoteAddress = ""
     var remotePort = 0
-    /// The number of transactions that went over the network for the one request.
     var transactions = 1
 
-    /// The same as this library counts it: from the start, and never backwards.
     var timings: TransferTimings {
       var timings = TransferTimings.Parts()
       timings.nameLookup = sinceStart(domainLookupEnd) ?? .zero
@@ -61,7 +52,7 @@
   }
 
   extension HTTPVersion {
-    /// The version by the name that ALPN gives it (RFC 7301 §6); nil for one that is not known.
+    /// The version for an ALPN protocol name (RFC 7301 §6), or `nil` if it is unknown.
     init?(protocolName: String) {
       switch protocolName.lowercased() {
       case "http/1.0": self = .http1_0

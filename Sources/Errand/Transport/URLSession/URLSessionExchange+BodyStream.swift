@@ -5,10 +5,10 @@
     private static let bufferSize = 512 << 10
     private static let pause = Duration.milliseconds(2)
 
-    /// A stream for URLSession to read the body from, and a task that fills it.
+    /// A stream from which URLSession reads the body.
     ///
-    /// The first one is for the request. URLSession asks for another when it sends the request again, on a dead pooled
-    /// connection say: it gets one only where the request may be repeated, else the exchange ends.
+    /// URLSession asks for another one when it resends the request, for example on a stale pooled connection. It gets
+    /// one only if the request can be repeated; otherwise the exchange fails.
     func newBodyStream() -> InputStream? {
       let sendCount = state.withLock { state in
         state.sendCount += 1
@@ -31,9 +31,9 @@
       return reading
     }
 
-    /// Writes the body into one end of the pair; a reader that gave up on the other end reports it itself.
+    /// Writes the body to one end of the pair. If URLSession closes the other end, it reports the error itself.
     private func feed(_ output: OutputStream) {
-      // Invariant: from here on only the task below touches this end of the pair.
+      // Invariant: from here on, only the task below uses this end of the pair.
       nonisolated(unsafe) let output = output
       let feed = Task { [weak self, request, clock] in
         output.open()
@@ -54,7 +54,7 @@
       old?.cancel()
     }
 
-    /// Asks for room rather than block a thread of the pool until there is some.
+    /// Polls for space instead of blocking a thread of the cooperative pool.
     private static func write(_ chunk: Data, to output: OutputStream, _ clock: CallClock) async throws {
       var rest = chunk
       while !rest.isEmpty {
@@ -71,7 +71,7 @@
       }
     }
 
-    /// The reader has gone.
+    /// URLSession has closed its end.
     private struct WritingEnded: Error {}
   }
 #endif

@@ -7,9 +7,7 @@
     import Foundation
   #endif
 
-  /// The events that URLSession reports, one after the other.
   extension URLSessionExchange {
-    /// Takes the head of the response.
     func respond(_ head: HTTPURLResponse) {
       let now = clock.now
       let waiter = state.withLock { state in
@@ -22,7 +20,6 @@
       watchTimers()
     }
 
-    /// Takes bytes of the body.
     func receive(_ data: Data) {
       let now = clock.now
       let handOver = state.withLock { state -> (Waiter<Result<Data?, any Error>>, Data)? in
@@ -36,14 +33,13 @@
       settle()
     }
 
-    /// URLSession waits for a network.
     func waitForNetwork() {
       let now = clock.now
       state.withLock { $0.timers.waitsForNetwork(at: now) }
       watchTimers()
     }
 
-    /// Notes the bytes of the body that are out, and their number in all; -1 where that is not known.
+    /// `total` is -1 if it is unknown.
     func sent(_ count: Int64, of total: Int64) {
       let now = clock.now
       let hasMoved = state.withLock { state in
@@ -56,7 +52,6 @@
 
     func measured(_ measurements: Measurements) { state.withLock { $0.measurements = measurements } }
 
-    /// URLSession is done with it.
     func complete(_ error: (any Error)?) {
       let (ended, head, chunk) = state.withLock { state in
         state.isComplete = true
@@ -81,8 +76,8 @@
 
     // MARK: Waiting for the reader
 
-    /// Has URLSession do what the inbox wants by now. By level, not by edge: however the calls overtake each other, the
-    /// last one leaves things as they should be.
+    /// Suspends or resumes the task to match the inbox. Compares states, so the order of concurrent calls does not
+    /// matter.
     func settle() {
       guard Self.highWater < .max, state.withLock({ $0.isSuspended != $0.inbox.wantsPause }) else { return }
       Self.control.async { [self] in
@@ -104,12 +99,12 @@
 
   #if canImport(Darwin)
     extension URLSessionExchange {
-      /// Past so many bytes the server waits for the reader.
+      /// The number of buffered bytes at which the task is suspended until the reader catches up.
       static let highWater = 1 << 20
     }
   #else
     extension URLSessionExchange {
-      /// No bound: in FoundationNetworking, suspending a task in its body sends the request again.
+      /// No limit: FoundationNetworking resends the request if a task is suspended while it receives the body.
       static let highWater = Int.max
     }
   #endif

@@ -7,10 +7,8 @@
   #endif
 
   extension URLSessionExchange {
-    /// Waits for the timer that fires first, in place of the one that was waited for.
-    ///
-    /// A timer that moved on meanwhile (`idle` does with every byte) is found out when the wait is over, so that bytes
-    /// cost no more than a look at the clock.
+    /// Waits for the next timer, replacing any earlier wait. If a timer moves later, as `idle` does with every byte,
+    /// the wait only notices when it ends, so receiving bytes is cheap.
     func watchTimers() {
       guard request.options.timeouts.hasTransferLimit else { return }
       let watch = Task { [weak self, clock] in
@@ -26,7 +24,7 @@
       old?.cancel()
     }
 
-    /// The time until the next timer fires; ends the exchange when one has. Nil when none runs any more.
+    /// The time until the next timer fires, or `nil` if none is running. Fails the exchange if a timer has fired.
     private func untilNextAlarm() -> Duration? {
       let now = clock.now
       let (alarm, phase, isOver) = state.withLock { ($0.timers.next, $0.timers.phase, $0.inbox.isOver) }

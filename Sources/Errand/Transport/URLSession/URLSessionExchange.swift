@@ -7,12 +7,11 @@
     import Foundation
   #endif
 
-  /// One request under way in a URLSession, and the body of its response.
+  /// A request in progress in a URLSession, and the body of its response.
   ///
-  /// URLSession's delegate reports to it (``URLSessionExchange/respond(_:)`` and its neighbours), one reader reads from
-  /// it. It decides in ``URLSessionInbox`` and ``URLSessionTimers``, under the lock, and acts outside of it.
+  /// The delegate reports events to it, and a single reader reads from it. Decisions are made in ``URLSessionInbox``
+  /// and ``URLSessionTimers`` under the lock; their effects run outside it.
   final class URLSessionExchange: Sendable {
-    /// The measurements of URLSession.
     struct Measurements: Sendable {
       var timings: TransferTimings
       var version: HTTPVersion?
@@ -29,7 +28,7 @@
       var feed: Task<Void, Never>?
       var sendCount = 0
       var isSuspended = false
-      /// True when URLSession is done with it, so that there is nothing to cancel.
+      /// Whether URLSession has completed the task, so that there is nothing to cancel.
       var isComplete = false
       var measurements: Measurements?
     }
@@ -38,8 +37,8 @@
     let clock: CallClock
     let state: Lock<State>
 
-    /// The queue on which URLSession is suspended, resumed and cancelled: never the calling thread, for on Linux
-    /// `cancel()` waits for a queue that may be waiting for that thread.
+    /// The queue on which tasks are suspended, resumed and cancelled. On Linux, `cancel()` waits for a queue that may
+    /// be waiting for the calling thread.
     static let control = DispatchQueue(label: "errand.urlsession")
 
     init(_ request: HTTPRequest, clock: CallClock) {
@@ -50,7 +49,7 @@
       state = Lock(State(inbox: inbox, timers: timers))
     }
 
-    /// Begins. Does nothing but cancel when it was given up already.
+    /// Starts the task, or cancels it if the exchange has already failed.
     func start(_ task: URLSessionTask) {
       let maySend = state.withLock { state in
         state.task = task
@@ -62,7 +61,7 @@
       watchTimers()
     }
 
-    /// Ends it with `error` for every waiter; does nothing once all was read.
+    /// Fails the exchange and every waiter with `error`. Does nothing if everything was already read.
     func fail(_ error: any Error) {
       let ended = state.withLock { state -> State? in
         guard state.inbox.abandon(error) else { return nil }
@@ -76,7 +75,6 @@
       if let task = ended.task, !ended.isComplete { Self.control.async { task.cancel() } }
     }
 
-    /// Takes every waiter and all that runs out of the state; returns the state as it was.
     static func takeAll(from state: inout State) -> State {
       let taken = state
       state.headWaiter = nil
@@ -86,13 +84,10 @@
       return taken
     }
 
-    /// The measurements, once there are any.
     var measurements: Measurements? { state.withLock { $0.measurements } }
 
     // MARK: The reader's side
 
-    /// The head of the response.
-    /// Throws what went wrong, and `CancellationError` when the surrounding task is cancelled.
     func head() async throws -> HTTPURLResponse {
       let head: Result<HTTPURLResponse, any Error> = await answer { waiter in
         state.withLock { state in
@@ -108,7 +103,6 @@
   }
 
   extension URLSessionExchange: HTTPBodySource {
-    /// The next chunk; nil at the end.
     func next() async throws -> Data? {
       let chunk: Result<Data?, any Error> = await answer { waiter in
         state.withLock { state in

@@ -7,16 +7,13 @@
     import Foundation
   #endif
 
-  /// The part of a response that came and was not read yet: pure bookkeeping between URLSession, which fills it, and the
-  /// one reader, who empties it.
+  /// The unread part of a response, which URLSession fills and a single reader empties. Pure bookkeeping.
   struct URLSessionInbox {
-    /// The reader's next action.
     enum Reading<Value> {
       case take(Value)
       case wait
       case fail(any Error)
 
-      /// The reader's result; nil where it must wait.
       var result: Result<Value, any Error>? {
         switch self {
         case .take(let value): .success(value)
@@ -32,10 +29,9 @@
     private var pending = Data()
     private var received: Int64 = 0
     private var outcome: Result<Void, any Error>?
-    /// True while the server is to wait until the reader has caught up.
+    /// Whether the transfer should pause until the reader has caught up.
     private(set) var wantsPause = false
 
-    /// An inbox that wants a pause once it holds `highWater` bytes; the answer to a request of this method.
     init(highWater: Int, method: HTTPMethod) {
       self.highWater = highWater
       self.method = method
@@ -54,14 +50,14 @@
       if pending.count >= highWater { wantsPause = true }
     }
 
-    /// Ends the transfer; what is buffered can still be read. The first end counts.
+    /// Ends the transfer; buffered bytes can still be read. Only the first call has an effect.
     mutating func finish(_ failure: (any Error)?) {
       guard outcome == nil else { return }
       outcome = failure.map { .failure($0) } ?? verdict
       wantsPause = false
     }
 
-    /// The transfer is given up: what is buffered is not wanted any more. False when there was nothing left to give up.
+    /// Abandons the transfer and discards buffered bytes. Returns `false` if there was nothing left to abandon.
     mutating func abandon(_ error: any Error) -> Bool {
       switch outcome {
       case .failure where pending.isEmpty: return false
@@ -74,7 +70,6 @@
       return true
     }
 
-    /// True when nothing more will come.
     var isOver: Bool { outcome != nil }
 
     // MARK: The reader's side
@@ -85,7 +80,6 @@
       return .wait
     }
 
-    /// All that is buffered, nil at the end.
     mutating func read() -> Reading<Data?> {
       if !pending.isEmpty {
         defer { pending = Data() }
@@ -99,7 +93,7 @@
       }
     }
 
-    /// True when fewer bytes came than the head promised; a body that was decoded cannot be counted.
+    /// Whether the body is shorter than `Content-Length`. `false` for a decoded body, whose original length is unknown.
     var isShort: Bool {
       guard let head, method != .head, !HTTPStatus(head.statusCode).isWithoutBody,
         !HTTPHeaders(unordered: ["Content-Encoding": head.value(forHTTPHeaderField: "Content-Encoding") ?? ""])
@@ -116,14 +110,13 @@
       return isShort ? .failure(Self.short) : .success(())
     }
 
-    /// The error for a body that is too short.
     static let short = TaskError(
       .truncatedBody, "the connection was closed before the end of the body, \(TaskError.Phase.receiving.rawValue)",
       phase: .receiving)
   }
 
   extension HTTPStatus {
-    /// True when its responses have no body whatever their header says (RFC 9110 §6.4.1).
+    /// Whether responses never have a body, regardless of their header (RFC 9110 §6.4.1).
     fileprivate var isWithoutBody: Bool { code == 204 || code == 304 }
   }
 #endif

@@ -7,23 +7,21 @@
     import Foundation
   #endif
 
-  /// A session and its delegate.
   final class URLSessionLane: Sendable {
     private let session: URLSession
     private let router: URLSessionRouter
 
-    /// A session with a configuration that is its own.
     private init(_ configuration: URLSessionConfiguration, trust: ServerTrust) {
       router = URLSessionRouter(trust: trust)
       session = URLSession(configuration: configuration, delegate: router, delegateQueue: nil)
     }
 
     deinit {
-      // A session lives until it is told to end; running tasks finish first.
+      // A session lives until it is invalidated. Running tasks finish first.
       session.finishTasksAndInvalidate()
     }
 
-    /// The configuration without what the pipeline does itself: cookies, cache, credentials.
+    /// Copies the configuration without the features that the pipeline implements: cookies, cache and credentials.
     static func copy(of configuration: URLSessionConfiguration) -> URLSessionConfiguration {
       let copy = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
       copy.httpCookieStorage = nil
@@ -35,7 +33,6 @@
       return copy
     }
 
-    /// Carries out a request up to the head of its response.
     func begin(_ exchange: URLSessionExchange) async throws -> HTTPURLResponse {
       let task = try await URLSessionTransport.task(for: exchange.request, in: session)
       try Task.checkCancellation()
@@ -47,8 +44,7 @@
 
   #if canImport(Darwin)
     extension URLSessionLane {
-      /// The lane for most requests, and the one for those that wait for a network: whether a session waits is decided
-      /// when it is made.
+      /// Two sessions, because whether a session waits for a network is fixed when it is created.
       static func pair(
         _ configuration: URLSessionConfiguration, trust: ServerTrust
       ) -> (ordinary: URLSessionLane, patient: URLSessionLane) {
@@ -61,7 +57,7 @@
     }
   #else
     extension URLSessionLane {
-      /// One lane for all: FoundationNetworking does not wait for networks.
+      /// A single session, because FoundationNetworking does not wait for networks.
       static func pair(
         _ configuration: URLSessionConfiguration, trust: ServerTrust
       ) -> (ordinary: URLSessionLane, patient: URLSessionLane) {

@@ -6,7 +6,7 @@
       _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
       newRequest request: URLRequest, completionHandler: @escaping DelegateAnswer<URLRequest?>
     ) {
-      completionHandler(nil)  // redirects are the pipeline's business
+      completionHandler(nil)  // the pipeline follows redirects
     }
 
     func urlSession(
@@ -42,7 +42,7 @@
           isConnectionReused: last.isReusedConnection))
     }
 
-    // Server trust and client certificates come here too, because there is no method for the whole session.
+    // Also receives server trust and client certificates, because the session-level method is not implemented.
     func urlSession(
       _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
       completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -54,14 +54,14 @@
           exchange(for: task)?.fail(refusal)
           completionHandler(.cancelAuthenticationChallenge, nil)
         } else {
-          // Not `.useCredential`: the system's own rules, App Transport Security included, still have their say.
+          // Not `.useCredential`: the system's own checks, including App Transport Security, must still run.
           completionHandler(.performDefaultHandling, nil)
         }
       case NSURLAuthenticationMethodClientCertificate:
         let credential = trust.clientCredential?(space.host)
         completionHandler(credential == nil ? .performDefaultHandling : .useCredential, credential)
       default:
-        // There is no credential storage, so a 401 comes through as the response that it is.
+        // Without credential storage, a 401 arrives as a normal response.
         completionHandler(.performDefaultHandling, nil)
       }
     }

@@ -8,7 +8,7 @@
       _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
       newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
     ) {
-      completionHandler(nil)  // redirects are the pipeline's business
+      completionHandler(nil)  // the pipeline follows redirects
     }
 
     func urlSession(
@@ -22,8 +22,8 @@
       remove(task)?.complete(error)
     }
 
-    // FoundationNetworking asks for credentials when a 401 with a challenge is complete, and without any it waits for
-    // ever. For the pipeline the 401 is the response: end here, and let what is left of the task be cancelled.
+    // FoundationNetworking asks for credentials once a 401 with a challenge is complete, and hangs without any. The 401
+    // is the response for the pipeline, so complete the exchange here and cancel the task.
     func urlSession(
       _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
       completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

@@ -7,9 +7,8 @@
     import Foundation
   #endif
 
-  /// The delegate of a session: hands every report to the exchange that it is about.
-  ///
-  /// It does not keep exchanges alive: one that is not read any more is released, and cancels its task.
+  /// Forwards each event of a session to its exchange. Exchanges are held weakly, so that an abandoned one is released
+  /// and cancels its task.
   final class URLSessionRouter: NSObject, Sendable {
     private struct Entry {
       weak var exchange: URLSessionExchange?
@@ -51,10 +50,9 @@
   }
 
   #if canImport(Darwin)
-    /// The answer of a delegate: `@Sendable` in Apple's declarations, and not in FoundationNetworking's.
+    /// `@Sendable` in Apple's declarations, but not in FoundationNetworking's.
     typealias DelegateAnswer<Value> = @Sendable (Value) -> Void
   #else
-    /// The answer of a delegate: `@Sendable` in Apple's declarations, and not in FoundationNetworking's.
     typealias DelegateAnswer<Value> = (Value) -> Void
   #endif
 #endif

@@ -8,10 +8,9 @@
   #endif
 
   extension URLSessionTransport {
-    /// URLSession's own timers are out of the way: they answer for several with one code, and Linux cuts off fractions.
+    /// Disables URLSession's own timeouts: they share one error code, and Linux truncates fractions.
     private static let farOut: TimeInterval = 7 * 24 * 3600
 
-    /// The task for a request, not begun.
     @concurrent static func task(for request: HTTPRequest, in session: URLSession) async throws -> URLSessionTask {
       if request.method == .get, !request.body.isEmpty {
         throw TaskError(
@@ -35,21 +34,21 @@
 
     private static func head(of request: HTTPRequest) throws -> URLRequest {
       var request = request
-      // Framing is the transport's business.
+      // The transport sets the framing.
       request.headers.remove(.contentLength)
       request.headers.remove(.transferEncoding)
       if !request.body.isEmpty {
-        // Where there is none, URLSession says that the body is a form.
+        // Without a content type, URLSession declares the body to be a form.
         request.headers.setDefault((request.body.mediaType ?? .octetStream).rawValue, for: .contentType)
         do {
           let length = try request.body.length()
-          // Of bytes and files URLSession knows it by itself.
+          // URLSession knows the length of bytes and files.
           if case .stream = request.body.storage, let length { request.headers[.contentLength] = String(length) }
         } catch {
           throw TaskError.ofTransfer(error)
         }
       }
-      // URLSession asks for compressed bodies unless told not to, and decodes what comes either way.
+      // URLSession requests compressed bodies by default, and always decodes them.
       if !request.options.decodesBody { request.headers.setDefault("identity", for: .acceptEncoding) }
       var head = URLRequest(head: request)
       head.timeoutInterval = farOut
@@ -62,7 +61,7 @@
 
   #if canImport(Darwin)
     extension URLSessionTransport {
-      /// URLSession requests the stream when the task begins: see ``URLSessionExchange/newBodyStream()``.
+      /// URLSession requests the stream when the task starts: see ``URLSessionExchange/newBodyStream()``.
       private static func streamTask(
         _ head: URLRequest, _ body: HTTPBody, in session: URLSession
       ) async throws -> URLSessionTask {
@@ -78,7 +77,7 @@
     }
   #else
     extension URLSessionTransport {
-      /// FoundationNetworking has no bound streams, so the body is gathered first.
+      /// FoundationNetworking has no bound streams, so the body is read into memory first.
       private static func streamTask(
         _ head: URLRequest, _ body: HTTPBody, in session: URLSession
       ) async throws -> URLSessionTask {
@@ -93,7 +92,7 @@
     }
 
     extension URLRequest {
-      /// FoundationNetworking does not know networks apart.
+      /// FoundationNetworking does not distinguish network types.
       fileprivate mutating func obey(_ options: TransferOptions) {}
     }
   #endif

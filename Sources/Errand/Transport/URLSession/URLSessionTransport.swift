@@ -7,44 +7,46 @@
     public import Foundation
   #endif
 
-  /// Requests over Foundation's `URLSession`: the transport on Apple platforms.
+  /// A transport over Foundation's `URLSession`, the default on Apple platforms.
   ///
   ///     let transport = URLSessionTransport(trust: ServerTrust(pins: ["api.example.com": ["sha256/…"]]))
   ///
-  /// Proxies, TLS versions and connection limits are those of the configuration, which is copied. In the copy cookies,
-  /// caches, stored credentials and redirects are off, because the pipeline does those. A response is buffered up to
-  /// 1 MiB ahead of its reader; beyond, the server waits. The last reference to go closes the connections once their
-  /// transfers are over.
+  /// Proxies, TLS versions and connection limits come from the configuration, which is copied. The copy disables
+  /// cookies, caches, stored credentials and redirects, because the pipeline handles them. Up to 1 MiB of a response is
+  /// buffered ahead of its reader; beyond that, the server waits. When the last reference to the transport is released,
+  /// its connections close once their transfers are over.
   ///
-  /// URLSession does not offer these, and so they are unavailable here:
+  /// URLSession limits this transport:
   ///
-  /// - It repeats some requests by itself on a dead pooled connection, bodies in memory and files included. Only a body
-  ///   that is a stream is kept from going out twice (``TransferOptions/mayRepeat``).
-  /// - It does not say when a connection is established. ``Timeouts/connect`` is held by itself for requests with a body, up to
-  ///   its first byte; without one it is added to ``Timeouts/firstByte``.
-  /// - Version, reuse and timings are known when the transfer is over. A response whose body is still on its way says
-  ///   nothing of the version, and that the connection is new.
-  /// - It decodes compressed bodies always, and leaves `Content-Encoding` and `Content-Length` in the header.
+  /// - URLSession resends some requests after a pooled connection turned out stale, including those with bodies in
+  ///   memory or in files. The transport can only prevent this for streamed bodies (``TransferOptions/mayRepeat``).
+  /// - URLSession does not report when a connection is established. ``Timeouts/connect`` applies separately only to
+  ///   requests with a body, until the first byte of the body is sent. For requests without one, it is added to
+  ///   ``Timeouts/firstByte``.
+  /// - The version, connection reuse and timings are known only after the transfer. A response whose body is still
+  ///   arriving has no version, and its connection is reported as new.
+  /// - Compressed bodies are always decoded, and `Content-Encoding` and `Content-Length` remain in the header.
   /// - GET with a body is refused.
-  /// - It does not ask before it connects: a request with an ``AddressPolicy`` is refused.
+  /// - URLSession offers no check before it connects, so a request with an ``AddressPolicy`` is refused.
   ///
-  /// The code was written for Apple platforms but **has been run on Linux only**, where it is compiled so that its
-  /// types are checked and the parts that both share are tested. Not run anywhere: key pins and client certificates,
+  /// The code was written for Apple platforms but **has been run on Linux only**. It is compiled there for type
+  /// checking, and the shared parts are tested. The following has never been run: key pins and client certificates,
   /// streamed uploads, back-pressure, waiting for connectivity, and timings.
   ///
-  /// On Linux use ``CurlTransport``. FoundationNetworking may deadlock or crash the process when requests are cancelled,
-  /// and nothing here can mend that. There, responses are buffered without bound, streamed bodies are gathered in memory
-  /// before they are sent, proxies are ignored, timings are not measured, and pinned hosts are refused.
+  /// On Linux, use ``CurlTransport``. FoundationNetworking can deadlock or crash the process when requests are
+  /// cancelled, and this transport cannot prevent that. On Linux, responses are buffered without a limit, streamed
+  /// bodies are read into memory before they are sent, proxies are ignored, timings are not measured, and requests to
+  /// pinned hosts are refused.
   public final class URLSessionTransport: Transport {
     private let ordinary: URLSessionLane
     private let patient: URLSessionLane
     private let trust: ServerTrust
     private let clock: CallClock
 
-    /// A transport with connections of its own.
+    /// Creates a transport with its own connections.
     ///
     /// - Parameters:
-    ///   - configuration: How to connect. It is copied, so later changes to it have no effect.
+    ///   - configuration: The configuration of the sessions. It is copied, so later changes have no effect.
     ///   - trust: Pinned keys and client certificates.
     public convenience init(
       configuration: URLSessionConfiguration = URLSessionTransport.standardConfiguration(),
@@ -59,16 +61,17 @@
       self.clock = clock
     }
 
-    /// An ephemeral configuration that leaves the number of connections to the manager's limits: time spent in
-    /// URLSession's own line would count as the attempt's.
+    /// An ephemeral configuration with a high connection limit (64 per host), because time in URLSession's own queue
+    /// would count towards the attempt. The server's throttle limits apply instead.
     public static func standardConfiguration() -> URLSessionConfiguration {
       let configuration = URLSessionConfiguration.ephemeral
       configuration.httpMaximumConnectionsPerHost = 64
       return configuration
     }
 
-    /// Sends `request` and returns when the head of the response is there.
-    /// Throws ``TaskError``, and `CancellationError` when the surrounding task is cancelled.
+    /// Sends `request` and returns when the response head arrives.
+    ///
+    /// Throws ``TaskError``, or `CancellationError` if the surrounding task is cancelled.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
       try Task.checkCancellation()
       let origin = try request.checkedOrigin()
@@ -85,7 +88,7 @@
   }
 
   extension Transport where Self == URLSessionTransport {
-    /// Requests over `URLSession`, with a configuration that is copied.
+    /// A transport over `URLSession`, with a copy of the configuration.
     public static func urlSession(
       _ configuration: URLSessionConfiguration = URLSessionTransport.standardConfiguration(),
       trust: ServerTrust = ServerTrust()

@@ -2,7 +2,6 @@
   import CCurl
   import ErrandFoundation
 
-  /// libcurl's facts on a transfer that is over.
   struct CurlFacts {
     private let handle: CurlHandle
     private let sendCount: Int
@@ -26,19 +25,15 @@
       }
     }
 
-    /// The timings of the transfer.
-    ///
-    /// - Parameters:
-    ///   - bytes: The number of bytes of the body as they were handed on.
-    ///   - firstByte: When the final response began, counted from the start of the transfer; zero if it didn't. For a request with a
-    ///     body, libcurl gives the time at which it began to send.
+    /// The timings of the transfer. `firstByte` is when the final response began, zero if it did not. libcurl's own
+    /// value is when it began to send, if the request has a body.
     func timings(handedOn bytes: Int64, firstByte: Duration) -> TransferTimings {
       var timings = TransferTimings.Parts()
       timings.nameLookup = duration(CCINFO_NAMELOOKUP_TIME_T)
       timings.connect = duration(CCINFO_CONNECT_TIME_T)
       timings.secureConnect = duration(CCINFO_APPCONNECT_TIME_T)
       timings.requestStart = duration(CCINFO_PRETRANSFER_TIME_T)
-      // The two clocks begin within the same turn of the loop.
+      // Both clocks start in the same iteration of the loop.
       timings.firstByte = firstByte > .zero ? max(firstByte, timings.requestStart) : .zero
       timings.lastByte = max(duration(CCINFO_TOTAL_TIME_T), timings.firstByte)
       timings.bytesSent = Int64(long(CCINFO_REQUEST_SIZE)) + off(CCINFO_SIZE_UPLOAD_T)
@@ -50,7 +45,6 @@
       return TransferTimings(timings)
     }
 
-    /// The error for a code that is not `CCE_OK`, or for an end without a response.
     func failure(
       _ code: Int32, phase: TaskError.Phase, hasBegun: Bool, isShared: Bool, bodyFailure: (any Error)?,
       authorities: TLSSettings.Authorities, socketPath: String?
@@ -68,10 +62,10 @@
           isShared: isShared,
           lackOfAuthorities: authorities == .system ? CurlLibrary.lackOfAuthorities : nil,
           trustsSystem: authorities == .system))
-      // libcurl keeps the last one in the handle, whatever it was of.
+      // libcurl keeps the last error number in the handle, even if it is unrelated.
       let number = phase == .connecting ? long(CCINFO_OS_ERRNO) : 0
       var reason = number != 0 ? failure.reason(String(cString: strerror(Int32(number)))) : failure.reason
-      // libcurl names the host of the URL, to which nothing was to connect.
+      // libcurl names the host of the URL, but the connection was to the socket.
       if failure.code == .cannotConnect, let socketPath {
         let words = number != 0 ? String(cString: strerror(Int32(number))) : "there is no connection"
         reason = "can't connect to the Unix socket at \(socketPath): \(words)"
@@ -82,12 +76,11 @@
       return TaskError(failure.code, "\(reason), \(phase.rawValue)", phase: phase, isSurelyNotSent: isSurelyNotSent)
     }
 
-    /// The error for a proxy that refused a tunnel; nil where that is not what failed. Nothing of the request was
-    /// sent.
+    /// `nil` if the proxy did not refuse the tunnel. Nothing of the request was sent.
     private var tunnelFailure: TaskError? {
       let status = HTTPStatus(long(CCINFO_HTTP_CONNECTCODE))
       guard status.code >= 300 else { return nil }
-      // It says no, and will again; what another moment may mend is a failure to connect.
+      // A refusal is permanent. A status that may be temporary is reported as a failure to connect.
       let isRefused = status.code < 500 && !RetryableStatuses.standard.contains(status)
       return TaskError(
         isRefused ? .proxyRefused : .cannotConnect,
@@ -95,7 +88,6 @@
         phase: .connecting, isSurelyNotSent: true)
     }
 
-    /// The pins of the certificates that the server showed, its own first.
     private var shownPins: [String] {
       var information: UnsafePointer<ccurl_certinfo>?
       guard ccurl_easy_get_certinfo(easy, &information) == CCE_OK, let information,
@@ -137,7 +129,6 @@
   }
 
   extension CurlTransfer {
-    /// The error with what the transfer took until then.
     func timed(_ error: any Error) -> any Error {
       guard lastMulti != nil, var error = error as? TaskError else { return error }
       error.timings = timings(CurlFacts(handle, sendCount: sendCount, isSurelyNotSent: isSurelyNotSent))

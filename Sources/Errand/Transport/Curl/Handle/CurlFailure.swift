@@ -1,33 +1,25 @@
 #if os(Linux)
   import CCurl
 
-  /// The meaning of a transfer's end, by libcurl's code and its words for it. Pure.
+  /// The error for a libcurl result code and error message. Pure.
   struct CurlFailure: Equatable {
     let code: TaskError.Code
     let reason: String
 
-    /// The circumstances of a failure.
     struct Circumstances {
       var phase = TaskError.Phase.awaitingResponse
-      /// The request was written, at least in part.
+      /// Whether the request was written, at least in part.
       var isSent = true
-      /// Some of a response was read.
       var hasBegun = false
-      /// The server said that it did nothing with the request.
+      /// Whether the server reported that it did not process the request.
       var isRefused = false
-      /// Whether other streams use the connection.
       var isShared = false
-      /// The advice for a machine that has no authorities, where it needs some.
+      /// Advice for a machine without certificate authorities.
       var lackOfAuthorities: String?
-      /// The authorities are those of the machine.
       var trustsSystem = false
     }
 
-    /// - Parameters:
-    ///   - code: The code of the transfer.
-    ///   - remark: libcurl's own words; empty where it has none.
-    ///   - words: What the code means in general.
-    ///   - circumstances: How far the transfer was.
+    /// `remark` is libcurl's own message, which may be empty. `words` is the general description of `code`.
     init(_ code: Int32, remark: String, words: String, _ circumstances: Circumstances) {
       let isSilent = remark.isEmpty
       let remark = isSilent ? words : remark
@@ -45,14 +37,14 @@
       case _ where circumstances.phase == .receiving && Self.isOfField(remark):
         (self.code, reason) = (.badResponse, "the response cannot be read: a line of its trailer fields is no field")
       case CCE_WEIRD_SERVER_REPLY where remark.contains("Multiple Location"):
-        // From 8.19 on libcurl is the first to refuse it.
+        // libcurl 8.19 and newer refuse it first.
         (self.code, reason) = (
           .badRedirect, "the response is not followed: \(LinkedURL.Refusal.several(.location).reason)"
         )
       case CCE_UNSUPPORTED_PROTOCOL where circumstances.isSent, CCE_WEIRD_SERVER_REPLY, CCE_BAD_CONTENT_ENCODING:
         (self.code, reason) = (.badResponse, "the response cannot be read: \(remark)")
       case CCE_OUT_OF_MEMORY where circumstances.isSent, CCE_TOO_LARGE:
-        // Newer libcurls count interim responses, as we do, and may be the first to refuse.
+        // Newer versions of libcurl also count interim responses, as we do, and may refuse first.
         let part = circumstances.phase == .receiving ? "trailer" : "head"
         let limit = "a line of its \(part) is larger than 100 KiB, or all of it than 256 KiB"
         (self.code, reason) = (.badResponse, "the response cannot be read: \(limit)")
@@ -63,10 +55,10 @@
       case CCE_RECV_ERROR where remark.contains("chunk"):
         (self.code, reason) = (.badResponse, "the response's chunks cannot be read: \(remark)")
       case CCE_HTTP2_STREAM where isSilent && circumstances.phase == .receiving:
-        // Of a reset that is no error libcurl says nothing, and 7.88 loses what came right before it.
+        // libcurl reports nothing for a reset without an error, and 7.88 loses the data right before it.
         (self.code, reason) = (.truncatedBody, Self.resetAmidRequest)
       case _ where remark.contains("Flooding was detected"):
-        // nghttp2's own limit, in libcurl 8.23
+        // The limit of nghttp2, in libcurl 8.23.
         (self.code, reason) = (
           .badResponse, "the server kept its connection busy with frames that are no part of an answer"
         )
@@ -80,7 +72,7 @@
         self.code = .connectionLost
         reason = "the server closed the connection in the middle of the response's head"
       case CCE_ABORTED_BY_CALLBACK:
-        // By a further go of an exchange that may go once: it may have been read before its connection died.
+        // The request must not be resent: it may have been read before its connection was closed.
         (self.code, reason) = (.connectionLost, "the pooled connection was closed before it answered")
       default:
         self.code = Self.kind(code, circumstances)
@@ -88,7 +80,7 @@
       }
     }
 
-    /// Without "after 0 ms", for the error says how long its call took.
+    /// Removes "after 0 ms", because the error says how long its call took.
     private static func withoutTime(_ remark: String) -> String {
       guard let start = remark.firstRange(of: " after "), let end = remark[start.upperBound...].firstRange(of: " ms"),
         !remark[start.upperBound..<end.lowerBound].isEmpty,
@@ -97,7 +89,7 @@
       return String(remark[..<start.lowerBound] + remark[end.upperBound...])
     }
 
-    /// The reason with the system's words, in the place of those of libcurl that say no more than that there is no connection.
+    /// Adds the system's error message. It replaces libcurl's message if that only says that the connection failed.
     func reason(_ words: String) -> String {
       for general in [": Couldn't connect to server", ": Could not connect to server"] where reason.hasSuffix(general) {
         return "\(reason.dropLast(general.count)): \(words)"
@@ -105,7 +97,7 @@
       return "\(reason) (\(words))"
     }
 
-    /// Newer libcurls word it in two ways, by version.
+    /// The wording depends on the version of libcurl.
     private static func isOfField(_ remark: String) -> Bool {
       remark.contains("without colon") || remark.contains("Invalid response header")
     }
@@ -113,7 +105,7 @@
     private static let resetAmidRequest =
       "the server reset the stream before the request was sent, and its answer states no length"
 
-    /// The error for the same, where libcurl calls it a success.
+    /// The error for such a reset if libcurl reports success.
     static var cutByReset: TaskError {
       TaskError(
         .truncatedBody, "\(resetAmidRequest), \(TaskError.Phase.receiving.rawValue)", phase: .receiving)
@@ -124,14 +116,14 @@
       return code == CCE_OK || code == CCE_GOT_NOTHING
     }
 
-    /// Whether a response on the HTTP/2 connection has a head or a trailer that libcurl does not keep, which ends the connection. These are
-    /// the words of nghttp2 for its errors -902, and -905 since 1.61: more frames than 128 KiB take.
+    /// Whether libcurl rejected a head or trailer on the HTTP/2 connection, which ends the connection. These are
+    /// nghttp2's messages for its errors -902 and, since 1.61, -905: more frames than fit in 128 KiB.
     static func isTooLarge(_ remark: String) -> Bool {
       remark.contains("user callback function failed") || remark.contains("Too many CONTINUATION frames")
     }
 
     private static func tooLarge(_ circumstances: Circumstances) -> (TaskError.Code, String) {
-      // libcurl does not say which of the streams it was.
+      // libcurl does not say which stream it was.
       guard !circumstances.isShared else {
         return (lost(circumstances), "a response on the same connection has a head or a trailer of more than 128 KiB")
       }
@@ -154,7 +146,7 @@
         .secureConnectionFailed
       case CCE_OPERATION_TIMEDOUT: .timedOut
       case CCE_GOT_NOTHING, CCE_SEND_FAIL_REWIND, CCE_OK: .connectionLost
-      // What it sends while it receives are frames of its own.
+      // A send error while receiving concerns libcurl's own frames.
       case CCE_RECV_ERROR, CCE_PARTIAL_FILE, CCE_SEND_ERROR: lost(circumstances)
       default: .internal
       }
@@ -167,7 +159,7 @@
       return "the server's certificate is not trusted: \(remark)\(advice)"
     }
 
-    // RFC 9113 §7: the ends of a stream that say that one side broke the protocol. Another try ends in the same way.
+    // RFC 9113 §7: codes for a protocol violation. A retry would fail in the same way.
     private static func isMalformed(_ remark: String) -> Bool {
       ["PROTOCOL_ERROR", "COMPRESSION_ERROR", "FRAME_SIZE_ERROR", "FLOW_CONTROL_ERROR", "STREAM_CLOSED"]
         .contains { remark.contains($0) }

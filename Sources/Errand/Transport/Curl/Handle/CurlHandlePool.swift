@@ -1,9 +1,9 @@
 #if os(Linux)
   import CCurl
 
-  /// The easy handles of a transport on one loop that are not in use; kept, for they remember names and TLS sessions.
+  /// The unused easy handles of a transport on one loop, which cache host names and TLS sessions.
   final class CurlHandlePool: Sendable {
-    /// A handle that is not in use: it has one owner, the pool.
+    /// An unused handle, owned by the pool.
     private struct Idle: Sendable {
       nonisolated(unsafe) let handle: CurlHandle
     }
@@ -15,7 +15,7 @@
 
     private let state = Lock(State())
 
-    /// The number of handles in use.
+    /// The number of exchanges in progress.
     var busy: Int { state.withLock { $0.busy } }
 
     func take() throws(TaskError) -> CurlHandle {
@@ -31,10 +31,9 @@
       return CurlHandle(pointer)
     }
 
-    /// An exchange is over; said before its reader knows, who may begin the next at once.
+    /// Ends an exchange. Call this before resuming its reader, which might start the next exchange immediately.
     func ended() { state.withLock { $0.busy -= 1 } }
 
-    /// Takes back a handle from its last user.
     func giveBack(_ handle: CurlHandle) {
       let idle = Idle(handle: handle)
       state.withLock { state in

@@ -2,22 +2,18 @@
   import CCurl
   import ErrandFoundation
 
-  /// The header of a request as libcurl takes it.
-  ///
-  /// libcurl reads the list while the request is under way. A handle keeps its last one, for most requests of a server have
-  /// the same fields.
+  /// The header of a request, in libcurl's format. libcurl reads it during the request. A handle keeps its last list,
+  /// because most requests to a server have the same fields.
   final class CurlHeaderList {
-    /// The content of a list.
     struct Content {
       var fields: [HTTPHeaders.Field]
-      /// The codings of packed bodies, where the transport unpacks them.
       var acceptEncoding: String?
-      /// The names of the fields after the body.
       var trailers: String?
       var sendsBody = false
       var expectsContinue = false
 
-      /// True where both make the same list, perhaps but for the place in a trace: names count as they are written.
+      /// Whether both produce the same list, apart from the value of `traceparent` if `isTraced`. Names are
+      /// case-sensitive.
       func matches(_ other: Content, butForTrace isTraced: Bool) -> Bool {
         sendsBody == other.sendsBody && expectsContinue == other.expectsContinue
           && acceptEncoding == other.acceptEncoding && trailers == other.trailers
@@ -28,7 +24,7 @@
             })
       }
 
-      /// True where both have the same array, as the requests of a server with its header alone do.
+      /// Whether both share one array, as do requests without their own header fields.
       private func isCopy(of other: Content) -> Bool {
         fields.withUnsafeBufferPointer { mine in
           other.fields.withUnsafeBufferPointer { mine.baseAddress == $0.baseAddress && mine.count == $0.count }
@@ -38,7 +34,7 @@
 
     private let content: Content
     let pointer: UnsafeMutablePointer<ccurl_slist>?
-    /// The value of `traceparent`, another with each request; nil where there is none, or more than one.
+    /// The value of `traceparent`, which changes with each request; `nil` unless the header has exactly one.
     private let trace: UnsafeMutablePointer<CChar>?
 
     init(_ content: Content) {
@@ -53,8 +49,8 @@
 
     deinit { ccurl_header_list_free(pointer) }
 
-    /// True where it is the list of another content too, or was made so: but for their places in a trace, the requests of a server are
-    /// mostly the same. The request before must have ended.
+    /// Whether the list can be used for `other`. Updates the value of `traceparent`, the only field that usually
+    /// differs between requests to a server. The previous request must have ended.
     func serves(_ other: Content) -> Bool {
       guard content.matches(other, butForTrace: trace != nil) else { return false }
       guard let trace, var value = other.fields.first(where: { $0.name == .traceparent })?.value else { return true }
@@ -64,14 +60,13 @@
       return true
     }
 
-    /// Has the next request go out without its expectation.
     func dropExpectation() {
       var line = pointer
-      // "Expect:" alone has libcurl send none.
+      // libcurl sends no expectation for an empty "Expect:".
       while let value = Self.value(of: "Expect:", from: &line) { value.pointee = 0 }
     }
 
-    /// The text behind such a start of a line, from `line` on, which is then the line behind it.
+    /// The text after `start` in the next matching line. Moves `line` to the line after it.
     private static func value(
       of start: String, from line: inout UnsafeMutablePointer<ccurl_slist>?
     ) -> UnsafeMutablePointer<CChar>? {
@@ -86,7 +81,6 @@
   }
 
   extension CurlHeaderList.Content {
-    /// The header of `request`.
     init(_ request: HTTPRequest, sendsBody: Bool) {
       fields = request.headers.fields
       acceptEncoding = request.unpacksBody ? request.acceptEncoding : nil
@@ -95,16 +89,16 @@
       expectsContinue = sendsBody && request.options.continueTimeout != nil && !request.body.isEmpty
     }
 
-    /// The lines, each with a NUL behind it; for what libcurl would add of its own accord, that it must not.
+    /// The lines, each followed by a NUL. They include lines that keep libcurl from adding its own fields.
     fileprivate var block: [UInt8] {
       var block: [UInt8] = []
       block.reserveCapacity(256)
       for field in isFirstAsByCurl ? fields.dropFirst() : fields[...] {
-        // Framing is the transport's business.
+        // The transport sets the framing.
         if field.name == .contentLength || field.name == .transferEncoding { continue }
         if field.name == "Trailer", trailers != nil { continue }
         block.append(contentsOf: field.name.rawName.utf8)
-        // libcurl takes "Name:" for the wish to leave a header out; a semicolon sends it empty.
+        // libcurl takes "Name:" as a request to omit the field. A semicolon sends it empty.
         let isBlank = field.value.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         block.append(contentsOf: isBlank ? ";".utf8 : ": ".utf8)
         if !isBlank { block.append(contentsOf: field.value.utf8) }
@@ -130,9 +124,8 @@
       return block
     }
 
-    /// True where the first line is the one that libcurl writes by itself, in that place: each that it is given it compares with
-    /// fourteen names.
-    /// With another `Accept` in its list, libcurl writes none.
+    /// Whether the first field is the `Accept` that libcurl would write there itself. Leaving it out is faster, because
+    /// libcurl compares each listed field with fourteen names. If the list has another `Accept`, libcurl writes none.
     private var isFirstAsByCurl: Bool {
       guard let first = fields.first, first.name.rawName == "Accept", first.value == "*/*" else { return false }
       return !fields.dropFirst().contains { $0.name == .accept }
@@ -142,7 +135,7 @@
   }
 
   extension HTTPHeaders.Field {
-    /// True where the value of another can be written over this one's.
+    /// Whether the value of `other` can be written over this one.
     fileprivate func isReplaceable(by other: HTTPHeaders.Field) -> Bool {
       value.utf8.count == other.value.utf8.count
         && other.value.utf8.first.map { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") } ?? false

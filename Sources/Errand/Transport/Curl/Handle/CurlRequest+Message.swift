@@ -1,7 +1,6 @@
 #if os(Linux)
   import CCurl
 
-  /// The method, the header and the body.
   extension CurlRequest {
     func setMethod(_ easy: OpaquePointer, _ transfer: CurlTransfer) throws {
       if request.method == .head { ccurl_easy_set_long(easy, CCOPT_NOBODY, 1) }
@@ -15,13 +14,13 @@
         ccurl_easy_set_long(easy, CCOPT_UPLOAD, 1)
         ccurl_easy_set_off(easy, CCOPT_INFILESIZE_LARGE, transfer.statedLength ?? -1)
         ccurl_easy_set_long(easy, CCOPT_UPLOAD_BUFFERSIZE, 128 << 10)
-        // Or an error that comes early ends the upload, and may take bytes from a stream beside it.
+        // Otherwise an early error ends the upload, and can drop bytes of another stream.
         if transfer.mayMultiplex, !transfer.isAlone, !transfer.expectsContinue, CurlLibrary.mixesStreams {
           ccurl_easy_set_long(easy, CCOPT_KEEP_SENDING_ON_ERROR, 1)
         }
       }
       if let timeout = request.options.continueTimeout {
-        // It has 16 bits there.
+        // libcurl stores the value in 16 bits.
         let milliseconds = min(max(1, timeout.nanoseconds / 1_000_000), 65_535)
         ccurl_easy_set_long(easy, CCOPT_EXPECT_100_TIMEOUT_MS, Int(milliseconds))
       }
@@ -31,7 +30,6 @@
       ccurl_easy_set_slist(easy, CCOPT_HTTPHEADER, list)
     }
 
-    /// Has libcurl say in words what it does, where it is told to be verbose.
     private func listen(_ easy: OpaquePointer, _ transfer: CurlTransfer) {
       ccurl_easy_set_debug(
         easy,

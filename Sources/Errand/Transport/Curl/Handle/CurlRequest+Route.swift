@@ -1,16 +1,15 @@
 #if os(Linux)
   import CCurl
 
-  /// The version of HTTP, the address and the proxy.
   extension CurlRequest {
-    /// libcurl fails where it is to speak HTTP/3 by a proxy.
+    /// libcurl fails if it should use HTTP/3 through a proxy.
     private func mayUseQUIC(_ transfer: CurlTransfer) -> Bool {
       transfer.mayMultiplex && proxy == nil && configuration.unixSocket == nil && CurlLibrary.offersHTTP3
     }
 
     func setRoute(_ easy: OpaquePointer, _ transfer: CurlTransfer) throws {
       switch configuration.version {
-      // libcurl leaves the fields after a body out of HTTP/2 and HTTP/3 without a word.
+      // Over HTTP/2 and HTTP/3, libcurl silently drops trailer fields.
       case .automatic where request.body.trailers != nil, .http3 where request.body.trailers != nil:
         ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_1_1))
         if CurlLibrary.mixesVersions, origin.isSecure {
@@ -19,7 +18,7 @@
         }
       case .http3 where mayUseQUIC(transfer): ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_3))
       case .automatic, .http3:
-        // What an exchange is not made for is not offered: of streams it would not be told.
+        // Offer only what the exchange is prepared for: it would not be notified of streams.
         let version = transfer.mayMultiplex ? CC_HTTP_VERSION_2TLS : CC_HTTP_VERSION_1_1
         ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(version))
       case .http1: ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_1_1))
@@ -36,8 +35,8 @@
       case .http2PriorKnowledge:
         ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
         if CurlLibrary.restartsHTTP2, !origin.isSecure {
-          // A connection for each request: one that is used again would be broken. libcurl is not to close it (`FORBID_REUSE`): whether
-          // it stands when the transfer is over tells a whole body from one that is cut.
+          // Use a new connection for each request, because a reused one would break. Don't let libcurl close it
+          // (`FORBID_REUSE`): if it is open after the transfer, the body is complete and not truncated.
           ccurl_easy_set_long(easy, CCOPT_FRESH_CONNECT, 1)
         } else {
           ccurl_easy_set_long(easy, CCOPT_PIPEWAIT, 1)

@@ -2,14 +2,13 @@
   import CCurl
   import ErrandFoundation
 
-  /// Trust, the client's identity and pins.
   extension CurlRequest {
     func setSecurity(_ easy: OpaquePointer) throws {
       try requireTLS()
-      // Wait for a connection that may carry many, rather than open one for each.
+      // Wait for a connection that can carry several requests instead of opening one for each.
       ccurl_easy_set_long(easy, CCOPT_PIPEWAIT, 1)
       let tls = configuration.tls
-      // Or the authorities that the library was built to find in a folder would be trusted besides.
+      // Otherwise the authorities in libcurl's default directory would be trusted too.
       if tls.authorities != .system { ccurl_easy_set_string(easy, CCOPT_CAPATH, nil) }
       switch tls.authorities {
       case .system:
@@ -30,7 +29,7 @@
         if let password = identity.password { ccurl_easy_set_string(easy, CCOPT_KEYPASSWD, password) }
       }
       if let pins = request.options.pins.pins(for: origin.host) {
-        // Without one that counts, what is left matches no key: fail closed.
+        // Fail closed: if no pin is valid, use one that matches no key.
         let list = pins.isEmpty ? "sha256//\(String(repeating: "A", count: 43))=" : Self.list(pins)
         try require(ccurl_easy_set_string(easy, CCOPT_PINNEDPUBLICKEY, list), "compare keys with pins")
         ccurl_easy_set_long(easy, CCOPT_CERTINFO, 1)
@@ -41,8 +40,8 @@
       }
     }
 
-    /// Trust in a proxy that is spoken to over TLS: the same authorities, version and checks as for servers. Pins and the
-    /// client's identity are for servers alone.
+    /// Sets the trust in an https proxy: the same authorities, version and checks as for servers. Pins and the client
+    /// identity apply to servers only.
     func setProxySecurity(_ easy: OpaquePointer) throws {
       try requireTLS()
       let tls = configuration.tls
@@ -79,7 +78,7 @@
 
     private func setBlob(_ easy: OpaquePointer, _ option: Int32, _ data: Data, _ purpose: String) throws {
       try data.withUnsafeBytes { bytes in
-        // Nothing is not everything that the library trusts by itself.
+        // Empty data must not fall back to the authorities that the library trusts by default.
         guard let start = bytes.baseAddress else { return try require(CCE_BAD_FUNCTION_ARGUMENT, purpose) }
         try require(ccurl_easy_set_blob(easy, option, start, bytes.count), purpose)
       }

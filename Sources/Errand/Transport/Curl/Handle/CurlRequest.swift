@@ -2,7 +2,6 @@
   import CCurl
   import ErrandFoundation
 
-  /// Writes a request into libcurl's options.
   struct CurlRequest {
     let request: HTTPRequest
     let rules: CurlRules
@@ -18,11 +17,10 @@
 
     var configuration: CurlTransport.Configuration { rules.configuration }
 
-    /// Sets the options of the transfer's handle.
-    /// Throws ``TaskError`` where the library cannot do what the request's safety rests on.
+    /// Throws ``TaskError`` if libcurl cannot set an option that the request's security depends on.
     func apply(to transfer: CurlTransfer) throws {
-      // Handles are used again: forget the last request, keep sessions and names. A plain request sets the same options
-      // as the plain one before it, but for its address, its header and its callbacks' data.
+      // Handles are reused: a reset clears the last request, but keeps sessions and names. Consecutive plain requests
+      // differ only in their URL, header and callback data, so they need no reset.
       let plain = isPlain ? self.plain(for: transfer) : nil
       let isReset = plain == nil || transfer.handle.plain != plain
       if isReset { transfer.handle.reset(bufferSize: request.options.isLongLived ? 256 << 10 : 64 << 10) }
@@ -47,7 +45,6 @@
         pins: origin.isSecure ? request.options.pins.pins(for: origin.host) : nil)
     }
 
-    /// True for what most requests are: no body, no proxy, nothing special.
     private var isPlain: Bool {
       proxy == nil && request.body.isEmpty && configuration.addresses.isEmpty && request.options.addressPolicy.allowsAll
         && request.options.continueTimeout == nil && !request.options.isLongLived
@@ -56,31 +53,31 @@
 
     private func setRules(_ easy: OpaquePointer, _ transfer: CurlTransfer) throws {
       ccurl_easy_set_long(easy, CCOPT_NOSIGNAL, 1)
-      // Or file:///etc/passwd would be read.
+      // Otherwise file:///etc/passwd could be read.
       let limit =
         CurlLibrary.namesProtocols
         ? ccurl_easy_set_string(easy, CCOPT_PROTOCOLS_STR, "http,https")
         : ccurl_easy_set_long(easy, CCOPT_PROTOCOLS, Int(CCPROTO_HTTP | CCPROTO_HTTPS))
       try require(limit, "limit what a URL may name")
       ccurl_easy_set_long(easy, CCOPT_FOLLOWLOCATION, 0)
-      // Or libcurl reads the environment.
+      // Otherwise libcurl reads the environment.
       ccurl_easy_set_string(easy, CCOPT_PROXY, "")
       ccurl_easy_set_string(easy, CCOPT_NOPROXY, "")
       ccurl_easy_set_long(easy, CCOPT_SUPPRESS_CONNECT_HEADERS, 1)
-      // Packed bodies are unpacked by their readers: libcurl takes one that was cut for whole.
+      // The reader decompresses bodies, because libcurl accepts truncated ones as complete.
       ccurl_easy_set_long(easy, CCOPT_HTTP_CONTENT_DECODING, 0)
       ccurl_easy_set_long(easy, CCOPT_PATH_AS_IS, 1)
-      // An option of another protocol, without which libcurl repeats what a pooled connection did not answer. With it, it
-      // repeats nothing but a refused stream.
+      // Without this option of another protocol, libcurl resends a request that a pooled connection did not answer.
+      // With it, libcurl only resends after a refused stream.
       ccurl_easy_set_long(easy, CCOPT_RTSP_REQUEST, Int(CC_RTSPREQ_RECEIVE))
       transfer.handle.collectRemarks()
       if !CurlLibrary.hasRequestCallback {
         ccurl_easy_set_long(easy, CCOPT_FRESH_CONNECT, 1)
         ccurl_easy_set_long(easy, CCOPT_FORBID_REUSE, 1)
       }
-      // The timers are the loop's own; libcurl's would answer for both with one code.
+      // The loop has its own timers, because libcurl reports several timeouts with the same code.
       ccurl_easy_set_long(easy, CCOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
-      // Or giving up a transfer whose name is being looked up waits for the look-up, and every other transfer with it.
+      // Otherwise cancelling a transfer during a name lookup blocks the loop until the lookup ends.
       ccurl_easy_set_long(easy, CCOPT_QUICK_EXIT, 1)
       // A connection outlives its transfer, the loop outlives both.
       ccurl_easy_set_closesocket(
@@ -91,7 +88,7 @@
         }, Unmanaged.passUnretained(transfer.loop).toOpaque())
     }
 
-    /// Fails closed: what was not set would not be heeded.
+    /// Throws if an option could not be set, because libcurl would ignore it.
     func require(_ code: Int32, _ purpose: String) throws {
       guard code != CCE_OK else { return }
       throw TaskError(
@@ -141,7 +138,7 @@
           return CC_SOCKOPT_OK
         }, data)
       if configuration.connectionsPerOrigin > 0 {
-        // It waits until a connection is being made; that begins with the name, if it begins there.
+        // The wait for a connection ends when one is being made. The name lookup, if needed, is its first step.
         ccurl_easy_set_resolver_start(
           easy,
           { _, _, data in
@@ -155,7 +152,7 @@
         { bytes, size, count, data in
           CurlTransfer.from(data)?.fill(UnsafeMutableRawBufferPointer(start: bytes, count: size * count)) ?? 0
         }, data)
-      // A body is sent again only where the exchange may have a second go, and from its beginning.
+      // A body is resent only if the exchange allows it, and from its beginning.
       ccurl_easy_set_seek(
         easy,
         { data, offset, _ in
@@ -172,7 +169,6 @@
   }
 
   extension CurlTransfer {
-    /// The transfer of a handle.
     static func of(_ easy: OpaquePointer) -> CurlTransfer? {
       var pointer: UnsafeMutableRawPointer?
       guard ccurl_easy_get_pointer(easy, CCINFO_PRIVATE, &pointer) == CCE_OK, let pointer else { return nil }

@@ -1,34 +1,29 @@
 #if os(Linux)
-  /// The multi handles of one transport on one loop, and the choice of one for a transfer.
+  /// The multi handles of one transport on one loop. Chooses the multi for each transfer.
   ///
-  /// A multi takes at most ``capacity`` transfers, for each that stands still makes the busy ones of the same multi
-  /// dearer. The lowest one with room is taken, so that connections are found again. Streams that may last have multis
-  /// of their own, and so have uploads that must not share a connection. An origin that speaks HTTP/2 stays in one, for
-  /// connections are shared within a multi only.
+  /// A multi takes at most ``capacity`` transfers, because every idle transfer makes the active ones in its multi more
+  /// expensive. The first multi with room is used, so that connections are reused. Long-lived streams have separate
+  /// multis, as do uploads that must not share a connection. An HTTP/2 origin stays in one multi, because connections
+  /// are only shared within a multi.
   final class CurlGroup {
     typealias ID = Int
     static let capacity = 128
-    /// The capacity for requests over TLS, which may be HTTP/2: no server should take fewer streams on a connection
-    /// (RFC 9113 §6.5.2). For each one more than it takes, libcurl opens a connection.
+    /// The capacity for requests that may use HTTP/2. Servers should allow at least this many streams on a connection
+    /// (RFC 9113 §6.5.2). libcurl opens a connection for each stream above the limit of the server.
     static let secureCapacity = 100
 
     let id: ID
     private(set) var multis: [CurlMulti] = []
     private var homes: [Origin: CurlMulti] = [:]
-    /// At how many homes those are looked for that can be forgotten.
     private var homesSweptAt = 64
-    /// Nothing is added any more.
     var isClosed = false
 
-    /// The origin of every socket.
     var sockets: [Int32: String] = [:]
     let connectionsPerOrigin: Int
-    /// The exchanges of each origin, where its connections have a limit.
     var lines: [String: ConnectionLine<CurlTransfer>] = [:]
-    /// Its connections go over a Unix socket.
     let isUnix: Bool
 
-    /// The lifetime of an idle connection, in nanoseconds.
+    /// In nanoseconds.
     let idleLifetime: UInt64
 
     init(id: ID, _ rules: CurlRules) {
@@ -38,7 +33,6 @@
       idleLifetime = rules.idleLifetime
     }
 
-    /// The connections by the origin that each was opened for.
     func connections(in watch: SocketWatch) -> [String: ConnectionCounts] {
       var counts: [String: ConnectionCounts] = [:]
       for (descriptor, origin) in sockets {
@@ -56,9 +50,9 @@
 
     var isIdle: Bool { lines.isEmpty && multis.allSatisfy { $0.count == 0 } }
 
-    /// The multi that a transfer goes to; nil when a new one is needed.
+    /// The multi for a transfer, or `nil` if a new one is needed.
     func multi(for transfer: CurlTransfer) -> CurlMulti? {
-      // A limit on connections holds within a multi, so that there may only be one.
+      // A connection limit applies within a multi, so there can only be one.
       if connectionsPerOrigin > 0 { return multis.first }
       let capacity = transfer.mayMultiplex ? Self.secureCapacity : Self.capacity
       let use = CurlMulti.Use(transfer)
@@ -68,16 +62,15 @@
 
     func adopt(_ multi: CurlMulti) { multis.append(multi) }
 
-    /// The transfer's origin speaks HTTP/2: it stays where its connection is.
+    /// Keeps the transfer's origin, which uses HTTP/2, in the multi with its connection.
     func stick(_ transfer: CurlTransfer) {
       guard let multi = transfer.lastMulti, multi.use != .alone, homes[transfer.origin] == nil else { return }
       settle(transfer.origin, in: multi)
     }
 
-    /// The number of origins that have a home.
     var homeCount: Int { homes.count }
 
-    /// Gives an origin a home, and forgets once in a while those that no connection is open to.
+    /// Sets the multi of an origin. Occasionally removes origins without open connections.
     func settle(_ origin: Origin, in multi: CurlMulti) {
       if homes.count >= homesSweptAt {
         let open = Set(sockets.values)
@@ -87,17 +80,16 @@
       homes[origin] = multi
     }
 
-    /// The home of an origin; nil where it has none.
     func home(of origin: Origin) -> CurlMulti? { homes[origin] }
   }
 
-  /// A transport's part on one of the loops: its connections and handles there.
+  /// A transport's share of a loop: its connections and handles there.
   struct CurlShard: Sendable {
     let loop: CurlLoop
     let group: CurlGroup.ID
     let pool = CurlHandlePool()
 
-    /// The number of exchanges on a loop past which the next one helps. Fewer find idle connections again.
+    /// The number of exchanges on a loop at which another loop is used. With fewer, idle connections are reused.
     static let worthwhile = 16
 
     init(_ loop: CurlLoop) {
@@ -107,10 +99,10 @@
   }
 
   extension [CurlShard] {
-    /// The part that carries an exchange with `origin`.
+    /// The shard for an exchange with `origin`.
     ///
-    /// A request that may be one of many streams of a connection stays with its origin's, for loops share no connections.
-    /// Any other goes to the first that has little to do, then to the one that has least.
+    /// A request that can be one of several streams stays in the shard of its origin, because loops do not share
+    /// connections. Any other request goes to the first shard with little to do, or else to the least busy one.
     func next(for origin: Origin, mayMultiplex: Bool) -> CurlShard {
       if count == 1 { return self[0] }
       if mayMultiplex { return self[Int(UInt(bitPattern: origin.hashValue) % UInt(count))] }

@@ -1,16 +1,14 @@
 #if os(Linux)
   import CCurl
 
-  /// Requests to a loop, from any thread.
   extension CurlLoop {
     enum Command: Sendable {
       case add(CurlTransfer)
       case cancel(CurlTransfer)
       /// The reader has room again, or there is more to send.
       case unpause(CurlTransfer)
-      /// Counts the connections of the group.
       case count(CurlGroup.ID, @Sendable ([String: ConnectionCounts]) -> Void)
-      /// Nothing is added to the group any more.
+      /// The group gets no more transfers.
       case close(CurlGroup.ID)
     }
 
@@ -42,7 +40,7 @@
       multi(for: transfer, in: group)?.add(transfer)
     }
 
-    /// The multi that a transfer goes to; nil where none could be made, and the transfer has ended.
+    /// The multi for a transfer. `nil` if it could not be created; the transfer has then ended.
     func multi(for transfer: CurlTransfer, in group: CurlGroup) -> CurlMulti? {
       if let present = group.multi(for: transfer) { return present }
       lastMulti &+= 1

@@ -2,22 +2,19 @@
   import CCurl
   import ErrandFoundation
 
-  /// The connections of a loop, those that carry an exchange and those that wait for the next.
   extension CurlLoop {
-    /// The group and the route of a connection.
     struct Owner {
       let group: CurlGroup.ID
-      /// The server of the exchange for which it was opened.
+      /// The origin of the exchange that opened it.
       let origin: Origin
       let route: CurlSweeper.Route
-      /// This side's port, once a request was sent; Unix sockets have none.
+      /// The local port, once a request was sent; `nil` for a Unix socket.
       var localPort: Int32?
-      /// The transfer for which it is made.
       weak var maker: CurlTransfer?
-      /// Its number in the kernel, which tells it from a later socket with the same descriptor.
+      /// Its inode, which distinguishes it from a later socket with the same descriptor.
       let inode: UInt
 
-      /// True where it may be the connection of a transfer. To a proxy, exchanges with any plain host share one.
+      /// Whether a transfer can use the connection. Plain requests to any host share the connections to a proxy.
       func mayCarry(_ transfer: CurlTransfer) -> Bool {
         guard group == transfer.group else { return false }
         if let proxy = route.proxy { return !transfer.origin.isSecure && proxy == transfer.proxy }
@@ -32,18 +29,17 @@
       dying[descriptor] = nil
       let group = groups[transfer.group]
       let isUnix = group?.isUnix ?? false
-      // Over a Unix socket libcurl uses no proxy.
+      // libcurl uses no proxy over a Unix socket.
       let proxy = transfer.origin.isSecure || isUnix ? nil : transfer.proxy
       let route = CurlSweeper.Route(host: transfer.origin.host, port: transfer.origin.port, proxy: proxy)
       owners[descriptor] = Owner(
         group: transfer.group, origin: transfer.origin, route: route, maker: transfer,
         inode: SocketWatch.inode(of: descriptor))
       group?.sockets[descriptor] = transfer.origin.description
-      // There is one address to try: it is the connection of this transfer.
+      // There is only one address to try, so this is the connection of the transfer.
       if isUnix { transfer.socket = sockets.join(descriptor, after: transfer.socket) }
     }
 
-    /// libcurl wants to hear of `events` of a socket of `multi`, for `transfer`.
     func watch(_ descriptor: Int32, _ events: UInt32, of multi: CurlMulti, for transfer: CurlTransfer?) {
       sockets.watch(descriptor, events, of: multi.id)
       guard let transfer else { return }
@@ -51,7 +47,7 @@
       transfer.isWatched(reads: events & EPOLLIN.rawValue != 0, writes: events & EPOLLOUT.rawValue != 0)
     }
 
-    /// The transfer is out of its multi: its connection is closed, or idle from now on.
+    /// The connection is closed, or idle from now on.
     func left(_ transfer: CurlTransfer) {
       leaveLine(transfer)
       if !transfer.opened.isEmpty { forgetClosed(of: transfer) }
@@ -61,9 +57,9 @@
       idleCheck = min(idleCheck, now &+ transfer.rules.idleLifetime)
     }
 
-    /// A transfer takes a connection, known by this side's port; false where that is pooled, and was closed or has something
-    /// to say: TLS hands over one record at a time, and an unasked answer may wait behind it. libcurl may hand a connection
-    /// from one exchange to the next before it returns, so that nothing was reported of it in between.
+    /// Assigns the connection with this local port to a transfer. Returns `false` if it is pooled and was closed, or
+    /// has unread data. TLS delivers one record at a time, so an unsolicited response may be hidden behind another
+    /// record. libcurl may reassign a connection before it returns, without an event in between.
     func takes(_ transfer: CurlTransfer, connectionFrom port: Int32) -> Bool {
       guard port != 0 else { return takesUnnamed(transfer) }
       guard let descriptor = connection(from: port, for: transfer) else {
@@ -71,26 +67,25 @@
         return true
       }
       if !dying.isEmpty, dying[descriptor]?.isCondemned ?? false { return false }
-      // libcurl 8.12 hands one that speaks HTTP/2 to an exchange that is to go over HTTP/1.1.
+      // libcurl 8.12 may assign an HTTP/2 connection to an exchange that has to use HTTP/1.1.
       if !transfer.mayMultiplex, sockets.carriesStreams(descriptor) { return false }
       if descriptor == transfer.socket.descriptor, sockets.isOpen(transfer.socket) { return true }
-      // A connection that may carry others may have something to say to them.
+      // A shared connection may have data for other exchanges.
       let isShared = transfer.mayMultiplex && !sockets.awaitsNothing(descriptor)
       guard isShared || isSilent(descriptor, for: transfer) && !transfer.hasUnread else { return false }
-      // From now on, not from when libcurl wants to hear of the socket: it may read an answer, and pause, before it does.
+      // Join now, not when libcurl asks for events: it may read a response and pause before that.
       transfer.socket = sockets.join(descriptor, after: transfer.socket)
       return true
     }
 
-    /// The socket of a connection that carried a request already, from this side's `port`. Connections to two hosts may have the
-    /// same.
+    /// The connection with this local port, if it has carried a request. Connections to two hosts may share a port.
     private func connection(from port: Int32, for transfer: CurlTransfer) -> Int32? {
       guard let descriptor = ports[port] else { return nil }
       if let owner = owners[descriptor], owner.mayCarry(transfer) { return descriptor }
       return sharesPorts ? owners.first { $0.value.localPort == port && $0.value.mayCarry(transfer) }?.key : nil
     }
 
-    /// The connection of a transfer stands, and its request is not written.
+    /// Called when the connection of a transfer is established, but its request is not written.
     func stands(_ transfer: CurlTransfer, connectionFrom port: Int32) {
       if port == 0 {
         sockets.stands(transfer.socket)
@@ -99,11 +94,11 @@
       }
     }
 
-    /// A transfer takes a new connection. One that was made in a single call is none that libcurl wanted to hear of, and after
-    /// another send the socket that it did hear of may be the last one's.
+    /// Assigns a new connection to a transfer. libcurl asks for no events of a connection that was made in a single
+    /// call. After a resend, the last socket with events may be the previous one.
     private func name(_ port: Int32, of transfer: CurlTransfer) {
       let isKnown = sockets.isOpen(transfer.socket)
-      // Or that of TCP, beside which QUIC was quicker.
+      // With HTTP/3, the last socket may be that of a slower TCP connection.
       let mayDiffer = transfer.sendCount > 0 || transfer.rules.configuration.version == .http3
       if !isKnown || mayDiffer && Self.localPort(of: transfer.socket.descriptor) != port {
         let made = owners.first {
@@ -125,12 +120,12 @@
       let code = withUnsafeMutablePointer(to: &address) {
         $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
       }
-      // The port has the same place in addresses of both families.
+      // Both address families have the port at the same offset.
       return code == 0 ? Int32(UInt16(bigEndian: address.sin6_port)) : 0
     }
 
-    /// A transfer takes a connection over a Unix socket, which has no port. Of several idle ones libcurl tells which once it
-    /// wants to hear of it: until then none of them may have anything to say.
+    /// Assigns a connection over a Unix socket, which has no port, to a transfer. libcurl shows which idle one it uses
+    /// only when it asks for events, so none of the idle connections may have unread data.
     private func takesUnnamed(_ transfer: CurlTransfer) -> Bool {
       guard !sockets.isOpen(transfer.socket), let group = groups[transfer.group] else {
         sockets.stands(transfer.socket)
@@ -143,20 +138,20 @@
       return true
     }
 
-    /// True where an idle connection may be the one of an exchange that libcurl has not placed yet.
+    /// Whether an exchange whose connection is still unknown may use this idle one.
     func mayBeTaken(_ owner: Owner) -> Bool {
       guard groups[owner.group]?.isUnix ?? false else { return false }
       return timers.elements.contains { $0.group == owner.group && $0.sendCount > 0 && !sockets.isOpen($0.socket) }
     }
 
-    /// True where nothing came over an idle connection. For most, this turn's epoll reports say so without a system call, but they
-    /// do not suffice for a request that may be sent only once.
+    /// Whether nothing was received on an idle connection. The epoll events of this iteration usually show that without
+    /// a system call, but they don't suffice for a request that must not be sent twice.
     private func isSilent(_ descriptor: Int32, for transfer: CurlTransfer) -> Bool {
       let isReported = transfer.mayRepeat && silence != 0 && sockets.isWatched(descriptor, since: silence)
       return isReported && CurlLibrary.now < silence + Self.hearing || Self.isSilent(descriptor)
     }
 
-    /// The time for which a turn's reports stand for idle connections, in nanoseconds.
+    /// How long the events of an iteration are valid for idle connections, in nanoseconds.
     private static let hearing: UInt64 = 1_000_000
 
     static func isSilent(_ descriptor: Int32) -> Bool {
@@ -164,7 +159,7 @@
       return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0
     }
 
-    /// Has libcurl try the next address of a name at once where one has failed: see ``CurlLibrary/stallsAtNextAddress``.
+    /// Makes libcurl try the next address immediately after one has failed: see ``CurlLibrary/stallsAtNextAddress``.
     func goOnConnecting() {
       guard !stalled.isEmpty else { return }
       for transfer in stalled where transfer.multi != nil && transfer.isConnecting { transfer.rouse() }
@@ -181,7 +176,6 @@
       return Descriptor.release(descriptor)
     }
 
-    /// A connection is closed; returns its owner.
     @discardableResult
     private func forget(_ descriptor: Int32) -> Owner? {
       pulse.closing(descriptor)
@@ -194,7 +188,7 @@
       return owner
     }
 
-    /// Forgets connections that were given up before they stood. libcurl 7.88 closes them without calling back.
+    /// Removes connections that were dropped while they were made. libcurl 7.88 closes them without calling back.
     func forgetClosed(of transfer: CurlTransfer) {
       for descriptor in transfer.opened {
         guard let owner = owners[descriptor], owner.maker === transfer, owner.localPort == nil,
@@ -205,7 +199,7 @@
       transfer.opened.removeAll()
     }
 
-    /// Something was reported of a socket, and libcurl has acted on it.
+    /// Called after libcurl has handled the events.
     func heed(_ events: UInt32, of descriptor: Int32) {
       if events == EPOLLOUT.rawValue {
         guard sockets.restsFromWriting(descriptor) else { return }
@@ -216,7 +210,7 @@
       }
     }
 
-    /// The rest of a socket that is writable for nothing, in nanoseconds; it ends once the socket is readable.
+    /// How long polling for writing is suspended, in nanoseconds. It resumes once the socket is readable.
     private static let rest: UInt64 = 10_000_000
 
     func endRests() {
@@ -225,15 +219,15 @@
       resting.removeAll(keepingCapacity: true)
     }
 
-    /// A stream was opened. If its connection carries another one, both have company.
+    /// Called when a stream is opened. Marks all streams of a shared connection.
     func joins(_ transfer: CurlTransfer) {
       guard let users = sockets.users(of: transfer.socket), users > 1 else { return }
       transfer.hasCompany = true
-      guard users == 2 else { return }  // more have it already
+      guard users == 2 else { return }  // with more, the others are marked already
       for other in timers.elements where other.socket == transfer.socket { other.hasCompany = true }
     }
 
-    /// A server will do nothing with the streams of a connection that are later than `last`.
+    /// Called when a server announces that it does not process the streams after `last` on a connection.
     func goingAway(after last: UInt32, isGraceful: Bool, heardBy listener: CurlTransfer) {
       guard let port = listener.stream?.port, port != 0 else { return }
       for transfer in timers.elements

@@ -2,13 +2,12 @@
   import CCurl
   import ErrandFoundation
 
-  /// The ends of transfers.
   extension CurlLoop {
-    /// The transfer's answer is complete: it ends with this turn, for libcurl must not be told from within a callback.
+    /// Ends the transfer after this iteration, because it can't be removed within a libcurl callback.
     func settle(_ transfer: CurlTransfer) { settled.append(transfer) }
 
     func endSettled() {
-      // libcurl may have read the whole answer within the call that made the connection, and not wanted to hear of that since.
+      // libcurl may read the whole response in the call that opens the connection, without asking for events.
       for transfer in early where !transfer.isOver { transfer.settleIfStuck() }
       early.removeAll(keepingCapacity: true)
       guard !settled.isEmpty else { return }
@@ -25,9 +24,9 @@
       }
     }
 
-    /// Ends a transfer that libcurl reads no more of, and says nothing about.
+    /// Ends a transfer that libcurl has stopped reading without reporting a result.
     private func judge(_ transfer: CurlTransfer) {
-      // Of an answer that closes the connection it says itself whether it is whole, once it is not paused.
+      // If the response closes the connection, libcurl reports whether it is complete once it is not paused.
       unpause(transfer)
       pulse.enter()
       transfer.multi?.expire(at: now)
@@ -38,15 +37,13 @@
       completed(transfer, code)
     }
 
-    /// True where the connection of an exchange has ended, and nothing is left to read of it.
     func hasEnded(_ socket: SocketWatch.Key) -> Bool {
       var byte: UInt8 = 0
       return recv(socket.descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
-    /// Has libcurl look at the other streams of a connection, until it has closed that, or nothing more comes of it.
-    ///
-    /// libcurl 7.88 ends the stream that read what breaks the protocol, without an error, and forgets the others.
+    /// Makes libcurl check the other streams of a connection, until it closes the connection or nothing changes. If a
+    /// stream reads a protocol violation, libcurl 7.88 ends it without an error and forgets the others.
     private func wakeOthers(beside transfer: CurlTransfer) {
       var last = (settled: -1, users: Int32(-1))
       while let users = sockets.users(of: transfer.socket), users > 1, last != (settled.count, users) {
@@ -57,7 +54,7 @@
       }
     }
 
-    /// Takes a transfer out of its multi and ends it with an error; its connection is closed.
+    /// Removes a transfer from its multi and ends it with an error. Its connection is closed.
     func stop(_ transfer: CurlTransfer, with error: any Error) {
       guard !transfer.isOver else { return }
       let (socket, isStream) = (transfer.socket, transfer.mayMultiplex && transfer.sendCount > 0)
@@ -68,11 +65,11 @@
       retire(transfer)
     }
 
-    /// libcurl is done with a transfer, which was taken out of its multi.
+    /// Called when libcurl has finished a transfer, which was removed from its multi.
     func completed(_ transfer: CurlTransfer, _ code: Int32) {
       var code = code
       if transfer.isAnswered {
-        code = CCE_OK  // whatever became of the rest of the request (RFC 9113 §8.1)
+        code = CCE_OK  // regardless of the rest of the request (RFC 9113 §8.1)
       } else if code == CCE_OK, transfer.head.isUntouched {
         code = CCE_GOT_NOTHING  // libcurl 7.88 reports no error when an HTTP/2 connection ends
       }
@@ -86,13 +83,13 @@
       end(transfer, code)
     }
 
-    /// Ends the other streams of a broken connection. libcurl 7.88 reports only one, and the rest would wait for their limits.
+    /// libcurl 7.88 reports only one stream of a broken connection. The others would run into their timeouts.
     private func endOthers(beside transfer: CurlTransfer) {
       if sockets.users(of: transfer.socket) ?? 0 > 1 { shutdown(transfer.socket.descriptor, Int32(SHUT_RDWR)) }
     }
 
     private func end(_ transfer: CurlTransfer, _ code: Int32) {
-      // libcurl 8.23 keeps a connection whose request was not sent to its end, in chunks.
+      // libcurl 8.23 keeps a connection even if a chunked request was not sent completely.
       let (socket, isUnsent) = (transfer.socket, transfer.sendsBody && !transfer.isSent && transfer.stream == nil)
       transfer.complete(code)
       left(transfer)

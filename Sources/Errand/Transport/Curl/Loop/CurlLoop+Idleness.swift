@@ -1,20 +1,18 @@
 #if os(Linux)
   import CCurl
 
-  /// Connections that are idle, and are to be closed.
   extension CurlLoop {
-    /// A connection that libcurl is to look at.
     struct Dying {
       let multi: UInt32
       let route: CurlSweeper.Route
-      /// A socket that is closed has taken its place.
+      /// Whether its socket was replaced by a closed one.
       let isCondemned: Bool
     }
 
-    /// Closes idle connections that have said something, were closed by the server, or have waited too long.
+    /// Closes idle connections that have received something, were closed by the server, or have expired.
     ///
-    /// An unsolicited response would answer the next request (RFC 9112 §9.2). Unsolicited frames of HTTP/2 are read
-    /// by libcurl, which finds out whether the connection still stands.
+    /// An unsolicited response would be taken for the response to the next request (RFC 9112 §9.2). Unsolicited HTTP/2
+    /// frames are read by libcurl, which finds out whether the connection is still open.
     func closeIdle() {
       if now >= idleCheck { expireIdle() }
       if now >= sweepCheck { sweepAgain() }
@@ -60,11 +58,11 @@
       return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == Int32(SOCK_DGRAM.rawValue)
     }
 
-    /// A stream was given up: tells the server, or closes the connection where no other stream uses it.
+    /// Called when a stream is cancelled. Notifies the server, or closes the connection if no other stream uses it.
     ///
-    /// libcurl 7.88 keeps the RST_STREAM in its buffer until it has something else to send or to read there; a server that
-    /// thinks would go on until the idle connection is closed. (`send_callback` in its http2.c keeps what is below 1 KiB,
-    /// `http2_data_done` does not flush it.)
+    /// libcurl 7.88 buffers the RST_STREAM until it has something else to send or to read on the connection. A slow
+    /// server would keep working until the idle connection is closed. (In its http2.c, `send_callback` buffers less
+    /// than 1 KiB, and `http2_data_done` does not flush it.)
     func reset(_ socket: SocketWatch.Key) {
       guard let users = sockets.users(of: socket), let owner = owners[socket.descriptor] else { return }
       guard users == 0 else { return flush(socket) }
@@ -72,17 +70,17 @@
       sweep()
     }
 
-    /// Has libcurl write what it keeps in the buffer of a connection, as it does for a stream that goes on after a pause.
+    /// Makes libcurl flush the buffer of a connection, as it does for a stream that resumes after a pause.
     private func flush(_ socket: SocketWatch.Key) {
       let other = timers.elements.first { $0.socket == socket && $0.stream != nil && $0.pauses == 0 && !$0.isOver }
       guard let other else { return }
       other.rouse()
     }
 
-    /// Has libcurl look at what is dying.
+    /// Makes libcurl check the connections in `dying`.
     ///
-    /// Newer ones look at the connections that a request may go over, and at all of them once in a second (seen with 8.12.1 and
-    /// later). Until then a connection that has something to say is not listened to, and one that is condemned carries nothing.
+    /// Newer versions check the connections that a request can use, and all connections once a second (seen with 8.12.1
+    /// and later). Until then, a connection with unread data is not watched, and a replaced one carries nothing.
     private func sweep() {
       guard !dying.isEmpty else { return }
       var read: [Int32: UInt64] = [:]
@@ -100,7 +98,7 @@
       sweepCheck = dying.isEmpty ? .max : now + Self.sweepInterval
     }
 
-    /// A little more than a second, in nanoseconds.
+    /// Slightly more than a second, in nanoseconds.
     private static let sweepInterval: UInt64 = 1_010_000_000
 
     private func sweepAgain() {

@@ -1,28 +1,25 @@
 #if os(Linux)
-  /// The lines of a loop.
   extension CurlLoop {
-    /// The exchange waits until libcurl may start it.
     func wait(_ transfer: CurlTransfer, in group: CurlGroup) {
       transfer.place = group.lines[transfer.lineKey, default: ConnectionLine(limit: group.connectionsPerOrigin)]
         .join(transfer)
       startWaiting(in: group, transfer.lineKey)
     }
 
-    /// The connection of an exchange stands.
     func foundConnection(_ transfer: CurlTransfer) {
       guard transfer.place == .started else { return }
       transfer.place = .connected
       groups[transfer.group]?.lines[transfer.lineKey]?.connected()
     }
 
-    /// The connection of an exchange carries streams: more may be started, once libcurl has returned.
+    /// Called when the connection of an exchange carries streams. More exchanges may start once libcurl has returned.
     func carriesStreams(_ transfer: CurlTransfer) {
       guard transfer.place != nil else { return }
       groups[transfer.group]?.lines[transfer.lineKey]?.isMultiplexed = true
       moved.append((transfer.group, transfer.lineKey))
     }
 
-    /// An exchange is over: the next may start, once libcurl has returned.
+    /// Called when an exchange is over. The next one may start once libcurl has returned.
     func leaveLine(_ transfer: CurlTransfer) {
       guard let place = transfer.place else { return }
       transfer.place = nil
@@ -30,9 +27,8 @@
       moved.append((transfer.group, transfer.lineKey))
     }
 
-    /// Starts those whose turn has come.
     func startWaiting() {
-      // What cannot be started ends at once, which moves its line again.
+      // An exchange that cannot be started ends immediately, which changes its queue again.
       while !moved.isEmpty {
         var due: [(group: CurlGroup.ID, line: String)] = []
         swap(&due, &moved)

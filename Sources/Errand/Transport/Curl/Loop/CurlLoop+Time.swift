@@ -1,9 +1,7 @@
 #if os(Linux)
   import ErrandFoundation
 
-  /// The deadlines of a loop.
   extension CurlLoop {
-    /// The transfer's timers have changed.
     func reschedule(_ transfer: CurlTransfer) {
       guard transfer.heapIndex >= 0 else { return }
       timers.update(transfer)
@@ -21,7 +19,7 @@
       }
     }
 
-    /// Reads the socket of a transfer before its time limit ends it: an answer may have come while the process was stopped.
+    /// Reads the socket before a timeout ends the transfer: a response may have arrived while the process was stopped.
     private func readOnce(_ transfer: CurlTransfer) {
       guard sockets.isOpen(transfer.socket), let multi = transfer.multi else { return }
       let descriptor = transfer.socket.descriptor
@@ -33,7 +31,7 @@
       endSettled()
     }
 
-    /// The time to wait for events, in milliseconds, rounded up; -1, for ever, when nothing is due.
+    /// The time to wait for events, in milliseconds, rounded up; -1 to wait indefinitely.
     func timeout() -> Int32 {
       guard settled.isEmpty else { return 0 }
       var deadline = timers.first?.deadline ?? .max

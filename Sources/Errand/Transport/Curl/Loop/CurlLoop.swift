@@ -2,19 +2,20 @@
   import CCurl
   import ErrandFoundation
 
-  /// A thread that drives transfers of the process: one epoll, several multi handles.
+  /// A thread that drives libcurl transfers, with one epoll and several multi handles.
   ///
-  /// `Docs/decisions/0002-the-curl-loop.md` has its rules and what was measured. In short: everything of libcurl that
-  /// is under way is touched here only; others push a command; nothing blocks with a finished transfer unreported.
+  /// `Docs/decisions/0002-the-curl-loop.md` has the rules and the measurements. In short: only this thread touches
+  /// active libcurl handles. Other threads push commands. The loop never blocks before it has reported finished
+  /// transfers.
   ///
-  /// Invariant behind `@unchecked Sendable`: all variables but the command queue belong to the loop's own thread.
+  /// Invariant behind `@unchecked Sendable`: all variables except the command queue belong to the loop's own thread.
   final class CurlLoop: @unchecked Sendable {
     private struct Inbound {
       var commands: [Command] = []
       var lastGroup: CurlGroup.ID = 0
     }
 
-    /// The loops of the process, one for every processor up to four, or why there are none.
+    /// The loops of the process, one per processor and at most four, or the error if they cannot be created.
     static let all = Result<[CurlLoop], TaskError> { () throws(TaskError) in
       if let problem = CurlLibrary.problem { throw unavailable(problem) }
       var loops: [CurlLoop] = []
@@ -41,45 +42,41 @@
     var lastMulti: UInt32 = 0
     @exclusivity(unchecked) var timers = DeadlineHeap<CurlTransfer>()
     @exclusivity(unchecked) private var ready: [CurlTransfer] = []
-    /// Groups that may have come to their end in this turn.
+    /// Groups that may be finished in this iteration.
     var untidy: [CurlGroup.ID] = []
-    /// Transfers whose answer began before their request was sent, in this turn.
+    /// Transfers whose response began before their request was sent, in this iteration.
     var early: [CurlTransfer] = []
-    /// Transfers whose answer was complete before their request was.
+    /// Transfers to end after this iteration.
     var settled: [CurlTransfer] = []
     @exclusivity(unchecked) var sockets: SocketWatch
-    /// Of every connection.
     var owners: [Int32: Owner] = [:]
-    /// The sockets of connections, by this side's port.
+    /// The descriptors of connections, by local port.
     var ports: [Int32: Int32] = [:]
-    /// Connections to two hosts have had the same port on this side.
+    /// Whether connections to two hosts have had the same local port.
     var sharesPorts = false
-    /// Transfers that lost a connection which was being made.
+    /// Transfers that failed to connect to an address.
     @exclusivity(unchecked) var stalled: [CurlTransfer] = []
-    /// Lines in which another exchange may have its turn.
     var moved: [(group: CurlGroup.ID, line: String)] = []
-    /// Idle connections of which something was reported in this turn.
+    /// Idle connections with an event in this iteration.
     var spoken: [Int32] = []
-    /// Sockets that are not asked whether they are writable, and until when.
+    /// Sockets that are temporarily not polled for writing, and until when.
     var resting: [Int32] = []
     var restEnd = UInt64.max
-    /// The instant at which the next idle connection may have expired.
+    /// The instant at which the next idle connection may expire.
     var idleCheck = UInt64.max
-    /// Idle connections that libcurl has yet to close, or to listen to.
+    /// Idle connections that libcurl has yet to close or to read.
     @exclusivity(unchecked) var dying: [Int32: Dying] = [:]
-    /// The instant at which libcurl is told once more to do so.
+    /// The instant of the next attempt to make libcurl do that.
     var sweepCheck = UInt64.max
     let sweeper = CurlSweeper()
-    /// The commands of the turn.
     private(set) var commands: [Command] = []
-    /// The instant at which every idle connection was silent that is not in ``spoken``; 0 where that is not known.
+    /// The instant at which all idle connections not in ``spoken`` were silent; 0 if unknown.
     var silence: UInt64 = 0
     let pulse = CurlWatchdog.Pulse()
     /// A socket whose other end is closed.
     let dead: Int32
-    /// A socket that has no other end. Of one whose end has come, QUIC would read empty datagrams for ever.
+    /// A socket that was never connected. QUIC would read empty datagrams forever from one whose other end is closed.
     let unconnected: Int32
-    /// The instant of the turn.
     @exclusivity(unchecked) private(set) var now = CurlLibrary.now
 
     private init?() {
@@ -93,7 +90,7 @@
       guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeUp, &event) == 0 else { return nil }
     }
 
-    /// What the kernel hands back with a report of the eventfd. That is reported once a write, and never read.
+    /// The epoll data of the eventfd, which is edge-triggered: it is reported once per write, and never read.
     private static let wakeUpMark = UInt64.max
 
     private static let socketFlags = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
@@ -113,7 +110,7 @@
 
     // MARK: From any thread
 
-    /// Has the loop carry out `command`; it is woken once per batch.
+    /// The loop is woken once per batch.
     func push(_ command: Command) {
       let isFirst = inbound.withLock { inbound in
         inbound.commands.append(command)
@@ -124,7 +121,6 @@
       _ = write(wakeUp, &one, MemoryLayout<UInt64>.size)  // a full counter wakes it as well
     }
 
-    /// Takes the commands that were pushed since the last call.
     private func takeCommands() {
       inbound.withLock { swap(&commands, &$0.commands) }
     }
@@ -139,8 +135,8 @@
     // MARK: The loop
 
     private func run() {
-      // libcurl was told to leave signals alone, and its TLS library may write to a connection that is gone. The
-      // threads that look up names inherit it.
+      // libcurl does not handle signals here, and its TLS library may write to a closed connection. The threads for
+      // name lookups inherit the mask.
       var signals = sigset_t()
       sigemptyset(&signals)
       sigaddset(&signals, SIGPIPE)
@@ -152,7 +148,7 @@
       defer { events.deallocate() }
       while true {
         carryOutCommands()
-        commands.removeAll(keepingCapacity: true)  // what they hold is not kept over the wait
+        commands.removeAll(keepingCapacity: true)  // don't keep transfers alive during the wait
         fireTimers()
         pulse.enter()
         for multi in multis.values { multi.expire(at: now) }
@@ -164,16 +160,16 @@
         silence = 0
         let count = max(0, Int(epoll_wait(epoll, events, Int32(capacity), timeout())))
         now = CurlLibrary.now
-        // Before anything else: what came unasked before one of them was pushed is among these events, but for the moment since
-        // the wait.
+        // Take the commands first. Unsolicited data that came before a command was pushed is then among these events,
+        // except for the moment since the wait.
         if (0..<count).contains(where: { events[$0].data.u64 == Self.wakeUpMark }) { takeCommands() }
         if now >= restEnd { endRests() }
         for index in 0..<count {
           handle(events[index])
-          // Readers have work to do while this thread has: they need not wait for the last event.
+          // Readers can run in parallel, so don't let them wait for the last event.
           if ready.count >= 8 { wakeReaders() }
         }
-        // Before commands: a request that is sent next must not find what came unasked.
+        // Before the commands: the next request must not find unsolicited data.
         closeIdle()
         if count < capacity { silence = now }
       }
@@ -182,11 +178,11 @@
     private func handle(_ event: epoll_event) {
       guard event.data.u64 != Self.wakeUpMark else { return }
       let descriptor = Int32(truncatingIfNeeded: event.data.u64)
-      // The multi may be gone since: its events are then dropped.
+      // The multi may be gone by now; its events are then dropped.
       let report = sockets.report(descriptor)
       switch report {
       case .wanted, .left:
-        // libcurl 8.21 waits for the end of a connection that it closes, and does not say that it wants to hear of it.
+        // libcurl 8.21 waits for the end of a connection that it closes, but does not ask for its events.
         pulse.enter()
         multis[UInt32(event.data.u64 >> 32)]?.socketAction(descriptor, events: event.events)
         pulse.leave()
@@ -196,7 +192,6 @@
       }
     }
 
-    /// Something came for the reader of `transfer`, who is woken at the end of the turn.
     func wake(_ transfer: CurlTransfer) {
       guard !transfer.isMarked else { return }
       transfer.isMarked = true
@@ -211,10 +206,8 @@
       ready.removeAll(keepingCapacity: true)
     }
 
-    /// Frees the groups whose transport is gone and whose transfers are over.
-    ///
-    /// At the end of a turn only: the last transfer of a group is reported from within its multi, which must not be
-    /// freed while it reports the next one.
+    /// Frees the groups whose transport is gone and whose transfers are over. Runs only at the end of an iteration: a
+    /// multi reports the last transfer of its group, and must not be freed while it reports the next one.
     private func tidy() {
       for id in untidy {
         guard let group = groups[id], group.isClosed, group.isIdle else { continue }

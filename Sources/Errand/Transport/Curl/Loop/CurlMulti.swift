@@ -2,21 +2,19 @@
   import CCurl
   import ErrandFoundation
 
-  /// One multi handle: its transfers, its sockets in the loop's epoll, its timer. Used by the loop's thread only.
+  /// A multi handle with its transfers, sockets and timer. Used by the loop's thread only.
   final class CurlMulti {
     let id: UInt32
     private let pointer: OpaquePointer
     private unowned let loop: CurlLoop
     private(set) var count = 0
-    /// The instant at which libcurl wants to be called; `.max` is never.
+    /// The instant at which libcurl wants to be called, or `.max`.
     private(set) var deadline = UInt64.max
     let use: Use
 
-    /// The kind of transfers that it carries.
     enum Use {
       case brief
       case longLived
-      /// One stream a connection.
       case alone
 
       init(_ transfer: CurlTransfer) { self = transfer.isAlone ? .alone : transfer.isLongLived ? .longLived : .brief }
@@ -43,12 +41,12 @@
           Unmanaged<CurlMulti>.fromOpaque(data).takeUnretainedValue().setTimer(milliseconds)
           return 0
         }, data)
-      // At least the transfers of the multi, and as many again that are idle between two of them.
+      // Enough for the transfers of the multi, and as many idle connections.
       ccurl_multi_set_long(pointer, CCMOPT_MAXCONNECTS, 2 * CurlGroup.capacity)
       ccurl_multi_set_long(pointer, CCMOPT_MAX_HOST_CONNECTIONS, group.connectionsPerOrigin)
       ccurl_multi_set_long(pointer, CCMOPT_PIPELINING, Int(CCPIPE_MULTIPLEX))
-      // The server says how many streams a connection takes. libcurl's own limit of 100 is below the transfers of a multi,
-      // and every one past it opens a connection for itself.
+      // The server limits the streams of a connection. libcurl's own limit of 100 is below the capacity of a multi, and
+      // each transfer above it would open a connection.
       ccurl_multi_set_long(pointer, CCMOPT_MAX_CONCURRENT_STREAMS, use == .alone ? 1 : 1000)
     }
 
@@ -70,7 +68,7 @@
 
     func close() { ccurl_multi_cleanup(pointer) }
 
-    /// Adds a handle that carries no transfer, has libcurl go as far with it as it can, and takes it out again.
+    /// Adds a handle without a transfer, lets libcurl process it, and removes it again.
     func passThrough(_ handle: OpaquePointer) {
       guard ccurl_multi_add_handle(pointer, handle) == CCM_OK else { return }
       act(CC_SOCKET_TIMEOUT, 0)
@@ -85,10 +83,9 @@
       act(descriptor, mask)
     }
 
-    /// Calls libcurl as long as its timer is due.
     func expire(at now: UInt64) {
-      // A timer of zero set while it fires is due at once. The bounds keep one multi from holding up the others: each
-      // call may read megabytes of what a peer sends without end.
+      // A timer of 0 that is set during the call is due immediately. The bounds keep one multi from blocking the
+      // others: each call may read megabytes from a peer that sends without end.
       for _ in 0..<64 where deadline <= now {
         deadline = .max
         act(CC_SOCKET_TIMEOUT, 0)
@@ -96,10 +93,9 @@
       }
     }
 
-    /// The longest time for which a multi is called again and again, in nanoseconds.
+    /// The maximum time for repeated calls of one multi, in nanoseconds.
     private static let longestTurn: UInt64 = 2_000_000
 
-    /// Reports the transfers that have finished.
     func drain() {
       var easy: OpaquePointer?
       var code: Int32 = 0
@@ -118,7 +114,7 @@
       loop.goOnConnecting()
     }
 
-    // From the two callbacks nothing of libcurl may be called.
+    // libcurl must not be called from these two callbacks.
 
     private func setTimer(_ milliseconds: Int) {
       deadline = milliseconds < 0 ? .max : loop.now + UInt64(milliseconds) * 1_000_000

@@ -3,25 +3,24 @@
   import ErrandFoundation
   import Synchronization
 
-  /// Ends a connection that keeps its loop busy for ever.
+  /// Closes a connection that keeps its loop busy forever.
   ///
-  /// Over HTTP/2 libcurl 7.88 reads a socket until nothing is left in it: a peer that sends frames of its own (PING,
-  /// SETTINGS) faster than they are handled never lets it return, so that no limit fires and every other transfer of the
-  /// loop stands still. Only another thread can tell. It looks ten times a second while a loop has streams, and counts the
-  /// loop's processor time, not the clock's: a machine that is busy with something else is no reason. The connection is the
-  /// one that is read from meanwhile, whatever libcurl was called for: it reads others too that are due.
+  /// Over HTTP/2, libcurl 7.88 reads a socket until it is empty. A peer that sends frames such as PING or SETTINGS
+  /// faster than they are handled keeps libcurl from returning. Then no timeout fires, and all other transfers of the
+  /// loop stall. Only another thread can detect this.
+  ///
+  /// The watchdog checks ten times a second while a loop has streams. It measures the loop's processor time, not
+  /// wall-clock time, so that a busy machine does not trigger it. It closes the connection that was read from most,
+  /// whichever one libcurl was called for, because libcurl also reads others that are due.
   final class CurlWatchdog: Sendable {
-    /// The state of a loop, written by the loop and read by the watchdog.
+    /// Written by the loop and read by the watchdog.
     final class Pulse: Sendable {
-      /// Counts up when libcurl is called and when it returns: odd means that it has not.
+      /// Incremented when libcurl is called and when it returns. Odd while libcurl is running.
       fileprivate let turn = Atomic<UInt64>(0)
-      /// The connections of the loop.
       fileprivate let connections = Lock(Connections())
-      /// The number of streams on the loop.
       fileprivate let streams = Atomic<Int>(0)
       fileprivate let thread = Atomic<UInt>(0)
 
-      /// The loop's own thread says which one it is.
       func begin() { thread.store(UInt(pthread_self()), ordering: .releasing) }
 
       func enter() { turn.wrappingAdd(1, ordering: .relaxed) }
@@ -37,14 +36,14 @@
 
       func closing(_ descriptor: Int32) { connections.withLock { _ = $0.open.remove(descriptor) } }
 
-      /// True where the watchdog ended the last connection of this number.
+      /// Whether the watchdog closed the last connection with this descriptor.
       func hasEnded(_ descriptor: Int32) -> Bool { connections.withLock { $0.ended.contains(descriptor) } }
     }
 
     fileprivate struct Connections {
       var open: Set<Int32> = []
       var ended: Set<Int32> = []
-      /// The bytes read of each when the loop was first seen in its present turn.
+      /// The number of bytes read from each connection when the current call of libcurl was first seen.
       var read: [Int32: UInt64] = [:]
 
       mutating func remember() {
@@ -52,7 +51,7 @@
         for descriptor in open { read[descriptor] = ccurl_bytes_read(descriptor) }
       }
 
-      /// Ends the connection of which most was read since; while they are locked, none is closed and its number another's.
+      /// Closes the connection that was read from most since then. The lock keeps its descriptor from being reused.
       mutating func endBusiest() {
         func growth(_ descriptor: Int32) -> UInt64 {
           read[descriptor].map { ccurl_bytes_read(descriptor) &- $0 } ?? 0
@@ -76,7 +75,6 @@
 
     private let state = Lock(State())
 
-    /// A loop has one stream more.
     func join(_ pulse: Pulse) {
       guard pulse.streams.wrappingAdd(1, ordering: .relaxed).newValue == 1 else { return }
       let isNew = state.withLock { state in
@@ -84,13 +82,11 @@
         defer { state.isRunning = true }
         return !state.isRunning
       }
-      if isNew { _ = DetachedThread.start("errand-watchdog") { [self] in run() } }  // without it a stall goes unseen
+      if isNew { _ = DetachedThread.start("errand-watchdog") { [self] in run() } }  // else a stall is not detected
     }
 
-    /// A loop has one stream less.
     func leave(_ pulse: Pulse) { pulse.streams.wrappingSubtract(1, ordering: .relaxed) }
 
-    /// Looks until no loop has streams.
     private func run() {
       var seen: [ObjectIdentifier: (turn: UInt64, time: UInt64)] = [:]
       while true {

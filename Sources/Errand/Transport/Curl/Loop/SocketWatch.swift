@@ -2,58 +2,50 @@
   import CCurl
   import ErrandFoundation
 
-  /// The kernel's reports on every socket, and its exchanges: the loop's side of the epoll.
+  /// The epoll events and the exchanges of every socket of a loop.
   ///
-  /// libcurl says twice a request what it wants to hear of a connection: something, then nothing. A connection stays
-  /// registered in between, which saves both calls into the kernel, and tells when the server says something unasked.
+  /// For each request, libcurl asks for events of a connection and then for none. The connection stays registered in
+  /// between. This saves two system calls, and detects when the server sends something unsolicited.
   struct SocketWatch {
-    /// A socket, told from later ones of the same number.
+    /// Identifies a socket, even if its descriptor is reused.
     struct Key: Equatable {
       var descriptor: Int32 = -1
       var generation: UInt32 = 0
     }
 
-    /// The meaning of a report of the kernel.
     enum Report {
-      /// libcurl wants to hear it.
       case wanted
-      /// A connection that carries no exchange has something to say.
+      /// An idle connection has received something.
       case idle
-      /// A connection that carries no exchange, and waits for none; nothing more is reported.
+      /// The connection has no exchange and is not kept for one. Its events are now off.
       case left
-      /// It is not wanted now; nothing more is reported.
+      /// libcurl does not want the event. The events of the socket are now off.
       case unwanted
     }
 
     private struct Entry {
-      /// The multi handle whose socket it is.
       var multi: UInt32 = 0
-      /// The events that libcurl wants.
       var wanted: UInt32 = 0
-      /// The events that the kernel reports; 0 where it is not registered.
+      /// The events registered with epoll; 0 if the socket is not registered.
       var armed: UInt32 = 0
       var generation: UInt32 = 0
-      /// The number of exchanges over it.
       var users: Int32 = 0
-      /// Its closing is told, once it stands. libcurl does not tell that of sockets that it opens for itself.
+      /// Whether libcurl reports its close, once it is established. libcurl does not for its internal sockets.
       var isConnection = false
-      /// It is no longer being made: a request was written to it, or libcurl has read from it.
+      /// Whether it is established: a request was written to it, or libcurl has read from it.
       var stands = false
-      /// It speaks HTTP/2 or later: what it says unasked may be in order.
+      /// Whether it uses HTTP/2 or later. Unsolicited data may then be valid.
       var isMultiplexed = false
-      /// The number of reports since it carried an exchange.
+      /// The number of events since its last exchange.
       var remarks: UInt8 = 0
-      /// Its number in the kernel, which no other socket has meanwhile.
+      /// Its inode, which is unique while the socket is open.
       var inode: UInt = 0
-      /// Since when it carries no exchange.
       var idleSince = UInt64.max
-      /// The number of reports that it is writable, and nothing else, since libcurl took bytes of a stream; nil where it
-      /// took none.
+      /// The number of write-only events since libcurl took bytes of a stream; `nil` if it took no bytes.
       var futileReports: UInt8?
     }
 
-    /// The number of futile reports before a socket rests: the bytes that libcurl takes at a time, 128 KiB, may
-    /// take many writes.
+    /// How many useless write events suspend polling. libcurl takes 128 KiB at a time, which may need many writes.
     private static let patience: UInt8 = 64
 
     private let epoll: Int32
@@ -69,29 +61,26 @@
         multi: multi, generation: lastGeneration, isConnection: true, inode: Self.inode(of: descriptor))
     }
 
-    /// A request is about to be written to a connection. Its whole exchange may be over before libcurl wants to hear of it.
+    /// The request is about to be written. Its exchange may be over before libcurl asks for events.
     mutating func stands(_ key: Key) {
       if isOpen(key) { entries[Int(key.descriptor)].stands = true }
     }
 
-    /// The socket is about to be closed.
     mutating func closing(_ descriptor: Int32) {
       guard isKnown(descriptor) else { return }
-      // A child process that is being started may hold it a moment longer, and would keep it registered.
+      // A child process that is starting may hold the socket a moment longer, which would keep it registered.
       forget(descriptor)
     }
 
-    /// From now on `events` are wanted of a socket of `multi`; none when they are 0.
-    ///
-    /// libcurl 7.88 may name the socket of a connection that has lost it, which is -1.
+    /// Sets the events that libcurl wants of a socket; 0 for none. libcurl 7.88 may pass -1 for a connection that has
+    /// lost its socket.
     mutating func watch(_ descriptor: Int32, _ events: UInt32, of multi: UInt32) {
       guard reserve(descriptor) else { return }
       let entry = entries[Int(descriptor)]
       entries[Int(descriptor)].wanted = events
       if events & EPOLLIN.rawValue != 0 { entries[Int(descriptor)].stands = true }
       guard events != 0 else {
-        // What is read from is a connection that stands, whose closing is told. One that is being made may be given up
-        // without a word.
+        // libcurl reports the close of an established connection, but may silently drop one that is being made.
         if !entry.isConnection || !entry.stands {
           forget(descriptor)
         } else if entry.armed != EPOLLIN.rawValue {
@@ -99,14 +88,14 @@
         }
         return
       }
-      // What libcurl opens for itself may have been closed and opened again behind our back.
+      // libcurl may have closed and reopened an internal socket without notice.
       guard !entry.isConnection || entry.armed != events || entry.multi != multi else { return }
       arm(descriptor, events, of: multi)
     }
 
     // MARK: Exchanges
 
-    /// An exchange goes over the socket; returns the key that ends this.
+    /// Adds an exchange to the socket. Returns the key for ``leave(_:at:)``.
     mutating func join(_ descriptor: Int32, after last: Key) -> Key {
       guard isKnown(descriptor), entries[Int(descriptor)].isConnection else { return last }
       let key = Key(descriptor: descriptor, generation: entries[Int(descriptor)].generation)
@@ -116,7 +105,7 @@
       return key
     }
 
-    /// An exchange is over. Its connection, if it is kept, is watched until the next one.
+    /// Removes an exchange. If its connection is kept, it is watched until the next exchange.
     mutating func leave(_ key: Key, at now: UInt64) {
       guard isOpen(key) else { return }
       entries[Int(key.descriptor)].users -= 1
@@ -127,36 +116,30 @@
       if entry.armed != EPOLLIN.rawValue, entry.wanted == 0 { arm(key.descriptor, EPOLLIN.rawValue, of: entry.multi) }
     }
 
-    /// The connection of an exchange carries streams: until it is closed, whatever becomes of them.
     mutating func multiplexes(_ key: Key) {
       if isOpen(key) { entries[Int(key.descriptor)].isMultiplexed = true }
     }
 
-    /// True where a connection speaks HTTP/2 or later.
     func carriesStreams(_ descriptor: Int32) -> Bool { isKnown(descriptor) && entries[Int(descriptor)].isMultiplexed }
 
-    /// True where the connection of an exchange is open.
     func isOpen(_ key: Key) -> Bool {
       isKnown(key.descriptor) && entries[Int(key.descriptor)].isConnection
         && entries[Int(key.descriptor)].generation == key.generation
     }
 
-    /// What a connection is there for now.
     enum Use {
       case making, exchanges, none
     }
 
-    /// The present use of a connection.
     func use(of descriptor: Int32) -> Use {
       guard isKnown(descriptor) else { return .none }
       let entry = entries[Int(descriptor)]
       return entry.stands ? entry.users > 0 ? .exchanges : .none : .making
     }
 
-    /// The number of exchanges on the connection of one; nil where it is closed.
+    /// The number of exchanges on the same connection, or `nil` if it is closed.
     func users(of key: Key) -> Int32? { isOpen(key) ? entries[Int(key.descriptor)].users : nil }
 
-    /// Something was reported of the socket.
     mutating func report(_ descriptor: Int32) -> Report {
       guard isKnown(descriptor) else { return .unwanted }
       let entry = entries[Int(descriptor)]
@@ -166,7 +149,7 @@
       return entry.isConnection && entry.users <= 0 ? .left : .unwanted
     }
 
-    /// A connection that carries no exchange, and over which nothing may come meanwhile.
+    /// Whether the connection is idle, and the server should not send anything on it.
     func awaitsNothing(_ descriptor: Int32) -> Bool {
       guard isKnown(descriptor) else { return false }
       let entry = entries[Int(descriptor)]
@@ -174,16 +157,15 @@
         && !entry.isMultiplexed
     }
 
-    /// True where anything that came over an idle connection before `now`, the instant of a turn, was reported.
+    /// Whether everything that arrived on an idle connection before `now`, the start of an iteration, was reported.
     func isWatched(_ descriptor: Int32, since now: UInt64) -> Bool {
       awaitsNothing(descriptor) && entries[Int(descriptor)].armed & EPOLLIN.rawValue != 0
         && entries[Int(descriptor)].idleSince < now
     }
 
-    /// Nothing more is reported of the socket until its next exchange.
+    /// Turns off the events of the socket until its next exchange.
     mutating func disregard(_ descriptor: Int32) { disarm(descriptor) }
 
-    /// An idle socket is listened to again.
     mutating func regard(_ descriptor: Int32) {
       guard isKnown(descriptor) else { return }
       let entry = entries[Int(descriptor)]
@@ -193,15 +175,15 @@
       arm(descriptor, EPOLLIN.rawValue, of: entry.multi)
     }
 
-    /// The events that libcurl waits for.
     func wanted(of descriptor: Int32) -> UInt32 { isKnown(descriptor) ? entries[Int(descriptor)].wanted : 0 }
 
-    // MARK: Writing for nothing
+    // MARK: Suspended writing
 
-    /// A socket was reported writable, and nothing else; true where it rests from now on.
+    /// Handles an event that only reports the socket as writable. Returns whether polling for writing is now suspended.
     ///
-    /// Over HTTP/2 libcurl 7.88 wants to write as long as there is a body to send, also where the server's window is shut
-    /// (RFC 9113 §5.2): every wait would return at once. What opens the window makes the socket readable.
+    /// Over HTTP/2, libcurl 7.88 polls for writing as long as there is a body to send, even if the server's
+    /// flow-control window is closed (RFC 9113 §5.2). Every wait would return immediately. A window update makes the
+    /// socket readable.
     mutating func restsFromWriting(_ descriptor: Int32) -> Bool {
       let entry = entries[Int(descriptor)]
       guard let reports = entry.futileReports else { return false }
@@ -211,13 +193,12 @@
       return true
     }
 
-    /// libcurl takes bytes of a stream's body.
+    /// Called when libcurl takes bytes of a stream's body.
     mutating func asked(_ descriptor: Int32) {
       if isKnown(descriptor) { entries[Int(descriptor)].futileReports = 0 }
     }
 
-    /// Ends a rest: that the socket is writable is of interest again. libcurl does not say so once more, also where it took
-    /// bytes meanwhile.
+    /// Resumes polling for writing. libcurl does not ask for it again, even if it took bytes in the meantime.
     mutating func endRest(of descriptor: Int32) {
       guard isKnown(descriptor) else { return }
       let entry = entries[Int(descriptor)]
@@ -226,7 +207,6 @@
       arm(descriptor, entry.wanted, of: entry.multi)
     }
 
-    /// The idle connections whose time is over at `now`, and when the next one's is.
     func expired(at now: UInt64, lifetime: UInt64) -> (descriptors: [Int32], next: UInt64) {
       var expired: [Int32] = []
       var next = UInt64.max
@@ -238,17 +218,17 @@
       return (expired, next)
     }
 
-    /// The multi handle of an idle connection, and whether what it says may be in order.
+    /// Counts an event of an idle connection. Returns its multi handle, and whether the received data may be valid.
     mutating func hear(_ descriptor: Int32) -> (multi: UInt32, isInOrder: Bool) {
       entries[Int(descriptor)].remarks &+= 1
       let entry = entries[Int(descriptor)]
       return (entry.multi, entry.isMultiplexed && entry.remarks < 100)
     }
 
-    /// Puts `dead`, a socket whose other end is closed, in the place of a connection: whatever it had to say, and will
-    /// say, is gone, and libcurl finds it closed by any check.
+    /// Replaces a connection with `dead`, a socket whose other end is closed. Unread data is lost, and libcurl finds
+    /// the connection closed by any check.
     mutating func condemn(_ descriptor: Int32, _ dead: Int32) {
-      // libcurl closes what it gives up while it is being made without a word, and its number may be another's by now.
+      // libcurl silently closes a socket that it abandons while connecting. The descriptor may have been reused.
       guard entries[Int(descriptor)].inode == Self.inode(of: descriptor) else { return forget(descriptor) }
       disarm(descriptor)
       entries[Int(descriptor)].idleSince = .max
@@ -261,7 +241,7 @@
     private mutating func arm(_ descriptor: Int32, _ events: UInt32, of multi: UInt32) {
       var event = epoll_event(
         events: events, data: epoll_data_t(u64: UInt64(multi) << 32 | UInt64(UInt32(bitPattern: descriptor))))
-      // A descriptor's number may have been closed and used again behind our back: what the kernel says counts.
+      // The descriptor may have been closed and reused without notice, so let the kernel decide.
       if entries[Int(descriptor)].armed != 0 {
         if epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event) != 0, errno == ENOENT {
           epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event)
@@ -291,7 +271,7 @@
 
     private func isKnown(_ descriptor: Int32) -> Bool { descriptor >= 0 && descriptor < entries.count }
 
-    /// Makes room for a socket's entry; false for what is none.
+    /// Makes room for the entry of a socket. Returns `false` for an invalid descriptor.
     private mutating func reserve(_ descriptor: Int32) -> Bool {
       let missing = Int(descriptor) + 1 - entries.count
       if missing > 0 { entries.append(contentsOf: repeatElement(Entry(), count: missing)) }

@@ -1,9 +1,9 @@
 #if os(Linux)
-  /// libcurl's remarks on HTTP/2, which it makes in words only.
+  /// libcurl's messages about HTTP/2, which are only available as text.
   ///
-  /// No function of it says which stream a request went on, nor what a GOAWAY named as the last: after one, a stream
-  /// above that ends in any of four codes, as do those that the server has read. The words cost less than 1 µs a request.
-  /// Where a later version words it otherwise nothing is understood, and a request counts as perhaps read.
+  /// No function of libcurl returns the stream of a request, or the last stream that a GOAWAY names. After a GOAWAY,
+  /// later streams end with any of four codes, as do streams that the server has read. Reading the text costs less than
+  /// 1 µs per request. If a later version changes a message, it is ignored, and the request counts as possibly read.
   enum CurlRemark: Equatable {
     case opened(stream: UInt32)
     case goingAway(last: UInt32, error: UInt32)
@@ -12,15 +12,15 @@
     init?(_ text: UnsafeRawBufferPointer) {
       switch text.first {
       case UInt8(ascii: "U"):  // "Using Stream ID: 1 (easy handle 0x5500)"
-        // Before 7.84 in hexadecimal, where nothing is said of a GOAWAY that it would be compared with.
+        // Hexadecimal before 7.84, which does not report the GOAWAY to compare it with.
         guard let id = Self.number(in: text, after: "Using Stream ID: ", mayBeHexadecimal: true) else { return nil }
         self = .opened(stream: id)
-      case UInt8(ascii: "["):  // "[HTTP/2] [1] OPENED stream for https://example.com/", since 8.1; of HTTP/3 likewise
+      case UInt8(ascii: "["):  // "[HTTP/2] [1] OPENED stream for https://example.com/", since 8.1; also for HTTP/3
         guard Self.contains(text, "] OPENED stream"),
           let id = Self.number(in: text, after: "[HTTP/2] [") ?? Self.number(in: text, after: "[HTTP/3] [")
         else { return nil }
         self = .opened(stream: id)
-      case UInt8(ascii: "r"):  // "recveived GOAWAY, error=0, last_stream=1", without the slip of the pen since 8.0
+      case UInt8(ascii: "r"):  // "recveived GOAWAY, error=0, last_stream=1"; the typo was fixed in 8.0
         guard Self.contains(text, " GOAWAY, "), let last = Self.number(in: text, after: "last_stream="),
           let error = Self.number(in: text, after: "error=")
         else { return nil }
@@ -46,7 +46,6 @@
       return UInt32(exactly: digits.reduce(UInt64(0)) { $0 * base + digit($1) })
     }
 
-    /// The value of a digit; more than any where it is none.
     private static func digit(_ byte: UInt8) -> UInt64 {
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
@@ -67,19 +66,18 @@
   /// The HTTP/2 stream that a request was sent on.
   struct StreamFate {
     let id: UInt32
-    /// This side's port of the connection, by which those of one origin are told apart; 0 where there is none.
+    /// The local port, which identifies the connection among those of one origin; 0 without one.
     let port: Int32
-    /// The server has said that the connection ends, without fault, once this one and its like have (RFC 9113 §6.8).
+    /// Whether the server announced that the connection ends gracefully after this and other streams (RFC 9113 §6.8).
     var isLast = false
   }
 
   extension CurlTransfer {
-    /// libcurl says something.
     func listen(to text: UnsafeRawBufferPointer) {
       switch CurlRemark(text) {
       case .opened(let id):
         stream = StreamFate(id: id, port: localPort)
-        // Known before there is an answer, which may never come.
+        // Don't wait for the response, which may never arrive.
         loop.sockets.multiplexes(socket)
         loop.carriesStreams(self)
         loop.joins(self)

@@ -2,9 +2,9 @@
   import CCurl
   import ErrandFoundation
 
-  /// The addresses that a transfer may be carried to; on the loop. Without a policy none of this is called.
+  /// Checks addresses against the policy, on the loop. Not called without a policy.
   extension CurlTransfer {
-    /// Makes the socket for an address that libcurl is to connect to; none where the policy forbids it. libcurl then tries the next.
+    /// Opens the socket for an address, unless the policy forbids it. libcurl then tries the next address.
     func open(_ address: UnsafeRawPointer) -> Int32 {
       let wanted = address.load(as: ccurl_sockaddr.self)
       let peer = PeerAddress(address + MemoryLayout<ccurl_sockaddr>.size, size: Int(wanted.size))
@@ -16,16 +16,16 @@
       }
       hasAllowedAddress = true
       failure = nil
-      return makeSocket(wanted)  // `opened` keeps it from the app's child processes
+      return makeSocket(wanted)  // `opened` sets close-on-exec
     }
 
-    /// True when the request may be written to a connection that stands, which another request may have opened.
+    /// Whether the request may be written to an established connection, which another request may have opened.
     func mayTalk(to address: UnsafePointer<CChar>?, _ port: Int32) -> Bool {
       let peer =
         rules.configuration.unixSocket.map { PeerAddress(socketPath: $0) }
         ?? address.flatMap { PeerAddress(String(cString: $0), port: Int(port)) }
       if let peer, addresses.allows(peer, for: origin) { return true }
-      // A new connection will do where the name has another address by now.
+      // A new connection may work, if the host name resolves to another address by now.
       if hasStartedAfresh { failure = failure ?? forbidden(peer) } else { isRejected = true }
       return false
     }
@@ -35,11 +35,10 @@
     }
   }
 
-  /// Outside of the transfer, whose own `socket` is another.
+  /// A global function, because `socket` is a property of the transfer.
   private func makeSocket(_ wanted: ccurl_sockaddr) -> Int32 { socket(wanted.family, wanted.type, wanted.protocol) }
 
   extension TaskError {
-    /// An address that the policy does not allow.
     fileprivate static func forbidden(
       _ peer: PeerAddress?, for origin: Origin, isSurelyNotSent: Bool = true
     ) -> TaskError {
@@ -52,8 +51,8 @@
   }
 
   extension AddressPolicy {
-    /// Throws ``TaskError`` for an origin that is reached by a proxy, unless its host is an address that is allowed: names are
-    /// looked up by the proxy.
+    /// Throws ``TaskError`` for an origin behind a proxy, unless its host is an IP address that is allowed. The proxy
+    /// resolves host names, so they cannot be checked.
     func checkBehindProxy(_ origin: Origin, _ proxy: Proxy) throws(TaskError) {
       guard !allowsAll else { return }
       guard let peer = PeerAddress(origin.host, port: origin.port) else {

@@ -1,17 +1,16 @@
 #if os(Linux)
   import CCurl
 
-  /// The end of a transfer, or its second send; on the loop.
   extension CurlTransfer {
-    /// Whether the server saw nothing of the request, or said that it did nothing with it.
+    /// Whether the server received nothing of the request, or reported that it did not process it.
     var isSurelyNotSent: Bool { refusals == sendCount }
 
-    /// The server does nothing with the stream of this send (RFC 9113 §8.7).
+    /// Records that the server does not process the stream of this send (RFC 9113 §8.7).
     func refuseStream() {
       if stream != nil, head.isUntouched { refuse() }
     }
 
-    /// The server did nothing with this send. It does not count: the request may be resent once, if its body can be read again.
+    /// The server did not process this send, so the request may be resent once, if its body can be read again.
     func refuse() {
       guard !isRefused else { return }
       isRefused = true
@@ -19,7 +18,7 @@
       if !hasStartedAfresh, isReplayable { sendsLeft = max(sendsLeft, 1) }
     }
 
-    /// Prepares another send: the pooled connection was stale before a byte of a response came, or the server refused the request.
+    /// Prepares to resend the request, because the pooled connection was stale or the server refused the request.
     /// Returns `false` if the request may have been read and must not be sent twice.
     func startAfresh(after code: Int32) -> Bool {
       guard !hasStartedAfresh, failure == nil, isRejected || isRefused || isStale(code) else { return false }
@@ -27,15 +26,15 @@
         refusals += 1
         sendsLeft += 1
       }
-      // Of a rejected connection's request nothing was taken.
+      // Nothing of the body was read for a rejected connection.
       let isWhole = isRejected || outgoing == nil || rewind()
       isRejected = false
       guard sendsLeft > 0, isWhole else { return false }
       hasStartedAfresh = true
       if isRefused { trustsRefusals = false }
-      head = HeadLines()  // that of a 408
+      head = HeadLines()  // the head of a 408
       forbidReuse(false)
-      // The next pooled one may be as dead. Streams share a connection, and theirs is gone.
+      // The next pooled connection may be stale too. For streams, the shared connection is gone.
       if stream == nil { ccurl_easy_set_long(handle.pointer, CCOPT_FRESH_CONNECT, 1) }
       handle.clearRemark()
       interest = (true, true)
@@ -50,11 +49,11 @@
       case CCE_GOT_NOTHING, CCE_RECV_ERROR, CCE_SEND_ERROR, CCE_PARTIAL_FILE: break
       default: return false
       }
-      if stream != nil, CurlFailure.isTooLarge(handle.remark) { return false }  // and it will be again
+      if stream != nil, CurlFailure.isTooLarge(handle.remark) { return false }  // a retry would fail in the same way
       return isOnPooledConnection
     }
 
-    /// True where the kernel took no byte of the request. Of streams libcurl does not count them.
+    /// Whether no byte of the request was written to the socket. libcurl does not count the bytes of streams.
     private var wroteNothing: Bool {
       guard !mayMultiplex else { return false }
       var head = 0
@@ -64,11 +63,10 @@
       return head == 0 && body == 0
     }
 
-    /// libcurl is done.
     func complete(_ code: Int32) {
       let facts = CurlFacts(handle, sendCount: sendCount, isSurelyNotSent: isSurelyNotSent)
       isMultiplexed = facts.version?.hasStreams ?? false
-      // A 417 behind which libcurl sent nothing more is the response.
+      // If libcurl sent nothing more after a 417, the 417 is the response.
       if code == CCE_OK, head.completeAsItIs() { publishHead() }
       if let failure {
         finish(.failure(failure))
@@ -123,25 +121,24 @@
       incoming.withLock { [error = timed(error)] in $0.inbox.abandon(error) }
     }
 
-    /// Before the reader knows, who may begin the next at once.
+    /// Runs before the reader is resumed, which may start the next transfer immediately.
     private func end() {
       if !isOver { shard.pool.ended() }
       isOver = true
     }
 
-    /// Gives the handle back and stops the reader of the body to send.
+    /// Returns the handle to the pool and stops reading the request body.
     func release() {
       if hasDroppedExpectation { handle.header = nil }
-      if resolveList != nil { ccurl_easy_set_slist(handle.pointer, CCOPT_RESOLVE, nil) }  // it would be read again
+      if resolveList != nil { ccurl_easy_set_slist(handle.pointer, CCOPT_RESOLVE, nil) }  // libcurl would read it again
       ccurl_slist_free(resolveList)
       resolveList = nil
       let isPristine = self.isPristine
-      // libcurl counts in the handle how often it began anew.
+      // libcurl counts restarts in the handle.
       if !isPristine || forbidsReuse || hasStartedAfresh { handle.plain = nil }
-      if mayMultiplex { ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, 0) }  // what it would tell is gone
-      // libcurl keeps in the handle that a stream was refused, and would take the next lost connection for the same.
-      // Or that it expects nothing any more.
-      // Or that it has sent fields after a body: it would write the next one's chunks outside of its buffer.
+      if mayMultiplex { ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, 0) }  // the receiver of the messages is gone
+      // Don't reuse a handle that remembers a refused stream, a dropped expectation or sent trailers. It would misread
+      // a lost connection, omit the next expectation, or write chunks outside their buffer.
       let mayServe = isPristine || !(mayMultiplex || hasDroppedExpectation)
       if mayServe, !sendsTrailers { shard.pool.giveBack(handle) }
       guard let outgoing else { return }
@@ -155,7 +152,7 @@
       pump?.resume()
     }
 
-    // What libcurl holds for a reader that stands still it may keep for the next one.
+    // libcurl may keep data that it holds for a paused reader, and deliver it to the next one.
     private var isPristine: Bool {
       sendCount == 1 && pauses == 0 && incoming.withLock { $0.inbox.isWhole }
     }

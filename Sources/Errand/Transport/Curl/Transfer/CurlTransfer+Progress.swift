@@ -1,9 +1,8 @@
 #if os(Linux)
   import CCurl
 
-  /// libcurl's reports of progress, which it makes from within its calls; on the loop.
+  /// libcurl makes its progress reports during its own calls, on the loop.
   extension CurlTransfer {
-    /// Has libcurl report whenever something may have moved.
     func followProgress() {
       ccurl_easy_set_xferinfo(
         handle.pointer, { data, _, _, _, _ in CurlTransfer.from(data)?.mayGoOn() ?? false ? 0 : 1 },
@@ -11,7 +10,7 @@
       ccurl_easy_set_long(handle.pointer, CCOPT_NOPROGRESS, 0)
     }
 
-    /// False where it is to end.
+    /// Returns `false` to end the transfer.
     private func mayGoOn() -> Bool {
       if let unconnectedAt, unconnectedAt != connectedAt, hasTunnel {
         self.unconnectedAt = nil
@@ -24,18 +23,18 @@
 
     // MARK: Without the callback before a request
 
-    // libcurl reports progress after each step: also after that which made the connection, before that which writes the
-    // request. Each go of the exchange has a connection of its own, whose making is told (`opened`).
+    // libcurl reports progress after each step, including between establishing the connection and writing the request.
+    // Each send has its own connection, and `opened` is called for it.
 
-    /// libcurl's clock when the connection stood, in microseconds; the sum of those of all its goes.
+    /// libcurl's time until the connection was established, in microseconds, summed over all sends.
     var connectedAt: Int64 {
       var time: Int64 = 0
       ccurl_easy_get_off(handle.pointer, origin.isSecure ? CCINFO_APPCONNECT_TIME_T : CCINFO_CONNECT_TIME_T, &time)
       return time
     }
 
-    /// False where a proxy has yet to make the tunnel, with which libcurl's clock may have stopped for TLS before: from then on
-    /// the request counts as perhaps written.
+    /// Whether the request needs no tunnel, or the proxy has opened it. libcurl's TLS time may already stop at the
+    /// handshake with the proxy. Once this is `true`, the request counts as possibly written.
     private var hasTunnel: Bool {
       guard origin.isSecure, proxy != nil else { return true }
       var status = 0
@@ -43,7 +42,6 @@
       return status / 100 == 2
     }
 
-    /// This side's port of the connection; 0 over a Unix socket.
     private var port: Int32 {
       var port = 0
       ccurl_easy_get_long(handle.pointer, CCINFO_LOCAL_PORT, &port)

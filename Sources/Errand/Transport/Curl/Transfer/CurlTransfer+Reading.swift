@@ -2,17 +2,14 @@
   import ErrandFoundation
 
   extension CurlTransfer {
-    /// The response on its way from the loop to its reader.
     struct Incoming {
       var inbox = TransferInbox()
       var isConnectionReused = false
-      /// The timings when the head came, where they are noted.
       var phases: TransferTimings?
       var waiter: (continuation: Waiter<Void>, forHead: Bool)?
-      /// Readers beside the one that there ought to be: they are not to hang for it.
+      /// Additional readers. There should be only one reader, but others must not hang.
       var others: [Waiter<Void>] = []
 
-      /// Those who wait, once there is something for them.
       mutating func takeReaders() -> (
         first: Waiter<Void>?, others: [Waiter<Void>]
       ) {
@@ -26,16 +23,15 @@
     }
   }
 
-  /// The reader's side of a transfer; from any thread.
+  /// The reader's side of a transfer, for any thread.
   extension CurlTransfer: HTTPBodySource, Cancellable {
-    /// Resumes the waiting readers, once there is something for them; from the loop.
+    /// Called from the loop.
     func resumeReader() {
       let (first, others) = incoming.withLock { $0.takeReaders() }
       first?.resume()
       for other in others { other.resume() }
     }
 
-    /// Waits for the head of the response.
     func receivedHead() async throws -> ResponseHead {
       while true {
         switch incoming.withLock({ $0.inbox.readHead() }) {
@@ -59,7 +55,7 @@
 
     func next() async throws -> Data? {
       while true {
-        // A reader that never has to wait would never be told.
+        // A reader that never waits would not notice the cancellation.
         guard !Task.isCancelled else {
           cancel()
           throw CancellationError()
@@ -79,7 +75,7 @@
       loop.push(.cancel(self))
     }
 
-    /// True where the connection had carried another exchange; known with the head.
+    /// Whether the connection carried an earlier exchange. Known once the head has arrived.
     var isConnectionReused: Bool { incoming.withLock { $0.isConnectionReused } }
 
     var phases: TransferTimings? { incoming.withLock { $0.phases } }

@@ -3,22 +3,19 @@
   import ErrandFoundation
 
   extension CurlTransfer {
-    /// The body on its way from its reader to the loop.
     final class Outgoing: Sendable {
       struct State {
         var outbox: TransferOutbox
         var pump: Waiter<Void>?
         var reader: Task<Void, Never>?
-        /// The number of times that the body was begun again; what an earlier reader still says counts for nothing.
+        /// The number of times that the body was restarted. Updates from earlier readers are ignored.
         var readings = 0
-        /// Whether a request was written for which the body is read.
         var isWanted = false
-        /// The fields after the body.
         var trailers = HTTPHeaders()
       }
 
       let state: Lock<State>
-      /// The body, where it is read as it is sent.
+      /// The body, if it is read while it is sent.
       let source: HTTPBody?
 
       init(_ outbox: TransferOutbox, of body: HTTPBody) {
@@ -28,9 +25,9 @@
     }
   }
 
-  /// The sender's side of a transfer; from any thread.
+  /// The sender's side of a transfer, for any thread.
   extension CurlTransfer {
-    /// Starts to read a body that is not in memory; it goes on until the transfer is over.
+    /// Starts to read a body that is not in memory. The reader runs until the transfer is over.
     func startReading() {
       guard let outgoing, let body = outgoing.source else { return }
       let number = outgoing.state.withLock { $0.readings }
@@ -50,7 +47,7 @@
       outgoing.state.withLock { $0.reader = reader }
     }
 
-    /// Waits until the connection stands: a body that can be read once is kept whole for a request that is never sent.
+    /// Waits for the connection, so that a body that can be read once is not used up if the request is never sent.
     private func sending() async throws {
       guard let outgoing else { return }
       await answer { waiter in
@@ -63,7 +60,7 @@
       if let failure = outgoing.state.withLock({ $0.outbox.failure }) { throw failure }
     }
 
-    /// The request is about to be written: its body is read if that has waited. On the loop.
+    /// Called on the loop before the request is written. Starts to read a body that has waited for this.
     func beginReading() {
       guard let outgoing, let source = outgoing.source, !source.isReplayable else { return }
       let reader = outgoing.state.withLock { outgoing -> Waiter<Void>? in
@@ -74,17 +71,16 @@
       reader?.resume()
     }
 
-    /// Whether the request can be written again from its beginning.
     var isReplayable: Bool { !sendsTrailers && outgoing?.source?.isReplayable ?? true }
 
-    /// Starts to read it again from its beginning; false where it comes once. On the loop.
+    /// Starts to read the body again from its beginning, on the loop. Returns `false` if it can only be read once.
     func restartReading() -> Bool {
       guard let outgoing, outgoing.source?.isReplayable ?? false else { return false }
       let (pump, reader) = outgoing.state.withLock { outgoing in
         var pump: Waiter<Void>?
         swap(&pump, &outgoing.pump)
         outgoing.outbox.restart()
-        outgoing.readings += 1  // at once, or the reader before puts another piece in between
+        outgoing.readings += 1  // before the previous reader can add another chunk
         outgoing.trailers = HTTPHeaders()
         return (pump, outgoing.reader)
       }
@@ -99,7 +95,7 @@
       try Task.checkCancellation()
       update(of: number) { $0.outbox.put(piece) }
       if let failure = outgoing.state.withLock({ $0.outbox.failure }) { throw failure }
-      // The transfer cancels this task when it ends or the body is begun again, and resumes it.
+      // The transfer cancels and resumes this task when it ends or restarts the body.
       await answer { waiter in
         outgoing.state.withLock { outgoing -> Void? in
           guard outgoing.readings == number, outgoing.outbox.isFull, outgoing.outbox.failure == nil else { return () }
@@ -107,18 +103,18 @@
           return nil
         }
       }
-      // Nothing of an earlier reading is counted any more. Else the transfer may be over because all was sent.
+      // Stop if the body was restarted, but not if the transfer is over: everything may have been sent.
       if outgoing.state.withLock({ $0.readings != number }) { throw CancellationError() }
     }
 
-    /// Changes the outbox on behalf of a reader, unless another one took its place.
+    /// Changes the outbox for a reader, unless a later reader has replaced it.
     private func update(of number: Int, _ change: (inout Outgoing.State) -> Bool) {
       let resumes = outgoing?.state.withLock { $0.readings == number ? change(&$0) : false } ?? false
       unpauseIf(resumes)
     }
 
-    /// Hands the fields after the body to libcurl, once it has ended; false where there is no memory. The handle must not send
-    /// another body: see ``release()``.
+    /// Passes the trailer fields to libcurl. Returns `false` if memory runs out. The handle must not send another body:
+    /// see ``release()``.
     func appendTrailers(to list: inout UnsafeMutablePointer<ccurl_slist>?) -> Bool {
       sendsLeft = 0
       for field in outgoing?.state.withLock({ $0.trailers }) ?? HTTPHeaders() {

@@ -2,10 +2,10 @@
   import CCurl
   import ErrandFoundation
 
-  /// One request under way over libcurl.
+  /// A request in progress over libcurl.
   ///
-  /// Invariant behind `@unchecked Sendable`: the caller's thread sets it up, then hands it to the loop; from then on
-  /// the handle and all variables are the loop's. What both sides see is behind the locks.
+  /// Invariant behind `@unchecked Sendable`: the caller's thread sets it up and hands it to the loop. From then on, the
+  /// handle and all variables belong to the loop. Locks protect the state that both sides use.
   final class CurlTransfer: @unchecked Sendable, Timed {
     let handle: CurlHandle
     let shard: CurlShard
@@ -14,33 +14,29 @@
     let mayRepeat: Bool
     let expectsContinue: Bool
     let rules: CurlRules
-    /// The rule for the address that it is carried to.
     let addresses: AddressPolicy
-    /// An address was connected to that is allowed.
     var hasAllowedAddress = false
     let sendsBody: Bool
-    /// Fields follow its body.
     let sendsTrailers: Bool
-    /// No other stream shares its connection: see ``CurlLibrary/mixesStreams``.
+    /// Whether no other stream shares its connection: see ``CurlLibrary/mixesStreams``.
     let isAlone: Bool
-    /// The timings of its connection are noted with the head.
     let notesPhases: Bool
-    /// Its response may have content, as that to a HEAD may not.
+    /// `false` for HEAD, whose response has no body.
     let asksForBody: Bool
     let statedLength: Int64?
     let incoming = Lock(Incoming())
     let outgoing: Outgoing?
 
-    // The loop's own. What every line and socket event touches is not checked for overlapping accesses at run time: one
-    // thread uses it, and nothing called from within an access comes back to it.
+    // The variables below belong to the loop. Those that every line and socket event uses are not checked for exclusive
+    // access: only one thread uses them, and nothing called during an access comes back to them.
     var resolveList: UnsafeMutablePointer<ccurl_slist>?
-    /// It may be one stream of several; then libcurl's remarks are read.
+    /// Whether it can be one of several streams. If so, libcurl's debug messages are read.
     let mayMultiplex: Bool
     var stream: StreamFate?
     private(set) var localPort: Int32 = 0
     var multi: CurlMulti?
     var lastMulti: CurlMulti?
-    /// Its place in a line for connections; nil where they have no limit.
+    /// The position in the queue for connections; `nil` if connections are not limited.
     var place: ConnectionLine<CurlTransfer>.Place?
     var heapIndex = -1
     private(set) var deadline = UInt64.max
@@ -48,53 +44,44 @@
     var isOver = false
     var isMultiplexed = false
     private(set) var sendCount = 0
-    /// The number of times that the request may still be written.
     var sendsLeft: Int
-    /// The number of sends that had no effect: the server said so, or nothing was written.
+    /// The number of sends without effect, because the server refused them or nothing was written.
     var refusals = 0
-    /// Whether the server did nothing with the last send, and said so.
     var isRefused = false
-    /// When libcurl got the transfer, and when the final response began; 0 before.
+    /// When libcurl received the transfer, and when the final response began; 0 before.
     var startedAt: UInt64 = 0
     var answeredAt: UInt64 = 0
     @exclusivity(unchecked) var timers: TransferTimers
     @exclusivity(unchecked) var head = HeadLines()
-    /// The socket of its connection.
     var socket = SocketWatch.Key()
-    /// The proxy that it goes by.
     var proxy: String?
-    /// libcurl tells each line before it keeps it: see ``CurlLibrary/losesFirstField``.
+    /// Whether libcurl reports each line before it stores it: see ``CurlLibrary/losesFirstField``.
     var isGuarded = false
     var beginsFolded = false
-    /// Whether libcurl's word that the stream was refused is about the last send. It may keep the flag of a send before.
+    /// Whether libcurl's message about a refused stream concerns the last send. It may keep the flag of an earlier one.
     var trustsRefusals = true
-    /// Whether its connection carried another stream concurrently, which may be the one that ended it.
+    /// Whether its connection also carried another stream, which may have ended the connection.
     var hasCompany = false
-    /// Whether it was resent because its pooled connection was stale, or because the server refused it. This happens once.
+    /// Whether it was resent after a stale pooled connection or a refusal by the server. This happens at most once.
     var hasStartedAfresh = false
-    /// It went out once more without its expectation.
     var hasDroppedExpectation = false
-    /// Its connection is not used again.
     var forbidsReuse = false
-    /// The sockets that were opened for it.
     var opened: [Int32] = []
-    /// Its body ends with its connection, and no alert has closed that.
+    /// Whether the body ends with the connection, and the TLS close alert is missing.
     var lacksAlert = false
-    /// Its pooled connection had something to say before the request was written.
+    /// Whether its pooled connection was rejected before the request was written, for example because of unread data.
     var isRejected = false
-    /// The whole answer is there, before the whole request was sent.
+    /// Whether the whole response arrived before the whole request was sent.
     var isAnswered = false
-    /// The whole request was handed over.
     private(set) var isSent = false
-    /// The number of libcurl's reports of progress since; nil where none is wanted.
+    /// The number of libcurl's progress reports since then; `nil` if they are not counted.
     var reportsSinceSent: Int?
-    /// libcurl's clock of its connection before that stood; nil where no request is awaited: see
-    /// ``CurlLibrary/hasRequestCallback``.
+    /// The value of ``connectedAt`` from before the current connection was established; `nil` unless the request waits
+    /// for it. Only used without ``CurlLibrary/hasRequestCallback``.
     var unconnectedAt: Int64?
     var pauses: Int32 = 0
-    /// libcurl wants to read the connection, and to write to it.
     var interest = (reads: true, writes: true)
-    /// Bytes of the body, as libcurl hands them over.
+    /// The number of bytes of the body.
     var received: Int64 = 0
     var failure: TaskError?
 
@@ -117,7 +104,7 @@
       notesPhases = request.options.onHead != nil
       asksForBody = request.method != .head
       statedLength = outbox?.statedLength
-      // A limit on connections holds within a multi, so that there is but one for them all.
+      // A connection limit applies within a multi, so limited transfers have to share one.
       let isLimited = rules.configuration.connectionsPerOrigin > 0
       let isBrief = outbox.map { $0.statedLength.map { $0 <= Self.firstWindow } ?? false } ?? true
       isAlone = mayMultiplex && CurlLibrary.mixesStreams && !isLimited && (!isBrief || expectsContinue)
@@ -126,17 +113,17 @@
         request.options.timeouts, at: 0, waits: rules.configuration.connectionsPerOrigin > 0)
     }
 
-    /// The bytes that a stream may send before the server says more (RFC 9113 §6.9.2).
+    /// The initial flow-control window of a stream, in bytes (RFC 9113 §6.9.2).
     private static let firstWindow: Int64 = 65_535
 
     var loop: CurlLoop { shard.loop }
-    /// Its connection carries no other exchange: see ``CurlLibrary/restartsHTTP2``.
+    /// Whether its connection must not carry other exchanges: see ``CurlLibrary/restartsHTTP2``.
     var isOnlyOne: Bool { CurlLibrary.restartsHTTP2 && mayMultiplex && !origin.isSecure }
-    /// Its line for a connection. libcurl counts those to an HTTP proxy as the proxy's.
+    /// The queue in which it waits for a connection. libcurl counts connections to an HTTP proxy as the proxy's.
     var lineKey: String { proxy.flatMap { origin.isSecure ? nil : $0 } ?? origin.description }
     var group: CurlGroup.ID { shard.group }
 
-    /// True where the response may have content (RFC 9110 §6.4.1).
+    /// Whether the response can have content (RFC 9110 §6.4.1).
     var mayHaveBody: Bool { asksForBody && head.status != 204 && head.status != 304 }
 
     // MARK: On the loop
@@ -147,7 +134,7 @@
       handle.clearRemark()
     }
 
-    /// The error of the timer that has fired; nil when none has yet, and the deadline has moved.
+    /// The error of a timer that has fired, or `nil` if the deadline has moved.
     func expired(at now: UInt64) -> TaskError? {
       guard let next = timers.next else {
         deadline = .max
@@ -165,10 +152,10 @@
       return error
     }
 
-    /// The connection stands and the request is about to be written; false when it may not be, once more.
+    /// The connection is established, and the request is about to be written. Returns `false` to prevent that.
     func maySend(from port: Int32) -> Bool {
       guard sendsLeft > 0, !head.isComplete else {
-        // libcurl keeps a connection that may carry streams.
+        // libcurl keeps a connection that can carry streams.
         loop.stands(self, connectionFrom: port)
         forbidReuse()
         return refuseSend()
@@ -180,7 +167,7 @@
       }
       if place != nil { loop.foundConnection(self) }
       if !opened.isEmpty { loop.forgetClosed(of: self) }
-      if isRefused { hasStartedAfresh = true }  // libcurl resends a refused stream by itself
+      if isRefused { hasStartedAfresh = true }  // libcurl resends a refused stream on its own
       isRefused = false
       sendsLeft -= 1
       sendCount += 1
@@ -188,14 +175,14 @@
       stream = nil
       localPort = port
       head = HeadLines()
-      isSent = statedLength == 0  // it is not asked for
+      isSent = statedLength == 0  // libcurl does not ask for an empty body
       timers.connected(at: loop.now, sendsBody: sendsBody && !isSent)
       rescheduled()
       beginReading()
       return true
     }
 
-    /// Refuses another send. What came before it is the response, whose body libcurl has thrown away.
+    /// Refuses another send. If a head was received, it is the response, but libcurl has discarded its body.
     private func refuseSend() -> Bool {
       if head.isComplete {
         failure = TaskError(
@@ -205,7 +192,6 @@
       return false
     }
 
-    /// Fills libcurl's buffer with what is to be sent.
     func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
       guard let outgoing else { return 0 }
       if stream != nil { loop.sockets.asked(socket.descriptor) }
@@ -219,12 +205,12 @@
       switch step {
       case .send(let count):
         timers.moved(at: loop.now)
-        // libcurl does not ask again where it knows the length.
+        // libcurl does not ask again if it knows the length.
         if isDrained, statedLength != nil { sent() }
         return count
       case .abort: return Int(CC_READFUNC_ABORT)
       case .pause:
-        // The idle limit goes on: that the source gives nothing is no reason to wait for a peer that is gone.
+        // The idle timeout keeps running, because a slow source must not hide a dead peer.
         pauses |= CCPAUSE_SEND
         return Int(CC_READFUNC_PAUSE)
       case .end:
@@ -240,25 +226,23 @@
       rescheduled()
     }
 
-    /// The body is to be sent from its beginning again; false where it cannot or must not.
+    /// Prepares to resend the body from its beginning. Returns `false` if that is impossible or not allowed.
     func rewind() -> Bool {
       guard sendsLeft > 0, let outgoing else { return false }
       guard outgoing.state.withLock({ $0.outbox.rewind() }) || restartReading() else { return false }
-      // A request that begins again is not paused, and libcurl resumes none without a connection.
+      // A restarted request is not paused, and libcurl does not resume one without a connection.
       pauses &= ~CCPAUSE_SEND
       isSent = false
       return true
     }
 
-    /// It has not to wait for others to end: a connection is being made.
     func connecting() {
       timers.connecting(at: loop.now)
       rescheduled()
     }
 
-    /// A connection of this transfer's is being made.
     func opened(_ descriptor: Int32) {
-      // Or a child process of the app inherits it, and the server never sees the connection closed.
+      // Otherwise child processes inherit the socket, and the server never sees the connection close.
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       loop.opened(descriptor, by: self)
       opened.append(descriptor)
@@ -266,19 +250,16 @@
       connecting()
     }
 
-    /// True until its connection stands.
     var isConnecting: Bool { timers.phase == .connecting }
 
-    /// Has libcurl look at it soon, though nothing was reported and no time is up.
+    /// Makes libcurl check the transfer soon, without an event or a timeout.
     func rouse() {
       ccurl_easy_pause(handle.pointer, CCPAUSE_RECV)
       ccurl_easy_pause(handle.pointer, CCPAUSE_CONT)
     }
 
-    /// Lets the connection go on in both directions; libcurl may call back before this returns.
-    ///
-    /// Returns its code: what it held while the transfer was paused is handed over here, and where that is refused it
-    /// says so only now. The transfer would go on, and end as if nothing were missing.
+    /// Resumes the connection in both directions. libcurl may call back before this returns: it delivers the data that
+    /// it held during the pause. Only the returned code reports a failure to deliver it.
     func unpause(at now: UInt64) -> Int32 {
       guard pauses != 0 else { return CCE_OK }
       pauses = 0
@@ -291,14 +272,13 @@
 
     func rescheduled() {
       let instant = timers.next?.instant ?? .max
-      guard instant < deadline else { return }  // a later one is noticed when the earlier fires
+      guard instant < deadline else { return }  // a later deadline is noticed when the earlier one fires
       deadline = instant
       loop.reschedule(self)
     }
   }
 
   extension HTTPRequest {
-    /// True where its body waits for a 100: by its options, or by a field of its own.
     fileprivate var expectsContinue: Bool {
       options.continueTimeout != nil || headers[.expect].map { $0.lowercased().contains("100-continue") } ?? false
     }

@@ -1,46 +1,38 @@
 #if os(Linux)
-  /// The head of a response as its lines come, checked and pure. Interim responses come before it, and a 417 that is
-  /// answered.
+  /// Checks the lines of a response head. Skips interim responses, and a 417 if the request is resent. Pure.
   ///
-  /// libcurl hands over lines that RFC 9112 forbids: folded ones as fields of their own, names with blanks, bare CR. One
-  /// value read in two ways is how a peer smuggles a field, so such a head is refused. Folded lines are joined (§5.2).
+  /// libcurl passes on lines that RFC 9112 forbids: folded lines as separate fields, names with whitespace, bare CR. If
+  /// a value can be read in two ways, a peer can smuggle a field, so the head is refused. Folded lines are joined.
   struct HeadLines {
-    /// The size limit of a head, interim responses before it included, in bytes.
+    /// The maximum size of a head in bytes, including interim responses.
     static let largestHead = 256 << 10
-    /// The size limit of the trailer fields, in bytes.
     static let largestTrailer = 64 << 10
 
     enum Verdict: Equatable {
-      /// There is more to come.
       case more
-      /// The line was the last of the head.
       case complete
-      /// The line comes after the body.
       case trailer
-      /// A head has ended after which the request goes out anew.
+      /// The head has ended, and the request is resent.
       case answered
-      /// The head cannot be read, for this reason.
       case refused(String)
     }
 
-    /// The context of a line.
     struct Rules {
-      /// A 417 is not the last response, for the request will go out without its expectation.
+      /// Whether a 417 is not final, because the request is resent without its expectation.
       var answers417 = false
-      /// The response came on a stream of HTTP/2 or later, and libcurl wrote its lines.
+      /// Whether the response came over HTTP/2 or later, so that libcurl wrote its lines.
       var isMultiplexed = false
     }
 
     private(set) var bytes: [UInt8] = []
-    /// The status of the head; 0 before its status line.
+    /// The status, or 0 before the status line.
     private(set) var status = 0
     private(set) var isComplete = false
     private(set) var framing = ResponseFraming()
     private var size = 0
     private var trailerSize = 0
-    /// A head has ended that is not the last one: a status line comes next.
     private var isBetween = true
-    /// The head that has ended is the response if nothing follows.
+    /// Whether the last head is the response if nothing follows.
     private var mayStand = false
     private var isVersion1_0 = false
     private var lastIsFraming = false
@@ -48,16 +40,13 @@
 
     typealias Bytes = UnsafeRawBufferPointer
 
-    /// True where nothing was received.
     var isUntouched: Bool { size == 0 }
 
-    /// Whether the next line begins a head.
     var awaitsStatus: Bool { isBetween && !isComplete }
 
-    /// True where the next line is the first after a status line.
+    /// Whether the next line is the first one after a status line.
     var awaitsFirstField: Bool { !isBetween && !isComplete && !hasFields }
 
-    /// Takes a line with its end.
     mutating func take(_ line: Bytes, _ rules: Rules) -> Verdict {
       if isComplete { return takeTrailer(line) }
       size += line.count
@@ -69,7 +58,7 @@
       return .more
     }
 
-    /// Lets a 417 that was passed over be the response, for nothing came after it; false where there was none.
+    /// Makes a skipped 417 the response, because nothing followed it. Returns `false` if no 417 was skipped.
     mutating func completeAsItIs() -> Bool {
       guard !isComplete, isBetween, mayStand else { return false }
       isComplete = true
@@ -111,7 +100,7 @@
         return "a line of its head has a bare CR or a NUL: '\(Self.excerpt(line))'"
       }
       if UnsafeRawBufferPointer.isBlank(line[0]) { return unfold(line) }
-      // RFC 9112 §5.1: a token, and no blank between it and its colon.
+      // RFC 9112 §5.1: a token, with no whitespace before the colon.
       let colon = Self.lengthOfToken(line)
       guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
         return "a line of its head is no field: '\(Self.excerpt(line))'"
@@ -123,7 +112,7 @@
       return field.flatMap { framing.take($0, line.part((colon + 1)..<line.count)) }
     }
 
-    /// Joins a folded line to the one before it, with a space in the place of the line break (RFC 9112 §5.2).
+    /// Joins a folded line to the previous one, with a space instead of the line break (RFC 9112 §5.2).
     private mutating func unfold(_ line: Bytes) -> String? {
       guard hasFields else { return "its head begins with a folded line" }
       guard !lastIsFraming else { return "the line that says where its body ends is folded" }
@@ -157,9 +146,8 @@
 
     // MARK: Status lines
 
-    /// The status that a status line states; nil where it is none.
-    ///
-    /// RFC 9112 §4: HTTP-version SP 3DIGIT SP [reason]; the second space is often left out where there is no reason.
+    /// The status in a status line, or `nil` if the line is invalid. RFC 9112 §4: HTTP-version SP 3DIGIT SP [reason].
+    /// Without a reason, the second space is often missing.
     private static func status(of line: Bytes, _ rules: Rules) -> Int? {
       let isKnown =
         rules.isMultiplexed
@@ -181,7 +169,7 @@
 
     // MARK: Bytes
 
-    /// A line without its end: CR LF, or LF alone (RFC 9112 §2.2).
+    /// The line without its line break: CR LF, or LF alone (RFC 9112 §2.2).
     private static func content(_ line: Bytes) -> Bytes {
       var count = line.count
       if count > 0, line[count - 1] == 0x0A { count -= 1 }
@@ -189,7 +177,7 @@
       return line.part(0..<count)
     }
 
-    /// The beginning of a line, for an error: what cannot be printed is a question mark.
+    /// For error messages, with question marks for unprintable bytes.
     static func excerpt(_ bytes: Bytes) -> String {
       let text = bytes.trimmed.prefix(60).map { $0 >= 0x20 && $0 < 0x7F ? $0 : UInt8(ascii: "?") }
       return String(decoding: text, as: UTF8.self) + (bytes.count > 60 ? "…" : "")
@@ -197,7 +185,7 @@
 
     private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
-    /// The number of bytes before the first that may not be in a token (RFC 9110 §5.6.2).
+    /// The length of the token at the start of `bytes` (RFC 9110 §5.6.2).
     private static func lengthOfToken(_ bytes: Bytes) -> Int {
       var length = 0
       while length < bytes.count, isTokenByte(bytes[length]) { length += 1 }

@@ -1,29 +1,26 @@
 #if os(Linux)
-  /// The end of a response's body, by its header fields (RFC 9112 §6).
+  /// The header fields that determine the end of a response body (RFC 9112 §6).
   ///
-  /// libcurl reads numbers up to their first odd byte, takes the last of several lengths, and ignores codings that it does
-  /// not know. Two readers of one message must not differ on its end, so what is ambiguous is refused here.
+  /// libcurl reads numbers up to the first invalid byte, takes the last of several lengths, and ignores unknown
+  /// codings. Two readers of a message must agree on its end, so ambiguous fields are refused here.
   struct ResponseFraming: Equatable {
     private(set) var contentLength: Int64?
     private(set) var isChunked = false
 
-    /// Both fields are there: the coding counts, and the connection is not used again (RFC 9112 §6.1).
+    /// Whether both fields are present. The coding counts, and the connection is not reused (RFC 9112 §6.1).
     var isAmbiguous: Bool { isChunked && contentLength != nil }
 
-    /// The body ends with the connection.
     var isOpenEnded: Bool { !isChunked && contentLength == nil }
 
-    /// The length of the body as it is sent; nil where chunks say it, or its end does.
+    /// The length of the body as sent, or `nil` if it is chunked or open-ended.
     var bodyLength: Int64? { isChunked ? nil : contentLength }
 
     typealias Bytes = UnsafeRawBufferPointer
 
-    /// A field that says where the body ends.
     enum Field {
       case contentLength
       case transferEncoding
 
-      /// Nil for every other name.
       init?(named name: Bytes) {
         switch name.count {
         case 14 where matches(name, "content-length"): self = .contentLength
@@ -33,7 +30,7 @@
       }
     }
 
-    /// Takes the value of a field; returns the reason why it is refused.
+    /// Returns the reason if the value is refused.
     mutating func take(_ field: Field, _ value: Bytes) -> String? {
       switch field {
       case .contentLength: takeLength(value)
@@ -41,7 +38,7 @@
       }
     }
 
-    // RFC 9110 §8.6: a list of the same number is that number.
+    // RFC 9110 §8.6: a list of identical numbers is valid.
     private mutating func takeLength(_ value: Bytes) -> String? {
       var rest = value
       while true {
@@ -65,7 +62,7 @@
       return nil
     }
 
-    /// Digits only, below 2^63.
+    /// Accepts only digits, and only numbers below 2^63.
     private static func number(_ digits: Bytes) -> Int64? {
       guard !digits.isEmpty else { return nil }
       var number: Int64 = 0
@@ -80,7 +77,6 @@
     }
   }
 
-  /// True where the bytes are `lowered` in any capitals.
   private func matches(_ bytes: UnsafeRawBufferPointer, _ lowered: StaticString) -> Bool {
     guard bytes.count == lowered.utf8CodeUnitCount else { return false }
     for index in 0..<bytes.count where bytes[index] != lowered.utf8Start[index] {

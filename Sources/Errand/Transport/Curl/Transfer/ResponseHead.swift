@@ -1,7 +1,7 @@
 #if os(Linux)
   import ErrandFoundation
 
-  /// The head of a response, read from its bytes: a status line and header fields (RFC 9112 §4, §5).
+  /// A parsed response head: the status line and the header fields (RFC 9112 §4, §5).
   struct ResponseHead: Equatable {
     var status: HTTPStatus
     var version: HTTPVersion?
@@ -9,7 +9,7 @@
 
     private typealias Bytes = UnsafeRawBufferPointer
 
-    /// Reads `bytes`; nil when they do not begin with a status line. Lines end in CRLF or LF (RFC 9112 §2.2).
+    /// `nil` if `bytes` don't begin with a status line. Lines end in CRLF or LF (RFC 9112 §2.2).
     init?(_ bytes: [UInt8]) {
       let head = bytes.withUnsafeBytes { bytes -> ResponseHead? in
         var lines = Lines(bytes)
@@ -39,7 +39,7 @@
       self.headers = headers
     }
 
-    /// Header fields, one a line; what is no field is passed over.
+    /// Invalid lines are skipped.
     static func fields(_ bytes: [UInt8]) -> HTTPHeaders {
       bytes.withUnsafeBytes { bytes in
         var lines = Lines(bytes)
@@ -47,7 +47,6 @@
       }
     }
 
-    /// The lines of a head, without their LF.
     private struct Lines: IteratorProtocol {
       private var rest: Bytes
 
@@ -74,10 +73,10 @@
       return headers
     }
 
-    /// The bytes as text without the white space around them: UTF-8, or else Latin-1.
+    /// Decodes UTF-8 or else Latin-1, without surrounding whitespace.
     ///
-    /// Latin-1 would be sent back as other bytes. A tag and a cookie get a mark instead, so that they are not sent back. A URI gets
-    /// escapes for the same bytes (RFC 9110 §5.5).
+    /// Latin-1 would be sent back as different bytes. In `ETag` and `Set-Cookie`, invalid bytes become replacement
+    /// characters instead, so that the value is not sent back. In URIs, they are percent-encoded (RFC 9110 §5.5).
     private static func text(_ bytes: Bytes, of name: HTTPHeaderName? = nil) -> String {
       var (start, end) = (0, bytes.count)
       while start < end, isSpace(bytes[start]) { start += 1 }
@@ -93,7 +92,7 @@
       }
     }
 
-    /// The bytes with those beyond ASCII percent-encoded, in the targets of links alone if so stated.
+    /// Percent-encodes bytes beyond ASCII, optionally only inside angle brackets.
     private static func escaped(_ bytes: Bytes, onlyInAngles: Bool = false) -> String {
       var text = ""
       var isInURI = !onlyInAngles
@@ -104,7 +103,7 @@
       return text
     }
 
-    /// Looked at eight bytes at a time: every field of every response comes here.
+    /// Checks eight bytes at a time, because this runs for every field of every response.
     private static func isASCII(_ bytes: Bytes) -> Bool {
       var (seen, index): (UInt64, Int) = (0, 0)
       while index + 8 <= bytes.count {

@@ -1,19 +1,17 @@
 #if os(Linux)
   import ErrandFoundation
 
-  /// The received and unread part of a response: pure bookkeeping between the loop, which fills it, and the one
-  /// reader, who empties it.
+  /// The unread part of a response, which the loop fills and a single reader empties. Pure bookkeeping.
   ///
-  /// It holds at most ``highWater`` bytes and one piece more: past that the connection is paused, and goes on once the
-  /// reader is down to ``lowWater``. That is what bounds the memory of a stream.
+  /// It holds at most ``highWater`` bytes plus one chunk. Then the connection is paused, until the reader has reduced
+  /// it to ``lowWater`` bytes. This limits the memory of a stream.
   struct TransferInbox {
     static let highWater = 512 << 10
     static let lowWater = 128 << 10
     private static let pieceSize = 128 << 10
-    /// The most that libcurl writes at once.
+    /// The maximum number of bytes that libcurl writes at once.
     private static let worthwhile = 16 << 10
 
-    /// The reader's next step.
     enum Reading<Value> {
       case take(Value)
       case wait
@@ -32,7 +30,7 @@
 
     mutating func receive(head: [UInt8]) { self.head = head }
 
-    /// A piece of the body came; false when it must wait, and be handed in again.
+    /// Adds a part of the body. Returns `false` if libcurl must wait and deliver it again.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
       guard buffered < Self.highWater else {
         isPaused = true
@@ -44,7 +42,7 @@
       {
         pieces[last].append(contentsOf: bytes)
       } else if bytes.count >= Self.worthwhile {
-        // A full write is followed by others: they cost one allocation.
+        // A full write is usually followed by others, so allocate once for several.
         var piece = Data(capacity: Self.pieceSize)
         piece.append(contentsOf: bytes)
         pieces.append(piece)
@@ -56,12 +54,11 @@
 
     mutating func receive(trailer: UnsafeRawBufferPointer) { trailers.append(contentsOf: trailer) }
 
-    /// The transfer is over. The first word counts.
+    /// Only the first call has an effect.
     mutating func finish(_ outcome: Result<TransferTimings, any Error>) {
       if self.outcome == nil { self.outcome = outcome }
     }
 
-    /// The transfer was given up: what is buffered is not wanted any more.
     mutating func abandon(_ error: any Error) {
       pieces = []
       firstPiece = 0
@@ -69,7 +66,6 @@
       outcome = .failure(error)
     }
 
-    /// True once the transfer has ended as it should.
     var isWhole: Bool {
       if case .success = outcome { true } else { false }
     }
@@ -82,7 +78,7 @@
       return .wait
     }
 
-    /// The next piece, nil at the end; `resumes` says that the connection was paused and is to go on.
+    /// The next chunk, or `nil` at the end. `resumes` is whether the connection was paused and should continue.
     mutating func read() -> (step: Reading<Data?>, resumes: Bool) {
       if firstPiece < pieces.count {
         let piece = pieces[firstPiece]
@@ -104,15 +100,13 @@
       }
     }
 
-    /// The body as a whole, where it is there to its end in one piece or none, as that of a small response is; nil for any
-    /// other, which is read piece by piece.
+    /// The whole body, if it is complete and consists of at most one chunk, as in a small response. Otherwise `nil`.
     mutating func readWhole() -> Data? {
       guard case .success = outcome, pieces.count - firstPiece <= 1 else { return nil }
       guard case .take(let piece) = read().step else { return nil }
       return piece ?? Data()
     }
 
-    /// True where there is anything for a waiting reader.
     func isReady(forHead: Bool) -> Bool {
       outcome != nil || (forHead ? head != nil : firstPiece < pieces.count)
     }

@@ -1,26 +1,20 @@
 #if os(Linux)
   import ErrandFoundation
 
-  /// The part of a body that libcurl has not taken: pure bookkeeping between the reader of the body, and the loop, which
-  /// sends it.
+  /// The part of a request body that libcurl has not taken yet. Pure bookkeeping.
   struct TransferOutbox {
     static let highWater = 256 << 10
 
-    /// The loop's next step.
     enum Writing: Equatable {
-      /// So many bytes were put into its buffer.
       case send(Int)
-      /// There is nothing yet: pause.
       case pause
-      /// All was sent.
       case end
-      /// The body failed: give the transfer up.
       case abort
     }
 
     let statedLength: Int64?
     private var pieces: [Data] = []
-    /// The first piece of which there is something left, and how much of it was taken.
+    /// The first chunk that was not fully taken, and the number of bytes taken from it.
     private var first = 0
     private var offset = 0
     private var buffered = 0
@@ -31,10 +25,8 @@
 
     init(statedLength: Int64?) { self.statedLength = statedLength }
 
-    /// The whole body, where it is in memory.
     private var whole: Data?
 
-    /// A body that is there as a whole.
     init(_ data: Data) {
       whole = data
       statedLength = Int64(data.count)
@@ -44,16 +36,14 @@
       isFinished = true
     }
 
-    /// True where all of the body was taken, also where its source has yet to say that there is no more than was stated.
+    /// Whether the whole body was taken. Its source may not have reported its end yet.
     var isDrained: Bool { (isFinished || received == statedLength) && buffered == 0 && failure == nil }
 
-    /// True where none of the body was taken.
     var isUntouched: Bool { received - Int64(buffered) == 0 }
 
-    /// True where the next piece should wait until some of the others are sent.
     var isFull: Bool { buffered >= Self.highWater }
 
-    /// Adds a piece; true when the loop has paused and is to go on.
+    /// Adds a chunk. Returns whether the loop was paused and should continue.
     mutating func put(_ piece: Data) -> Bool {
       guard !piece.isEmpty else { return false }
       received += Int64(piece.count)
@@ -63,20 +53,17 @@
       return resumes()
     }
 
-    /// There is no more; true when the loop has paused and is to go on.
     mutating func finish() -> Bool {
       if let statedLength, received != statedLength { return fail(mismatch("\(received)")) }
       isFinished = true
       return resumes()
     }
 
-    /// The body failed; true when the loop has paused and is to go on.
     mutating func fail(_ error: any Error) -> Bool {
       failure = failure ?? error
       return resumes()
     }
 
-    /// Fills the loop's buffer, from as many pieces as it takes.
     mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Writing {
       if failure != nil { return .abort }
       var filled = 0
@@ -97,7 +84,7 @@
       return .pause
     }
 
-    /// Goes on to the next piece. The places of those that were taken are freed once they are the most, all at once.
+    /// Removes taken chunks in batches, once they are the majority.
     private mutating func passPiece() {
       pieces[first] = Data()
       first += 1
@@ -107,7 +94,7 @@
       first = 0
     }
 
-    /// Starts from the beginning again, with a request that has not paused; false where that is gone.
+    /// Returns `false` if the beginning of the body is gone.
     mutating func rewind() -> Bool {
       guard let whole else {
         guard received == 0, !isFinished else { return false }
@@ -120,7 +107,6 @@
       return true
     }
 
-    /// Forgets all that was put into it: its source begins again, and so does the request.
     mutating func restart() { self = TransferOutbox(statedLength: statedLength) }
 
     private mutating func resumes() -> Bool {

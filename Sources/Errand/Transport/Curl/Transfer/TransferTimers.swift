@@ -1,10 +1,8 @@
 #if os(Linux)
-  /// The time limits of a transfer. Pure: the present instant is an argument.
-  ///
-  /// Instants are nanoseconds of the monotonic clock.
+  /// The time limits of a transfer, in nanoseconds of the monotonic clock. Pure: the current instant is an argument.
   struct TransferTimers {
     private enum Stage {
-      /// As many connections are open as there may be: for one of them.
+      /// Waiting for a connection, because the limit is reached.
       case waiting
       case connecting
       case sending
@@ -12,7 +10,6 @@
       case receiving
     }
 
-    /// The limits of a transfer in nanoseconds.
     private struct Limits {
       let queue: UInt64?
       let connect: UInt64?
@@ -32,14 +29,14 @@
     private let limits: Limits
     private var start: UInt64
     private var stage: Stage
-    /// From when the attempt's time counts: not while it waits, where a timer of its own holds that.
+    /// The start of the attempt timeout. It excludes the wait for a connection if that has its own timeout.
     private var attemptStart: UInt64
     private var stageStart: UInt64
     private var lastActivity: UInt64
-    /// It stands still, for its reader is slow: the peer cannot go on. A source that is slow holds nothing.
+    /// Whether a slow reader has paused the transfer, so that the peer cannot continue. A slow source does not count.
     var isHeld = false
 
-    /// Timers from `start` on; `waits` says that it may have to wait for a connection first.
+    /// `waits` is whether the transfer may have to wait for a connection first.
     init(_ limits: Timeouts, at start: UInt64, waits: Bool = false) {
       self.limits = Limits(limits)
       self.start = start
@@ -49,7 +46,6 @@
       lastActivity = start
     }
 
-    /// Begins anew at `start`.
     mutating func restart(at start: UInt64) {
       self.start = start
       attemptStart = start
@@ -57,31 +53,28 @@
       lastActivity = start
     }
 
-    /// It need not wait for a connection: one is being made.
+    /// Ends the wait for a connection, because one is being made.
     mutating func connecting(at now: UInt64) {
       if case .waiting = stage { enter(.connecting, at: now) }
     }
 
-    /// The connection was lost before it was of use: another is being made.
+    /// Starts the connect timeout again, because the connection was lost before it was used.
     mutating func connectingAgain(at now: UInt64) { enter(.connecting, at: now) }
 
-    /// The connection stands.
     mutating func connected(at now: UInt64, sendsBody: Bool) {
       enter(sendsBody ? .sending : .awaitingResponse, at: now)
     }
 
-    /// The last byte of the request was handed over.
+    /// The last byte of the request was passed to libcurl.
     mutating func sent(at now: UInt64) {
       if case .sending = stage { enter(.awaitingResponse, at: now) }
     }
 
-    /// The head of the response is there.
     mutating func responded(at now: UInt64) { enter(.receiving, at: now) }
 
-    /// A byte went either way.
     mutating func moved(at now: UInt64) { lastActivity = now }
 
-    /// The timer that fires first, when, and after how long; nil when none runs.
+    /// The next timer to fire, with its instant and limit; `nil` if none is running.
     var next: (instant: UInt64, timer: Timeouts.Timer, limit: UInt64)? {
       var next: (instant: UInt64, timer: Timeouts.Timer, limit: UInt64)?
       func consider(_ limit: UInt64?, from instant: UInt64, _ timer: Timeouts.Timer) {
@@ -102,7 +95,6 @@
       return next
     }
 
-    /// The phase under way.
     var phase: TaskError.Phase {
       switch stage {
       case .waiting: .waiting
@@ -122,7 +114,7 @@
   }
 
   extension Duration {
-    /// Whole nanoseconds, not less than none and not more than a century.
+    /// Whole nanoseconds, between 0 and about a century.
     var nanoseconds: UInt64 {
       let (seconds, attoseconds) = components
       guard seconds >= 0, attoseconds >= 0 else { return 0 }
