@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension Call {
-  /// 10. Checks the status, makes the result, and calls the hooks.
+  /// 9. Checks the status, calls the hooks, and makes the result.
   func conclude<Value: Sendable>(
     _ outcome: consuming Outcome, finish: @Sendable (Outcome) async throws -> Value
   ) async throws -> Value {

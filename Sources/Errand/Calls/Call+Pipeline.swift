@@ -1,42 +1,42 @@
 extension Call {
-  /// The life of one task, from its plan to its result. The numbers are those of the guide "How a task travels".
+  /// Runs a call from its plan to its result. The numbers are those of the guide "How a task travels".
   @concurrent static func perform<Value: Sendable>(
     _ plan: consuming TaskPlan, _ delivery: Delivery, finish: @escaping @Sendable (Outcome) async throws -> Value
   ) async throws -> Value {
-    let call = Call(plan, delivery)  // 1. snapshot the configuration
+    let call = Call(plan, delivery)
     return try await call.perform(finish: finish)
   }
 
-  /// Runs a call that others can cancel from its first moment.
+  /// Runs a call that others can cancel already.
   func perform<Value: Sendable>(finish: @escaping @Sendable (Outcome) async throws -> Value) async throws -> Value {
-    try await run { call in  // … begun and ended once, cancellable, under its deadline (11)
-      try await call.begin()
-      return try await call.inTurn {  // 2. wait for the serial queue, and while the call is paused
+    try await run { call in  // in the call's Swift task; at its end: 10. events, recording, `didComplete` or `didFail`
+      try await call.begin()  // 1. `willStart`
+      return try await call.inQueue {  // 2. serial queue, pause
         let request = try await call.build()  // 3. URL, query, headers, body; 4. preflight
         call.noteBuilt(request)
         if call.tellsHooks { await call.plan.task.didStart(request) }
-        let outcome = try await call.answer(to: request)  // 5.–9. steps, cache, attempts: slot, transport, body
-        return try await call.conclude(outcome, finish: finish)  // 10. verify, decode, postProcess, postflight
+        let outcome = try await call.answer(to: request)  // 5.–8.
+        return try await call.conclude(outcome, finish: finish)  // 9. status, hooks, decoding
       }
     }
   }
 
-  /// 5. What surrounds the attempts, where anything does.
+  /// 5. Runs what happens once per call around the attempts.
   private func answer(to request: HTTPRequest) async throws -> Outcome {
-    try await throughSteps(snapshot.configuration.perCallSteps, request) { changed in  // steps that see the call once
-      try await self.coalesced(changed, built: request) { alone in  // joins another call that sends the same
-        try await self.throughCache(alone) { asked in  // what the cache has ends here
+    try await throughSteps(snapshot.configuration.perCallSteps, request) { changed in
+      try await self.coalesced(changed, built: request) { alone in
+        try await self.throughCache(alone) { asked in
           try await self.attempts(asked, built: request)
         }
       }
     }
   }
 
-  /// 6. The attempt loop: sends until an attempt succeeds, or the policy, the deadline or the budget gives up.
+  /// 6. Makes attempts until one succeeds, or the policy, the deadline or the budget forbids another.
   func attempts(_ first: HTTPRequest, built: HTTPRequest) async throws -> Outcome {
     var request = first
     state.withLock { $0.beginAttempts() }
-    var payment: RetryPayment?  // for the attempt to come; it goes back where nothing is sent
+    var payment: RetryPayment?  // for the next attempt; it returns to the budget if nothing is sent
     while true {
       let attempt = Attempt(of: self)
       let result = await make(attempt, request)
@@ -50,7 +50,7 @@ extension Call {
         continue
       }
       let outcome = try result.get()
-      // The steps around the attempts may make another response of a part.
+      // A per-call step may replace the response.
       if let unasked = outcome.response.unasked { state.withLock { $0.unasked = unasked } }
       return outcome
     }
@@ -67,23 +67,23 @@ extension Call {
     return true
   }
 
-  /// The request of another attempt: built anew, so that nothing stale is sent, with the changes by the steps of 5.
+  /// Builds the request again, so that nothing stale is sent, and keeps the changes of the per-call steps.
   private func rebuild(_ first: HTTPRequest, built: HTTPRequest) async throws -> HTTPRequest {
     try await build(again: true).applying(changesFrom: built, to: first)
   }
 
-  /// 7. One attempt: a request in, a result out. Each feature is a function around the next one, outermost first.
+  /// 7. Makes one attempt. Each feature is a function around the next one, outermost first.
   func make(_ attempt: Attempt, _ request: HTTPRequest) async -> AttemptResult {
     do {
-      let response = try await throughSteps(request) { request in  // of the app
+      let response = try await throughSteps(request) { request in
         try await self.authenticated(request) { request in
           try await self.waitingForNetwork(request) { request in
             try await self.followingRedirects(request, of: attempt) { request in
               try await self.answeringDigest(request, of: attempt) { request, digest in
                 guard digest == nil, self.mayHedge(request) else {
-                  return try await attempt.exchange(request, digest)  // 8. slot, transport, body
+                  return try await attempt.exchange(request, digest)  // 8. circuit, slot, transport, body
                 }
-                return try await self.hedged(request, of: attempt)  // several of 8.
+                return try await self.hedged(request, of: attempt)
               }
             }
           }
@@ -96,27 +96,27 @@ extension Call {
   }
 }
 
-// MARK: Passed through by most calls
+// MARK: Steps, queue, pause
 
 extension Call {
-  /// Runs `body` once the call has its turn in its serial queue, and is not paused.
-  private func inTurn<Value>(_ body: () async throws -> Value) async throws -> Value {
+  /// Runs `body` with exclusive access to the call's serial queue, when the call is not paused.
+  private func inQueue<Value>(_ body: () async throws -> Value) async throws -> Value {
     try await manager.serialQueues.withTurn(plan.serialQueue) { isOver, queue in
       trace.note(isOver ? .turnWaitEnded : .turnWaitStarted(queue: queue))
     } body: {
-      // The turn may be that of a call which has ended because of this one, and cancelled it: nothing is sent then.
+      // The call before this one in the queue may have cancelled it.
       try checkCancellation()
       try await holdWhilePaused()
       return try await body()
     }
   }
 
-  /// Waits while the call is paused; done before a request is built, so that nothing stale is sent.
+  /// Waits while the call is paused. Call it before building a request, so that nothing stale is sent.
   func holdWhilePaused() async throws {
     if let control = plan.control { try await control.gate.pass() }
   }
 
-  /// Sends a request through the steps that see the call once, and then by `attempts`.
+  /// Sends a request through the per-call steps.
   private func throughSteps(
     _ steps: [any PerCallStep], _ request: HTTPRequest,
     _ attempts: @escaping @Sendable (HTTPRequest) async throws -> Outcome
@@ -125,7 +125,7 @@ extension Call {
     return try outcome(ofSteps: await Next(ArraySlice(steps)) { try await attempts($0).response }(request))
   }
 
-  /// Sends the request of an attempt through the app's steps, which may make calls.
+  /// Sends the request of an attempt through the app's per-attempt steps, which may make calls.
   private func throughSteps(
     _ request: HTTPRequest, _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
@@ -141,6 +141,6 @@ extension Call {
     return try await wait.send(request, next)
   }
 
-  /// Whether steps see the responses of its attempts.
+  /// Whether a step may replace the responses of attempts.
   var showsResponsesToSteps: Bool { hasAppSteps || rules.authentication != nil }
 }

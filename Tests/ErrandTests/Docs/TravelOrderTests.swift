@@ -3,13 +3,13 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The order of things in the guide "How a task travels" is that of the code.
+/// Checks the order of the steps in the guide "How a task travels".
 @Suite struct TravelOrderTests {
-  /// Notes what happens, in the guide's words.
+  /// Collects the steps, in the guide's words.
   private final class Log: Sendable {
     private let state = Shared<[String]>([])
     var lines: [String] { state.withLock { $0 } }
-    /// What is read several times counts once.
+    /// Ignores repeated reads.
     func add(_ line: String) { state.withLock { if $0.last != line { $0.append(line) } } }
   }
 
@@ -21,18 +21,18 @@ import Testing
       return "noted"
     }
     func willStart() async { log.add("`willStart`") }
-    func preflight(_ request: inout HTTPRequest) async throws { log.add("Preflight: the task's") }
+    func preflight(_ request: inout HTTPRequest) async throws { log.add("The task's `preflight`") }
     func didStart(_ request: HTTPRequest) async { log.add("`didStart`") }
-    func verify(_ response: HTTPResponse) throws { log.add("`verify`, the task's") }
+    func verify(_ response: HTTPResponse) throws { log.add("The task's `verify`") }
     func postProcess(response: HTTPResponse) async throws { log.add("`postProcess`") }
-    func postflight(response: HTTPResponse) async throws { log.add("`postflight`, the task's") }
+    func postflight(response: HTTPResponse) async throws { log.add("the task's `postflight`") }
     func didComplete(with response: HTTPResponse) async { log.add("`didComplete`") }
   }
 
   private struct Once: PerCallStep {
     let log: Log
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
-      log.add("(``PerCallStep``)")
+      log.add("type ``PerCallStep``")
       return try await next(request)
     }
   }
@@ -40,7 +40,7 @@ import Testing
   private struct Each: PerAttemptStep {
     let log: Log
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
-      log.add("(``PerAttemptStep``)")
+      log.add("type ``PerAttemptStep``")
       return try await next(request)
     }
   }
@@ -61,25 +61,25 @@ import Testing
 
   private func server(_ log: Log) -> Server {
     let transport = StubTransport { request in
-      log.add("The transport sends")
+      log.add("The transport sends it")
       return .json(#"{"id":7,"name":"Sprocket"}"#, for: request)
     }
     var configuration = ServerConfiguration()
     configuration.keepAwake = { _ in
-      log.add("`keepAwake` is called")
-      return { log.add("what `keepAwake` gave is called") }
+      log.add("then `keepAwake`")
+      return { log.add("that `keepAwake` returned is called last") }
     }
-    configuration.preflight = { _, _ in log.add("then the server's. Either") }
+    configuration.preflight = { _, _ in log.add("then the server's. Both") }
     configuration.perCallSteps = [Once(log: log)]
     configuration.perAttemptSteps = [Each(log: log)]
-    configuration.verify = { _, _ in log.add("then the server's, sees the head") }
+    configuration.verify = { _, _ in log.add("then the server's get the head") }
     configuration.defaultDecoder = Decoder(log: log)
-    configuration.postflight = { _, _ in log.add("then the server's. A stream") }
+    configuration.postflight = { _, _ in log.add("the server's `postflight`. A stream") }
     configuration.observers = [Ends(log: log)]
     return Server(remote: "https://shop.test", configuration: configuration, transport: transport, environment: [:])
   }
 
-  @Test func `the guide names what happens in the order in which it does`() async throws {
+  @Test func `the guide lists the steps in the order of the code`() async throws {
     let log = Log()
     _ = try await Noted(log: log).on(server(log)).download()
     #expect(log.lines.count == 18)

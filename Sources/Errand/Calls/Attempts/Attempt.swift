@@ -69,7 +69,7 @@ final class Attempt: Sendable {
   /// The time at which it got its slot, counted from the start of the call.
   var startTime: Duration { state.withLock { $0.start } }
 
-  // MARK: 8. Admission
+  // MARK: 8. One exchange
 
   /// Sends one request once: checks, circuit breaker, slot, transport, and the body as far as the library reads it.
   ///
@@ -144,7 +144,7 @@ final class Attempt: Sendable {
     call.trace.note(.admitted(after: queued))
   }
 
-  // MARK: 9. Transport
+  // MARK: In the slot
 
   /// Sends the request, if the host's circuit breaker lets it, and takes in the response. `digest` authenticates it, if it has such a
   /// credential.
