@@ -1,5 +1,5 @@
-/// A payload in an envelope: what the present keys lead to. Decoders hand nothing but themselves over, so the keys come from around
-/// them.
+/// A payload inside an envelope, at `Envelope.keys`. The keys are task-local because `Decodable` takes no other
+/// arguments.
 struct Enveloped<Payload: Decodable>: Decodable {
   let payload: Payload
 
@@ -12,7 +12,7 @@ struct Enveloped<Payload: Decodable>: Decodable {
   }
 }
 
-/// The keys that lead to the payload of the body that is decoded.
+/// The keys that lead to the payload of the body being decoded.
 enum Envelope {
   @TaskLocal static var keys: [String] = []
 }
