@@ -1,5 +1,5 @@
-/// Whether something has ended, for several that hold it. A class, for a lock by itself would be boxed with its metadata, which is looked up
-/// where the work is generic.
+/// A shared flag that something has ended. A class, because generic code would box a bare lock and look up its
+/// metadata.
 final class EndFlag: Sendable {
   private let state = Lock(false)
 
