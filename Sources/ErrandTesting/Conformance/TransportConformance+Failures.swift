@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-// What goes wrong, under its own name.
+// Failures and their error codes.
 extension TransportConformance {
   static let failures: [Check] = refusals + breaks
 
