@@ -8,13 +8,11 @@ package import Errand
 package final class EventAudit: TaskObserver {
   private let balance = Lock(EventBalance())
 
-  /// Creates an audit.
   package init() {}
 
   /// Inline, because dropped events can't be checked.
   package var delivery: ObserverDelivery { .inline }
 
-  /// Checks the event.
   package func observe(_ event: TaskEvent) { balance.withLock { $0.note(event) } }
 
   /// Runs `body`. Every server that it creates reports to this audit.
@@ -22,7 +20,6 @@ package final class EventAudit: TaskObserver {
     try await SurroundingObservers.$current.withValue(SurroundingObservers.current + [self], operation: body)
   }
 
-  /// Whether no call is running.
   package var isAtRest: Bool { balance.withLock { $0.isAtRest } }
 
   /// The moments that did not end, ended without a start, or came too late; empty if everything is correct.

@@ -3,9 +3,7 @@ import Errand
 /// Checks that everything that starts in a call ends exactly once, before the call ends, and that no event follows the
 /// end.
 struct EventBalance {
-  /// The open brackets of one call.
   private struct Open {
-    /// The number of times that each bracket is open.
     var brackets: [String: Int] = [:]
     /// The attempts that were started, to detect a second start.
     var begun: Set<String> = []
@@ -15,10 +13,8 @@ struct EventBalance {
   private var ended: Set<Int> = []
   private var faults: [String] = []
 
-  /// Whether no call is running.
   var isAtRest: Bool { calls.isEmpty }
 
-  /// Whether no call is running and no faults were found.
   var isBalanced: Bool { isAtRest && faults.isEmpty }
 
   /// The faults, and everything that has not ended; empty if everything is correct.
@@ -47,7 +43,6 @@ struct EventBalance {
   private struct Bracket {
     let name: String
     let opens: Bool
-    /// Whether it can only be opened once.
     let isUnique: Bool
 
     /// `nil` if the moment opens and closes nothing.

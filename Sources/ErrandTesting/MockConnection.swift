@@ -16,7 +16,6 @@ struct MockConnection {
     self.host = host
   }
 
-  /// Serves requests until either side closes the connection.
   mutating func serve() {
     while true {
       switch nextEvent() {
@@ -103,7 +102,6 @@ struct MockConnection {
     socket.drainAfterLastByte()
   }
 
-  /// Sends an answer. False if the connection must be closed.
   private func send(_ answer: MockAnswer, to head: MockRequestHead) -> Bool {
     if answer.headDelay > .zero, !socket.pause(for: answer.headDelay) { return false }
     switch answer.conduct {

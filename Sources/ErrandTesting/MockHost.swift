@@ -21,7 +21,6 @@ final class MockHost: Sendable {
     listener = try MockListener()
   }
 
-  /// The port on 127.0.0.1.
   var port: UInt16 { listener.port }
 
   /// Accepts connections on a new thread, and serves each on another one.
@@ -52,7 +51,6 @@ final class MockHost: Sendable {
     if waits, Self.served != ObjectIdentifier(self) { _ = threads.wait(timeout: .now() + 5) }
   }
 
-  /// Records a request.
   func record(_ request: MockRequest) { resume(ledger.withLock { $0.record(request) }) }
 
   /// Waits for an event. Throws `CancellationError` if the surrounding task is cancelled, and ``MockServerError`` if

@@ -1,6 +1,5 @@
 /// The requests that a server has received, and the tasks that wait for some.
 struct MockLedger: Sendable {
-  /// An event to wait for.
   enum Awaited: Equatable {
     /// The next request that was not returned yet.
     case request
@@ -35,7 +34,6 @@ struct MockLedger: Sendable {
 
   init(requestLimit: Int) { self.requestLimit = requestLimit }
 
-  /// Records a request that was read, completely or not.
   mutating func record(_ request: MockRequest) -> [Arrival] {
     requestCount += 1
     if requests.count < requestLimit { requests.append(request) }
@@ -52,7 +50,6 @@ struct MockLedger: Sendable {
     return (connectionCount - 1, arrivals())
   }
 
-  /// Records that a connection is about to be closed.
   mutating func close(_ socket: MockSocket) -> [Arrival] {
     sockets.remove(socket)
     return arrivals()
@@ -71,7 +68,6 @@ struct MockLedger: Sendable {
     return lastID
   }
 
-  /// Adds a waiter, which may be ready immediately.
   mutating func wait(
     _ id: Int, for awaited: Awaited, _ continuation: CheckedContinuation<MockRequest?, any Error>
   ) -> [Arrival] {

@@ -2,7 +2,6 @@ import ErrandFoundation
 
 /// The listening socket of a server, and the pipe that wakes its thread.
 struct MockListener: Sendable {
-  /// The port chosen by the system.
   let port: UInt16
   /// The write end of the pipe. Closing it ends ``accept()``.
   let wakeUp: Int32
@@ -10,7 +9,6 @@ struct MockListener: Sendable {
   private let descriptor: Int32
   private let wakeUpReader: Int32
 
-  /// Listens on a free port of 127.0.0.1.
   init() throws {
     let descriptor = socket(AF_INET, MockPlatform.stream, 0)
     guard descriptor >= 0 else { throw MockServerError.system("socket") }

@@ -25,7 +25,6 @@ public struct MockRequest: Sendable, Hashable {
   /// The values of the route's placeholders: `["id": "7"]` for `/widgets/:id`. The value of `*` has the key `"*"`.
   public internal(set) var parameters: [String: String] = [:]
 
-  /// The maximum number of body bytes kept.
   static let bodyLimit = 64 << 20
 
   init(_ head: MockRequestHead, connectionIndex: Int = 0, indexOnConnection: Int = 0) {

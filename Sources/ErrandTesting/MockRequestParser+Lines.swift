@@ -1,7 +1,6 @@
 import Errand
 
 extension MockRequestParser {
-  /// Reads a complete head: the request line, the fields and the empty line.
   mutating func nextHead() throws(Malformed) -> Event {
     // RFC 9112 §2.2: skip empty lines before a request line.
     while buffer[position...].starts(with: [0x0D, 0x0A]) { position += 2 }
@@ -98,7 +97,6 @@ extension MockRequestParser {
 }
 
 extension ArraySlice<UInt8> {
-  /// The lines, split at CR LF.
   fileprivate var lines: [String] {
     var lines: [String] = []
     var start = startIndex

@@ -5,15 +5,11 @@ import ErrandFoundation
 ///
 /// Add bytes with ``append(_:)`` and call ``next()`` until it returns `.incomplete`.
 struct MockRequestParser {
-  /// A parsed part of a request.
   enum Event: Equatable {
-    /// The start of a request.
     case head(MockRequestHead)
-    /// The next bytes of the body.
     case body(Data)
     /// The end of the request, also if it has no body.
     case end
-    /// More bytes are needed.
     case incomplete
     /// Invalid input. Nothing after it can be parsed.
     case malformed(String)
@@ -33,10 +29,8 @@ struct MockRequestParser {
   static let headLimit = 1 << 20
 
   var stage = Stage.head
-  /// The trailer fields of the last body.
   var trailers = HTTPHeaders()
   var buffer: [UInt8] = []
-  /// The index of the first unread byte.
   var position = 0
   /// The index at which the search for the end of a line or head continues, so that each byte is only scanned once.
   var searched = 0
@@ -104,7 +98,6 @@ struct MockRequestParser {
 }
 
 extension MockRequestParser {
-  /// The reason why a request is invalid.
   struct Malformed: Error {
     let reason: String
 

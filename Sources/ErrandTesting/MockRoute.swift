@@ -2,7 +2,6 @@ import Errand
 
 /// A path of the server and its answer.
 struct MockRoute: Sendable {
-  /// How the answer is created.
   enum Source: Sendable {
     /// Fixed, known before the request.
     case answer(MockAnswer)

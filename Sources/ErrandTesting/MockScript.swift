@@ -5,7 +5,6 @@ struct MockScript: Sendable {
   private var queue: [MockAnswer] = []
   private var routes: [MockRoute] = []
 
-  /// Queues an answer.
   mutating func enqueue(_ answer: MockAnswer) { queue.append(answer) }
 
   /// Adds a route, which takes precedence over existing ones.

@@ -13,6 +13,5 @@ public struct MockServerError: Error, Sendable, CustomStringConvertible {
     return MockServerError("\(call): \(String(cString: strerror(code))) (errno \(code))")
   }
 
-  /// The server stopped while something was awaited.
   static let stopped = MockServerError("the mock server has stopped")
 }

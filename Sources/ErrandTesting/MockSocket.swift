@@ -46,7 +46,6 @@ struct MockSocket: Sendable, Hashable {
     }
   }
 
-  /// Reads and discards until the client closes the connection.
   func drain() {
     withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 16) { buffer in
       while receive(into: buffer) > 0 {}
@@ -63,7 +62,6 @@ struct MockSocket: Sendable, Hashable {
   /// Ends the connection for the thread that is blocked on it. The descriptor stays open.
   func interrupt() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-  /// Makes closing send a reset.
   func resetOnClose() {
     var option = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))

@@ -6,7 +6,6 @@ package final class Shared<Value>: Sendable {
 
   package init(_ value: consuming sending Value) { lock = Lock(value) }
 
-  /// Runs `body` with exclusive access to the value.
   package func withLock<Result, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {

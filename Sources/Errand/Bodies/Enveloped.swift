@@ -12,7 +12,6 @@ struct Enveloped<Payload: Decodable>: Decodable {
   }
 }
 
-/// The keys that lead to the payload of the body being decoded.
 enum Envelope {
   @TaskLocal static var keys: [String] = []
 }

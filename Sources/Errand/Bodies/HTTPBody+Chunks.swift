@@ -43,7 +43,6 @@ extension HTTPBody {
 
   /// Creates the fields that follow the body; empty for most bodies. For transports, once they have sent all chunks.
   ///
-  /// - Returns: The fields.
   /// - Throws: ``TaskError`` with code `.badRequest` if a field was not announced or has an invalid value. Also
   ///   rethrows errors of the body's trailer closure.
   public func trailerFields() async throws -> HTTPHeaders {

@@ -24,16 +24,10 @@ enum PayloadCoding {
     }
   }
 
-  /// Decodes the payload from `data`.
+  /// Decodes the payload from `data`. If the payload is in an envelope, `keys` lead to it.
   ///
-  /// - Parameters:
-  ///   - type: The payload's type.
-  ///   - data: The body.
-  ///   - mediaType: The declared media type.
-  ///   - origin: The source of the data as shown in the error; `nil` for a whole body.
-  ///   - decoder: Decodes everything except `Data` and `String`.
-  ///   - keys: The keys that lead to the payload; empty if the body is the payload.
-  ///   - redaction: Hides secrets in the error's excerpt of the body. If `nil`, the error contains no excerpt.
+  /// `origin` is the source of the data as shown in the error; `nil` for a whole body. `redaction` hides secrets in the
+  /// error's excerpt of the body. Without it, the error contains no excerpt.
   static func decode<Payload: Decodable & Sendable>(
     _ type: Payload.Type, from data: Data, mediaType: @autoclosure () -> MediaType? = nil,
     origin: @autoclosure () -> String? = nil, with decoder: any PayloadDecoder, at keys: [String] = [],
@@ -64,7 +58,6 @@ enum PayloadCoding {
     }
   }
 
-  /// Whether the payload is the body itself and is not decoded.
   @inline(__always)
   private static func isBody<Payload>(_ type: Payload.Type) -> Bool {
     type == Data.self || type == String.self || type == Data?.self || type == String?.self
@@ -172,7 +165,6 @@ enum PayloadCoding {
     return text.map { Data($0.utf8) } ?? data
   }
 
-  /// The body as a `String` payload.
   private static func payload(_ data: Data, _ mediaType: MediaType?) throws -> String {
     do {
       return try declaredText(data, mediaType)
@@ -184,7 +176,6 @@ enum PayloadCoding {
     }
   }
 
-  /// The location and reason of an encoding or decoding failure.
   static func explain(_ error: any Error) -> String {
     switch error {
     case DecodingError.keyNotFound(let key, let context): "\(path(context.codingPath))no key '\(key.stringValue)'"

@@ -12,7 +12,6 @@ struct Circuit {
     case refuse(Duration)
   }
 
-  /// The result of an attempt that was sent.
   enum Result {
     case success
     case failure
@@ -28,12 +27,10 @@ struct Circuit {
   }
 
   private var phase = Phase.closed
-  /// The attempts while the circuit is closed.
   private var windows = CircuitWindows()
   /// Incremented with every change of phase, so that results from earlier phases are ignored.
   private var generation = 0
 
-  /// Decides whether an attempt can be sent.
   mutating func enter(at now: Duration, _ settings: CircuitBreaker) -> Decision {
     if case .open(let until) = phase, now >= until { change(to: .halfOpen(probes: 0, since: now)) }
     switch phase {
@@ -117,14 +114,12 @@ struct CircuitWindows {
     windows.append((length, CircuitWindow(length, after: longest)))
   }
 
-  /// Whether enough attempts failed to open the breaker.
   func isBad(_ settings: CircuitBreaker) -> Bool {
     guard let window = windows.first(where: { $0.length == settings.window })?.window else { return false }
     let (calls, failures) = window.counts
     return failures > 0 && calls >= settings.minimumCalls && Double(failures) / Double(calls) >= settings.failureRatio
   }
 
-  /// Whether all attempts have expired.
   func areOver(at now: Duration) -> Bool { windows.allSatisfy { $0.window.isOver(at: now) } }
 }
 
@@ -176,7 +171,6 @@ struct CircuitWindow {
     slices[slices.count - 1].failures += slice.failures
   }
 
-  /// Whether all attempts have expired.
   func isOver(at now: Duration) -> Bool {
     slices.isEmpty || Int(now / sliceLength) - newest >= Self.slices
   }

@@ -10,13 +10,9 @@ final class CircuitDesk: Sendable {
 
   init(clock: CallClock) { self.clock = clock }
 
-  /// Returns a permit to send an attempt to a host.
+  /// Returns a permit to send an attempt to a host. The breaker must not be off.
   ///
-  /// - Parameters:
-  ///   - host: The origin of the request.
-  ///   - settings: The breaker, which must not be off.
-  /// - Returns: The permit, which ends with the attempt's result.
-  /// - Throws: ``TaskError`` with code `.circuitOpen` while the circuit is open.
+  /// Throws ``TaskError`` with code `.circuitOpen` while the circuit is open.
   func permit(for host: Origin, _ settings: CircuitBreaker) throws -> CircuitPermit {
     let now = clock.now
     let decision = state.withLock { state in
@@ -38,7 +34,6 @@ final class CircuitDesk: Sendable {
     throw Self.refusal(of: host, for: time)
   }
 
-  /// The number of hosts with a circuit.
   var hostCount: Int { state.withLock { $0.circuits.count } }
 
   func circuit(of host: Origin) -> CircuitBreaker.State {

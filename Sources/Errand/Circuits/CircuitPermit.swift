@@ -29,12 +29,10 @@ final class CircuitPermit: Sendable {
 }
 
 extension Circuit.Result {
-  /// The result for a response whose body has ended.
   init(_ status: HTTPStatus, _ ending: HTTPResponseBody.Ending) {
     if case .failed(let error) = ending { self = Self(error) } else { self = status.code >= 500 ? .failure : .success }
   }
 
-  /// The result for an error.
   init(_ error: any Error) {
     guard let error = error as? TaskError else {
       self = .unknown

@@ -22,7 +22,6 @@ struct RetryAccounts {
     deposit = isUnlimited ? 0 : Int(min(budget.ratio, Double(repetitions)) * Double(Self.whole))
   }
 
-  /// Credits a first attempt.
   mutating func earn(for host: Origin) {
     guard !used.isEmpty, let present = used[host] else { return }
     used[host] = present > deposit ? present - deposit : nil
@@ -50,10 +49,8 @@ struct RetryAccounts {
     used = used.filter { $0.value > middle }
   }
 
-  /// The number of hosts whose budget is not full.
   var hostCount: Int { used.count }
 
-  /// The number of retries left.
   func left(for host: Origin) -> Double {
     isUnlimited ? .infinity : Double(capacity - (used[host] ?? 0)) / Double(Self.whole)
   }
@@ -65,18 +62,16 @@ final class RetryDesk: Sendable {
 
   init(_ budget: RetryBudget) { accounts = Lock(RetryAccounts(budget)) }
 
-  /// Credits a first attempt.
   func earn(for host: Origin) { accounts.withLock { $0.earn(for: host) } }
 
   /// Takes a retry from the budget. False if the budget is used up.
   func spend(for host: Origin) -> Bool { accounts.withLock { $0.spend(for: host) } }
 
-  /// Takes a retry that may not be used. `nil` if the budget is used up.
+  /// Takes a retry that is returned unless it is used. `nil` if the budget is used up.
   func pay(for host: Origin) -> RetryPayment? { spend(for: host) ? RetryPayment(self, host) : nil }
 
   /// Returns an unused retry to the budget.
   func giveBack(for host: Origin) { accounts.withLock { $0.giveBack(for: host) } }
 
-  /// The number of retries left.
   func left(for host: Origin) -> Double { accounts.withLock { $0.left(for: host) } }
 }

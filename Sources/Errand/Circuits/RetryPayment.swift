@@ -13,6 +13,5 @@ final class RetryPayment: Sendable {
     if !isUsed.withLock({ $0 }) { desk.giveBack(for: host) }
   }
 
-  /// Marks the retry as used.
   func use() { isUsed.withLock { $0 = true } }
 }

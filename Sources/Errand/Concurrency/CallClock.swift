@@ -44,13 +44,8 @@ public struct CallClock: Sendable {
     try await clock.wait(duration)
   }
 
-  /// Runs `body` with a time limit, which starts now.
-  ///
-  /// - Parameters:
-  ///   - limit: The time limit.
-  ///   - body: The code to run. It must respond to cancellation.
-  /// - Returns: The result of `body`; `nil` if the time limit expired first.
-  /// - Throws: The error of `body`, or `CancellationError` if the surrounding task is cancelled first.
+  /// Runs `body` with a time limit, which starts now. Returns `nil` if the limit expires first. `body` must respond to
+  /// cancellation.
   func within<Value: Sendable>(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value? {

@@ -18,7 +18,6 @@ public struct CallRandom: Sendable {
   /// A random number from 0 up to, but not including, 1.
   public func unit() -> Double { Double(draw() >> 11) * 0x1p-53 }
 
-  /// Eight random bytes.
   package func bits() -> UInt64 { draw() }
 
   /// Sixteen random bytes as 32 hexadecimal digits.

@@ -14,16 +14,12 @@ final class Completion: Sendable {
 
   private let state = Lock(State())
 
-  /// The number of work items that were started.
   var begun: Int { state.withLock { $0.begun } }
 
-  /// The number of work items that have finished.
   var ended: Int { state.withLock { $0.ended } }
 
-  /// Whether a task is waiting.
   var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty } }
 
-  /// Records that work was started.
   func begin(_ count: Int = 1) { state.withLock { $0.begun += count } }
 
   /// Records that work has finished, in the order in which it was started.
@@ -37,7 +33,6 @@ final class Completion: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Waits until all work started so far has finished, or the surrounding task is cancelled.
   func wait() async {
     let (ticket, goal) = state.withLock { state in
       state.lastTicket += 1

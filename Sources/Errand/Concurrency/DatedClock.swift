@@ -14,7 +14,6 @@ struct DatedClock: Sendable {
   /// 1 January 2025. An earlier system date is not set yet.
   private static let earliest = Date(timeIntervalSince1970: 1_735_689_600)
 
-  /// - Parameter machine: Reads the system date.
   init(_ clock: CallClock, machine: @escaping @Sendable () -> Date = { Date() }) {
     self.clock = clock
     self.machine = machine

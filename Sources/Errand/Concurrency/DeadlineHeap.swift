@@ -1,5 +1,4 @@
 #if os(Linux)
-  /// An element of a ``DeadlineHeap``.
   protocol Timed: AnyObject {
     /// The index in the heap; -1 if it is in none.
     var heapIndex: Int { get set }

@@ -16,7 +16,6 @@ package enum DetachedThread {
       body()
     }
 
-    /// Sets the name that a debugger shows.
     private func nameThread() {
       #if canImport(Darwin)
         pthread_setname_np(name)

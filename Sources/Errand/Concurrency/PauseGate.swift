@@ -9,19 +9,15 @@ package final class PauseGate: Sendable {
 
   private let state = Lock(State())
 
-  /// Creates an open gate.
   package init() {}
 
-  /// Whether the gate is closed.
   package var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// The number of times that the gate was closed or opened.
   package var changes: Int { state.withLock { $0.changes } }
 
   /// Whether the gate is closed, or was since ``changes`` had this value.
   package func wasClosed(since changes: Int) -> Bool { state.withLock { $0.isClosed || $0.changes != changes } }
 
-  /// Closes the gate. Callers of ``pass()`` wait from now on.
   package func close() {
     state.withLock { state in
       state.isClosed = true
@@ -29,7 +25,6 @@ package final class PauseGate: Sendable {
     }
   }
 
-  /// Opens the gate for all current and later callers.
   package func open() {
     let waiters = state.withLock { state in
       state.isClosed = false

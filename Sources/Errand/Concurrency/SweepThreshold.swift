@@ -4,9 +4,7 @@ struct SweepThreshold {
   private static let least = 64
   private var count = Self.least
 
-  /// Whether a table of `count` entries must be swept.
   func isExceeded(by count: Int) -> Bool { count > self.count }
 
-  /// Records that stale entries were removed.
   mutating func swept(leaving count: Int) { self.count = max(Self.least, 2 * count) }
 }

@@ -13,7 +13,6 @@ package typealias Waiter<Answer> = UnsafeContinuation<Answer, Never>
 ///   - keep: Returns the answer if it is already known. Otherwise, stores the waiter, which must then be resumed
 ///     exactly once, even after a cancellation.
 ///   - cancel: Causes the waiter to be resumed. Called at most once, from any thread, possibly before `keep`.
-/// - Returns: The answer.
 @inline(__always)
 package func answer<Answer: Sendable>(
   _ keep: (Waiter<Answer>) -> Answer?, onCancel cancel: @Sendable () -> Void

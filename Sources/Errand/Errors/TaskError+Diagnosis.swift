@@ -2,7 +2,6 @@ extension TaskError {
   /// The most likely cause, and what to try; `nil` for custom codes.
   public var diagnosis: Diagnosis? { cause.map { Diagnosis($0) } }
 
-  /// The most likely cause; `nil` for custom codes.
   package var cause: Diagnosis.Cause? { Self.causes[code] ?? narrowedCause }
 
   /// The codes with a single cause.
@@ -24,7 +23,6 @@ extension TaskError {
     .internal: .internal,
   ]
 
-  /// The cause for a code with several.
   private var narrowedCause: Diagnosis.Cause? {
     switch code {
     case .cannotConnect: connectCause

@@ -10,7 +10,6 @@ extension TaskError {
 }
 
 extension Timeouts.Timer {
-  /// The name of the limit in settings and modifiers.
   var words: String {
     switch self {
     case .call: "the deadline ('timeouts.call')"
@@ -32,15 +31,9 @@ extension Timeouts.Timer {
 }
 
 extension CallClock {
-  /// Runs `body` with a time limit.
+  /// Runs `body` with a time limit, if any. `body` must respond to cancellation.
   ///
-  /// - Parameters:
-  ///   - limit: The time limit; `nil` for no limit.
-  ///   - timer: The name of the limit.
-  ///   - phase: The phase of the call.
-  ///   - body: The code to run. It must respond to cancellation.
-  /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`, or ``TaskError`` with code `.timedOut`.
+  /// Throws ``TaskError`` with code `.timedOut` if the time limit expires.
   func limiting<Value: Sendable>(
     _ limit: Duration?, _ timer: Timeouts.Timer, phase: TaskError.Phase,
     _ body: @escaping @Sendable () async throws -> Value

@@ -189,7 +189,6 @@ public struct TaskError: Error, Sendable {
     set { details.attemptCount = newValue }
   }
 
-  /// The timings of the transfer until it failed, if measured.
   package var timings: TransferTimings? {
     get { box.details.timings }
     set { details.timings = newValue }
@@ -296,7 +295,6 @@ extension TaskError: CustomStringConvertible, LocalizedError {
   /// The reason, with an explanation if it is only a status. Does not contain the request.
   package var explanation: String { meaning.map { "\(reason): \($0)" } ?? reason }
 
-  /// An explanation, if the reason is only a status or a message of a TLS library.
   private var meaning: String? {
     let isBare = code == .badStatus && status.map { reason == $0.description } ?? false
     let isOfTLS =

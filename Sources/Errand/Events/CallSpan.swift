@@ -7,13 +7,10 @@ public final class CallSpan: Sendable {
 
   /// Data that spans need and the flight record does not keep.
   package struct Notes: Sendable {
-    /// The first request of each attempt.
     package fileprivate(set) var lines: [RequestLine] = []
-    /// The moments of new connections, in order.
     package fileprivate(set) var connections: [Connection] = []
   }
 
-  /// A moment of a new connection.
   package struct Connection: Sendable {
     package let attempt: Int
     package let time: Duration
@@ -32,14 +29,12 @@ public final class CallSpan: Sendable {
 
   package var notes: Notes { kept.withLock { $0 } }
 
-  /// Records a request if it is the first of its attempt.
   package func note(_ line: RequestLine) {
     kept.withLock { notes in
       if !notes.lines.contains(where: { $0.attempt == line.attempt }) { notes.lines.append(line) }
     }
   }
 
-  /// Records a moment of a new connection.
   package func note(_ connection: Connection) { kept.withLock { $0.connections.append(connection) } }
 
   /// The span for a call that starts here; `nil` outside of a trace unless an observer starts one.
@@ -76,10 +71,8 @@ public struct TraceSampling: Sendable, Hashable {
   /// Records a share of the traces, from 0 to 1, selected by trace ID.
   public static func share(_ share: Double) -> TraceSampling { TraceSampling(share: min(1, max(0, share))) }
 
-  /// The sampling that records more.
   package func union(_ other: TraceSampling) -> TraceSampling { share < other.share ? other : self }
 
-  /// Whether a trace is recorded.
   package func samples(_ trace: TraceID) -> Bool {
     // The last seven bytes are random (Trace Context Level 2).
     Double(trace.low & 0x00FF_FFFF_FFFF_FFFF) * 0x1p-56 < share

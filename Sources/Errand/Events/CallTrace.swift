@@ -13,10 +13,8 @@ package final class CallTrace: Sendable {
   private let logStyle: LogStyle
   private let log: TextSink
   private let context: TaskContext
-  /// The span of the call, if it is traced.
   package let span: CallSpan?
   private let record: Lock<FlightRecord>
-  /// The time of the last log line.
   private let logged = Lock(Duration.zero)
   /// Whether an observer or the log receives moments that the record does not keep.
   package let isObserved: Bool
@@ -24,7 +22,6 @@ package final class CallTrace: Sendable {
   package let keepsNotes: Bool
   /// Whether the URL is hidden from observers and the log.
   package let isHidden: Bool
-  /// Whether the library makes the call on behalf of other calls.
   private let isInternal: Bool
 
   package init(
@@ -52,7 +49,6 @@ package final class CallTrace: Sendable {
     self.record = Lock(record)
   }
 
-  /// The time since the call started.
   package var elapsed: Duration { clock.now - start }
 
   /// Records a moment, by default at the current time. Returns its time.
@@ -95,7 +91,6 @@ package final class CallTrace: Sendable {
     log.write("#\(call) \(task) \(shown): \("\(moment)".onOneLine)\(shown == own ? "" : " (at \(own))")")
   }
 
-  /// Notifies the observers that want progress.
   package func tell(_ progress: TransferProgress) {
     let event = TaskEvent(
       call: call, task: task, time: elapsed, moment: .progressed(progress), context: context, span: span,
@@ -122,7 +117,6 @@ package final class CallTrace: Sendable {
     return ended
   }
 
-  /// Counts the bytes of a streamed body.
   package func countStreamed(_ bytes: Int) { record.withLock { $0.streamedBytes += bytes } }
 
   package var flightRecord: FlightRecord { record.withLock { $0 } }

@@ -28,14 +28,12 @@ struct ConformanceTrial: Sendable {
     return HTTPRequest(method, try url(path), headers: headers, body: body, options: options)
   }
 
-  /// Sends a request and returns the response with its complete body.
   @discardableResult
   func fetch(_ request: HTTPRequest) async throws -> (response: HTTPResponse, body: Data) {
     let response = try await transport.send(request)
     return (response, try await response.body.collect())
   }
 
-  /// Sends a request with a queued answer and returns the response with its complete body.
   @discardableResult
   func fetch(_ request: HTTPRequest, answer: MockAnswer) async throws -> (response: HTTPResponse, body: Data) {
     server.enqueue(answer)
@@ -81,7 +79,6 @@ struct ConformanceTrial: Sendable {
     if !condition { throw Failure("expected that \(expectation())") }
   }
 
-  /// Checks that `work` throws `CancellationError`.
   func isCancelled<Value: Sendable>(_ work: Task<Value, any Error>) async throws {
     do {
       throw Failure("expected CancellationError, but got \(Self.shortened(try await work.value))")

@@ -2,7 +2,6 @@ package import ErrandFoundation
 
 /// A text in every compression format, for tests that can't compress data themselves.
 package enum PackedSample {
-  /// 504 bytes.
   package static let text = Data((0..<40).map { "line \($0): \($0 * $0)\n" }.joined().utf8)
 
   /// gzip, with every optional header field (RFC 1952 §2.3.1).
@@ -24,7 +23,6 @@ package enum PackedSample {
       + "VRGljWGZZpwgUHttqGdSOWnG7krQDGayzqTgBOG2uIN4N7rtJORdIOgkMBD0zkmevGrHQDCs3AwE46ocA8EkgYFgPhMQXM8O"
       + "CK7HLStgjoNgk8BBsMnm2UEjtmcJjRd5tqA81kdWRwqf+cWKHBjqbM/Xv1d6AkQHOv8B")
 
-  /// br.
   package static let brotli = data(
     "G/cBAIzUXvVCkY3ccPa3JAhMHiBQ6mbvkyWraKf6wpkJBAKFwZIgFLAxBoKnXaO9/uafL2AADrGj6EbASZPc8FLlMqJ5eDA/"
       + "x+H24iqWpK1UqgabNFm0Xl05L0V7g+C0ZoJYklgn1maR/YIdmszw/FjO70T7hNjpzsRiNfDDUJ7b1FUyHNmkFbPR86Y6S1Jf"
@@ -44,7 +42,6 @@ package enum PackedSample {
     return Data(start + codes) + Data(count: 8138) + Data(end)
   }()
 
-  /// The number of bytes of the decoded ``zeros``.
   package static let zerosCount = 8_400_000
 
   /// 32 MB of zeros in 51 bytes of br.

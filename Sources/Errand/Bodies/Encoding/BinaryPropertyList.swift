@@ -71,7 +71,6 @@ struct BinaryPropertyList {
   /// The maximum number of values. Legitimate lists share few values.
   private var most: Int { min(1_000_000 + 10 * bytes.count, Int(UInt32.max)) }
 
-  /// The position and number of the references in a value.
   private func references(of value: Int) throws -> (start: Int, count: Int) {
     var place = try number(at: table + value * offsetSize, size: offsetSize)
     let marker = Int(try number(at: place, size: 1))

@@ -19,7 +19,6 @@ private final class FieldSink {
   var items: [HTTPQuery.Item] = []
 }
 
-/// Encodes one value under its name and coding path.
 private struct FieldScope: Encoder, SingleValueEncodingContainer {
   let sink: FieldSink
   let style: FormStyle
@@ -84,7 +83,6 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
     }
   }
 
-  /// The text of a single value; `nil` for any other value.
   private func text<Value: Encodable>(of value: Value) throws -> String? {
     switch value {
     case let text as String: return text
@@ -139,7 +137,6 @@ private protocol Unordered {
 }
 
 extension Dictionary: Unordered where Key: Encodable, Value: Encodable {
-  /// Sorts the entries by name.
   fileprivate func encodeInOrder(to scope: FieldScope) throws {
     // Dictionaries with other keys encode keys and values alternately in one list.
     guard Key.self == String.self || Key.self == Int.self || Key.self is any CodingKeyRepresentable.Type else {
@@ -151,7 +148,6 @@ extension Dictionary: Unordered where Key: Encodable, Value: Encodable {
 }
 
 extension Set: Unordered where Element: Encodable {
-  /// Sorts the elements by their encoding.
   fileprivate func encodeInOrder(to scope: FieldScope) throws {
     let keyed = try map { element in
       (try scope.fields { try $0.encode(element) }.map { "\($0.name)=\($0.value ?? "")" }, element)
@@ -210,7 +206,6 @@ private struct FieldList: UnkeyedEncodingContainer {
   }
 }
 
-/// The index of an element in coding paths.
 private struct FieldIndex: CodingKey {
   let intValue: Int?
   var stringValue: String { intValue.map { "\($0)" } ?? "" }

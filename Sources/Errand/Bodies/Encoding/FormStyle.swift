@@ -61,7 +61,6 @@ public struct FormStyle: Sendable, Hashable {
     self.booleans = booleans
   }
 
-  /// The name of a value nested in `outer`.
   func name(of key: String, in outer: String?) -> String {
     guard let outer else { return key }
     return nesting == .dots ? "\(outer).\(key)" : "\(outer)[\(key)]"

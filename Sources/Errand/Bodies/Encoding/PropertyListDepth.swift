@@ -57,7 +57,6 @@ private struct PropertyListScan {
     (Array($0.utf8), Array($1.utf8))
   }
 
-  /// Moves past the next tag. False at the end.
   mutating func next() -> Bool {
     guard let bracket = rest.firstIndex(where: { $0 == UInt8(ascii: "<") || end?.last == $0 }) else { return false }
     if let end, rest[bracket] == end.last {

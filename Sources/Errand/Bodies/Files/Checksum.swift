@@ -61,7 +61,6 @@ enum Checksum {
 }
 
 extension UInt64 {
-  /// Sixteen hexadecimal digits.
   var hexadecimal: String {
     let digits = String(self, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits

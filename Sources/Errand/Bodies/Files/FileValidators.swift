@@ -4,16 +4,12 @@ import ErrandFoundation
 struct FileValidators: Equatable {
   /// Identifies the request: the URL and the fields that selected the representation.
   let mark: String
-  /// The names of these fields.
   let varying: [HTTPHeaderName]
   let eTag: String
   let lastModified: String
 
-  /// `nil` if the headers contain neither an entity tag nor a date, or if `Vary` prevents reuse.
-  ///
-  /// - Parameters:
-  ///   - headers: The response headers.
-  ///   - mark: Identifies the request by the fields in `Vary`.
+  /// Reads the validators of a response. `mark` identifies its request by the fields in `Vary`. `nil` if there is
+  /// neither an entity tag nor a date, or if `Vary` prevents reuse.
   init?(_ headers: HTTPHeaders, mark: (_ varying: [HTTPHeaderName]) -> String) {
     let (eTag, lastModified) = (headers.tagForCopy?.text ?? "", headers.dateForCopy ?? "")
     guard !eTag.isEmpty || !lastModified.isEmpty, case .fields(let varying) = Vary(headers) else {
@@ -29,7 +25,6 @@ struct FileValidators: Equatable {
     self.lastModified = lastModified
   }
 
-  /// Adds the conditions, unless the request has its own.
   func add(to headers: inout HTTPHeaders) {
     guard !headers.contains(.ifNoneMatch), !headers.contains(.ifModifiedSince) else { return }
     if !eTag.isEmpty { headers[.ifNoneMatch] = eTag }
@@ -48,12 +43,8 @@ struct FileValidators: Equatable {
     return FileValidators(mark: lines[1], varying: varying, eTag: lines[3], lastModified: lines[4])
   }
 
-  /// Stores the validators of a file that was just downloaded.
-  ///
-  /// - Parameters:
-  ///   - validators: The validators; `nil` removes the stored ones.
-  ///   - file: The downloaded file.
-  ///   - stamp: The stamp of the downloaded file. It does not match if another download has replaced the file.
+  /// Stores the validators of a file that was just downloaded; `nil` removes the stored ones. `stamp` identifies the
+  /// file, in case another download has replaced it.
   static func keep(_ validators: FileValidators?, for file: URL, stamp: String?) {
     let place = place(for: file).path
     unlink(place)  // the old validators are of another version
@@ -81,7 +72,6 @@ struct FileValidators: Equatable {
     return stamp(of: status)
   }
 
-  /// The stamp of an open file.
   static func stamp(of descriptor: Int32) -> String? {
     var status = stat()
     return fstat(descriptor, &status) == 0 ? stamp(of: status) : nil

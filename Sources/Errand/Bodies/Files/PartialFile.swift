@@ -12,13 +12,10 @@ struct PartialFile: Sendable {
   /// Folders created for this file, outermost first.
   private let madeFolders: [String]
 
-  /// Creates the file, and missing folders.
+  /// Creates the file, and missing folders. If `replacing` is false, an existing file is kept and the name gets a
+  /// number: `name (2).ext`. If `isPrivate` is true, only this user can read the file (0600).
   ///
-  /// - Parameters:
-  ///   - url: The destination.
-  ///   - replacing: Whether to replace an existing file. Otherwise, the name gets a number: `name (2).ext`.
-  ///   - isPrivate: Whether only this user can read it (0600), whatever the mode of the file that it replaces.
-  /// - Throws: ``TaskError`` with code `.fileNotWritable`. Nothing is left behind.
+  /// Throws ``TaskError`` with code `.fileNotWritable`, and leaves nothing behind.
   init(for url: URL, replacing: Bool = true, isPrivate: Bool = false) throws {
     guard url.isFileURL else {
       throw TaskError(
@@ -59,7 +56,6 @@ struct PartialFile: Sendable {
     self.madeFolders = madeFolders
   }
 
-  /// The temporary location, until the file is published.
   var writtenAt: URL { URL(fileURLWithPath: path) }
 
   /// Copies owner and mode from the replaced file, except setuid and setgid: the content comes from a peer.
@@ -69,7 +65,6 @@ struct PartialFile: Sendable {
     return fchmod(descriptor, old.st_mode & 0o777) == 0
   }
 
-  /// Appends bytes.
   func write(_ data: Data) throws {
     guard Descriptor.put(data, into: descriptor) else { throw Self.failure(at: place.path) }
   }
@@ -92,7 +87,6 @@ struct PartialFile: Sendable {
     return try publishBeside()
   }
 
-  /// The maximum number of names to try.
   private static let mostNumbers = 9_999
 
   /// Gives the file the first free name. Never replaces a file: another program may take a name at any time.
@@ -130,7 +124,6 @@ struct PartialFile: Sendable {
     remove()
   }
 
-  /// Removes the folders that were created for it, if they are empty.
   func removeFolders() { Self.remove(madeFolders) }
 
   private func remove() {
@@ -157,7 +150,6 @@ struct PartialFile: Sendable {
     return true
   }
 
-  /// Removes folders, innermost first.
   static func remove(_ folders: [String]) {
     for folder in folders.reversed() { rmdir(folder) }  // fails if it is not empty
   }

@@ -13,7 +13,6 @@ struct PrivateFolder: ~Copyable {
     let nanoseconds: Int
   }
 
-  /// The reason not to use a folder.
   enum Refusal: Error, CustomStringConvertible {
     case foreign(String)
     case writableByOthers(String)
@@ -33,7 +32,6 @@ struct PrivateFolder: ~Copyable {
 
   private let descriptor: Int32
 
-  /// Whether something exists at that URL.
   static func exists(_ url: URL) -> Bool { access(url.path, F_OK) == 0 }
 
   /// Creates the folder and its missing parents, private to this user. Existing folders are not changed.
@@ -76,12 +74,8 @@ struct PrivateFolder: ~Copyable {
     if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o700) != 0 { throw Self.failure() }
   }
 
-  /// Creates a file. Replaces an existing file of that name instead of writing to it.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the file.
-  ///   - data: The content.
-  ///   - isSynchronised: Whether to sync the content to disk, so that it survives a system crash.
+  /// Creates a file. Replaces an existing file of that name instead of writing to it. If `isSynchronised` is true, the
+  /// content is synced to disk, so that it survives a system crash.
   func create(_ name: String, _ data: Data, isSynchronised: Bool = false) throws {
     try data.withUnsafeBytes { try create(name, bytes: $0, isSynchronised: isSynchronised) }
   }
@@ -91,7 +85,6 @@ struct PrivateFolder: ~Copyable {
     try bytes.withUnsafeBytes { try create(name, bytes: $0, isSynchronised: false) }
   }
 
-  /// Creates a file from borrowed bytes.
   func create(_ name: String, bytes: UnsafeRawBufferPointer, isSynchronised: Bool = false) throws {
     func make() -> Int32 { openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
     var file = make()
@@ -178,7 +171,6 @@ struct PrivateFolder: ~Copyable {
       nanoseconds: written.nanoseconds)
   }
 
-  /// Removes a subfolder if it is empty.
   func removeFolder(_ name: String) { unlinkat(descriptor, name, AT_REMOVEDIR) }
 
   /// Marks the folder as in use until this value is destroyed or the process ends; see ``isHeld``.

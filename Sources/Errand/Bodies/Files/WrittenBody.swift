@@ -10,7 +10,6 @@ final class WrittenBody: HTTPBodySource {
 
   private static let chunkSize = 64 << 10
 
-  /// The size, in bytes.
   let size: Int
   let trailers: HTTPHeaders
   let timings: TransferTimings?
@@ -31,7 +30,6 @@ final class WrittenBody: HTTPBodySource {
     if state.descriptor >= 0 { close(state.descriptor) }
   }
 
-  /// Publishes the file with `publish`. Call it once.
   func publish<Place>(_ publish: (PartialFile) throws -> Place) throws -> Place {
     let file = state.withLock { $0.file.take() }
     guard let file else { throw TaskError(.internal, "the file \(path) was published before", phase: .finishing) }
@@ -53,11 +51,9 @@ final class WrittenBody: HTTPBodySource {
     }
   }
 
-  /// Does nothing: no transfer is running.
   func cancel() {}
 }
 
 extension HTTPResponseBody {
-  /// The file to which the body was written.
   var written: WrittenBody? { source as? WrittenBody }
 }

@@ -17,6 +17,5 @@ final class BoundarySequence: Sendable {
     return "errand-\(Checksum.of(text, seed: 1))-\(Checksum.of(text, seed: 2))"
   }
 
-  /// A boundary of 128 random bits.
   static func drawn() -> String { "errand-\(UInt64.random(in: 0 ... .max))-\(UInt64.random(in: 0 ... .max))" }
 }

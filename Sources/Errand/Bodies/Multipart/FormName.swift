@@ -17,7 +17,6 @@ enum FormName {
     return escaped(String(decoding: written, as: UTF8.self))
   }
 
-  /// Escapes line breaks, and double quotes if `quotes` is true.
   static func escaped(_ text: String, quotes: Bool = true) -> String {
     let bytes = text.utf8.flatMap { byte in
       byte == cr || byte == lf || (quotes && byte == quote) ? byte.percentEncoded : [byte]

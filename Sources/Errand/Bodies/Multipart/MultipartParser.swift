@@ -3,11 +3,8 @@ import ErrandFoundation
 /// Splits a multipart body into its parts (RFC 2046 §5.1.1), in linear time.
 struct MultipartParser {
   enum Event: Equatable {
-    /// A part starts.
     case part(HTTPHeaders)
-    /// Bytes of the part's body.
     case data(Data)
-    /// The part has ended.
     case endOfPart
     /// The last part has ended. The rest of the body is ignored.
     case end
@@ -19,7 +16,6 @@ struct MultipartParser {
     case gap
   }
 
-  /// The result of looking for a delimiter at the start of a line.
   private enum Match {
     case delimiter(end: Int, isLast: Bool)
     case none
@@ -51,7 +47,6 @@ struct MultipartParser {
   /// Whether the byte at ``start`` begins a line.
   private var isAtLineStart = true
   private var partCount = 0
-  /// The number of body bytes delivered for the current part.
   private var bodySize = 0
   /// The `Content-Length` of the current part; `nil` if only the next delimiter ends it.
   private var statedSize: Int?
@@ -60,7 +55,6 @@ struct MultipartParser {
   private var hasPreamble = false
   /// After a delimiter that ended a part: whether it was the closing delimiter. Otherwise `nil`.
   private var endedByLast: Bool?
-  /// The lines of the header being read.
   private var lines: [String] = []
   /// The number of header bytes scanned since ``start``, and the offset of the current line.
   private var headSeen = 0
@@ -102,7 +96,6 @@ struct MultipartParser {
     }
   }
 
-  /// Whether the closing delimiter was read.
   var isComplete: Bool { place == .epilogue }
 
   // MARK: Delimiters

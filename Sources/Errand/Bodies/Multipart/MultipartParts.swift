@@ -107,7 +107,6 @@ public struct MultipartPartBody: AsyncSequence, Sendable {
 actor MultipartBodyReader {
   /// Identifies a part. It lives as long as the part.
   final class Place: Sendable {
-    /// The number of the part, starting at 1.
     let number: Int
     /// Whether the next part was requested before this one was read completely.
     let isPassedOver = Lock(false)
@@ -118,11 +117,9 @@ actor MultipartBodyReader {
   private let body: HTTPResponseBody
   private let chunks: HTTPResponseBody.AsyncIterator
   private var parser: MultipartParser
-  /// The part being read.
   private var place = Place(0)
   private var isInPart = false
   private var isReading = false
-  /// Decodes the part's body; `nil` if it is not encoded.
   private var decoder: PartDecoder?
 
   init(_ body: HTTPResponseBody, _ parser: MultipartParser) {
@@ -176,7 +173,6 @@ actor MultipartBodyReader {
     TaskError(.unreadableBody, words, phase: .receiving)
   }
 
-  /// The next event; `nil` at the end.
   private func nextEvent() async throws -> MultipartParser.Event? {
     guard !isReading else { throw Self.refusal("two read the multipart body at once: read one part after the other") }
     isReading = true

@@ -29,7 +29,6 @@ struct PartDecoder {
     }
   }
 
-  /// Decodes the remaining bytes at the end of the part.
   mutating func finish() throws -> Data {
     switch encoding {
     case .base64:

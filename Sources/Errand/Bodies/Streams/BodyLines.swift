@@ -95,7 +95,6 @@ extension HTTPResponseBody {
 private final class LineCount: Sendable {
   private let state = Lock(0)
 
-  /// The number of the next line, starting at 1.
   func next() -> Int {
     state.withLock { number in
       number += 1

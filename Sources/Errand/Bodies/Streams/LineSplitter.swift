@@ -49,7 +49,6 @@ struct LineSplitter {
     return lines
   }
 
-  /// Throws ``HTTPBodyLimitError`` if a line was too long.
   func check() throws { if isTooLong { throw HTTPBodyLimitError(limit: limit) } }
 
   /// The bytes after the last line break, or `nil`.

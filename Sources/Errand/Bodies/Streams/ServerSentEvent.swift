@@ -9,7 +9,6 @@ public struct ServerSentEvent: Sendable, Hashable {
   /// The last event ID that the server sent, in this event or an earlier one. Empty if it sent none. Sent as
   /// `Last-Event-ID` on reconnect.
   public var id: String
-  /// The call that received the event; used in errors.
   package var origin = EventOrigin()
 
   /// Creates an event.

@@ -12,7 +12,6 @@
       }
     }
 
-    /// Whether its library is installed.
     var isAvailable: Bool { cdecoder_is_available(format) != 0 }
 
     var library: String {

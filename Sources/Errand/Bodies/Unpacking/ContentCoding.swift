@@ -8,7 +8,6 @@ enum ContentCoding: String, CaseIterable {
   /// The maximum number of codings of one body. A body with more is treated as an attack.
   static let mostLayers = 4
 
-  /// The coding with a case-insensitive name; `nil` if the name is unknown.
   init?(name: Substring) {
     switch name.lowercased() {
     case "gzip", "x-gzip": self = .gzip  // RFC 9110 §8.4.1.3

@@ -24,7 +24,6 @@
     /// The error to throw after the bytes already delivered.
     private var damage: TaskError?
 
-    /// Whether the next run throws.
     var isDamaged: Bool { damage != nil }
 
     init(_ coding: ContentCoding, isLenient: Bool = false) {

@@ -17,12 +17,10 @@
     private let limits: DecodingLimits
     private var input = Data()
     private var offset = 0
-    /// Whether no more input follows.
     private var isLast = false
     /// Whether the library may have more output or an error without new input.
     private var mayHoldMore = false
     private var taken: Int64 = 0
-    /// The number of decoded bytes.
     private(set) var given: Int64 = 0
 
     init(_ coding: ContentCoding, after before: DecodingStage?, _ limits: DecodingLimits) {
@@ -73,7 +71,6 @@
       return step.given
     }
 
-    /// The number of compressed bytes consumed by the first stage.
     private var wire: Int64 { before?.wire ?? taken }
 
     /// Reads the next input from the previous stage. False if the first stage needs more input.

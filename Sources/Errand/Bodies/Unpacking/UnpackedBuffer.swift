@@ -9,15 +9,12 @@
 
     deinit { free(memory) }
 
-    /// The unused part.
     var room: UnsafeMutableRawBufferPointer {
       UnsafeMutableRawBufferPointer(start: memory.map { $0 + count }, count: capacity - count)
     }
 
-    /// Records that `count` bytes were written into the room.
     func filled(_ count: Int) { self.count += count }
 
-    /// Resizes the buffer and keeps its content. Throws ``TaskError`` if the allocation fails.
     func resize(to capacity: Int) throws(TaskError) {
       guard capacity > 0, let memory = realloc(memory, capacity) else {
         throw TaskError(.internal, "no memory for \(capacity) bytes of the body", phase: .receiving)
@@ -29,7 +26,6 @@
     /// The size below which copying is cheaper than allocating a new buffer.
     private static let worthwhile = 32 << 10
 
-    /// Hands over the content and starts again with an empty buffer.
     func take() -> Data {
       guard let memory, count > 0 else { return Data() }
       defer { count = 0 }

@@ -10,7 +10,6 @@
       case end
     }
 
-    /// The maximum size of a chunk, in bytes.
     static let chunkSize = 64 << 10
     /// The first guess at the size of a whole body, as a multiple of its first compressed chunk.
     private static let usualRatio = 4
@@ -18,11 +17,9 @@
 
     private var stage: DecodingStage?
     private var buffer = UnpackedBuffer()
-    /// Whether an empty body is valid.
     private let mayBeEmpty: Bool
     private var hasBegun = false
     private var failure: (any Error)?
-    /// The number of decompressed bytes.
     private(set) var decoded: Int64 = 0
     private var firstSize = 0
 
@@ -34,13 +31,11 @@
       self.mayBeEmpty = mayBeEmpty
     }
 
-    /// A body that can't be decompressed.
     init(failing error: any Error) {
       failure = error
       mayBeEmpty = false
     }
 
-    /// Whether the end was reached, or decompression failed.
     var isOver: Bool { stage == nil }
 
     /// Takes the next compressed bytes; `nil` at the end.
@@ -51,7 +46,6 @@
       stage?.feed(packed)
     }
 
-    /// Ends the decompression with an error.
     mutating func fail(_ error: any Error) {
       guard !isOver else { return }
       failure = error
