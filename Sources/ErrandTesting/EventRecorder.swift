@@ -49,7 +49,7 @@ public final class EventRecorder: TaskObserver, Sendable {
   /// The moments that did not end, ended without a start, or came too late; empty if everything is correct.
   public var problems: [String] { state.withLock { $0.balance.problems } }
 
-  /// Waits until no call is running, because a stream ends shortly after its body. Returns immediately if the
+  /// Waits until no call is running. A streamed call ends shortly after its body. Returns immediately if the
   /// surrounding task is cancelled.
   public func balanced() async {
     let id = state.withLock { state in

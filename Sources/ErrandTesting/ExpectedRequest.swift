@@ -34,7 +34,6 @@ public struct ExpectedRequest: Sendable {
     self.body = body
   }
 
-  /// The differences from a request, one per line.
   func differences(from request: HTTPRequest, body: Data) -> [String] {
     var lines: [String] = []
     func compare(_ name: String, _ expected: String?, _ actual: String?) {

@@ -52,7 +52,6 @@ public final class ManualClock: Clock, Sendable {
     var sleepers: [Sleeper] = []
     var spectators: [Spectator] = []
 
-    /// Removes and returns the spectators whose count of sleepers is reached.
     mutating func satisfied() -> [Spectator] {
       let count = sleepers.count
       defer { spectators.removeAll { $0.count <= count } }

@@ -1,9 +1,7 @@
 import Errand
 import ErrandFoundation
 
-// The encoding of a response.
 extension MockAnswer {
-  /// The status line and header fields, with the empty line after them.
   func head(of content: Content) -> Data {
     var headers = headers
     switch content {
@@ -37,7 +35,6 @@ extension MockAnswer {
     }
   }
 
-  /// Whether the connection ends after this response to a request with this head.
   func endsConnection(after head: MockRequestHead) -> Bool {
     if case .respond(.truncated) = conduct { return true }
     return isClosing || head.closes || headers[.connection]?.lowercased() == "close"

@@ -11,7 +11,6 @@ final class MockHost: Sendable {
 
   let script = Lock(MockScript())
   let ledger: Lock<MockLedger>
-  /// The number of response bytes accepted by clients or network buffers.
   let bytesSent = Lock(0)
   private let listener: MockListener
   private let threads = DispatchGroup()
@@ -23,7 +22,6 @@ final class MockHost: Sendable {
 
   var port: UInt16 { listener.port }
 
-  /// Accepts connections on a new thread, and serves each on another one.
   func start() throws {
     let isStarted = onThread { [self] in
       while let socket = listener.accept() { serve(socket) }

@@ -19,7 +19,6 @@ struct MockLedger: Sendable {
     let continuation: CheckedContinuation<MockRequest?, any Error>
   }
 
-  /// The first requests, up to the limit.
   private(set) var requests: [MockRequest] = []
   private(set) var requestCount = 0
   private(set) var connectionCount = 0
@@ -75,7 +74,6 @@ struct MockLedger: Sendable {
     return arrivals()
   }
 
-  /// Removes and returns a waiter; `nil` if it was already resumed.
   mutating func giveUp(_ id: Int) -> CheckedContinuation<MockRequest?, any Error>? {
     guard let index = waiters.firstIndex(where: { $0.id == id }) else { return nil }
     return waiters.remove(at: index).continuation

@@ -14,7 +14,6 @@ struct MockScript: Sendable {
 
   mutating func dequeue() -> MockAnswer? { queue.isEmpty ? nil : queue.removeFirst() }
 
-  /// The source of the answer to a request, and its path parameters.
   mutating func source(for request: MockRequest) -> (MockRoute.Source, parameters: [String: String]) {
     if let answer = dequeue() { return (.answer(answer), [:]) }
     let segments = request.segments

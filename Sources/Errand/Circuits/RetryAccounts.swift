@@ -64,13 +64,11 @@ final class RetryDesk: Sendable {
 
   func earn(for host: Origin) { accounts.withLock { $0.earn(for: host) } }
 
-  /// Takes a retry from the budget. False if the budget is used up.
   func spend(for host: Origin) -> Bool { accounts.withLock { $0.spend(for: host) } }
 
   /// Takes a retry that is returned unless it is used. `nil` if the budget is used up.
   func pay(for host: Origin) -> RetryPayment? { spend(for: host) ? RetryPayment(self, host) : nil }
 
-  /// Returns an unused retry to the budget.
   func giveBack(for host: Origin) { accounts.withLock { $0.giveBack(for: host) } }
 
   func left(for host: Origin) -> Double { accounts.withLock { $0.left(for: host) } }

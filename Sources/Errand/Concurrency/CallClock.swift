@@ -3,7 +3,7 @@
 /// Every wait of the library (back-off, deadlines, admission) uses it, so a test with a manual clock never really
 /// waits.
 public struct CallClock: Sendable {
-  /// A single reference, because every call stores its clock several times.
+  /// Keeps a clock to one reference, because every call stores its clock several times.
   private final class Wrapped: Sendable {
     let elapsed: @Sendable () -> Duration
     let wait: @Sendable (Duration) async throws -> Void

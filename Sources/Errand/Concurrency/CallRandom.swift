@@ -6,7 +6,7 @@ import ErrandFoundation
 public struct CallRandom: Sendable {
   private let draw: @Sendable () -> UInt64
 
-  /// Uses a generator.
+  /// Creates a source of random numbers that draws from `generator`.
   public init<Generator: RandomNumberGenerator & Sendable>(_ generator: Generator) {
     let generator = Lock(generator)
     draw = { generator.withLock { $0.next() } }

@@ -29,7 +29,7 @@ package enum DetachedThread {
     }
   }
 
-  /// The stack size of a thread. The 128 KiB of musl are too small for a TLS handshake.
+  /// The stack size of a thread. The default of musl, 128 KiB, is too small for a TLS handshake.
   private static let stackSize = 1 << 20
 
   /// Runs `body` on a new thread. False if the system can't create one.

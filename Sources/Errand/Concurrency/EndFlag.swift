@@ -1,5 +1,5 @@
-/// A shared flag that something has ended. A class, because generic code would box a bare lock and look up its
-/// metadata.
+/// A shared flag that is set once something has ended. A class, because generic code would box a bare lock and look up
+/// its metadata.
 final class EndFlag: Sendable {
   private let state = Lock(false)
 

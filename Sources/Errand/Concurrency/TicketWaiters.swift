@@ -3,7 +3,6 @@
 /// A ticket is decided once: it is granted or abandoned. The decision can come before its owner begins to wait.
 struct TicketWaiters {
   private var waiters: [Int: Waiter<Bool>] = [:]
-  /// Decisions made before the owner of the ticket began to wait.
   private var early: [Int: Bool] = [:]
 
   /// Stores the waiter until its ticket is decided. Returns the decision if there already is one.
@@ -21,6 +20,5 @@ struct TicketWaiters {
     return nil
   }
 
-  /// Removes a ticket without a waiter. Returns its decision, if any.
   mutating func forget(_ ticket: Int) -> Bool? { early.removeValue(forKey: ticket) }
 }

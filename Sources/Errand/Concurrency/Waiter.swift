@@ -26,7 +26,7 @@ package func answer<Answer: Sendable>(
   }
 }
 
-/// Waits for an answer, without a response to cancellation.
+/// Waits for an answer, regardless of cancellation. The owner must resume the waiter in any case.
 @inline(__always)
 package func answer<Answer: Sendable>(_ keep: (Waiter<Answer>) -> Answer?) async -> Answer {
   await withUnsafeContinuation { waiter in

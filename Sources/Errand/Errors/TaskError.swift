@@ -201,7 +201,8 @@ public struct TaskError: Error, Sendable {
     set { details.call = newValue }
   }
 
-  /// Whether a call failed that a hook or step made for this call. The code, status and body are from that call.
+  /// Whether the error is from another call, which a hook or step made for this one. The code, status and body are from
+  /// that call.
   public internal(set) var isOfAnotherCall: Bool {
     get { box.details.isOfAnotherCall }
     set { details.isOfAnotherCall = newValue }

@@ -1,4 +1,4 @@
-/// How much of every call a server logs, one line per moment.
+/// The detail of a server's log, which has one line per moment of a call.
 public enum LogStyle: Int, Sendable, Hashable, Comparable, CaseIterable {
   /// Nothing.
   case none

@@ -1,7 +1,6 @@
 import Errand
 import ErrandFoundation
 
-// Failures and their error codes.
 extension TransportConformance {
   static let failures: [Check] = refusals + breaks
 

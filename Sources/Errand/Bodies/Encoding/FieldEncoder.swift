@@ -131,7 +131,6 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
   }
 }
 
-/// A collection without a stable order.
 private protocol Unordered {
   func encodeInOrder(to scope: FieldScope) throws
 }

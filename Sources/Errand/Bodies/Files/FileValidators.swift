@@ -84,7 +84,6 @@ struct FileValidators: Equatable {
 }
 
 extension stat {
-  /// The modification time, since 1970.
   var lastChange: (seconds: Int, nanoseconds: Int) {
     #if canImport(Darwin)
       let time = st_mtimespec

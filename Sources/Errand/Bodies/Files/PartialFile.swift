@@ -5,7 +5,6 @@ import ErrandFoundation
 /// It gets the mode of the file that it replaces, unless it is private. Call ``publish()`` or ``discard()`` when done.
 struct PartialFile: Sendable {
   private let place: URL
-  /// Whether an existing file is replaced. Otherwise, this one gets a numbered name.
   private let replaces: Bool
   private let path: String
   private let descriptor: Int32
@@ -69,7 +68,6 @@ struct PartialFile: Sendable {
     guard Descriptor.put(data, into: descriptor) else { throw Self.failure(at: place.path) }
   }
 
-  /// The size, inode and modification time of the written file; they identify it after the move.
   var stamp: String? { FileValidators.stamp(of: descriptor) }
 
   /// Moves the file to its destination and returns the destination. Leaves nothing behind if it throws.

@@ -67,7 +67,6 @@ struct PrivateFolder: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Removes all access for other users. Throws if that fails.
   func closeToOthers() throws {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw Self.failure() }
@@ -80,7 +79,6 @@ struct PrivateFolder: ~Copyable {
     try data.withUnsafeBytes { try create(name, bytes: $0, isSynchronised: isSynchronised) }
   }
 
-  /// Creates a file. Replaces an existing file of that name instead of writing to it.
   func create(_ name: String, _ bytes: [UInt8]) throws {
     try bytes.withUnsafeBytes { try create(name, bytes: $0, isSynchronised: false) }
   }

@@ -44,7 +44,6 @@ struct MultipartParser {
   /// The first byte that was not delivered.
   private var start = 0
   private var place: Place
-  /// Whether the byte at ``start`` begins a line.
   private var isAtLineStart = true
   private var partCount = 0
   private var bodySize = 0

@@ -18,7 +18,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     self.id = id
   }
 
-  /// Decodes the data. Decodes JSON by default.
+  /// Decodes the data, by default as JSON.
   ///
   /// Throws ``TaskError`` with code `.decodingFailed` if decoding fails. The error contains nothing of the data.
   public func decoded<Value: Decodable & Sendable>(

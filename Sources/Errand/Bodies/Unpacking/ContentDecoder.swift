@@ -16,7 +16,6 @@
     private static let mostPadding = 1 << 20
 
     let coding: ContentCoding
-    /// Whether to accept a missing checksum, and trailing bytes other than zeros.
     private let isLenient: Bool
     private var padding = 0
     private var decoder: OpaquePointer?

@@ -96,7 +96,6 @@
       try buffer.resize(to: min(guess, limit == .max ? limit : max(limit, 0) + 1))
     }
 
-    /// Decompresses until the buffer is full or the input is used up.
     private mutating func fill() throws -> DecodingStage.Reading {
       guard let stage else { return .end }
       while !buffer.room.isEmpty {

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Any JSON value (RFC 8259), for bodies without a Swift type.
+/// Any JSON value (RFC 8259), for bodies without a dedicated Swift type.
 ///
 ///     let answer = try await Endpoint<Void, JSONValue>.get("widgets/7").download()
 ///     let name = answer["name"]?.string
@@ -26,7 +26,8 @@ public enum JSONValue: TaskPayload, Hashable {
 
   /// The value for a key of an object; `nil` if the value is not an object or lacks the key.
   ///
-  /// Setting `nil` removes the key. Setting a key of any other value replaces it with an object.
+  /// Setting `nil` removes the key. Setting a key of a value that is not an object replaces the value with a new
+  /// object.
   public subscript(_ key: String) -> JSONValue? {
     get { object?[key] }
     set {
