@@ -1,7 +1,6 @@
 import Errand
 
-/// Checks that everything that starts in a call ends exactly once, before the call ends, and that no event follows the
-/// end.
+/// Checks that everything started in a call ends exactly once, before the call, and that no event follows its end.
 struct EventBalance {
   private struct Open {
     var brackets: [String: Int] = [:]

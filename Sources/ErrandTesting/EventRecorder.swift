@@ -42,8 +42,7 @@ public final class EventRecorder: TaskObserver, Sendable {
     events.filter { call == nil || $0.call == call }.map { $0.moment.description }
   }
 
-  /// Whether everything that started has ended, exactly once and before its call, and no event followed the end of a
-  /// call.
+  /// Whether everything that started has ended, exactly once and before its call, and no call had events after its end.
   public var isBalanced: Bool { state.withLock { $0.balance.isBalanced } }
 
   /// The moments that did not end, ended without a start, or came too late; empty if everything is correct.

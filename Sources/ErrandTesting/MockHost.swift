@@ -5,8 +5,7 @@ import ErrandFoundation
 /// The state shared by a server and its threads. The threads hold this and not the server, so that the server can be
 /// released while they run, and stop them.
 final class MockHost: Sendable {
-  /// The host whose request this thread is serving. If its handler stops the server, ``stop(waits:)`` must not wait for
-  /// it.
+  /// The host whose request this thread is serving. A handler that stops the server must not wait for it.
   @TaskLocal private static var served: ObjectIdentifier?
 
   let script = Lock(MockScript())
@@ -33,8 +32,7 @@ final class MockHost: Sendable {
     }
   }
 
-  /// Stops all threads. If `waits` is true, waits for them for up to five seconds, because a route's handler may take
-  /// long.
+  /// Stops all threads. If `waits` is true, waits up to five seconds for them, because a route's handler may be slow.
   func stop(waits: Bool) {
     let arrivals = ledger.withLock { ledger -> [MockLedger.Arrival]? in
       let arrivals = ledger.stop()
@@ -51,8 +49,7 @@ final class MockHost: Sendable {
 
   func record(_ request: MockRequest) { resume(ledger.withLock { $0.record(request) }) }
 
-  /// Waits for an event. Throws `CancellationError` if the surrounding task is cancelled, and ``MockServerError`` if
-  /// the server stops.
+  /// Waits for an event. Throws `CancellationError` if cancelled, and ``MockServerError`` if the server stops.
   func wait(for awaited: MockLedger.Awaited) async throws -> MockRequest? {
     let id = ledger.withLock { $0.newID() }
     return try await withTaskCancellationHandler {

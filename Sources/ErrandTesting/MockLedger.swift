@@ -39,8 +39,7 @@ struct MockLedger: Sendable {
     return arrivals()
   }
 
-  /// Records an accepted connection. Returns its index, or `nil` if the server has stopped and the connection must be
-  /// closed.
+  /// Records an accepted connection. Returns its index; `nil` if the server has stopped and it must be closed.
   mutating func open(_ socket: MockSocket) -> (index: Int, arrivals: [Arrival])? {
     guard !isStopped else { return nil }
     sockets.insert(socket)

@@ -13,8 +13,7 @@ public struct MockRequest: Sendable, Hashable {
   public internal(set) var body = Data()
   /// The number of body bytes received, including those beyond the limit of ``body``.
   public internal(set) var bodyLength = 0
-  /// Whether the body was received completely. False if the client disconnected before its end, or the answer did not
-  /// wait for it.
+  /// Whether the body was received completely. False if the client disconnected or the answer did not wait for it.
   public internal(set) var isBodyComplete = false
   /// The trailer fields after a chunked body (RFC 9112 §7.1.2).
   public internal(set) var trailers = HTTPHeaders()

@@ -1,8 +1,7 @@
 public import Errand
 public import ErrandFoundation
 
-/// A real HTTP/1.1 server on 127.0.0.1, for tests. Sends configured answers, simulates failures, and records the
-/// requests.
+/// A real HTTP/1.1 server on 127.0.0.1, for tests. Sends configured answers, simulates failures, records requests.
 ///
 ///     let server = try MockServer()
 ///     server.route(.get, "/widgets/:id") { request in .json(#"{"id":\#(request.parameters["id"] ?? "0")}"#) }
@@ -100,8 +99,7 @@ extension MockServer {
   /// The maximum number of connections that were open at the same time.
   public var peakConnections: Int { host.ledger.withLock { $0.peakConnections } }
 
-  /// The number of response bytes accepted by clients or network buffers. Does not increase while a client stops
-  /// reading.
+  /// The number of response bytes accepted by clients or network buffers. Stays the same while a client stops reading.
   public var bytesSent: Int { host.bytesSent.withLock { $0 } }
 
   /// Returns the next request, and waits for it if necessary. The first call returns the first request, and so on.

@@ -30,8 +30,7 @@ struct MockSocket: Sendable, Hashable {
 
   /// Waits for `duration`. Returns false as soon as the connection ends.
   ///
-  /// A client that only closes its sending side counts as disconnected. HTTP clients don't do this, and a cancelled
-  /// client is detected.
+  /// A half-closed connection counts as ended, so that cancelled clients are noticed. HTTP clients never half-close.
   func pause(for duration: Duration) -> Bool {
     let end = ContinuousClock.now + duration
     var item = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

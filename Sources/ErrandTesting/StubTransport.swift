@@ -15,8 +15,7 @@ public struct StubTransport: Transport {
   /// `true`: it never connects to an address.
   public var checksAddresses: Bool { true }
 
-  /// Returns the closure's response. Throws the closure's errors, and `CancellationError` if the surrounding task is
-  /// cancelled.
+  /// Returns the closure's response. Throws the closure's errors, and `CancellationError` if the task is cancelled.
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
     try Task.checkCancellation()
     return try await answer(request)

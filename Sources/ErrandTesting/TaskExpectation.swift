@@ -15,8 +15,7 @@ import ErrandFoundation
 ///   - task: The task.
 ///   - expected: The expected request.
 ///   - otherProperties: The names of properties that only resemble a requirement.
-/// - Throws: ``TaskExpectationError`` with the differences, one per line. If the call sends nothing, the error of the
-///   call.
+/// - Throws: ``TaskExpectationError`` with the differences, one per line. If nothing is sent, the error of the call.
 public func expectTask(
   _ task: some ServerTask, sends expected: ExpectedRequest, otherProperties: Set<String> = []
 ) async throws {

@@ -1,5 +1,4 @@
-/// A payload inside an envelope, at `Envelope.keys`. The keys are task-local because `Decodable` takes no other
-/// arguments.
+/// A payload inside an envelope, at `Envelope.keys`. The keys are task-local: `Decodable` takes no other arguments.
 struct Enveloped<Payload: Decodable>: Decodable {
   let payload: Payload
 

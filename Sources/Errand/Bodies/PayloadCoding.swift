@@ -2,8 +2,7 @@ public import ErrandFoundation
 
 /// Encodes and decodes payloads. `Data` and `String` are used as they are, never as JSON.
 ///
-/// Encoding is `@concurrent` because an app may start it on an actor. Decoding already runs in calls, which are on no
-/// actor.
+/// Encoding is `@concurrent` because an app may start it on an actor. Decoding runs in calls, which are on no actor.
 enum PayloadCoding {
   /// The body for `payload`; empty if it is nil.
   @concurrent static func encode<Payload: Encodable & Sendable>(
@@ -78,8 +77,7 @@ enum PayloadCoding {
     type == JSONValue.self ? nil : try? Payload(from: NothingDecoder())
   }
 
-  /// The location and reason of a decoding failure. For HTML, only an excerpt of the page, which says more than the
-  /// parser's error.
+  /// The location and reason of a decoding failure. For HTML, an excerpt, which says more than the parser's error.
   private static func explain(
     _ error: any Error, of data: Data, _ excerpt: String, _ mediaType: MediaType?, _ redaction: Redaction, hint: String
   ) -> String {
@@ -187,8 +185,7 @@ enum PayloadCoding {
     }
   }
 
-  /// The location of an error inside a secret value, which the decoder's description may quote. `nil` if it is not
-  /// secret.
+  /// The location of an error inside a secret value, which the decoder's description may quote. Otherwise `nil`.
   private static func secretPlace(of error: any Error, _ redaction: Redaction) -> String? {
     let keys: [any CodingKey] =
       switch error {

@@ -1,7 +1,6 @@
 /// The clock that calls use to wait and measure time. Wraps any `Clock` of `Duration`.
 ///
-/// Every wait of the library (back-off, deadlines, admission) uses it, so a test with a manual clock never really
-/// waits.
+/// Every wait of the library (back-off, deadlines, admission) uses it, so tests with a manual clock never really wait.
 public struct CallClock: Sendable {
   /// Keeps a clock to one reference, because every call stores its clock several times.
   private final class Wrapped: Sendable {
@@ -44,8 +43,7 @@ public struct CallClock: Sendable {
     try await clock.wait(duration)
   }
 
-  /// Runs `body` with a time limit, which starts now. Returns `nil` if the limit expires first. `body` must respond to
-  /// cancellation.
+  /// Runs `body`, which must respond to cancellation, with a time limit. Returns `nil` if the limit expires first.
   func within<Value: Sendable>(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value? {

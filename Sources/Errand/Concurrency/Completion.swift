@@ -1,7 +1,6 @@
 /// Counts started and finished work, so that tasks can wait until everything has finished.
 ///
-/// A wait only covers work that was started before it. If the waiting task is cancelled, the wait ends early and the
-/// work continues.
+/// A wait only covers work started before it. If the waiting task is cancelled, the wait ends but the work continues.
 final class Completion: Sendable {
   private struct State {
     var begun = 0

@@ -6,8 +6,7 @@
     var deadline: UInt64 { get }
   }
 
-  /// A binary heap of elements by deadline. Reads the first in constant time; adds, moves and removes in logarithmic
-  /// time.
+  /// A binary heap ordered by deadline. Reads the first in constant time; other operations take logarithmic time.
   struct DeadlineHeap<Element: Timed> {
     private(set) var elements: [Element] = []
 

@@ -1,5 +1,4 @@
-/// A shared flag that is set once something has ended. A class, because generic code would box a bare lock and look up
-/// its metadata.
+/// A shared flag for the end of something. A class, because generic code boxes a bare lock and looks up its metadata.
 final class EndFlag: Sendable {
   private let state = Lock(false)
 

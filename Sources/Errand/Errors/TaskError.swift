@@ -170,8 +170,7 @@ public struct TaskError: Error, Sendable {
   }
 
   /// Why an attempt that the retry policy wanted was not made: the budget was used up, the request can't be sent twice,
-  /// the deadline was too close, or `Retry-After` asked for too long a delay. `nil` if the policy itself ended the
-  /// call.
+  /// the deadline was too close, or `Retry-After` asked for too long a delay. `nil` if the policy itself gave up.
   public package(set) var retryRefusal: String? {
     get { box.details.retryRefusal }
     set { details.retryRefusal = newValue }
@@ -194,15 +193,13 @@ public struct TaskError: Error, Sendable {
     set { details.timings = newValue }
   }
 
-  /// The number of the call that failed, and its request as text (empty if it must not be shown). `nil` before a call
-  /// has failed.
+  /// The number and request text of the call that failed; `nil` before a call has failed. The text is empty if hidden.
   var call: (number: Int, request: String)? {
     get { box.details.call }
     set { details.call = newValue }
   }
 
-  /// Whether the error is from another call, which a hook or step made for this one. The code, status and body are from
-  /// that call.
+  /// Whether the error is from another call, made by a hook or step. The code, status and body are from that call.
   public internal(set) var isOfAnotherCall: Bool {
     get { box.details.isOfAnotherCall }
     set { details.isOfAnotherCall = newValue }
@@ -228,8 +225,7 @@ public struct TaskError: Error, Sendable {
 
   /// The payload of the error response; `nil` if the body can't be decoded.
   ///
-  /// Returns the `ErrorPayload` of the task or server if it has the requested type. Otherwise, decodes the body with a
-  /// `JSONDecoder`.
+  /// Returns the `ErrorPayload` of the task or server if its type matches. Otherwise, decodes the body as JSON.
   public func payload<Payload: Decodable & Sendable>(as type: Payload.Type = Payload.self) -> Payload? {
     if let payload = payload as? Payload { return payload }
     return body.isEmpty ? nil : try? JSONDecoder().decode(type, from: body)
@@ -273,8 +269,8 @@ public struct TaskError: Error, Sendable {
 
 extension TaskError: CustomStringConvertible, LocalizedError {
   /// A single line with the method and the URL (its first 200 characters), or the task if it failed before there was a
-  /// request. Followed by the reason, an explanation if the reason is only a status, the number of attempts, and why
-  /// there was no further one.
+  /// request. Followed by the reason, an explanation if the reason is only a status, the number of attempts, and why it
+  /// was not retried.
   public var description: String {
     var parts: [String] = []
     if let method, let url {

@@ -16,8 +16,7 @@ public struct TaskEvent: Sendable {
   public package(set) var errorType: String?
   /// The history of the call and its attempts, with secrets redacted. `nil` for all events but the last.
   ///
-  /// If the call shared the request of another call, the attempts of that call are in the record of its response or
-  /// error.
+  /// If the call shared another call's request, the attempts of that call are in the record of its response or error.
   public package(set) var record: FlightRecord?
   /// Whether the library makes the call on behalf of other calls, which report their own events: to share a request, or
   /// to validate a cached response.

@@ -12,8 +12,7 @@ public protocol TaskObserver: Sendable {
   /// counting bytes has a cost.
   var wantsProgress: Bool { get }
 
-  /// The share of calls outside of a ``TraceContext`` for which a recorded trace is started. Defaults to
-  /// ``TraceSampling/none``.
+  /// The share of calls outside of a ``TraceContext`` that start a recorded trace. Defaults to ``TraceSampling/none``.
   var traceSampling: TraceSampling { get }
 
   /// Receives an event.

@@ -20,8 +20,7 @@ public struct ConformanceRoute: Sendable {
     /// Creates a set of traits from a raw value.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// The transport connects directly to the mock server, which counts, closes and resets connections and controls
-    /// every byte.
+    /// A direct connection to the mock server, which counts, closes and resets connections and controls every byte.
     public static let connections = Traits(rawValue: 1 << 0)
     /// The path and query, with escapes and dot segments.
     public static let target = Traits(rawValue: 1 << 1)

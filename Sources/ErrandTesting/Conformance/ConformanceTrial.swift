@@ -58,8 +58,7 @@ struct ConformanceTrial: Sendable {
     return request
   }
 
-  /// Waits until all exchanges have ended, including those of the intermediary, and `idle` connections of the transport
-  /// are open.
+  /// Waits until all exchanges have ended, also in the intermediary, and `idle` connections of the transport are open.
   func waitForIdleness(keeping idle: Int = 0) async throws {
     try await server.waitForOpenConnections(traits.contains(.connections) ? idle : 0)
   }

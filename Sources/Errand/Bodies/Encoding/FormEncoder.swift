@@ -8,8 +8,7 @@ public import ErrandFoundation
 ///     }
 ///
 /// The payload must be keyed, such as a struct or a dictionary. ``FormStyle`` defines the names of nested values.
-/// Follows the WHATWG URL Standard, §5.2: a space becomes `+`, and everything except letters, digits and `*-._` is
-/// percent-encoded.
+/// Follows the WHATWG URL Standard, §5.2: spaces become `+`; all except letters, digits and `*-._` are escaped.
 public struct FormEncoder: BodyEncoder {
   /// The names of nested values and lists, and the format of dates.
   public var style: FormStyle

@@ -129,8 +129,7 @@ struct PartialFile: Sendable {
     Self.remove(madeFolders)
   }
 
-  /// Creates missing folders and appends them to `made`. Returns false, with the reason in `errno`, if one can't be
-  /// created.
+  /// Creates missing folders and appends them to `made`. If one can't be created, returns false and sets `errno`.
   static func makeFolders(to folder: String, _ made: inout [String], mode: mode_t = 0o777) -> Bool {
     var missing: [String] = []
     var next = URL(fileURLWithPath: folder)

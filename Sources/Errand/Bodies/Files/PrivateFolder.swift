@@ -1,7 +1,6 @@
 import ErrandFoundation
 
-/// A folder for files that other users can neither read nor plant. Files are created exclusively with mode 0600, and
-/// links are not followed.
+/// A folder for files that other users can neither read nor plant: files have mode 0600, and links are not followed.
 ///
 /// All access goes through the folder's descriptor, so replacing the folder has no effect.
 struct PrivateFolder: ~Copyable {
@@ -45,8 +44,7 @@ struct PrivateFolder: ~Copyable {
     for path in missing.reversed() where mkdir(path, 0o700) != 0 && errno != EEXIST { throw failure() }
   }
 
-  /// Opens a folder. Throws if it is missing, belongs to another user, is world-writable, or is a link and
-  /// `followsLinks` is false.
+  /// Opens a folder. Throws if it is missing, of another user, world-writable, or a link while `followsLinks` is false.
   init(_ url: URL, followsLinks: Bool = true) throws {
     let opened = open(url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW))
     guard opened >= 0 else { throw Self.failure() }

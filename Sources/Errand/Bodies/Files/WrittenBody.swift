@@ -1,7 +1,6 @@
 import ErrandFoundation
 
-/// A body that a call has written to a file and that can be read from there. The file is removed unless it is
-/// published.
+/// A body that was written to a file and can be read from there. The file is removed unless it is published.
 final class WrittenBody: HTTPBodySource {
   private struct State {
     var file: PartialFile?

@@ -1,5 +1,4 @@
-/// Creates multipart boundaries: random ones, or ones derived from a secret, so that a recreated body has the same
-/// boundary.
+/// Creates multipart boundaries. With a secret, they are reproducible, so that a recreated body has the same ones.
 final class BoundarySequence: Sendable {
   private let secret: String
   private let count = Lock<UInt64>(0)

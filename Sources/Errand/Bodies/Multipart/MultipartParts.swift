@@ -21,8 +21,7 @@ public struct MultipartLimits: Sendable, Hashable {
 public struct MultipartPart: Sendable {
   /// The header fields, in order. `Content-Transfer-Encoding` is missing if ``body`` is decoded.
   public let headers: HTTPHeaders
-  /// The body, decoded from `base64` or `quoted-printable`. Read it before you request the next part, which skips the
-  /// rest.
+  /// The body, decoded from `base64` or `quoted-printable`. Requesting the next part skips the rest of it.
   public let body: MultipartPartBody
 
   /// The media type. Defaults to `text/plain` if the header has none (RFC 2046 §5.1).

@@ -20,8 +20,7 @@ struct PartDecoder {
     self.encoding = encoding
   }
 
-  /// Decodes the complete groups or escapes of a chunk. Throws ``TaskError`` with code `.badResponse` if the encoding
-  /// is invalid.
+  /// Decodes the complete groups or escapes of a chunk. Throws ``TaskError`` with code `.badResponse` if it is invalid.
   mutating func decode(_ chunk: Data) throws -> Data {
     switch encoding {
     case .base64: try decodeGroups(chunk)

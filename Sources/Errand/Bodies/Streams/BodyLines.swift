@@ -63,8 +63,7 @@ extension HTTPResponseBody {
   ///
   ///     for try await line in try await Log().stream().body.lines() { … }
   ///
-  /// - Parameter limit: The maximum number of bytes of a line. A longer line throws ``HTTPBodyLimitError``. Defaults to
-  ///   1 MiB.
+  /// - Parameter limit: The maximum bytes of a line. A longer line throws ``HTTPBodyLimitError``. Defaults to 1 MiB.
   public func lines(upTo limit: Int = 1 << 20) -> BodyLines { BodyLines(self, limit: limit) }
 
   /// The values of a body with one JSON value per line (JSON Lines, NDJSON), as they arrive. Empty lines are skipped.
