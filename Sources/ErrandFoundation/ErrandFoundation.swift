@@ -1,5 +1,5 @@
-// What the library has of Foundation and of C, under one name. On Linux that is FoundationEssentials: Foundation itself
-// would bring ICU along, and with it half of the memory that a process has at its start.
+// Foundation and the C library under one name. On Linux, this is FoundationEssentials: Foundation itself loads ICU,
+// which is half of the memory of a process at start.
 #if canImport(FoundationEssentials)
   @_exported public import FoundationEssentials
 

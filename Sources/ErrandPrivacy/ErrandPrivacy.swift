@@ -1,2 +1,2 @@
-// The privacy manifest, for Apple platforms. It is a target of its own, because SwiftPM gives every target with a
-// resource a source that imports Foundation, which on Linux the library does without.
+// The privacy manifest for Apple platforms. A separate target, because SwiftPM adds a source that imports Foundation to
+// every target with resources, and the library avoids Foundation on Linux.

@@ -1,11 +1,11 @@
 import ErrandFoundation
 
-/// A JSON value of any kind, to compare two texts by what they say. Numbers are exact as far as a `Decimal` goes: 38 digits.
+/// Any JSON value, for comparing JSON by content. Numbers are exact up to the 38 digits of a `Decimal`.
 enum CanonicalJSON: Codable {
   case null
   case bool(Bool)
   case number(Decimal)
-  /// A number that is too large or too small for a `Decimal`.
+  /// A number out of the range of `Decimal`.
   case extreme(Double)
   case string(String)
   case array([CanonicalJSON])
@@ -43,7 +43,7 @@ enum CanonicalJSON: Codable {
     }
   }
 
-  /// JSON without blanks, its members in order; what is no JSON stays as it is.
+  /// JSON without whitespace and with sorted keys. Invalid JSON is returned unchanged.
   static func text(of data: Data) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys

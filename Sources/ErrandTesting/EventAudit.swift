@@ -1,6 +1,6 @@
 package import Errand
 
-/// Checks the events of all calls of all servers that are made in its scope, and keeps none of them.
+/// Checks the events of all calls of all servers created in its scope, without storing them.
 ///
 ///     let audit = EventAudit()
 ///     try await audit.watching { … }
@@ -8,23 +8,20 @@ package import Errand
 package final class EventAudit: TaskObserver {
   private let balance = Lock(EventBalance())
 
-  /// An audit that has seen nothing.
   package init() {}
 
-  /// At once: what is dropped cannot be checked.
+  /// Inline, because dropped events can't be checked.
   package var delivery: ObserverDelivery { .inline }
 
-  /// Checks the event.
   package func observe(_ event: TaskEvent) { balance.withLock { $0.note(event) } }
 
-  /// Runs `body`; every server that it makes tells this as well.
+  /// Runs `body`. Every server that it creates reports to this audit.
   package func watching(_ body: () async throws -> Void) async rethrows {
     try await SurroundingObservers.$current.withValue(SurroundingObservers.current + [self], operation: body)
   }
 
-  /// True while no call is under way.
   package var isAtRest: Bool { balance.withLock { $0.isAtRest } }
 
-  /// The moments that started and have not ended, ended without having started, or came too late; empty when all is well.
+  /// The moments that did not end, ended without a start, or came too late; empty if everything is correct.
   package var problems: [String] { balance.withLock { $0.problems } }
 }

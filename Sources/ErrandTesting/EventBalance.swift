@@ -1,12 +1,10 @@
 import Errand
 
-/// Checks that what starts in a call ends once, before the call does, and that nothing comes after its end. Pure.
+/// Checks that everything started in a call ends exactly once, before the call, and that no event follows its end.
 struct EventBalance {
-  /// What one call has begun.
   private struct Open {
-    /// The brackets that are open, and how often.
     var brackets: [String: Int] = [:]
-    /// The attempts that have begun, for one begins once.
+    /// The attempts that were started, to detect a second start.
     var begun: Set<String> = []
   }
 
@@ -14,19 +12,17 @@ struct EventBalance {
   private var ended: Set<Int> = []
   private var faults: [String] = []
 
-  /// True where no call is under way.
   var isAtRest: Bool { calls.isEmpty }
 
-  /// True where no call is under way and nothing went wrong.
   var isBalanced: Bool { isAtRest && faults.isEmpty }
 
-  /// What went wrong, and what has not ended; empty when all is well.
+  /// The faults, and everything that has not ended; empty if everything is correct.
   var problems: [String] {
     faults
       + calls.flatMap { call, open in open.brackets.keys.map { "call \(call): \($0) has not ended" } }.sorted()
   }
 
-  /// Notes an event, which must come in the order of its call.
+  /// Checks an event. The events of a call must be passed in order.
   mutating func note(_ event: TaskEvent) {
     let call = event.call
     guard !ended.contains(call) else { return faults.append("call \(call): '\(event.moment)' came after its end") }
@@ -42,14 +38,13 @@ struct EventBalance {
     }
   }
 
-  /// What a moment opens or closes.
+  /// Something that one moment opens and another one closes.
   private struct Bracket {
     let name: String
     let opens: Bool
-    /// True where it may be opened but once.
     let isUnique: Bool
 
-    /// The bracket of a moment; nil for one that opens and closes nothing.
+    /// `nil` if the moment opens and closes nothing.
     init?(_ moment: CallMoment) {
       let (name, opens, isUnique): (String, Bool, Bool)
       switch moment {
@@ -70,7 +65,7 @@ struct EventBalance {
       (self.name, self.opens, self.isUnique) = (name, opens, isUnique)
     }
 
-    /// Opens or closes it; returns what is wrong with that, or nil.
+    /// Opens or closes the bracket. Returns the fault, if any.
     func change(_ open: inout [String: Int], _ begun: inout Set<String>) -> String? {
       if opens {
         open[name, default: 0] += 1

@@ -1,6 +1,6 @@
 public import Errand
 
-/// Keeps what an observer is told, and says whether everything that started has ended.
+/// Records the events of an observer, and checks that everything that started has ended.
 ///
 ///     let recorder = EventRecorder()
 ///     await shop.update { $0.observers = [recorder] }
@@ -16,13 +16,13 @@ public final class EventRecorder: TaskObserver, Sendable {
 
   private let state = Lock(State())
 
-  /// A recorder that has seen nothing.
+  /// Creates an empty recorder.
   public init() {}
 
-  /// At once, so that a test sees what has happened by then.
+  /// Inline, so that a test sees everything that has happened so far.
   public var delivery: ObserverDelivery { .inline }
 
-  /// Keeps the event.
+  /// Records an event.
   public func observe(_ event: TaskEvent) {
     let waiters = state.withLock { state -> [Int: CheckedContinuation<Void, Never>] in
       state.events.append(event)
@@ -37,18 +37,19 @@ public final class EventRecorder: TaskObserver, Sendable {
   /// The events, in order.
   public var events: [TaskEvent] { state.withLock { $0.events } }
 
-  /// The moments of one call, or of all, in words.
+  /// The descriptions of the moments of one call, or of all calls.
   public func moments(of call: Int? = nil) -> [String] {
     events.filter { call == nil || $0.call == call }.map { $0.moment.description }
   }
 
-  /// True when everything that started has ended, exactly once and before its call, and nothing came after the end of a call.
+  /// Whether everything that started has ended, exactly once and before its call, and no call had events after its end.
   public var isBalanced: Bool { state.withLock { $0.balance.isBalanced } }
 
-  /// The moments that started and have not ended, ended without having started, or came too late; empty when all is well.
+  /// The moments that did not end, ended without a start, or came too late; empty if everything is correct.
   public var problems: [String] { state.withLock { $0.balance.problems } }
 
-  /// Waits until no call is under way: a stream ends shortly after its body. Returns at once when the surrounding task is cancelled.
+  /// Waits until no call is running. A streamed call ends shortly after its body. Returns immediately if the
+  /// surrounding task is cancelled.
   public func balanced() async {
     let id = state.withLock { state in
       state.lastWaiter += 1

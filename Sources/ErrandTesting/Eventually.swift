@@ -1,8 +1,8 @@
 import Dispatch
 
-/// True once `condition` is, looked at every millisecond; for what no event tells of.
+/// Polls a condition every millisecond, for changes that are not reported by an event. Returns whether it became true.
 ///
-/// The limit of five minutes ends a test that would hang, and is no part of what is tested.
+/// Gives up after five minutes, to end a test that would hang. Don't use this to test for a time limit.
 package func eventually(_ condition: () async throws -> Bool) async rethrows -> Bool {
   let end = ContinuousClock.now + .seconds(300)
   while try await !condition() {
@@ -14,10 +14,9 @@ package func eventually(_ condition: () async throws -> Bool) async rethrows -> 
   return true
 }
 
-/// Leaves the thread `times` times, each until others who were ready have had it.
+/// Yields the thread `times` times, each time until other work that was ready has run.
 ///
-/// A loop of `Task.yield()` keeps one of Swift's threads busy, of which there are as many as cores: what it waits for may
-/// come last.
+/// A loop of `Task.yield()` would keep one of Swift's few threads busy, and the awaited work may run last.
 package func giveWay(_ times: Int = 1) async {
   for _ in 0..<times {
     await withCheckedContinuation { continuation in

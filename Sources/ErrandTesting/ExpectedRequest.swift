@@ -3,30 +3,30 @@ public import ErrandFoundation
 
 /// The request that a task is expected to send; see ``expectTask(_:sends:otherProperties:)``.
 public struct ExpectedRequest: Sendable {
-  /// The body that is expected.
+  /// The expected body.
   public enum Body: Sendable, Hashable {
     /// Any body, or none.
     case any
-    /// None.
+    /// No body.
     case empty
-    /// This text in UTF-8.
+    /// The text in UTF-8.
     case text(String)
-    /// This JSON, whatever the order of its members and the blanks in it.
+    /// The JSON, regardless of whitespace and the order of keys.
     case json(String)
-    /// These bytes.
+    /// The bytes.
     case data(Data)
   }
 
   /// The method.
   public var method: HTTPMethod
-  /// Path and query as they are sent, escaped: `/widgets/7?full=1`; for a task with a URL of its own, that URL.
+  /// The path and query as sent, escaped: `/widgets/7?full=1`. For a task with an absolute URL, that URL.
   public var target: String
-  /// Header fields that must be there with these values; others may be there beside them.
+  /// Header fields that must be present with these values. Others are allowed.
   public var headers: HTTPHeaders
   /// The body.
   public var body: Body
 
-  /// A request by its parts.
+  /// Creates an expected request.
   public init(_ method: HTTPMethod, _ target: String, headers: HTTPHeaders = [:], body: Body = .any) {
     self.method = method
     self.target = target
@@ -34,7 +34,6 @@ public struct ExpectedRequest: Sendable {
     self.body = body
   }
 
-  /// The differences of a request, one line each; empty when there are none.
   func differences(from request: HTTPRequest, body: Data) -> [String] {
     var lines: [String] = []
     func compare(_ name: String, _ expected: String?, _ actual: String?) {

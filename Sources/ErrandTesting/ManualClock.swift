@@ -1,6 +1,6 @@
 import Errand
 
-/// A clock whose time a test moves: a sleeper wakes when the test has advanced far enough.
+/// A clock controlled by a test. Sleeping tasks wake up when the test has advanced the time far enough.
 ///
 ///     let clock = ManualClock()
 ///     let manager = TaskManager(clock: CallClock(clock))
@@ -8,29 +8,29 @@ import Errand
 ///     await clock.sleepers(count: 1)                              // the call waits for its second attempt
 ///     clock.advance(by: .seconds(1))
 ///
-/// Where a test cares for what happens and not for when, ``Mode/autoAdvancing`` needs no test to move it.
+/// If a test does not depend on timing, use ``Mode/autoAdvancing``, which needs no calls to advance the clock.
 public final class ManualClock: Clock, Sendable {
-  /// The one who moves the time.
+  /// How the time advances.
   public enum Mode: Sendable, Hashable {
-    /// The test, with ``ManualClock/advance(by:)``.
+    /// The test advances the time with ``ManualClock/advance(by:)``.
     case manual
-    /// The sleepers: every sleep moves the time to its end and returns at once. A limit that a call waits beside its
-    /// work, such as its deadline, has then passed at once.
+    /// Every sleep advances the time to its end and returns immediately. A time limit that runs concurrently with the
+    /// work, such as a deadline, therefore expires immediately.
     case autoAdvancing
   }
 
-  /// A moment of a ``ManualClock``.
+  /// An instant of a ``ManualClock``.
   public struct Instant: InstantProtocol {
-    /// The time since the clock was made.
+    /// The time since the clock was created.
     public let offset: Duration
 
-    /// A later moment.
+    /// An instant offset by a duration.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-    /// The time from here to another moment.
+    /// The duration from this instant to another one.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
 
-    /// Earlier before later.
+    /// Whether the first instant is earlier.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }
 
@@ -52,7 +52,6 @@ public final class ManualClock: Clock, Sendable {
     var sleepers: [Sleeper] = []
     var spectators: [Spectator] = []
 
-    /// Takes out those who wait for as many sleepers as there are.
     mutating func satisfied() -> [Spectator] {
       let count = sleepers.count
       defer { spectators.removeAll { $0.count <= count } }
@@ -63,19 +62,19 @@ public final class ManualClock: Clock, Sendable {
   private let mode: Mode
   private let state = Lock(State())
 
-  /// A clock at its beginning, moved by the test unless told otherwise.
+  /// Creates a clock at zero. Defaults to ``Mode/manual``.
   public init(_ mode: Mode = .manual) { self.mode = mode }
 
-  /// The present moment.
+  /// The current instant.
   public var now: Instant { state.withLock { $0.now } }
 
-  /// Nothing is shorter than what a duration can say.
+  /// Zero: any duration can be represented.
   public var minimumResolution: Duration { .zero }
 
-  /// The number of sleepers.
+  /// The number of sleeping tasks.
   public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-  /// Moves the time, and wakes the sleepers that are due, the earliest first.
+  /// Advances the time and wakes the sleepers that are due, earliest first.
   public func advance(by duration: Duration) {
     let due = state.withLock { state in
       state.now = state.now.advanced(by: duration)
@@ -87,7 +86,7 @@ public final class ManualClock: Clock, Sendable {
     for sleeper in due { sleeper.continuation.resume() }
   }
 
-  /// Waits until at least `count` sleep; returns at once when the surrounding task is cancelled.
+  /// Waits until at least `count` tasks are sleeping. Returns immediately if the surrounding task is cancelled.
   public func sleepers(count: Int) async {
     let id = newID()
     await withTaskCancellationHandler {
@@ -108,8 +107,7 @@ public final class ManualClock: Clock, Sendable {
     }
   }
 
-  /// Waits until the time has come.
-  /// Throws `CancellationError` when the surrounding task is cancelled first.
+  /// Sleeps until `deadline`. Throws `CancellationError` if the surrounding task is cancelled first.
   public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     try Task.checkCancellation()
     guard mode == .manual else {

@@ -1,14 +1,12 @@
 import Errand
 import ErrandFoundation
 
-// How a response looks on the wire.
 extension MockAnswer {
-  /// Status line and header fields, with the empty line after them.
   func head(of content: Content) -> Data {
     var headers = headers
     switch content {
     case .whole(let body), .truncated(let body, after: _):
-      // RFC 9110 §8.6: none with 1xx and 204; with 304 it is that of the 200, which an empty body does not tell.
+      // RFC 9110 §8.6: never with 1xx and 204. With 304, it is the length of the 200, unknown if the body is empty.
       let isUnsaid = status == .notModified && body.isEmpty
       if status.kind != .informational, status != .noContent, !isUnsaid {
         headers.setDefault("\(body.count)", for: .contentLength)
@@ -23,7 +21,7 @@ extension MockAnswer {
     return Data(text.utf8)
   }
 
-  /// The body as it is sent, piece by piece; none where HTTP allows none (RFC 9112 §6.3).
+  /// The chunks of the body to send; empty if HTTP allows no body (RFC 9112 §6.3).
   func pieces(of content: Content, method: HTTPMethod) -> MockPieces {
     let isBodiless = method == .head || status == .noContent || status == .notModified || status.kind == .informational
     let limit = pace?.bytes ?? .max
@@ -36,7 +34,6 @@ extension MockAnswer {
     }
   }
 
-  /// True when the connection ends with this answer to a request with this head.
   func endsConnection(after head: MockRequestHead) -> Bool {
     if case .respond(.truncated) = conduct { return true }
     return isClosing || head.closes || headers[.connection]?.lowercased() == "close"

@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-/// The server's side of a connection: reads requests and answers them, one after the other, on its own thread.
+/// The server's side of a connection. Reads and answers requests sequentially on its own thread.
 struct MockConnection {
   private let socket: MockSocket
   private let index: Int
@@ -16,7 +16,6 @@ struct MockConnection {
     self.host = host
   }
 
-  /// Serves until one of both sides wants no more.
   mutating func serve() {
     while true {
       switch nextEvent() {
@@ -28,7 +27,7 @@ struct MockConnection {
     }
   }
 
-  /// Answers one request; false when the connection is at its end.
+  /// Answers one request. False if the connection must be closed.
   private mutating func serve(_ head: MockRequestHead) -> Bool {
     var request = MockRequest(head, connectionIndex: index, indexOnConnection: requestCount)
     requestCount += 1
@@ -52,7 +51,7 @@ struct MockConnection {
     return false
   }
 
-  /// Reads a body to its end; when that does not come, notes what there was, and returns false.
+  /// Reads the body. If it is incomplete, records the request as it is and returns false.
   private mutating func readBody(of request: inout MockRequest, _ head: MockRequestHead) -> Bool {
     if head.expectsContinue, !parser.hasUnreadBytes {
       guard socket.transmit(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)) else { return false }
@@ -75,7 +74,7 @@ struct MockConnection {
     }
   }
 
-  /// Reads a body whose request is answered already; false when its end does not come.
+  /// Reads and discards the body of a request that was already answered. False if it is incomplete.
   private mutating func skipBody() -> Bool {
     while true {
       switch nextEvent() {
@@ -86,7 +85,7 @@ struct MockConnection {
     }
   }
 
-  /// Reads until something can be said; `.incomplete` when the connection has ended.
+  /// Reads until there is an event; `.incomplete` if the connection was closed.
   private mutating func nextEvent() -> MockRequestParser.Event {
     while true {
       let event = parser.next()
@@ -103,7 +102,6 @@ struct MockConnection {
     socket.drainAfterLastByte()
   }
 
-  /// Does what an answer says; false when the connection is at its end.
   private func send(_ answer: MockAnswer, to head: MockRequestHead) -> Bool {
     if answer.headDelay > .zero, !socket.pause(for: answer.headDelay) { return false }
     switch answer.conduct {
@@ -116,7 +114,7 @@ struct MockConnection {
     return false
   }
 
-  /// Sends a response, in as few writes as its delays allow; false when the client has gone.
+  /// Sends a response in as few writes as its delays allow. False if the client disconnected.
   private func respond(_ answer: MockAnswer, _ content: MockAnswer.Content, to head: MockRequestHead) -> Bool {
     var output = answer.head(of: content)
     var delay = answer.bodyDelay

@@ -2,15 +2,14 @@ import Dispatch
 import Errand
 import ErrandFoundation
 
-/// The state that a server shares with its threads. They hold this and not the server, so that the server can end while they
-/// run, and end them.
+/// The state shared by a server and its threads. The threads hold this and not the server, so that the server can be
+/// released while they run, and stop them.
 final class MockHost: Sendable {
-  /// The host whose request the present thread serves: its handler may stop the server, which cannot wait for it.
+  /// The host whose request this thread is serving. A handler that stops the server must not wait for it.
   @TaskLocal private static var served: ObjectIdentifier?
 
   let script = Lock(MockScript())
   let ledger: Lock<MockLedger>
-  /// The bytes of responses that clients, or the buffers on the way to them, have taken.
   let bytesSent = Lock(0)
   private let listener: MockListener
   private let threads = DispatchGroup()
@@ -20,10 +19,8 @@ final class MockHost: Sendable {
     listener = try MockListener()
   }
 
-  /// The port on 127.0.0.1.
   var port: UInt16 { listener.port }
 
-  /// Accepts connections on a thread of its own, and serves each on another.
   func start() throws {
     let isStarted = onThread { [self] in
       while let socket = listener.accept() { serve(socket) }
@@ -35,12 +32,11 @@ final class MockHost: Sendable {
     }
   }
 
-  /// Ends all threads. Where it waits for them it does so for a second at most, because a handler of a route may take
-  /// its time.
+  /// Stops all threads. If `waits` is true, waits up to five seconds for them, because a route's handler may be slow.
   func stop(waits: Bool) {
     let arrivals = ledger.withLock { ledger -> [MockLedger.Arrival]? in
       let arrivals = ledger.stop()
-      // Under the lock, because a socket that has left the ledger may have been closed, and its number used again.
+      // Under the lock: a socket that has left the ledger may be closed and its descriptor reused.
       if arrivals != nil { for socket in ledger.sockets { socket.interrupt() } }
       return arrivals
     }
@@ -51,18 +47,16 @@ final class MockHost: Sendable {
     if waits, Self.served != ObjectIdentifier(self) { _ = threads.wait(timeout: .now() + 5) }
   }
 
-  /// Notes that a request was read.
   func record(_ request: MockRequest) { resume(ledger.withLock { $0.record(request) }) }
 
-  /// Waits until something has happened.
-  /// Throws `CancellationError` when the surrounding task is cancelled, ``MockServerError`` when the server stops.
+  /// Waits for an event. Throws `CancellationError` if cancelled, and ``MockServerError`` if the server stops.
   func wait(for awaited: MockLedger.Awaited) async throws -> MockRequest? {
     let id = ledger.withLock { $0.newID() }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let arrivals = ledger.withLock { $0.wait(id, for: awaited, continuation) }
         resume(arrivals)
-        // Cancelled or stopped before it was in the ledger: nobody will look for it there again.
+        // If it was cancelled or stopped before it was in the ledger, nothing else removes it.
         if Task.isCancelled { giveUp(id, because: CancellationError()) }
         if ledger.withLock({ $0.isStopped }) { giveUp(id, because: MockServerError.stopped) }
       }
@@ -94,7 +88,7 @@ final class MockHost: Sendable {
     socket.release()
   }
 
-  /// Runs `body` on a new thread: it blocks, which Swift's own threads must not. False where there is none to be had.
+  /// Runs `body` on a new thread, because it blocks. False if no thread can be created.
   private func onThread(_ body: @escaping @Sendable () -> Void) -> Bool {
     let threads = threads
     threads.enter()

@@ -1,14 +1,13 @@
-/// The requests that a server has received, and those who wait for some: the machine behind its lock.
+/// The requests that a server has received, and the tasks that wait for some.
 struct MockLedger: Sendable {
-  /// An event that can be waited for.
   enum Awaited: Equatable {
-    /// The next request that was not taken yet.
+    /// The next request that was not returned yet.
     case request
-    /// That this many connections are open.
+    /// Exactly this number of open connections.
     case openConnections(Int)
   }
 
-  /// A waiter whose wait is over; the request is nil where none was awaited.
+  /// A waiter to resume. `request` is `nil` if it did not wait for one.
   struct Arrival: Sendable {
     let continuation: CheckedContinuation<MockRequest?, any Error>
     let request: MockRequest?
@@ -20,7 +19,6 @@ struct MockLedger: Sendable {
     let continuation: CheckedContinuation<MockRequest?, any Error>
   }
 
-  /// The first requests, as many as are kept.
   private(set) var requests: [MockRequest] = []
   private(set) var requestCount = 0
   private(set) var connectionCount = 0
@@ -35,14 +33,13 @@ struct MockLedger: Sendable {
 
   init(requestLimit: Int) { self.requestLimit = requestLimit }
 
-  /// A request was read as far as it will be.
   mutating func record(_ request: MockRequest) -> [Arrival] {
     requestCount += 1
     if requests.count < requestLimit { requests.append(request) }
     return arrivals()
   }
 
-  /// A connection was accepted. Returns its index; nil when the server has stopped, so that it is to be closed.
+  /// Records an accepted connection. Returns its index; `nil` if the server has stopped and it must be closed.
   mutating func open(_ socket: MockSocket) -> (index: Int, arrivals: [Arrival])? {
     guard !isStopped else { return nil }
     sockets.insert(socket)
@@ -51,13 +48,12 @@ struct MockLedger: Sendable {
     return (connectionCount - 1, arrivals())
   }
 
-  /// A connection is about to be closed.
   mutating func close(_ socket: MockSocket) -> [Arrival] {
     sockets.remove(socket)
     return arrivals()
   }
 
-  /// The server stops. Returns those who wait, in vain; nil when it had stopped before.
+  /// Stops the server. Returns the remaining waiters; `nil` if it was already stopped.
   mutating func stop() -> [Arrival]? {
     guard !isStopped else { return nil }
     isStopped = true
@@ -65,13 +61,11 @@ struct MockLedger: Sendable {
     return waiters.map { Arrival(continuation: $0.continuation, request: nil) }
   }
 
-  /// The identifier of a new waiter.
   mutating func newID() -> Int {
     lastID += 1
     return lastID
   }
 
-  /// A waiter begins to wait; its wait may be over at once.
   mutating func wait(
     _ id: Int, for awaited: Awaited, _ continuation: CheckedContinuation<MockRequest?, any Error>
   ) -> [Arrival] {
@@ -79,13 +73,12 @@ struct MockLedger: Sendable {
     return arrivals()
   }
 
-  /// Removes a waiter and returns it; nil when its wait was over already.
   mutating func giveUp(_ id: Int) -> CheckedContinuation<MockRequest?, any Error>? {
     guard let index = waiters.firstIndex(where: { $0.id == id }) else { return nil }
     return waiters.remove(at: index).continuation
   }
 
-  /// Takes those out whose wait is over, in the order in which they came.
+  /// Removes and returns the waiters that are ready, in order of arrival.
   private mutating func arrivals() -> [Arrival] {
     guard !waiters.isEmpty else { return [] }
     var arrivals: [Arrival] = []

@@ -1,16 +1,14 @@
 import ErrandFoundation
 
-/// The listening socket of a server and the pipe that wakes the thread that waits on it.
+/// The listening socket of a server, and the pipe that wakes its thread.
 struct MockListener: Sendable {
-  /// The port that the system chose.
   let port: UInt16
-  /// The end of the pipe that belongs to the side that stops the server: closing it ends ``accept()``.
+  /// The write end of the pipe. Closing it ends ``accept()``.
   let wakeUp: Int32
 
   private let descriptor: Int32
   private let wakeUpReader: Int32
 
-  /// Listens on 127.0.0.1, on a port that was free.
   init() throws {
     let descriptor = socket(AF_INET, MockPlatform.stream, 0)
     guard descriptor >= 0 else { throw MockServerError.system("socket") }
@@ -25,23 +23,23 @@ struct MockListener: Sendable {
     for number in [descriptor, wakeUpReader, wakeUp] { Self.keepFromChildren(number) }
   }
 
-  /// Waits for the next connection; nil once ``wakeUp`` was closed.
+  /// Waits for the next connection; `nil` after ``wakeUp`` was closed.
   func accept() -> MockSocket? {
     while true {
       guard wait(for: descriptor, timeout: -1) else { return nil }
       if let socket = acceptNow() { return socket }
-      // The client has gone again, or the process is out of descriptors: not at full speed until there is one.
+      // The client disconnected, or the process is out of descriptors. In that case, wait to avoid a busy loop.
       if errno == EMFILE || errno == ENFILE, !wait(for: -1, timeout: 10) { return nil }
     }
   }
 
-  /// Gives the descriptors back, all but ``wakeUp``.
+  /// Closes all descriptors except ``wakeUp``.
   func release() {
     close(descriptor)
     close(wakeUpReader)
   }
 
-  /// True when there is a reason to go on: `number` is readable or the time is over, and the thread was not woken up.
+  /// Waits until `number` is readable or the timeout expires. False if the thread was woken up to stop.
   private func wait(for number: Int32, timeout: Int32) -> Bool {
     var items = [
       pollfd(fd: number, events: Int16(POLLIN), revents: 0),
@@ -58,7 +56,7 @@ struct MockListener: Sendable {
     guard number >= 0 else { return nil }
     Self.keepFromChildren(number)
     MockPlatform.silenceBrokenPipe(number)
-    // Head and body may be two writes: Nagle would hold the second back until the first is acknowledged.
+    // Head and body may be two writes. Nagle's algorithm would delay the second one until the first is acknowledged.
     var isOn: Int32 = 1
     setsockopt(number, MockPlatform.tcp, TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
     return MockSocket(descriptor: number)

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The bytes of a body as they are sent, in pieces of limited size.
+/// The encoded bytes of a body, in parts of limited size.
 struct MockPieces: Sequence, IteratorProtocol {
   enum Framing { case none, chunks, endlessChunks }
 

@@ -1,32 +1,29 @@
 public import Errand
 public import ErrandFoundation
 
-/// A request as a ``MockServer`` received it.
+/// A request received by a ``MockServer``.
 public struct MockRequest: Sendable, Hashable {
   /// The method.
   public let method: HTTPMethod
-  /// The target as it was sent: path and query, still escaped.
+  /// The target as sent: path and query, still escaped.
   public let target: String
-  /// The header fields in the order in which they came.
+  /// The header fields, in the order received.
   public let headers: HTTPHeaders
-  /// The body; the first 64 MiB of a longer one.
+  /// The body, up to the first 64 MiB.
   public internal(set) var body = Data()
-  /// The number of bytes of the body that came, kept or not.
+  /// The number of body bytes received, including those beyond the limit of ``body``.
   public internal(set) var bodyLength = 0
-  /// True when the body came to its end; false when the client went away before, and when the answer did not wait
-  /// for it.
+  /// Whether the body was received completely. False if the client disconnected or the answer did not wait for it.
   public internal(set) var isBodyComplete = false
-  /// The fields that came after the chunks of the body (RFC 9112 §7.1.2).
+  /// The trailer fields after a chunked body (RFC 9112 §7.1.2).
   public internal(set) var trailers = HTTPHeaders()
-  /// The connection that carried it: 0 for the first that the server accepted.
+  /// The index of the connection, starting at 0 for the first one that the server accepted.
   public let connectionIndex: Int
-  /// Which request of its connection it is: 0 for the first.
+  /// The index of the request on its connection, starting at 0.
   public let indexOnConnection: Int
-  /// The values of the route's placeholders: `["id": "7"]` for `/widgets/:id`; what `*` stands for is under
-  /// `"*"`.
+  /// The values of the route's placeholders: `["id": "7"]` for `/widgets/:id`. The value of `*` has the key `"*"`.
   public internal(set) var parameters: [String: String] = [:]
 
-  /// A longer body is counted, but no longer kept.
   static let bodyLimit = 64 << 20
 
   init(_ head: MockRequestHead, connectionIndex: Int = 0, indexOnConnection: Int = 0) {
@@ -37,10 +34,10 @@ public struct MockRequest: Sendable, Hashable {
     self.indexOnConnection = indexOnConnection
   }
 
-  /// The path, unescaped.
+  /// The unescaped path.
   public var path: String { Self.unescaped(rawPath) }
 
-  /// The items of the query, unescaped.
+  /// The unescaped query items.
   public var query: HTTPQuery {
     guard let mark = target.firstIndex(of: "?") else { return [:] }
     let items = target[target.index(after: mark)...].split(separator: "&").map { item in
@@ -50,7 +47,7 @@ public struct MockRequest: Sendable, Hashable {
     return HTTPQuery(items)
   }
 
-  /// The segments of the path, divided before they are unescaped: an escaped slash divides nothing.
+  /// The path segments, split before unescaping, so that an escaped slash does not split a segment.
   var segments: [String] { rawPath.split(separator: "/").map(Self.unescaped) }
 
   mutating func append(_ bytes: Data) {
@@ -62,7 +59,7 @@ public struct MockRequest: Sendable, Hashable {
   private var rawPath: Substring {
     let target = target.prefix { $0 != "?" }
     guard !target.hasPrefix("/"), let scheme = target.firstRange(of: "://") else { return target }
-    // RFC 9112 §3.2.2: a proxy is asked for a whole URL.
+    // RFC 9112 §3.2.2: requests to a proxy contain an absolute URL.
     return target[scheme.upperBound...].drop { $0 != "/" }
   }
 

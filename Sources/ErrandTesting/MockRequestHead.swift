@@ -1,16 +1,16 @@
 import Errand
 
-/// The part of a request before its body.
+/// The request line and header fields of a request.
 struct MockRequestHead: Sendable, Equatable {
   var method: HTTPMethod
   var target: String
-  /// True when the client speaks HTTP/1.0, so that the connection ends with the answer.
+  /// Whether the client uses HTTP/1.0, so that the connection ends after the response.
   var isVersion1_0 = false
   var headers: HTTPHeaders = [:]
 
-  /// True when the client waits for a go-ahead before it sends the body (RFC 9110 §10.1.1).
+  /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1).
   var expectsContinue: Bool { headers[.expect]?.lowercased() == "100-continue" }
 
-  /// True when the client wants no further exchange on the connection (RFC 9112 §9.3).
+  /// Whether the connection ends after the response (RFC 9112 §9.3).
   var closes: Bool { isVersion1_0 || headers[.connection]?.lowercased() == "close" }
 }

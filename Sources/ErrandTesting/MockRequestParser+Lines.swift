@@ -1,9 +1,8 @@
 import Errand
 
 extension MockRequestParser {
-  /// Reads a head as a whole: the request line, the fields and the empty line.
   mutating func nextHead() throws(Malformed) -> Event {
-    // RFC 9112 §2.2: empty lines before a request line are to be skipped.
+    // RFC 9112 §2.2: skip empty lines before a request line.
     while buffer[position...].starts(with: [0x0D, 0x0A]) { position += 2 }
     guard let end = try find([0x0D, 0x0A, 0x0D, 0x0A]) else { return .incomplete }
     var lines = buffer[position..<end].lines[...]
@@ -16,7 +15,7 @@ extension MockRequestParser {
     return .head(head)
   }
 
-  /// The next line of a chunked body, without its end; nil until it is all there.
+  /// The next line of a chunked body, without its line break; `nil` if it is incomplete.
   mutating func nextLine() throws(Malformed) -> String? {
     guard let end = try find([0x0D, 0x0A]) else { return nil }
     defer {
@@ -26,7 +25,7 @@ extension MockRequestParser {
     return String(decoding: buffer[position..<end], as: UTF8.self)
   }
 
-  /// Takes a line between the chunks (RFC 9112 §7.1); true when it was the last one of the body.
+  /// Parses a line between chunks (RFC 9112 §7.1). Returns whether the body has ended.
   mutating func endsBody(_ line: String) throws(Malformed) -> Bool {
     switch stage {
     case .chunkSize:
@@ -71,7 +70,7 @@ extension MockRequestParser {
   private static func field(_ line: String) throws(Malformed) -> HTTPHeaders.Field {
     guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { throw Malformed("a field “\(line)”") }
     let name = HTTPHeaderName(String(line[..<colon]))
-    // RFC 9112 §5.1: no white space between name and colon; a blank is no byte of a token.
+    // RFC 9112 §5.1: no whitespace between name and colon. Names with whitespace are invalid.
     guard name.isValid else { throw Malformed("a field “\(line)”") }
     let value = line[line.utf8.index(after: colon)...].utf8
     let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
@@ -84,7 +83,7 @@ extension MockRequestParser {
   private static func stage(afterHead headers: HTTPHeaders) throws(Malformed) -> Stage {
     let length = headers[.contentLength]
     if let coding = headers[.transferEncoding] {
-      // RFC 9112 §6.1: a message with both is an attempt to smuggle.
+      // RFC 9112 §6.1: a message with both may be a smuggling attempt.
       guard length == nil else { throw Malformed("Content-Length beside Transfer-Encoding") }
       guard coding.lowercased() == "chunked" else { throw Malformed("Transfer-Encoding “\(coding)”") }
       return .chunkSize
@@ -98,7 +97,6 @@ extension MockRequestParser {
 }
 
 extension ArraySlice<UInt8> {
-  /// The lines, divided by CR LF.
   fileprivate var lines: [String] {
     var lines: [String] = []
     var start = startIndex

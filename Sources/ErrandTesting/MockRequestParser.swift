@@ -1,21 +1,17 @@
 import Errand
 import ErrandFoundation
 
-/// Reads HTTP/1.1 requests out of bytes as they come, one after the other.
+/// Parses consecutive HTTP/1.1 requests from a stream of bytes.
 ///
-/// It is a value: bytes go in with ``append(_:)``, events come out of ``next()`` until it says `.incomplete`.
+/// Add bytes with ``append(_:)`` and call ``next()`` until it returns `.incomplete`.
 struct MockRequestParser {
-  /// A part of a request that was read.
   enum Event: Equatable {
-    /// A request begins.
     case head(MockRequestHead)
-    /// The next bytes of its body.
     case body(Data)
-    /// The request is complete; a request without a body is followed by this, too.
+    /// The end of the request, also if it has no body.
     case end
-    /// More bytes are needed.
     case incomplete
-    /// These bytes are no request, and nothing after them can be understood.
+    /// Invalid input. Nothing after it can be parsed.
     case malformed(String)
   }
 
@@ -29,19 +25,16 @@ struct MockRequestParser {
     case failed(String)
   }
 
-  /// A head or a line that is longer is malformed.
+  /// The maximum number of bytes of a head or line.
   static let headLimit = 1 << 20
 
   var stage = Stage.head
-  /// The fields after the chunks of the body that was read last.
   var trailers = HTTPHeaders()
   var buffer: [UInt8] = []
-  /// The place in the buffer at which the unread bytes begin.
   var position = 0
-  /// The place that the search for the end of a line or head has come to, so that no byte is looked at twice.
+  /// The index at which the search for the end of a line or head continues, so that each byte is only scanned once.
   var searched = 0
 
-  /// Takes bytes as they came.
   mutating func append(_ bytes: some Collection<UInt8>) {
     if position > 0 {
       buffer.removeFirst(position)
@@ -51,7 +44,6 @@ struct MockRequestParser {
     buffer.append(contentsOf: bytes)
   }
 
-  /// The next event.
   mutating func next() -> Event {
     do throws(Malformed) {
       return try advance()
@@ -61,7 +53,7 @@ struct MockRequestParser {
     }
   }
 
-  /// True when bytes of the present request's body, or of the next request, are there already.
+  /// Whether there are unread bytes, of this body or the next request.
   var hasUnreadBytes: Bool { position < buffer.count }
 
   private mutating func advance() throws(Malformed) -> Event {
@@ -106,7 +98,6 @@ struct MockRequestParser {
 }
 
 extension MockRequestParser {
-  /// Why bytes are no request.
   struct Malformed: Error {
     let reason: String
 

@@ -1,12 +1,11 @@
 import Errand
 
-/// A path that a server knows, and what it answers there.
+/// A path of the server and its answer.
 struct MockRoute: Sendable {
-  /// The way in which an answer is found.
   enum Source: Sendable {
-    /// It is known before the request.
+    /// Fixed, known before the request.
     case answer(MockAnswer)
-    /// It is made from the whole request.
+    /// Created from the complete request.
     case handler(@Sendable (MockRequest) -> MockAnswer)
   }
 
@@ -15,7 +14,7 @@ struct MockRoute: Sendable {
   let source: Source
   private let segments: [Substring]
 
-  /// A route for one method, or for all of them.
+  /// - Parameter method: The method; `nil` for any.
   init(_ method: HTTPMethod?, _ path: String, _ source: Source) {
     self.method = method
     self.path = path
@@ -23,7 +22,7 @@ struct MockRoute: Sendable {
     segments = path.split(separator: "/")
   }
 
-  /// The values of the placeholders in a path with these segments; nil when it is not this route's.
+  /// The values of the placeholders, or `nil` if the route does not match.
   func match(_ method: HTTPMethod, _ other: [String]) -> [String: String]? {
     guard self.method == nil || self.method == method else { return nil }
     var parameters: [String: String] = [:]

@@ -1,23 +1,19 @@
 import Errand
 
-/// The answers that a server has been told to give: queued answers, then routes.
+/// The configured answers of a server: first the queued answers, then the routes.
 struct MockScript: Sendable {
   private var queue: [MockAnswer] = []
   private var routes: [MockRoute] = []
 
-  /// Adds an answer for the next request that has none.
   mutating func enqueue(_ answer: MockAnswer) { queue.append(answer) }
 
-  /// Adds a route, which takes precedence over those that are there.
+  /// Adds a route, which takes precedence over existing ones.
   mutating func add(_ route: MockRoute) { routes.append(route) }
 
-  /// Forgets everything.
   mutating func removeAll() { self = MockScript() }
 
-  /// Takes the first queued answer, if there is one.
   mutating func dequeue() -> MockAnswer? { queue.isEmpty ? nil : queue.removeFirst() }
 
-  /// The source of the answer to a request, and the parameters of its path.
   mutating func source(for request: MockRequest) -> (MockRoute.Source, parameters: [String: String]) {
     if let answer = dequeue() { return (.answer(answer), [:]) }
     let segments = request.segments

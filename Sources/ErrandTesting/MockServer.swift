@@ -1,8 +1,7 @@
 public import Errand
 public import ErrandFoundation
 
-/// A real HTTP/1.1 server on 127.0.0.1, for tests: it answers what it is told to, fails how it is told to, and keeps
-/// what it received.
+/// A real HTTP/1.1 server on 127.0.0.1, for tests. Sends configured answers, simulates failures, records requests.
 ///
 ///     let server = try MockServer()
 ///     server.route(.get, "/widgets/:id") { request in .json(#"{"id":\#(request.parameters["id"] ?? "0")}"#) }
@@ -11,22 +10,21 @@ public import ErrandFoundation
 ///     let widget = try await GetWidget(id: 7).download()      // a 503 first, then the route's answer
 ///     #expect(server.requestCount == 2)
 ///
-/// It listens from the moment it is made, on a port that was free, and stops when it is released or told to. Queued
-/// answers come first, whatever is asked for; then the routes, the latest first. What no route knows is a 404 that
-/// says so. Connections are kept alive, and every one has a thread of its own, so that an answer may wait as long as
-/// it likes.
+/// The server listens on a free port as soon as it is created, until it is stopped or released. Queued answers are used
+/// first, for any request. Then the routes are tried, the latest first. Requests without a route get a 404 with an
+/// explanation. Connections are kept alive. Each has its own thread, so answers can block for any time.
 ///
-/// A route's closure that refers to its own server keeps it alive until ``stop()``.
+/// If a route's closure refers to its own server, the server is kept alive until ``stop()``.
 public final class MockServer: Sendable {
-  /// The URL at which it listens: `http://127.0.0.1:PORT`.
+  /// The URL of the server: `http://127.0.0.1:PORT`.
   public let url: URL
   private let host: MockHost
 
   /// Starts a server.
   ///
-  /// - Parameter requestLimit: How many requests are kept for ``requests`` and ``nextRequest()``; later ones are
-  ///   answered and counted. Set it where a great many are sent, as in a benchmark.
-  /// - Throws: ``MockServerError`` when the system has no descriptor or port left.
+  /// - Parameter requestLimit: The number of requests kept for ``requests`` and ``nextRequest()``. Later requests are
+  ///   answered and counted. Set it for tests with very many requests, such as benchmarks. Defaults to no limit.
+  /// - Throws: ``MockServerError`` if no descriptor or port is available.
   public init(keeping requestLimit: Int = .max) throws {
     host = try MockHost(requestLimit: requestLimit)
     guard let url = URL(string: "http://127.0.0.1:\(host.port)") else {
@@ -38,85 +36,84 @@ public final class MockServer: Sendable {
     try host.start()
   }
 
-  // Without waiting: the last reference may go on one of Swift's threads, of which there are few.
+  // Don't wait: the last reference may be released on one of Swift's few threads.
   deinit { host.stop(waits: false) }
 
-  /// Closes the listening socket and every connection, whatever they are at, and forgets the routes.
+  /// Closes the listening socket and all connections, even during an exchange, and removes the routes.
   ///
-  /// What was received can still be read. Pending waits throw a ``MockServerError``. Returns when every
-  /// thread has ended, or after five seconds where a route's closure takes longer.
+  /// Recorded requests can still be read. Pending waits throw a ``MockServerError``. Returns when all threads have
+  /// ended, or after five seconds if a route's closure takes longer.
   public func stop() { host.stop(waits: true) }
 }
 
-// MARK: What it answers
+// MARK: Answers
 
 extension MockServer {
-  /// Answers requests of a method for a path, with what the closure makes of them.
+  /// Answers requests with a method and path by calling a closure.
   ///
-  /// A segment that begins with a colon stands for any one, and `*` at the end for all that follow; see
-  /// ``MockRequest/parameters``. Where several routes match, the one that was added last answers. The closure is
-  /// called when the request's body is there, on the connection's thread: it may block.
+  /// A segment that begins with a colon matches any segment, and `*` at the end matches the rest; see
+  /// ``MockRequest/parameters``. If several routes match, the one added last is used. The closure is called on the
+  /// connection's thread when the request's body is complete. It can block.
   public func route(
     _ method: HTTPMethod, _ path: String, _ handler: @escaping @Sendable (MockRequest) -> MockAnswer
   ) {
     host.script.withLock { $0.add(MockRoute(method, path, .handler(handler))) }
   }
 
-  /// Answers requests of any method for a path, with what the closure makes of them.
+  /// Answers requests with any method and a path by calling a closure.
   public func route(_ path: String, _ handler: @escaping @Sendable (MockRequest) -> MockAnswer) {
     host.script.withLock { $0.add(MockRoute(nil, path, .handler(handler))) }
   }
 
-  /// Answers requests of a method for a path always the same; the answer may be an early one.
+  /// Answers requests with a method and path with a fixed answer, which can be an early one.
   public func route(_ method: HTTPMethod, _ path: String, answer: MockAnswer) {
     host.script.withLock { $0.add(MockRoute(method, path, .answer(answer))) }
   }
 
-  /// Answers requests of any method for a path always the same; the answer may be an early one.
+  /// Answers requests with any method and a path with a fixed answer, which can be an early one.
   public func route(_ path: String, answer: MockAnswer) {
     host.script.withLock { $0.add(MockRoute(nil, path, .answer(answer))) }
   }
 
-  /// Answers the next request that has no queued answer yet, whatever it asks for.
+  /// Queues an answer for the next request that has none yet, whatever its path.
   public func enqueue(_ answer: MockAnswer) {
     host.script.withLock { $0.enqueue(answer) }
   }
 }
 
-// MARK: What it received
+// MARK: Recorded requests
 
 extension MockServer {
-  /// The requests in the order in which they came to their ends, those that broke off included.
+  /// The recorded requests, including incomplete ones, in the order in which they ended.
   public var requests: [MockRequest] { host.ledger.withLock { $0.requests } }
 
   /// The number of requests received.
   public var requestCount: Int { host.ledger.withLock { $0.requestCount } }
 
-  /// The number of connections ever accepted.
+  /// The number of connections accepted so far.
   public var connectionCount: Int { host.ledger.withLock { $0.connectionCount } }
 
-  /// The number of connections that are open now.
+  /// The number of open connections.
   public var openConnections: Int { host.ledger.withLock { $0.sockets.count } }
 
-  /// The most connections that were open at one time.
+  /// The maximum number of connections that were open at the same time.
   public var peakConnections: Int { host.ledger.withLock { $0.peakConnections } }
 
-  /// The bytes of responses that clients, or the buffers on the way to them, have taken; it stands still while a client
-  /// does not read.
+  /// The number of response bytes accepted by clients or network buffers. Stays the same while a client stops reading.
   public var bytesSent: Int { host.bytesSent.withLock { $0 } }
 
-  /// The next request, waiting for it if need be: the first call returns the first one, and so on.
+  /// Returns the next request, and waits for it if necessary. The first call returns the first request, and so on.
   ///
-  /// - Throws: `CancellationError` when the surrounding task is cancelled; the request then stays for the next
-  ///   call. ``MockServerError`` when the server stops before there was one.
+  /// - Throws: `CancellationError` if the surrounding task is cancelled; the request is then kept for the next call.
+  ///   ``MockServerError`` if the server stops before there is a request.
   public func nextRequest() async throws -> MockRequest {
     guard let request = try await host.wait(for: .request) else { throw MockServerError.stopped }
     return request
   }
 
-  /// Waits until exactly `count` connections are open: 0, for one, after a call was cancelled.
+  /// Waits until exactly `count` connections are open, for example 0 after a call was cancelled.
   ///
-  /// - Throws: `CancellationError` when the surrounding task is cancelled, ``MockServerError`` when the server stops.
+  /// - Throws: `CancellationError` if the surrounding task is cancelled, ``MockServerError`` if the server stops.
   public func waitForOpenConnections(_ count: Int) async throws {
     _ = try await host.wait(for: .openConnections(count))
   }

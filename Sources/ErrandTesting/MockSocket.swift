@@ -1,10 +1,10 @@
 import ErrandFoundation
 
-/// One end of a connection, used by the thread that serves it. Every call may block; `shutdown` ends all of them.
+/// The server's end of a connection. Every call may block until the socket is shut down.
 struct MockSocket: Sendable, Hashable {
   let descriptor: Int32
 
-  /// Waits for bytes and returns how many came; 0 at the end, whatever ended it.
+  /// Waits for bytes and returns their number; 0 at the end or after an error.
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int {
     while true {
       let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
@@ -13,7 +13,7 @@ struct MockSocket: Sendable, Hashable {
     }
   }
 
-  /// Sends all of `data`; false when the client has gone.
+  /// Sends all of `data`. False if the client disconnected.
   func transmit(_ data: Data) -> Bool {
     data.withUnsafeBytes { bytes in
       var rest = bytes[...]
@@ -28,9 +28,9 @@ struct MockSocket: Sendable, Hashable {
     }
   }
 
-  /// Waits for `duration`; false, and at once, when the connection ends before.
+  /// Waits for `duration`. Returns false as soon as the connection ends.
   ///
-  /// A client that closes only its sending side counts as gone: HTTP clients do not, and a cancelled one is noticed.
+  /// A half-closed connection counts as ended, so that cancelled clients are noticed. HTTP clients never half-close.
   func pause(for duration: Duration) -> Bool {
     let end = ContinuousClock.now + duration
     var item = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -40,35 +40,32 @@ struct MockSocket: Sendable, Hashable {
       let count = poll(&item, 1, left.wholeMilliseconds)
       if count == 0 || (count < 0 && errno == EINTR) { continue }
       guard count > 0, item.revents & Int16(POLLHUP | POLLERR | POLLNVAL) == 0, hasUnreadBytes else { return false }
-      // They stay unread, and would end every further poll at once.
+      // The bytes stay unread and would end every further poll immediately.
       item.events = 0
     }
   }
 
-  /// Reads and forgets until the client closes.
   func drain() {
     withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 16) { buffer in
       while receive(into: buffer) > 0 {}
     }
   }
 
-  /// Says that nothing more will be sent, and waits for the client to close: closing while its bytes are unread
-  /// would make the kernel send a reset, which may overtake the answer.
+  /// Closes the sending side and waits for the client to close. Closing with unread bytes would make the kernel send a
+  /// reset, which may overtake the response.
   func drainAfterLastByte() {
     shutdown(descriptor, Int32(SHUT_WR))
     drain()
   }
 
-  /// Ends the connection for the thread that is blocked on it; the descriptor stays open.
+  /// Ends the connection for the thread that is blocked on it. The descriptor stays open.
   func interrupt() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-  /// Makes closing send a reset instead of an orderly end.
   func resetOnClose() {
     var option = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
   }
 
-  /// Gives the descriptor back.
   func release() { close(descriptor) }
 
   private var hasUnreadBytes: Bool {
@@ -78,7 +75,7 @@ struct MockSocket: Sendable, Hashable {
 }
 
 extension Duration {
-  /// For `poll`: rounded up, so that a wait never ends early and a short one does not spin.
+  /// For `poll`. Rounded up, so that a wait never ends early and a short one does not spin.
   fileprivate var wholeMilliseconds: Int32 {
     let (seconds, attoseconds) = components
     let fraction = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000

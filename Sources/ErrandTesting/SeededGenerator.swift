@@ -1,13 +1,13 @@
-/// Random numbers that repeat: the same seed gives the same numbers, on every platform (SplitMix64).
+/// A reproducible random number generator (SplitMix64). The same seed produces the same numbers on every platform.
 ///
 ///     let manager = TaskManager(clock: CallClock(clock), random: CallRandom(SeededGenerator(seed: 7)))
 public struct SeededGenerator: RandomNumberGenerator, Sendable, Hashable {
   private var state: UInt64
 
-  /// A generator whose numbers follow from `seed`.
+  /// Creates a generator with a seed.
   public init(seed: UInt64) { state = seed }
 
-  /// The next number.
+  /// Returns the next number.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var number = state

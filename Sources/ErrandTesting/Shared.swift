@@ -1,12 +1,11 @@
 import Errand
 
-/// A value behind a lock that several hold: the parts of a test and the code it watches.
+/// A lock-protected value shared by a test and the code it observes.
 package final class Shared<Value>: Sendable {
   private let lock: Lock<Value>
 
   package init(_ value: consuming sending Value) { lock = Lock(value) }
 
-  /// Runs `body` with the value, alone.
   package func withLock<Result, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandFoundation
 
-/// A transport without sockets: a closure answers.
+/// A transport without a network that gets its responses from a closure.
 ///
 ///     let server = Server(remote: "https://shop.test", transport: StubTransport { request in
 ///       .json(#"{"id": 7}"#, for: request)
@@ -9,14 +9,13 @@ import ErrandFoundation
 public struct StubTransport: Transport {
   private let answer: @Sendable (HTTPRequest) async throws -> HTTPResponse
 
-  /// A transport that answers every request with `answer`; what it throws is thrown.
+  /// Creates a transport that calls `answer` for every request, and rethrows its errors.
   public init(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) { self.answer = answer }
 
-  /// True: it connects to nothing.
+  /// `true`: it never connects to an address.
   public var checksAddresses: Bool { true }
 
-  /// The answer of the closure.
-  /// Throws what the closure throws, and `CancellationError` when the surrounding task is cancelled.
+  /// Returns the closure's response. Throws the closure's errors, and `CancellationError` if the task is cancelled.
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
     try Task.checkCancellation()
     return try await answer(request)
@@ -24,7 +23,7 @@ public struct StubTransport: Transport {
 }
 
 extension HTTPResponse {
-  /// A JSON body for a request.
+  /// A response with a JSON body.
   public static func json(
     _ text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = [:], for request: HTTPRequest
   )
@@ -35,7 +34,7 @@ extension HTTPResponse {
     return HTTPResponse(status, url: request.url, headers: headers, body: HTTPResponseBody(Data(text.utf8)))
   }
 
-  /// A status without a body for a request.
+  /// A response without a body.
   public static func status(_ status: HTTPStatus, headers: HTTPHeaders = [:], for request: HTTPRequest) -> HTTPResponse
   {
     HTTPResponse(status, url: request.url, headers: headers)

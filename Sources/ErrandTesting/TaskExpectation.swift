@@ -1,21 +1,21 @@
 public import Errand
 import ErrandFoundation
 
-/// Checks that a task sends the request that it should, without a network.
+/// Checks that a task sends the expected request, without a network.
 ///
 ///     try await expectTask(
 ///       AddWidget(uploadPayload: widget),
 ///       sends: ExpectedRequest(.post, "/widgets", headers: ["Accept": "*/*"], body: .json(#"{"id":7}"#)))
 ///
-/// It catches a requirement that was mistyped, and so is not overridden: `var paht`, `let priority = 3`. Stored properties that
-/// look like an aspect of the task and count for nothing are differences, too, unless they are among `otherProperties`. The settings of the task's server count, its remote and its transport do not. Hooks after the response are not called.
+/// Also detects misspelled requirements, which override nothing: `var paht`, `let priority = 3`. Stored properties that
+/// resemble a requirement but have no effect are differences, unless they are in `otherProperties`. The settings of the
+/// task's server apply, except its remote and transport. Hooks after the response are not called.
 ///
 /// - Parameters:
 ///   - task: The task.
-///   - expected: The request.
-///   - otherProperties: The names of properties that are meant for nothing else, though they look like an aspect.
-/// - Throws: ``TaskExpectationError`` that lists the differences, one a line; what the call throws where it sends
-///   nothing at all.
+///   - expected: The expected request.
+///   - otherProperties: The names of properties that only resemble a requirement.
+/// - Throws: ``TaskExpectationError`` with the differences, one per line. If nothing is sent, the error of the call.
 public func expectTask(
   _ task: some ServerTask, sends expected: ExpectedRequest, otherProperties: Set<String> = []
 ) async throws {
@@ -51,9 +51,9 @@ public func expectTask(
   }
 }
 
-/// A task sent another request than it should have.
+/// An error for a task that sent a different request than expected.
 public struct TaskExpectationError: Error, Sendable, CustomStringConvertible {
-  /// The differences, one a line.
+  /// The differences, one per line.
   public let description: String
 }
 

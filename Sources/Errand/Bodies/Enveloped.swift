@@ -1,5 +1,4 @@
-/// A payload in an envelope: what the present keys lead to. Decoders hand nothing but themselves over, so the keys come from around
-/// them.
+/// A payload inside an envelope, at `Envelope.keys`. The keys are task-local: `Decodable` takes no other arguments.
 struct Enveloped<Payload: Decodable>: Decodable {
   let payload: Payload
 
@@ -12,7 +11,6 @@ struct Enveloped<Payload: Decodable>: Decodable {
   }
 }
 
-/// The keys that lead to the payload of the body that is decoded.
 enum Envelope {
   @TaskLocal static var keys: [String] = []
 }

@@ -1,12 +1,12 @@
 public import ErrandFoundation
 
 extension HTTPBody {
-  /// Hands every chunk to `sink`, in order, each when the one before was taken. For transports.
+  /// Passes every chunk to `sink`, in order, and waits for `sink` before it reads the next one. For transports.
   ///
-  /// - Parameter sink: Takes one chunk; what it throws ends the reading.
-  /// - Throws: ``TaskError`` with code `.unreadableBody` for a file that cannot be read, `.bodyNotReplayable` for a body
-  ///   that comes once and was read before, `.bodyLengthMismatch` for chunks that come to more or less than the stated
-  ///   length; and what the body's stream or `sink` throws.
+  /// - Parameter sink: Takes one chunk. If it throws, reading ends.
+  /// - Throws: ``TaskError`` with code `.unreadableBody` if a file can't be read, `.bodyNotReplayable` if the body can
+  ///   only be read once and was read before, `.bodyLengthMismatch` if the chunks have more or fewer bytes than the
+  ///   stated length. Also rethrows the errors of the body's stream and of `sink`.
   public func readChunks(_ sink: @escaping @Sendable (Data) async throws -> Void) async throws {
     let refusal = Lock<(any Error)?>(nil)
     do {
@@ -19,13 +19,13 @@ extension HTTPBody {
         }
       }
     } catch {
-      // What the maker of the body says of its own requests is not about this one.
+      // Errors of the body's own requests are not errors of this request.
       throw refusal.withLock { $0 } ?? TaskError.ofUpload(error)
     }
   }
 
-  /// Hands every chunk to `sink`, in order.
-  /// Throws ``TaskError`` with code `.bodyLengthMismatch` when they come to more or less than the stated length.
+  /// Passes every chunk to `sink`, in order. Throws ``TaskError`` with code `.bodyLengthMismatch` if the size differs
+  /// from the stated length.
   package func forEachCountedChunk(_ sink: @Sendable (Data) async throws -> Void) async throws {
     guard let stated = try length() else { return try await forEachChunk(sink) }
     let count = Lock<Int64>(0)
@@ -41,15 +41,14 @@ extension HTTPBody {
     guard sum == stated else { throw Self.mismatch("\(sum) bytes, less than the stated \(stated)") }
   }
 
-  /// The fields that follow the body, made anew; empty for most. For transports, once they have sent all chunks.
+  /// Creates the fields that follow the body; empty for most bodies. For transports, once they have sent all chunks.
   ///
-  /// - Returns: The fields.
-  /// - Throws: What the maker of the fields throws; ``TaskError`` with code `.badRequest` for one that was not announced, or would
-  ///   break the message.
+  /// - Throws: ``TaskError`` with code `.badRequest` if a field was not announced or has an invalid value. Also
+  ///   rethrows errors of the body's trailer closure.
   public func trailerFields() async throws -> HTTPHeaders {
     guard let trailers else { return HTTPHeaders() }
     let fields: HTTPHeaders
-    do { fields = try await trailers.make() } catch { throw TaskError.ofUpload(error) }  // nor is it about this request
+    do { fields = try await trailers.make() } catch { throw TaskError.ofUpload(error) }  // likewise
     for field in fields where !trailers.names.contains(field.name) {
       throw Self.refusal(of: field.name, "was not announced")
     }

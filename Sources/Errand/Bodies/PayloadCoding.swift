@@ -1,16 +1,15 @@
 public import ErrandFoundation
 
-/// Encodes and decodes payloads. `Data` and `String` are themselves, never JSON.
+/// Encodes and decodes payloads. `Data` and `String` are used as they are, never as JSON.
 ///
-/// Encoding leaves the caller's actor by itself, because an app may call for a body; decoding is done by calls, which
-/// are on no actor.
+/// Encoding is `@concurrent` because an app may start it on an actor. Decoding runs in calls, which are on no actor.
 enum PayloadCoding {
-  /// The body for `payload`; none for one that is nil, as no body is read as nil.
+  /// The body for `payload`; empty if it is nil.
   @concurrent static func encode<Payload: Encodable & Sendable>(
     _ payload: Payload, with encoder: any BodyEncoder
   ) async throws -> HTTPBody {
     if let optional = payload as? any OptionalValue, optional.isNil { return .empty }
-    // A form has names: its encoder refuses what has none.
+    // A form needs names; its encoder rejects payloads without them.
     if !(encoder is FormEncoder) {
       if let data = payload as? Data { return .bytes(data, type: .octetStream) }
       if let text = payload as? String { return .text(text) }
@@ -24,16 +23,10 @@ enum PayloadCoding {
     }
   }
 
-  /// The payload that `data` describes.
+  /// Decodes the payload from `data`. If the payload is in an envelope, `keys` lead to it.
   ///
-  /// - Parameters:
-  ///   - type: The payload's type.
-  ///   - data: The body.
-  ///   - mediaType: The type that the header declares.
-  ///   - origin: The place of the data in words, where it is no whole body.
-  ///   - decoder: Decodes all but bytes and text.
-  ///   - keys: The keys that lead to the payload; empty where the body is it.
-  ///   - redaction: Hides secrets in what the error shows of the body; where it is nil, the error shows nothing of it.
+  /// `origin` is the source of the data as shown in the error; `nil` for a whole body. `redaction` hides secrets in the
+  /// error's excerpt of the body. Without it, the error contains no excerpt.
   static func decode<Payload: Decodable & Sendable>(
     _ type: Payload.Type, from data: Data, mediaType: @autoclosure () -> MediaType? = nil,
     origin: @autoclosure () -> String? = nil, with decoder: any PayloadDecoder, at keys: [String] = [],
@@ -41,9 +34,9 @@ enum PayloadCoding {
   ) throws -> Payload {
     if keys.isEmpty, isBody(type), let payload = try body(type, data, mediaType()) { return payload }
     do {
-      // An empty body is nil for an optional payload, and not enough for any other.
+      // An empty body decodes as nil if the payload is optional, and fails otherwise.
       if data.isEmpty, let payload = nothing(as: type) { return payload }
-      // Checks the bytes before the decoder: a cast costs more than most steps of a call.
+      // Check the bytes first: a cast costs more than most steps of a call.
       if PropertyListDepth.concerns(data), decoder is PropertyListDecoder { try PropertyListDepth.check(data) }
       guard !keys.isEmpty else { return try decoder.decode(type, from: data) }
       return try Envelope.$keys.withValue(keys) { try decoder.decode(Enveloped<Payload>.self, from: data).payload }
@@ -64,13 +57,12 @@ enum PayloadCoding {
     }
   }
 
-  /// True for a payload that is the body itself, and is not decoded.
   @inline(__always)
   private static func isBody<Payload>(_ type: Payload.Type) -> Bool {
     type == Data.self || type == String.self || type == Data?.self || type == String?.self
   }
 
-  // Not inlined, nor the next: the type of an optional of a payload is looked up where it is named.
+  // Not inlined, like the next function: resolving the type of `Payload?` is costly.
   @inline(never)
   private static func body<Payload>(_ type: Payload.Type, _ data: Data, _ mediaType: MediaType?) throws -> Payload? {
     if type == Data.self { return data as? Payload }
@@ -79,13 +71,13 @@ enum PayloadCoding {
     return try (data.isEmpty ? nil : payload(data, mediaType)) as String? as? Payload
   }
 
-  /// The payload that an empty body is; nil for a type that is not optional.
+  /// The payload for an empty body; `nil` if the type is not optional.
   @inline(never)
   private static func nothing<Payload: Decodable>(as type: Payload.Type) -> Payload? {
     type == JSONValue.self ? nil : try? Payload(from: NothingDecoder())
   }
 
-  /// The place and reason of a decoding failure. Data in no such format is shown: a page says more than a parser.
+  /// The location and reason of a decoding failure. For HTML, an excerpt, which says more than the parser's error.
   private static func explain(
     _ error: any Error, of data: Data, _ excerpt: String, _ mediaType: MediaType?, _ redaction: Redaction, hint: String
   ) -> String {
@@ -101,7 +93,7 @@ enum PayloadCoding {
     return "\(words)\(words.hasSuffix(".") ? "" : ".") It begins with: \(excerpt)"
   }
 
-  /// What a decoder for JSON takes dates for, where it may have met another.
+  /// A hint for a date that is a string in the JSON.
   private static func hint(for error: any Error, _ decoder: any PayloadDecoder) -> String {
     guard let decoder = decoder as? JSONDecoder, case .deferredToDate = decoder.dateDecodingStrategy,
       case DecodingError.typeMismatch(let type, let context) = error, type == Double.self,
@@ -110,8 +102,8 @@ enum PayloadCoding {
     return " If it is a date: that is a number of seconds to a decoder without a dateDecodingStrategy."
   }
 
-  /// The place and reason of a decoding failure, without a value: what a type says of itself may quote it, and the keys of a
-  /// dictionary are the body's.
+  /// The location and reason of a decoding failure, without any value or dictionary key of the body. Error descriptions
+  /// of types may quote values.
   private static func explainUnshown(_ error: any Error) -> String {
     switch error {
     case DecodingError.keyNotFound(let key, let context):
@@ -127,13 +119,13 @@ enum PayloadCoding {
     case DecodingError.dataCorrupted(let context):
       shownPath(context.codingPath)
         + (unreadable.contains(context.debugDescription) ? context.debugDescription : "the value does not fit")
-    default: "the value does not fit"  // an error of the app's own, or of another decoder
+    default: "the value does not fit"  // an error of the app or of another decoder
     }
   }
 
-  /// What a decoder calls a value that it found.
+  /// The names that decoders use for values they found.
   private static let kinds = ["a string", "a number", "bool", "null", "an array", "a dictionary"]
-  /// What decoders say of data that is in no such format.
+  /// The descriptions that decoders use for data in the wrong format.
   private static let unreadable: Set = [
     "The given data was not valid JSON.", "The given data was not a valid property list.",
   ]
@@ -146,8 +138,7 @@ enum PayloadCoding {
     key.place.map(String.init) ?? (key.isDeclared ? key.stringValue : "*")
   }
 
-  /// The body as text: in the charset that the header declares, else in UTF-8. Where none is declared, unreadable bytes are
-  /// replaced.
+  /// The body as text in the declared charset. Without one, as UTF-8, with invalid bytes replaced.
   private static func declaredText(_ data: Data, _ mediaType: MediaType?) throws(Charset.Problem) -> String {
     guard let charset = mediaType?.parameter("charset"), !charset.isEmpty else {
       return String(decoding: data, as: UTF8.self)
@@ -155,15 +146,16 @@ enum PayloadCoding {
     return try Charset.text(of: data, in: charset)
   }
 
-  /// The body as text, as far as it can be read: in UTF-8, unreadable bytes replaced, where the declared charset will not do.
+  /// The body as text in the declared charset. If that fails, as UTF-8, with invalid bytes replaced.
   static func text(_ data: Data, _ mediaType: MediaType?) -> String {
     (try? declaredText(data, mediaType)) ?? String(decoding: data, as: UTF8.self)
   }
 
-  /// Bytes in UTF-8, where they are text in another charset that is declared and known; a character that is cut is left out.
+  /// Converts text from the declared charset to UTF-8, and drops an incomplete character at the end. Returns the data
+  /// unchanged if that is not possible.
   static func inUTF8(_ data: Data, _ mediaType: MediaType?) -> Data {
     guard let charset = mediaType?.parameter("charset"), !charset.isEmpty else { return data }
-    // RFC 8259 §8.1: JSON is in UTF-8 whatever is declared. In UTF-16 and UTF-32 it has bytes that are 0.
+    // RFC 8259 §8.1: JSON is UTF-8 whatever is declared. JSON in UTF-16 or UTF-32 contains zero bytes.
     let isPlainJSON =
       mediaType?.essence.hasSuffix("json") == true && !data.contains(0) && String(data: data, encoding: .utf8) != nil
     if isPlainJSON { return data }
@@ -171,7 +163,6 @@ enum PayloadCoding {
     return text.map { Data($0.utf8) } ?? data
   }
 
-  /// The body as a payload of text.
   private static func payload(_ data: Data, _ mediaType: MediaType?) throws -> String {
     do {
       return try declaredText(data, mediaType)
@@ -183,7 +174,6 @@ enum PayloadCoding {
     }
   }
 
-  /// The place and reason of a failure, in words.
   static func explain(_ error: any Error) -> String {
     switch error {
     case DecodingError.keyNotFound(let key, let context): "\(path(context.codingPath))no key '\(key.stringValue)'"
@@ -195,7 +185,7 @@ enum PayloadCoding {
     }
   }
 
-  /// The place of an error in a value that has a secret name: what the decoder says of it may quote it.
+  /// The location of an error inside a secret value, which the decoder's description may quote. Otherwise `nil`.
   private static func secretPlace(of error: any Error, _ redaction: Redaction) -> String? {
     let keys: [any CodingKey] =
       switch error {
@@ -212,7 +202,7 @@ enum PayloadCoding {
   }
 }
 
-/// Decodes nothing: what an empty body is. Only an optional can be made of it.
+/// Decodes an empty body. Only optionals can be decoded from it.
 private struct NothingDecoder: Decoder, SingleValueDecodingContainer {
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -228,12 +218,12 @@ private struct NothingDecoder: Decoder, SingleValueDecodingContainer {
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { throw nothing }
 }
 
-/// Turns a value into the bytes of a request body.
+/// Encodes a value as a request body.
 public protocol BodyEncoder: Sendable {
-  /// The media type of the bytes; sent as `Content-Type`.
+  /// The media type of the bytes, sent as `Content-Type`.
   var mediaType: MediaType { get }
 
-  /// The bytes of `value`. Throws when it cannot be encoded; the request is then not sent.
+  /// Returns the encoded bytes. If it throws, the request is not sent.
   func encode<Value: Encodable>(_ value: Value) throws -> Data
 }
 
@@ -242,9 +232,9 @@ extension JSONEncoder: BodyEncoder {
   public var mediaType: MediaType { .json }
 }
 
-/// Turns the bytes of a response body into a value.
+/// Decodes a value from a response body.
 public protocol PayloadDecoder: Sendable {
-  /// The value that `data` describes. Throws when it describes none.
+  /// Returns the decoded value. Throws if `data` does not describe one.
   func decode<Payload: Decodable>(_ type: Payload.Type, from data: Data) throws -> Payload
 }
 
@@ -258,7 +248,7 @@ extension PropertyListEncoder: BodyEncoder {
 extension PropertyListDecoder: PayloadDecoder {}
 
 extension TaskError {
-  /// The body as text, in the charset that its header declares, else in UTF-8; nil where it is none.
+  /// The body as text, in the declared charset or UTF-8; `nil` if it is not text.
   public var bodyText: String? {
     String(data: PayloadCoding.inUTF8(body, headers.mediaType), encoding: .utf8)
   }

@@ -2,8 +2,9 @@ public import ErrandFoundation
 
 /// The payload of a request or response: a value that can be encoded, decoded and passed between isolation domains.
 ///
-/// In an app whose default isolation is the main actor, conform to this instead of `Codable`: the conformance is then
-/// usable from everywhere. Arrays, sets, dictionaries by name and optionals of payloads are payloads, and so are the basic types.
+/// In an app whose default isolation is the main actor, conform to this instead of `Codable`: the conformance can then
+/// be used from any isolation. Arrays, sets, optionals and string-keyed dictionaries of payloads are payloads, and so
+/// are the basic types.
 public protocol TaskPayload: Codable, Sendable {}
 
 extension Array: TaskPayload where Element: TaskPayload {}
@@ -32,7 +33,6 @@ extension Decimal: TaskPayload {}
 extension URL: TaskPayload {}
 extension UUID: TaskPayload {}
 
-/// An optional of any type.
 protocol OptionalValue {
   static var wrappedType: Any.Type { get }
   var isNil: Bool { get }

@@ -1,6 +1,6 @@
-/// The circuit breaker of one host, pure.
+/// The state machine of one host's circuit breaker.
 struct Circuit {
-  /// The permission to send an attempt, to be given back with its result.
+  /// The permission to send an attempt. It is returned with the attempt's result.
   struct Permit: Equatable {
     let generation: Int
     let isProbe: Bool
@@ -8,32 +8,29 @@ struct Circuit {
 
   enum Decision: Equatable {
     case permit(Permit)
-    /// Refused for so long; zero while probes are under way.
+    /// Refused for this time; zero while probes are running.
     case refuse(Duration)
   }
 
-  /// The result of an attempt that was sent.
   enum Result {
     case success
     case failure
-    /// Nothing that says how the host is.
+    /// Says nothing about the health of the host.
     case unknown
   }
 
   private enum Phase {
     case closed
     case open(until: Duration)
-    /// With so many probes under way; the last began or ended at `since`.
+    /// With the number of running probes. The last one began or ended at `since`.
     case halfOpen(probes: Int, since: Duration)
   }
 
   private var phase = Phase.closed
-  /// The attempts while it is closed.
   private var windows = CircuitWindows()
-  /// Grows with every change of phase: what was sent before says nothing of the present one.
+  /// Incremented with every change of phase, so that results from earlier phases are ignored.
   private var generation = 0
 
-  /// Decides whether an attempt may be sent.
   mutating func enter(at now: Duration, _ settings: CircuitBreaker) -> Decision {
     if case .open(let until) = phase, now >= until { change(to: .halfOpen(probes: 0, since: now)) }
     switch phase {
@@ -46,7 +43,7 @@ struct Circuit {
     }
   }
 
-  /// Ends an attempt that was sent with a permit; returns true when its result opened the circuit.
+  /// Ends an attempt. Returns true if its result opened the circuit.
   mutating func leave(_ permit: Permit, _ result: Result, at now: Duration, _ settings: CircuitBreaker) -> Bool {
     guard permit.generation == generation else { return false }
     switch (phase, result) {
@@ -76,11 +73,10 @@ struct Circuit {
     }
   }
 
-  /// The time after which an open circuit is forgotten, counted from the moment at which a probe might have been sent:
-  /// the host was not called since.
+  /// How long a circuit is kept after it could have sent a probe, if the host is not called.
   static let memory: Duration = .seconds(3600)
 
-  /// True when nothing would be lost by forgetting it.
+  /// Whether the circuit can be removed without losing information.
   func isIdle(at now: Duration) -> Bool {
     switch phase {
     case .closed: windows.areOver(at: now)
@@ -89,7 +85,6 @@ struct Circuit {
     }
   }
 
-  /// Changes the phase; what was before is forgotten.
   private mutating func change(to phase: Phase) {
     self.phase = phase
     windows = CircuitWindows()
@@ -97,15 +92,14 @@ struct Circuit {
   }
 }
 
-/// The attempts at a host, in a window for each length that is set: servers that share a manager may have windows of their
-/// own. All attempts count in all of them.
+/// The attempts at a host, with one window per configured length, because servers that share a manager can have
+/// different windows. Every attempt counts in every window.
 struct CircuitWindows {
-  /// The most windows that are kept. Beyond that the one that was added first is dropped.
+  /// The maximum number of windows. Beyond that, the oldest one is removed.
   static let most = 8
 
   private var windows: [(length: Duration, window: CircuitWindow)] = []
 
-  /// The number of windows.
   var windowCount: Int { windows.count }
 
   mutating func count(isFailure: Bool, at now: Duration, _ length: Duration) {
@@ -113,29 +107,26 @@ struct CircuitWindows {
     for index in windows.indices { windows[index].window.count(isFailure: isFailure, at: now) }
   }
 
-  /// A new window begins with what the longest one knows.
+  /// Adds a window, filled from the longest existing one.
   private mutating func add(_ length: Duration) {
     let longest = windows.max { $0.length < $1.length }?.window
     if windows.count == Self.most { windows.removeFirst() }
     windows.append((length, CircuitWindow(length, after: longest)))
   }
 
-  /// True where so many failed as make a breaker open.
   func isBad(_ settings: CircuitBreaker) -> Bool {
     guard let window = windows.first(where: { $0.length == settings.window })?.window else { return false }
     let (calls, failures) = window.counts
     return failures > 0 && calls >= settings.minimumCalls && Double(failures) / Double(calls) >= settings.failureRatio
   }
 
-  /// True when nothing in them counts any more.
   func areOver(at now: Duration) -> Bool { windows.allSatisfy { $0.window.isOver(at: now) } }
 }
 
-/// The attempts in the time that counts: calls and failures in ten slices, of which the oldest is dropped as time goes
-/// on.
+/// The attempts in a sliding window: calls and failures in ten slices, of which the oldest is dropped as time passes.
 struct CircuitWindow {
   private static let slices = 10
-  /// The number of a shorter one might be too large to count.
+  /// With shorter slices, the slice number could overflow.
   private static let shortestSlice: Duration = .microseconds(1)
 
   private struct Slice {
@@ -148,7 +139,7 @@ struct CircuitWindow {
   private var newest = 0
   private let sliceLength: Duration
 
-  /// A window of a length that begins with what another one knows.
+  /// Creates a window filled with the attempts of another one.
   init(_ length: Duration, after other: CircuitWindow?) {
     sliceLength = max(length / Self.slices, Self.shortestSlice)
     guard let other else { return }
@@ -158,7 +149,6 @@ struct CircuitWindow {
     }
   }
 
-  /// The attempts in it, and those of them that failed.
   var counts: (calls: Int, failures: Int) {
     slices.reduce((0, 0)) { ($0.0 + $1.calls, $0.1 + $1.failures) }
   }
@@ -167,7 +157,7 @@ struct CircuitWindow {
     add(Slice(calls: 1, failures: isFailure ? 1 : 0), at: Int(now / sliceLength))
   }
 
-  /// Adds to a slice by its number; what is older than the newest counts to that.
+  /// Adds to the slice with a number. Older attempts count in the newest slice.
   private mutating func add(_ slice: Slice, at number: Int) {
     if slices.isEmpty || number - newest >= Self.slices {
       slices = [Slice()]
@@ -181,7 +171,6 @@ struct CircuitWindow {
     slices[slices.count - 1].failures += slice.failures
   }
 
-  /// True when nothing in it counts any more.
   func isOver(at now: Duration) -> Bool {
     slices.isEmpty || Int(now / sliceLength) - newest >= Self.slices
   }

@@ -1,4 +1,4 @@
-/// Keeps the circuit breakers of all hosts: the owner of every ``Circuit``.
+/// The circuit breakers of all hosts.
 final class CircuitDesk: Sendable {
   private struct State {
     var circuits: [Origin: Circuit] = [:]
@@ -10,13 +10,9 @@ final class CircuitDesk: Sendable {
 
   init(clock: CallClock) { self.clock = clock }
 
-  /// The permission to send an attempt to `host`, which ends with the attempt's result.
+  /// Returns a permit to send an attempt to a host. The breaker must not be off.
   ///
-  /// - Parameters:
-  ///   - host: The origin that the request goes to.
-  ///   - settings: The breaker, which is not off.
-  /// - Returns: The permit.
-  /// - Throws: ``TaskError`` with code `.circuitOpen` while the circuit is open.
+  /// Throws ``TaskError`` with code `.circuitOpen` while the circuit is open.
   func permit(for host: Origin, _ settings: CircuitBreaker) throws -> CircuitPermit {
     let now = clock.now
     let decision = state.withLock { state in
@@ -32,13 +28,12 @@ final class CircuitDesk: Sendable {
     }
   }
 
-  /// Throws like ``permit(for:_:)`` while the circuit is open, and takes no permit.
+  /// Throws like ``permit(for:_:)`` while the circuit is open, but takes no permit.
   func check(_ host: Origin) throws {
     guard case .open(let time) = circuit(of: host) else { return }
     throw Self.refusal(of: host, for: time)
   }
 
-  /// The number of hosts whose circuits are known.
   var hostCount: Int { state.withLock { $0.circuits.count } }
 
   func circuit(of host: Origin) -> CircuitBreaker.State {

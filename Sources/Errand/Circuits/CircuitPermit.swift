@@ -1,5 +1,5 @@
-/// The permission to send an attempt to a host with a circuit breaker. It ends once, with the attempt's result; with
-/// the last reference it ends without a result.
+/// The permission to send an attempt to a host with a circuit breaker. It ends once, with the attempt's result, or
+/// without a result when the last reference is released.
 final class CircuitPermit: Sendable {
   private let desk: CircuitDesk
   private let host: Origin
@@ -16,7 +16,7 @@ final class CircuitPermit: Sendable {
 
   deinit { end(.unknown) }
 
-  /// The host has answered: a probe ends with the status, whatever becomes of the body.
+  /// Ends a probe with the status of the response, whatever happens to the body.
   func endProbe(_ status: HTTPStatus) { if permit.isProbe { end(Circuit.Result(status, .complete)) } }
 
   func end(_ result: Circuit.Result) {
@@ -29,12 +29,10 @@ final class CircuitPermit: Sendable {
 }
 
 extension Circuit.Result {
-  /// The result that a response stands for, once its body came to an end.
   init(_ status: HTTPStatus, _ ending: HTTPResponseBody.Ending) {
     if case .failed(let error) = ending { self = Self(error) } else { self = status.code >= 500 ? .failure : .success }
   }
 
-  /// The result that an error stands for.
   init(_ error: any Error) {
     guard let error = error as? TaskError else {
       self = .unknown

@@ -1,4 +1,4 @@
-/// A repetition that was taken from the budget of a host. It goes back with the last reference, unless it was used.
+/// A retry taken from a host's budget. It is returned with the last reference, unless it was used.
 final class RetryPayment: Sendable {
   private let desk: RetryDesk
   private let host: Origin
@@ -13,6 +13,5 @@ final class RetryPayment: Sendable {
     if !isUsed.withLock({ $0 }) { desk.giveBack(for: host) }
   }
 
-  /// Uses it up: the host was sent what it is for.
   func use() { isUsed.withLock { $0 = true } }
 }

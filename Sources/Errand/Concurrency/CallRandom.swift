@@ -1,25 +1,23 @@
 import ErrandFoundation
 
-/// The random numbers of a manager: any generator, drawn from by one caller at a time.
+/// The random numbers of a manager, from any generator. Thread-safe.
 ///
-/// Every random draw of the library (jitter, keys) goes through one of these, so that a seeded generator repeats a
-/// run.
+/// Every random number of the library (jitter, keys) comes from here, so a seeded generator makes runs reproducible.
 public struct CallRandom: Sendable {
   private let draw: @Sendable () -> UInt64
 
-  /// Draws from `generator`.
+  /// Creates a source of random numbers that draws from `generator`.
   public init<Generator: RandomNumberGenerator & Sendable>(_ generator: Generator) {
     let generator = Lock(generator)
     draw = { generator.withLock { $0.next() } }
   }
 
-  /// The generator of the system.
+  /// The system's generator.
   public static let system = CallRandom(SystemGenerator())
 
-  /// A number from 0 up to, but not including, 1.
+  /// A random number from 0 up to, but not including, 1.
   public func unit() -> Double { Double(draw() >> 11) * 0x1p-53 }
 
-  /// Eight random bytes.
   package func bits() -> UInt64 { draw() }
 
   /// Sixteen random bytes as 32 hexadecimal digits.
@@ -32,10 +30,10 @@ public struct CallRandom: Sendable {
 }
 
 #if os(Linux)
-  /// The generator of the system, asked for many numbers at a time: each question is a system call.
+  /// The system's generator. Fetches many numbers at once because each fetch is a system call.
   private struct SystemGenerator: RandomNumberGenerator, Sendable {
     private var numbers: [UInt64] = []
-    /// As many as `getentropy` gives at once: 256 bytes.
+    /// The maximum that `getentropy` returns at once: 256 bytes.
     private static let count = 32
 
     mutating func next() -> UInt64 {

@@ -1,6 +1,6 @@
-/// Counts begun and ended work, for tasks that wait until everything has ended.
+/// Counts started and finished work, so that tasks can wait until everything has finished.
 ///
-/// A wait is for the work that was begun before it, and ends early when its task is cancelled. The work itself continues.
+/// A wait only covers work started before it. If the waiting task is cancelled, the wait ends but the work continues.
 final class Completion: Sendable {
   private struct State {
     var begun = 0
@@ -13,19 +13,15 @@ final class Completion: Sendable {
 
   private let state = Lock(State())
 
-  /// The amount of work that was begun so far.
   var begun: Int { state.withLock { $0.begun } }
 
-  /// The amount of work that has ended so far.
   var ended: Int { state.withLock { $0.ended } }
 
-  /// Whether a task waits.
   var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty } }
 
-  /// Notes that work was begun.
   func begin(_ count: Int = 1) { state.withLock { $0.begun += count } }
 
-  /// Notes that work has ended, in the order in which it was begun.
+  /// Records that work has finished, in the order in which it was started.
   func end(_ count: Int = 1) {
     let waiters = state.withLock { state -> [Waiter<Void>] in
       state.ended += count
@@ -36,7 +32,6 @@ final class Completion: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Returns when all work that was begun has ended, or when the surrounding task is cancelled.
   func wait() async {
     let (ticket, goal) = state.withLock { state in
       state.lastTicket += 1

@@ -1,30 +1,29 @@
 import ErrandFoundation
 
-/// The dates by a clock: the machine's date when it was made, and what the clock counts from there on.
+/// The date according to a clock: the system date at creation, plus the time that the clock has counted since.
 ///
-/// Tokens, cookies and stored responses end by them, so that a test that moves its clock moves their dates along, and a
-/// machine whose date is set meanwhile ends none of them early. One that was not set at all yet, as at the start of a machine
-/// without a battery, is followed: what files keep would end before it began.
+/// Used for the expiry of tokens, cookies and stored responses. A test that moves its clock moves their dates too, and
+/// a change of the system date expires nothing early. A system date that is not set yet, as after booting a machine
+/// without a battery, is read again each time: otherwise stored values would expire before they were created.
 struct DatedClock: Sendable {
   let clock: CallClock
-  /// The date at which the clock stood at zero.
+  /// The date at the clock's zero.
   let epoch: Date
   private let machine: @Sendable () -> Date
 
-  /// 1 January 2025: an earlier date is not the present.
+  /// 1 January 2025. An earlier system date is not set yet.
   private static let earliest = Date(timeIntervalSince1970: 1_735_689_600)
 
-  /// The dates by a clock; `machine` reads the date of the machine.
   init(_ clock: CallClock, machine: @escaping @Sendable () -> Date = { Date() }) {
     self.clock = clock
     self.machine = machine
     epoch = machine() - clock.now.inSeconds
   }
 
-  /// The present date.
+  /// The current date.
   ///
-  /// Made of the seconds since 1970, which files keep: a date that has more digits comes back from them as another one, and
-  /// cookies in another order.
+  /// Computed from the seconds since 1970, which is what files store: a date with more digits would change when it is
+  /// stored and read back, and with it the order of cookies.
   var now: Date {
     let isSet = epoch >= Self.earliest
     let seconds =

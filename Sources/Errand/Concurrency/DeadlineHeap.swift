@@ -1,13 +1,12 @@
 #if os(Linux)
-  /// Something that may be due, and knows its place in a ``DeadlineHeap``.
   protocol Timed: AnyObject {
-    /// The index in its heap; -1 while it is in none.
+    /// The index in the heap; -1 if it is in none.
     var heapIndex: Int { get set }
-    /// The time at which it is due. The heap must be told of a change.
+    /// The deadline. Call `update(_:)` of the heap after changing it.
     var deadline: UInt64 { get }
   }
 
-  /// Elements by deadline: the first is read in constant time, any is added, moved or removed in logarithmic time.
+  /// A binary heap ordered by deadline. Reads the first in constant time; other operations take logarithmic time.
   struct DeadlineHeap<Element: Timed> {
     private(set) var elements: [Element] = []
 

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Threads for work that blocks, which Swift's own threads must not do.
+/// Threads for blocking work, which must not run on Swift's own threads.
 package enum DetachedThread {
   private final class Work: Sendable {
     let name: String
@@ -16,12 +16,11 @@ package enum DetachedThread {
       body()
     }
 
-    /// The name that a debugger shows; nothing depends on it.
     private func nameThread() {
       #if canImport(Darwin)
         pthread_setname_np(name)
       #elseif os(Linux)
-        // glibc has a function for it that Swift's overlay leaves out.
+        // glibc has a function for this, but Swift's overlay omits it.
         let descriptor = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         _ = name.withCString { write(descriptor, $0, min(15, strlen($0))) }
@@ -30,10 +29,10 @@ package enum DetachedThread {
     }
   }
 
-  /// The stack of a thread: musl's own 128 KiB are little for a TLS handshake.
+  /// The stack size of a thread. The default of musl, 128 KiB, is too small for a TLS handshake.
   private static let stackSize = 1 << 20
 
-  /// Runs `body` on a new thread; false where the system has none to give.
+  /// Runs `body` on a new thread. False if the system can't create one.
   package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
     let work = Unmanaged.passRetained(Work(name, body))
     let isStarted = create(work.toOpaque())
@@ -59,7 +58,7 @@ package enum DetachedThread {
     #endif
   }
 
-  /// The start of every thread. C may hand it no pointer, which it never does.
+  /// The start function of every thread. The pointer is only optional because of the C signature.
   private static func run(_ work: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     if let work { Unmanaged<Work>.fromOpaque(work).takeRetainedValue().run() }
     return nil

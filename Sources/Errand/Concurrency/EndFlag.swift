@@ -1,5 +1,4 @@
-/// Whether something has ended, for several that hold it. A class, for a lock by itself would be boxed with its metadata, which is looked up
-/// where the work is generic.
+/// A shared flag for the end of something. A class, because generic code boxes a bare lock and looks up its metadata.
 final class EndFlag: Sendable {
   private let state = Lock(false)
 

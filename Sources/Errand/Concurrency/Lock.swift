@@ -13,20 +13,20 @@
   import Synchronization
 #endif
 
-/// A value that one thread at a time may see.
+/// A value protected by a mutex.
 ///
-/// The library has one lock, and it is this. Nothing is called out to while it is held: ask, leave, then act.
+/// This is the only lock of the library. Never call out while holding it: read, unlock, then act.
 ///
-/// It is `Synchronization.Mutex`, which lies within its owner and needs no call where no other thread holds it. Apple's
-/// platforms have that only in later versions than the library requires, and the thread sanitizer on Linux does not see
-/// it and reports races that are none: there it is `os_unfair_lock` and a pthread mutex, on the heap.
+/// It is a `Synchronization.Mutex`, which is stored inline and makes no call if uncontended. Apple platforms only have
+/// it in later versions than the library requires, and the thread sanitizer on Linux does not see it and reports false
+/// races. In these cases, it is an `os_unfair_lock` or a pthread mutex, on the heap.
 ///
-/// Invariant behind `@unchecked Sendable`: the value is only reached through ``withLock(_:)``, which holds the lock.
+/// Safety of `@unchecked Sendable`: the value is only accessed in ``withLock(_:)``, which holds the lock.
 package struct Lock<Value>: ~Copyable, @unchecked Sendable {
   #if canImport(Darwin) || SANITIZES_THREADS
     private final class Storage: ManagedBuffer<Value, Primitive> {
       deinit {
-        // The value is the buffer's header, which goes with it.
+        // ManagedBuffer deinitializes the value, which is its header.
         withUnsafeMutablePointerToElements { primitive in
           #if !canImport(Darwin)
             pthread_mutex_destroy(primitive)
@@ -50,7 +50,7 @@ package struct Lock<Value>: ~Copyable, @unchecked Sendable {
       }
     }
 
-    /// Runs `body` with the value, alone. `body` must be short and call nothing that may lock again.
+    /// Runs `body` with exclusive access to the value. `body` must be short and must not acquire another lock.
     @inline(__always)
     package borrowing func withLock<Result, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -70,7 +70,7 @@ package struct Lock<Value>: ~Copyable, @unchecked Sendable {
 
     package init(_ value: consuming sending Value) { mutex = Mutex(value) }
 
-    /// Runs `body` with the value, alone. `body` must be short and call nothing that may lock again.
+    /// Runs `body` with exclusive access to the value. `body` must be short and must not acquire another lock.
     @inline(__always)
     package borrowing func withLock<Result, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result

@@ -1,4 +1,4 @@
-/// Elements with the smallest first: read in constant time, added and removed in logarithmic time.
+/// A binary heap. Reads the smallest element in constant time; adds and removes in logarithmic time.
 struct MinHeap<Element: Comparable> {
   private var elements: [Element] = []
 

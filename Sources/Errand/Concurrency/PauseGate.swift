@@ -1,4 +1,4 @@
-/// A gate that callers wait at while it is closed.
+/// A gate where callers wait while it is closed.
 package final class PauseGate: Sendable {
   private struct State {
     var isClosed = false
@@ -9,19 +9,15 @@ package final class PauseGate: Sendable {
 
   private let state = Lock(State())
 
-  /// An open gate.
   package init() {}
 
-  /// True while it is closed.
   package var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// The number of times that it was closed or opened.
   package var changes: Int { state.withLock { $0.changes } }
 
-  /// True when it is closed, or was since it had changed so many times.
+  /// Whether the gate is closed, or has changed since `changes` was read.
   package func wasClosed(since changes: Int) -> Bool { state.withLock { $0.isClosed || $0.changes != changes } }
 
-  /// Closes the gate: callers of ``pass()`` wait from now on.
   package func close() {
     state.withLock { state in
       state.isClosed = true
@@ -29,7 +25,6 @@ package final class PauseGate: Sendable {
     }
   }
 
-  /// Opens the gate: all waiters pass, and so do later callers.
   package func open() {
     let waiters = state.withLock { state in
       state.isClosed = false
@@ -40,8 +35,7 @@ package final class PauseGate: Sendable {
     for waiter in waiters { waiter.resume(returning: true) }
   }
 
-  /// Waits while the gate is closed.
-  /// Throws `CancellationError` when the surrounding task is cancelled first.
+  /// Waits while the gate is closed. Throws `CancellationError` if the surrounding task is cancelled first.
   package func pass() async throws {
     while state.withLock({ $0.isClosed }) {
       guard await wait() else { throw CancellationError() }

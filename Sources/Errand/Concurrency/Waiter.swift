@@ -1,19 +1,18 @@
-/// A task that waits for an answer; its owner resumes it once.
+/// A task that waits for an answer. Its owner resumes it exactly once.
 package typealias Waiter<Answer> = UnsafeContinuation<Answer, Never>
 
-/// Waits for an answer, or for the surrounding task to be cancelled: everything in the library that waits waits here.
+/// Waits for an answer, or for the cancellation of the surrounding task. All waits of the library use this function.
 ///
 ///     let isAdmitted = await answer { waiter in
-///       state.withLock { $0.line.keep(waiter, ticket) }   // the answer, where there is one already
+///       state.withLock { $0.line.keep(waiter, ticket) }  // the answer, if already known
 ///     } onCancel: {
-///       abandon(ticket)                                   // resumes the waiter, or has `keep` answer
+///       abandon(ticket)  // resumes the waiter, or lets `keep` answer
 ///     }
 ///
 /// - Parameters:
-///   - keep: Returns the answer where there is one already. Otherwise it keeps the waiter, and the owner resumes that
-///     exactly once, after a cancellation too.
-///   - cancel: Has the waiter resumed. It is called at most once, from any thread, and may come before `keep`.
-/// - Returns: The answer.
+///   - keep: Returns the answer if it is already known. Otherwise, stores the waiter, which must then be resumed
+///     exactly once, even after a cancellation.
+///   - cancel: Causes the waiter to be resumed. Called at most once, from any thread, possibly before `keep`.
 @inline(__always)
 package func answer<Answer: Sendable>(
   _ keep: (Waiter<Answer>) -> Answer?, onCancel cancel: @Sendable () -> Void
@@ -27,7 +26,7 @@ package func answer<Answer: Sendable>(
   }
 }
 
-/// Waits for an answer that a cancellation does not hasten: its owner sees to it that it comes.
+/// Waits for an answer, regardless of cancellation. The owner must resume the waiter in any case.
 @inline(__always)
 package func answer<Answer: Sendable>(_ keep: (Waiter<Answer>) -> Answer?) async -> Answer {
   await withUnsafeContinuation { waiter in
@@ -35,9 +34,9 @@ package func answer<Answer: Sendable>(_ keep: (Waiter<Answer>) -> Answer?) async
   }
 }
 
-/// Something under way that can be told to end.
+/// A running operation that can be cancelled.
 package protocol Cancellable: Sendable {
-  /// Ends it; its waiters get `CancellationError`. May be called at any time, and more than once.
+  /// Cancels the operation. Its waiters get `CancellationError`. Can be called at any time, and repeatedly.
   func cancel()
 }
 

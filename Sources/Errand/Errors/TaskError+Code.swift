@@ -1,17 +1,17 @@
 extension TaskError {
-  /// The kind of failure. The set is open: a later version may know more.
+  /// The kind of failure. Later versions may add codes.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
-    /// A fixed name without dynamic text, fit for metrics.
+    /// A fixed name without dynamic text, suitable for metrics.
     public let name: String
-    /// False for the codes of transports and steps of an app's own, whose words may be about anything.
+    /// Whether the library defines the code. The errors of other codes can contain any text.
     let isOwn: Bool
 
-    /// A code by its name; for transports and steps of one's own.
+    /// Creates a code for custom transports and steps.
     public init(_ name: String) { (self.name, isOwn) = (name, false) }
 
     private init(own name: String) { (self.name, isOwn) = (name, true) }
 
-    /// Two codes are the same where their names are.
+    /// Whether two codes have the same name.
     public static func == (left: Code, right: Code) -> Bool { left.name == right.name }
 
     /// Hashes the name.
@@ -27,49 +27,49 @@ extension TaskError {
 
     /// The server is `disabled`.
     public static let disabled = Code(own: "disabled")
-    /// The server has no remote, or there is no server.
+    /// The server has no remote, or the task has no server.
     public static let noRemote = Code(own: "noRemote")
     /// An environment variable names a remote that is not among the known ones.
     public static let unknownRemote = Code(own: "unknownRemote")
     /// A URL is malformed.
     public static let badURL = Code(own: "badURL")
-    /// Plain http to a host for which it is not allowed.
+    /// Plain HTTP to a host for which it is not allowed.
     public static let insecureScheme = Code(own: "insecureScheme")
-    /// A time limit of nothing or less.
+    /// A time limit of zero or less.
     public static let badLimit = Code(own: "badLimit")
-    /// A method or header that cannot be sent.
+    /// An invalid method or header field.
     public static let badRequest = Code(own: "badRequest")
     /// A payload could not be encoded.
     public static let encodingFailed = Code(own: "encodingFailed")
     /// A body's file or stream could not be read.
     public static let unreadableBody = Code(own: "unreadableBody")
-    /// A body that comes once would have had to be sent twice.
+    /// A body that can only be read once would have to be sent again.
     public static let bodyNotReplayable = Code(own: "bodyNotReplayable")
-    /// A loop over the body of a response was left, which ended the transfer, and the body is read again.
+    /// A response body was read again after its loop was left early, which cancelled the transfer.
     public static let bodyConsumed = Code(own: "bodyConsumed")
     /// A body was shorter or longer than its stated length.
     public static let bodyLengthMismatch = Code(own: "bodyLengthMismatch")
-    /// A task waits for the serial queue that it holds itself.
+    /// A task waits for a serial queue that it holds itself.
     public static let reentrantQueue = Code(own: "reentrantQueue")
-    /// As many calls wait as may.
+    /// The queue is full (``ThrottleLimits/maximumWaiting``).
     public static let queueFull = Code(own: "queueFull")
 
-    /// The host failed too often: its circuit breaker is open.
+    /// The host failed too often, and its circuit breaker is open.
     public static let circuitOpen = Code(own: "circuitOpen")
-    /// A step is to be placed beside one that is not there.
+    /// A step can't be inserted because the step next to it does not exist.
     public static let unknownStep = Code(own: "unknownStep")
 
-    // On the way.
+    // While sending and receiving.
 
-    /// The host's name was not found.
+    /// The host name could not be resolved.
     public static let cannotResolveHost = Code(own: "cannotResolveHost")
-    /// The address of the host is none that the address policy allows.
+    /// The address policy does not allow the address of the host.
     public static let forbiddenAddress = Code(own: "forbiddenAddress")
     /// No connection could be made.
     public static let cannotConnect = Code(own: "cannotConnect")
-    /// There is no network.
+    /// The device is offline.
     public static let offline = Code(own: "offline")
-    /// The connection broke.
+    /// The connection was lost.
     public static let connectionLost = Code(own: "connectionLost")
     /// The TLS handshake failed.
     public static let secureConnectionFailed = Code(own: "secureConnectionFailed")
@@ -77,15 +77,15 @@ extension TaskError {
     public static let untrustedServer = Code(own: "untrustedServer")
     /// None of the registered pins matched.
     public static let pinMismatch = Code(own: "pinMismatch")
-    /// There is no token to sign in with: its refresh was refused, or gave none.
+    /// No token is available: the refresh was refused, or returned no token.
     public static let authenticationFailed = Code(own: "authenticationFailed")
-    /// Nothing is left to get a token with: the user has to sign in again.
+    /// No token can be obtained: the user has to sign in again.
     public static let signInRequired = Code(own: "signInRequired")
-    /// The proxy asks for credentials.
+    /// The proxy requires credentials.
     public static let proxyAuthenticationRequired = Code(own: "proxyAuthenticationRequired")
-    /// The proxy does not let requests through to the host.
+    /// The proxy refuses requests to the host.
     public static let proxyRefused = Code(own: "proxyRefused")
-    /// A time limit was exceeded; ``TaskError/timer`` says which.
+    /// A time limit was exceeded; see ``TaskError/timer``.
     public static let timedOut = Code(own: "timedOut")
     /// The server's response is not HTTP.
     public static let badResponse = Code(own: "badResponse")
@@ -100,40 +100,40 @@ extension TaskError {
 
     /// The status is not among the accepted ones.
     public static let badStatus = Code(own: "badStatus")
-    /// The answer to a call that asks for a body was 304: either the copy that the request names is still good, and no cache
-    /// has it, or the request names none, and the server is wrong.
+    /// The response was 304, but the call needs a body. Either the copy that the request refers to is still valid but
+    /// not cached, or the request refers to no copy and the server is wrong.
     public static let notModified = Code(own: "notModified")
-    /// More redirects than the policy allows, or a loop of them.
+    /// The redirects form a loop, or exceed the limit of the policy.
     public static let tooManyRedirects = Code(own: "tooManyRedirects")
-    /// A redirect that must not be followed, or cannot be: to nowhere, or from https to http.
+    /// A redirect without a usable target, or from https to http.
     public static let badRedirect = Code(own: "badRedirect")
-    /// Nothing that will do is in the cache, and nothing may be sent.
+    /// The cache has no usable response, and no request is allowed.
     public static let notCached = Code(own: "notCached")
-    /// The recording that answers has no response to the request, or cannot be read.
+    /// The recording being replayed has no response for the request, or can't be read.
     public static let notRecorded = Code(own: "notRecorded")
     /// The body could not be decoded.
     public static let decodingFailed = Code(own: "decodingFailed")
-    /// A file that came whole does not have the digest that it should have.
+    /// A complete file does not have the expected digest.
     public static let digestMismatch = Code(own: "digestMismatch")
-    /// A transfer is under way already, in this process or in another.
+    /// The transfer is already running, in this process or another one.
     public static let transferInUse = Code(own: "transferInUse")
     /// A file could not be written.
     public static let fileNotWritable = Code(own: "fileNotWritable")
-    /// Something that cannot happen did; please report it.
+    /// A bug in the library. Please report it.
     public static let `internal` = Code(own: "internal")
   }
 
-  /// A stage in the life of a call.
+  /// A phase of a call.
   public enum Phase: String, Sendable, Hashable {
-    /// Before there was a request.
+    /// Before the request was created.
     case preparing = "while preparing the request"
     /// Waiting for a new token.
     case authenticating = "while waiting for a new token"
-    /// Waiting for a turn or a slot.
+    /// Waiting for a serial queue or a slot.
     case waiting = "while waiting for a slot"
     /// Waiting for the next attempt.
     case delaying = "while waiting to try again"
-    /// Looking up the name, connecting, shaking hands.
+    /// Resolving the name, connecting, and the TLS handshake.
     case connecting = "while connecting"
     /// Sending the request.
     case sending = "while sending the request"
@@ -141,13 +141,13 @@ extension TaskError {
     case awaitingResponse = "while waiting for the response"
     /// Receiving the body.
     case receiving = "while receiving the body"
-    /// Checking, decoding and storing what came.
+    /// Checking, decoding and storing the response.
     case finishing = "after the response"
   }
 }
 
 extension TaskError.Phase {
-  /// The stage of a call after the last moment of `record`.
+  /// The phase of a call after its last recorded moment.
   init(at record: FlightRecord) {
     switch record.entries.last?.moment {
     case .callStarted, .delayEnded, .turnWaitEnded, nil: self = .preparing

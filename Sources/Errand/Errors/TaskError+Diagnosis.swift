@@ -1,11 +1,10 @@
 extension TaskError {
-  /// The most likely cause, and what to try; nil for a kind of the app's own.
+  /// The most likely cause, and what to try; `nil` for custom codes.
   public var diagnosis: Diagnosis? { cause.map { Diagnosis($0) } }
 
-  /// The most likely cause; nil for a kind of the app's own.
   package var cause: Diagnosis.Cause? { Self.causes[code] ?? narrowedCause }
 
-  /// The kinds that have one cause.
+  /// The codes with a single cause.
   private static let causes: [Code: Diagnosis.Cause] = [
     .disabled: .disabled, .noRemote: .noRemote, .unknownRemote: .unknownRemote, .badURL: .badURL,
     .insecureScheme: .insecureScheme, .badLimit: .badLimit, .badRequest: .badRequest, .unknownStep: .badRequest,
@@ -24,11 +23,10 @@ extension TaskError {
     .internal: .internal,
   ]
 
-  /// The cause of a kind that has several.
   private var narrowedCause: Diagnosis.Cause? {
     switch code {
     case .cannotConnect: connectCause
-    // Before it connects, the transport itself refuses: it lacks what the settings ask for.
+    // In the preparing phase, the transport lacks a feature that the settings require.
     case .secureConnectionFailed where says(Self.certificatesReason): .unusableCertificates
     case .secureConnectionFailed where phase == .preparing: .transportUnavailable
     case .secureConnectionFailed: isAnsweredInPlain ? .plainServer : .tlsRefused
@@ -42,21 +40,21 @@ extension TaskError {
     }
   }
 
-  /// The end of the reason of an error for an empty body.
+  /// The end of the reason if the body is empty.
   static let emptyBodyReason = "the body is empty, which only an optional payload allows"
-  /// The beginning of the reason of an error for certificates of the transport's own.
+  /// The start of the reason if the certificates set for the transport are unusable.
   static let certificatesReason = "the transport's own certificates cannot be used"
 
   private func says(_ words: String) -> Bool { reason.lowercased().contains(words.lowercased()) }
 
-  // Whole phrases: the reason names the host too, and that may be called route.example or expired.example.
+  // Match whole phrases: the reason also contains the host, which may be route.example or expired.example.
 
   private var connectCause: Diagnosis.Cause {
     if says("no route to host") || says("is unreachable") { return .unreachable }
     return says("the proxy answered") ? .badGateway : .connectionRefused
   }
 
-  // The words of OpenSSL, GnuTLS and Secure Transport for a first byte that is no record of TLS.
+  // The messages of OpenSSL, GnuTLS and Secure Transport if the first byte is not TLS.
   private var isAnsweredInPlain: Bool {
     ["wrong version number", "unexpected TLS packet", "packet length too long", "http request", "record overflow"]
       .contains { says($0) }
@@ -91,7 +89,7 @@ extension TaskError {
     if reason.hasSuffix(Self.emptyBodyReason) { return .emptyBody }
     let essence = headers.mediaType?.essence
     if essence == "text/html" || essence == "application/xhtml+xml" { return .pageForData }
-    // The decoders for JSON and property lists say no more of data that they cannot read at all.
+    // The JSON and property list decoders report nothing more about data in the wrong format.
     if case DecodingError.dataCorrupted(let context)? = underlying, context.codingPath.isEmpty,
       context.debugDescription.hasPrefix("The given data was not")
     {

@@ -1,8 +1,8 @@
 extension TaskError {
-  /// True until a call has said that the error is its own.
+  /// Whether no call has added its request or task to the error yet.
   var isUnattributed: Bool { url == nil && task == nil }
 
-  /// Names the setting that the limit was taken from, where that is not the limit's own.
+  /// Names the setting that the limit came from, if it is not the limit's own.
   mutating func attributeLimit(to setting: String) {
     guard let timer, let name = reason.firstRange(of: timer.words) else { return }
     reason.replaceSubrange(name, with: "the time limit '\(setting)'\(timer.part)")
@@ -10,7 +10,6 @@ extension TaskError {
 }
 
 extension Timeouts.Timer {
-  /// The limit as settings and modifiers call it.
   var words: String {
     switch self {
     case .call: "the deadline ('timeouts.call')"
@@ -19,7 +18,7 @@ extension Timeouts.Timer {
     }
   }
 
-  /// The part of a call that the limit is for; empty for an attempt, which is what a time limit is for unless it says more.
+  /// The part of the call that the limit applies to; empty for an attempt or a call.
   fileprivate var part: String {
     switch self {
     case .queue: " (for the wait for a slot)"
@@ -32,15 +31,9 @@ extension Timeouts.Timer {
 }
 
 extension CallClock {
-  /// Runs `body` under a time limit, if there is one.
+  /// Runs `body` with a time limit, if any. `body` must respond to cancellation.
   ///
-  /// - Parameters:
-  ///   - limit: The time that it may take; nil is no limit.
-  ///   - timer: The limit's name.
-  ///   - phase: The stage of the call.
-  ///   - body: The code to run; it must heed cancellation.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, or ``TaskError`` with code `.timedOut`.
+  /// Throws ``TaskError`` with code `.timedOut` if the time limit expires.
   func limiting<Value: Sendable>(
     _ limit: Duration?, _ timer: Timeouts.Timer, phase: TaskError.Phase,
     _ body: @escaping @Sendable () async throws -> Value

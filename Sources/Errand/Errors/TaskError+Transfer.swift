@@ -1,5 +1,5 @@
 extension TaskError {
-  /// The error of reading or sending a body, as this library's; cancellations and the app's own errors stay.
+  /// Converts an error of reading or sending a body. Cancellations and other errors are returned unchanged.
   package static func ofTransfer(_ error: any Error) -> any Error {
     switch error {
     case HTTPBody.Failure.consumed:
@@ -19,8 +19,8 @@ extension TaskError {
     }
   }
 
-  /// The error of a body that is read while it is sent. Its maker may have failed before sending anything of its own:
-  /// that says nothing about this request.
+  /// Converts an error of a body that is read while it is sent. Clears `isSurelyNotSent`, which may describe a request
+  /// of the body's source.
   package static func ofUpload(_ error: any Error) -> any Error {
     guard var error = ofTransfer(error) as? TaskError else { return error }
     error.isSurelyNotSent = false
@@ -29,8 +29,7 @@ extension TaskError {
 }
 
 extension HTTPBody {
-  /// The number of bytes; nil where it is not known.
-  /// Throws ``TaskError`` with code `.unreadableBody` for a file that cannot be read.
+  /// The number of bytes; `nil` if unknown. Throws ``TaskError`` with code `.unreadableBody` if a file can't be read.
   func checkedLength() throws -> Int64? {
     do {
       return try length()

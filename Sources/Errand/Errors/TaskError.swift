@@ -1,9 +1,9 @@
 public import ErrandFoundation
 
-/// The one error of the library: the failure, its place and phase, and the events before it.
+/// The error type of the library: the failure, where and when it happened, and the history of the call.
 ///
-/// `description` is one line that a person can act on, with secrets hidden. A cancelled call does not throw this but
-/// `CancellationError`, always.
+/// `description` is a single line that explains the failure, with secrets redacted. A cancelled call always throws
+/// `CancellationError` instead.
 public struct TaskError: Error, Sendable {
   private struct Details: Sendable {
     var code: Code
@@ -39,7 +39,7 @@ public struct TaskError: Error, Sendable {
     init(_ details: Details) { self.details = details }
   }
 
-  // Boxed, so that the many functions that may throw one have no room set aside for it.
+  // Boxed so that throwing functions don't reserve space for all details.
   private var box: Box
 
   private var details: Details {
@@ -47,14 +47,14 @@ public struct TaskError: Error, Sendable {
     set { box = Box(newValue) }
   }
 
-  /// An error of the given kind; for transports and steps of one's own.
+  /// Creates an error, for custom transports and steps.
   ///
   /// - Parameters:
   ///   - code: The kind of failure.
-  ///   - reason: The same in words.
-  ///   - phase: The stage of the call.
-  ///   - underlying: The error that caused it.
-  ///   - isSurelyNotSent: Whether the server surely saw nothing of the request.
+  ///   - reason: A description of the failure.
+  ///   - phase: The phase of the call.
+  ///   - underlying: The error that caused it. Defaults to `nil`.
+  ///   - isSurelyNotSent: Whether the request is known not to have reached the server. Defaults to `false`.
   @inline(never)
   public init(
     _ code: Code, _ reason: String, phase: Phase, underlying: (any Error)? = nil, isSurelyNotSent: Bool = false
@@ -63,13 +63,13 @@ public struct TaskError: Error, Sendable {
       Details(code: code, reason: reason, phase: phase, isSurelyNotSent: isSurelyNotSent, underlying: underlying))
   }
 
-  /// A time limit that was exceeded.
+  /// Creates an error for an exceeded time limit.
   ///
   /// - Parameters:
-  ///   - timer: The part of the call that it is for.
-  ///   - limit: The time that it allowed.
-  ///   - phase: The stage of the call.
-  ///   - isSurelyNotSent: Whether the server surely saw nothing of the request.
+  ///   - timer: The part of the call that the limit applies to.
+  ///   - limit: The time limit.
+  ///   - phase: The phase of the call.
+  ///   - isSurelyNotSent: Whether the request is known not to have reached the server. Defaults to `false`.
   public static func timeout(
     _ timer: Timeouts.Timer, after limit: Duration, phase: Phase, isSurelyNotSent: Bool = false
   ) -> TaskError {
@@ -80,12 +80,12 @@ public struct TaskError: Error, Sendable {
     return error
   }
 
-  /// The reason, secrets hidden: a step's or a transport's own may have any in it.
+  /// The reason with secrets redacted. The reasons of custom codes can contain secrets anywhere.
   func shownReason(_ redaction: Redaction) -> String {
     code.isOwn ? redaction.hidingInURLs(of: reason) : redaction(text: reason)
   }
 
-  /// The same error, where the limit that was exceeded was what was left of this one.
+  /// This error with `limit` as the exceeded limit, of which the current limit was the remainder.
   func relimited(to limit: Duration) -> TaskError {
     var error = self
     if let left = error.limit, let place = reason.firstRange(of: left.formattedSeconds) {
@@ -95,19 +95,19 @@ public struct TaskError: Error, Sendable {
     return error
   }
 
-  /// The kind of failure; compare it with the constants of ``Code``.
+  /// The kind of failure. Compare it with the constants of ``Code``.
   public var code: Code { box.details.code }
 
-  /// The failure in words: which field, which value, and what would be right.
+  /// A description of the failure: which field, which value, and what would be valid.
   public package(set) var reason: String {
     get { box.details.reason }
     set { details.reason = newValue }
   }
 
-  /// The stage of the call in which it happened.
+  /// The phase of the call in which it failed.
   public var phase: Phase { box.details.phase }
 
-  /// The name of the task's type, where there was no request that could be named.
+  /// The name of the task's type, if it failed before there was a request.
   package var task: String? {
     get { box.details.task }
     set { details.task = newValue }
@@ -119,96 +119,94 @@ public struct TaskError: Error, Sendable {
     set { details.method = newValue }
   }
 
-  /// The request's URL, secrets hidden, if there was a request.
+  /// The request's URL with secrets redacted, if there was a request.
   public package(set) var url: String? {
     get { box.details.url }
     set { details.url = newValue }
   }
 
-  /// The status, if a response came.
+  /// The status, if a response was received.
   public package(set) var status: HTTPStatus? {
     get { box.details.status }
     set { details.status = newValue }
   }
 
-  /// The header of the response, secrets hidden; empty without one.
+  /// The header fields of the response, with secrets redacted; empty without a response.
   public package(set) var headers: HTTPHeaders {
     get { box.details.headers }
     set { details.headers = newValue }
   }
 
-  /// The body of the response, up to the configured limit; empty without one.
+  /// The body of the response, up to the configured limit; empty without a response.
   public package(set) var body: Data {
     get { box.details.body }
     set { details.body = newValue }
   }
 
-  /// The time limit that was exceeded, if one was.
+  /// The time limit that was exceeded, if any.
   public var timer: Timeouts.Timer? { box.details.timer }
 
-  /// The length of the time limit that was exceeded, if one was.
+  /// The duration of the time limit that was exceeded, if any.
   public var limit: Duration? { box.details.limit }
 
-  /// True when the server surely saw nothing of the request, so that any method may be repeated.
+  /// Whether the request is known not to have reached the server, so that any method can be retried.
   public package(set) var isSurelyNotSent: Bool {
     get { box.details.isSurelyNotSent }
     set { details.isSurelyNotSent = newValue }
   }
 
-  /// The error that caused this one, where there is one.
+  /// The error that caused this one, if any.
   public var underlying: (any Error)? { box.details.underlying }
 
-  /// The history of the call, moment by moment.
+  /// The history of the call.
   public package(set) var record: FlightRecord {
     get { box.details.record }
     set { details.record = newValue }
   }
 
-  /// From the start of the call to its failure.
+  /// The time from the start of the call to its failure.
   public package(set) var elapsed: Duration {
     get { box.details.elapsed }
     set { details.elapsed = newValue }
   }
 
-  /// The reason in words why there was no further attempt though the retry policy would have made one: the budget was
-  /// used up, the request may not be sent twice, the deadline came first, or `Retry-After` asked for too much. Nil
-  /// where only the policy ended it.
+  /// Why an attempt that the retry policy wanted was not made: the budget was used up, the request can't be sent twice,
+  /// the deadline was too close, or `Retry-After` asked for too long a delay. `nil` if the policy itself gave up.
   public package(set) var retryRefusal: String? {
     get { box.details.retryRefusal }
     set { details.retryRefusal = newValue }
   }
 
-  /// The most attempts that the retry policy allowed, where it says.
+  /// The maximum number of attempts, if the retry policy has one.
   package var mostAttempts: Int? {
     get { box.details.mostAttempts }
     set { details.mostAttempts = newValue }
   }
 
-  /// The number of attempts where they are calls of their own, as a transfer's are; nil where they are in the record.
+  /// The number of attempts of a transfer, which are separate calls; `nil` if the attempts are in the record.
   package var attemptCount: Int? {
     get { box.details.attemptCount }
     set { details.attemptCount = newValue }
   }
 
-  /// The timings of the transfer until it failed, where it was measured.
   package var timings: TransferTimings? {
     get { box.details.timings }
     set { details.timings = newValue }
   }
 
-  /// The number of the call that has failed with it, and its request in words, empty where that is shown nowhere; nil before one has.
+  /// The number and request text of the call that failed; `nil` before a call has failed. The text is empty if hidden.
   var call: (number: Int, request: String)? {
     get { box.details.call }
     set { details.call = newValue }
   }
 
-  /// True where it is the failure of another call, which a hook or a step has made for this one: code, status and body are that call's.
+  /// Whether the error is from another call, made by a hook or step. The code, status and body are from that call.
   public internal(set) var isOfAnotherCall: Bool {
     get { box.details.isOfAnotherCall }
     set { details.isOfAnotherCall = newValue }
   }
 
-  /// True where its time limit passed while the source of the request's body gave nothing.
+  /// Whether the time limit expired while waiting for the source of the request body.
   package var awaitedSource: Bool {
     get { box.details.awaitedSource }
     set { details.awaitedSource = newValue }
@@ -220,46 +218,46 @@ public struct TaskError: Error, Sendable {
     set { details.isTokenFailure = newValue }
   }
 
-  /// Asks the app for another credential than the one that the proxy has refused; `nil` if the app can't be asked.
+  /// Requests new credentials from the app after the proxy refused them; `nil` if the app can't be asked.
   var proxyRenewal: CredentialRenewal? {
     get { box.details.proxyRenewal }
     set { details.proxyRenewal = newValue }
   }
 
-  /// The payload of the refused response, where the task or its server states its type and the body was one.
+  /// The payload of the error response, if the task or server declares its type and the body could be decoded.
   package var payload: (any Sendable)? {
     get { box.details.payload }
     set { details.payload = newValue }
   }
 
-  /// The payload of the refused response; nil where there is none of this type.
+  /// The payload of the error response; `nil` if the body can't be decoded.
   ///
-  /// It is what the task's or the server's `ErrorPayload` made of the body; of any other type, what a `JSONDecoder` makes of it.
+  /// Returns the `ErrorPayload` of the task or server if its type matches. Otherwise, decodes the body as JSON.
   public func payload<Payload: Decodable & Sendable>(as type: Payload.Type = Payload.self) -> Payload? {
     if let payload = payload as? Payload { return payload }
-    return body.isEmpty ? nil : try? JSONDecoder().decode(type, from: body)  // what does not fit is none
+    return body.isEmpty ? nil : try? JSONDecoder().decode(type, from: body)
   }
 
-  /// The fixed name of an error, fit for metrics: that of a code, or of another error's type.
+  /// A fixed name for an error, suitable for metrics: the name of the code, or of another error's type.
   package static func typeName(of error: any Error) -> String {
     if error is CancellationError { return "cancelled" }
     return (error as? TaskError)?.code.name ?? "\(Swift.type(of: error))"
   }
 
-  /// The time and attempts until the failure, with the timings of the last transfer.
+  /// The duration and attempts until the failure, with the timings of the last transfer.
   public var metrics: TaskMetrics { record.metrics }
 
-  /// The attempts that were made, the last included.
+  /// The attempts that were made, including the last.
   public var attempts: [AttemptRecord] { record.attempts }
 
-  /// True when a time limit was exceeded.
+  /// Whether a time limit was exceeded.
   public var isTimeout: Bool { code == .timedOut }
 
-  /// True when the remote could not be reached at all.
+  /// Whether the remote could not be reached.
   public var isOffline: Bool { code == .cannotResolveHost || code == .cannotConnect || code == .offline }
 
-  /// True when the same request may well succeed a little later: transport errors, time limits but those of the queue
-  /// and the call, and the statuses 408, 429, 502, 503 and 504. The method decides whether it may be *sent* again.
+  /// Whether the same request may succeed a little later: transport errors, time limits except those of the queue and
+  /// the call, and the statuses 408, 429, 502, 503 and 504. Whether it *can* be sent again also depends on the method.
   public var isRetryable: Bool {
     switch code {
     case .timedOut: timer != .call && timer != .queue
@@ -269,16 +267,17 @@ public struct TaskError: Error, Sendable {
     }
   }
 
-  /// The problem that the server described (RFC 9457); nil where it described none.
+  /// The problem that the server described (RFC 9457), or `nil`.
   public var problem: ProblemDetails? {
     guard headers.mediaType?.essence == MediaType.problem.rawValue else { return nil }
-    return try? JSONDecoder().decode(ProblemDetails.self, from: body)  // a malformed problem is none
+    return try? JSONDecoder().decode(ProblemDetails.self, from: body)
   }
 }
 
 extension TaskError: CustomStringConvertible, LocalizedError {
-  /// One line: method and the first 200 characters of the URL, or the task where there was no request, then reason, the meaning of a status
-  /// of which the server said no more, how many attempts it took, and why there was no further one.
+  /// A single line with the method and the URL (its first 200 characters), or the task if it failed before there was a
+  /// request. Followed by the reason, an explanation if the reason is only a status, the number of attempts, and why it
+  /// was not retried.
   public var description: String {
     var parts: [String] = []
     if let method, let url {
@@ -291,16 +290,15 @@ extension TaskError: CustomStringConvertible, LocalizedError {
     if let retryRefusal {
       parts.append("gave up after \(count) \(mostAttempts.map { "of \($0) " } ?? "")attempts: \(retryRefusal)")
     } else if count > 1 {
-      // Of a transfer those count that came after the last one that brought it on.
+      // For a transfer, only the attempts since the last progress count.
       parts.append("after \(count) attempts\(attemptCount == nil ? " in \(elapsed.formattedSeconds)" : "")")
     }
     return parts.joined(separator: ": ").onOneLine
   }
 
-  /// The reason, and the meaning of a status of which the server said no more: without the request.
+  /// The reason, with an explanation if it is only a status. Does not contain the request.
   package var explanation: String { meaning.map { "\(reason): \($0)" } ?? reason }
 
-  /// The cause in words, where the reason is a status alone, or the words of a library for TLS: not everybody knows those by heart.
   private var meaning: String? {
     let isBare = code == .badStatus && status.map { reason == $0.description } ?? false
     let isOfTLS =
@@ -308,19 +306,19 @@ extension TaskError: CustomStringConvertible, LocalizedError {
     return isBare || isOfTLS ? diagnosis?.cause : nil
   }
 
-  /// The same line.
+  /// Returns ``description``.
   public var errorDescription: String? { description }
 }
 
-/// A server's machine-readable description of a failure (RFC 9457 §3.1).
+/// A machine-readable problem description from a server (RFC 9457 §3.1).
 public struct ProblemDetails: Decodable, Sendable, Hashable {
   /// A URI that identifies the kind of problem.
   public let type: String?
-  /// The kind of problem in a few words.
+  /// A short summary of the kind of problem.
   public let title: String?
-  /// The status that the server meant.
+  /// The status that the server intended.
   public let status: Int?
-  /// This occurrence in words.
+  /// An explanation of this occurrence.
   public let detail: String?
   /// A URI that identifies this occurrence.
   public let instance: String?

@@ -1,20 +1,20 @@
-/// Receives every call of a server once it has ended, as a value with its secrets hidden.
+/// Receives every call of a server after it has ended, with secrets redacted.
 ///
-/// Install recorders in ``ServerConfiguration/recorders``. Where there is none, calls keep nothing for them.
+/// Install recorders in ``ServerConfiguration/recorders``. Without recorders, calls keep no data for them.
 public protocol CallRecorder: Sendable {
-  /// Receives a call. The end of the call waits for this function: it is to return at once.
+  /// Receives a call. Return quickly: the call ends only after this function returns.
   func record(_ call: RecordedCall)
 
-  /// Receives what makes the call, for those that work on a thread of their own: hiding the secrets of a large body may take longer than the
-  /// call did. Makes it at once, and records it, unless implemented.
+  /// Receives a closure that creates the recorded call. Implement this to record on another thread, because redacting a
+  /// large body can take longer than the call. The default implementation creates and records the call immediately.
   ///
   /// - Parameters:
-  ///   - size: About the bytes that are kept in memory until `make` is released.
-  ///   - make: Makes the call; the same one where it is called again.
+  ///   - size: The approximate number of bytes kept in memory until `make` is released.
+  ///   - make: Creates the recorded call. Returns the same one each time.
   func record(size: Int, later make: @escaping @Sendable () -> RecordedCall)
 }
 
 extension CallRecorder {
-  /// Makes the call at once, and records it.
+  /// Creates and records the call immediately.
   public func record(size: Int, later make: @escaping @Sendable () -> RecordedCall) { record(make()) }
 }

@@ -1,19 +1,16 @@
-/// The place of a call in a trace; see ``TraceContext``.
+/// The span of a call in a trace; see ``TraceContext``.
 public final class CallSpan: Sendable {
-  /// The context of what happens within the call: its hooks, its steps, and the calls that these make.
+  /// The context inside the call: its hooks, its steps, and the calls that they make.
   public let context: TraceContext
-  /// The span around the call; nil where the trace begins with it.
+  /// The parent span; `nil` if the call starts the trace.
   public let parent: SpanID?
 
-  /// What the record of the call does not keep, and its spans say.
+  /// Data that spans need and the flight record does not keep.
   package struct Notes: Sendable {
-    /// The first request of each attempt.
     package fileprivate(set) var lines: [RequestLine] = []
-    /// New connections, in order.
     package fileprivate(set) var connections: [Connection] = []
   }
 
-  /// A moment in the making of a connection.
   package struct Connection: Sendable {
     package let attempt: Int
     package let time: Duration
@@ -27,22 +24,20 @@ public final class CallSpan: Sendable {
     self.parent = parent
   }
 
-  /// The span of an attempt, which the request names as its parent.
+  /// The span of an attempt, sent in the request as the parent.
   public func attempt(_ number: Int) -> SpanID { context.spanID.part(number) }
 
   package var notes: Notes { kept.withLock { $0 } }
 
-  /// Keeps a request, where it is the first of its attempt.
   package func note(_ line: RequestLine) {
     kept.withLock { notes in
       if !notes.lines.contains(where: { $0.attempt == line.attempt }) { notes.lines.append(line) }
     }
   }
 
-  /// Keeps a moment in the making of a connection.
   package func note(_ connection: Connection) { kept.withLock { $0.connections.append(connection) } }
 
-  /// The span of a call that begins here; nil outside of a trace where no observer starts one.
+  /// The span for a call that starts here; `nil` outside of a trace unless an observer starts one.
   @inline(__always)
   package static func here(_ sampling: TraceSampling, _ random: CallRandom) -> CallSpan? {
     let parent = TraceContext.current
@@ -63,25 +58,23 @@ public final class CallSpan: Sendable {
   }
 }
 
-/// The part of the new traces that an observer records.
+/// The share of new traces that an observer records.
 public struct TraceSampling: Sendable, Hashable {
-  /// From 0 to 1; below 0 where no trace is begun.
+  /// From 0 to 1; negative if no traces are started.
   private let share: Double
 
-  /// No trace is begun for the observer.
+  /// Starts no traces.
   public static let none = TraceSampling(share: -1)
-  /// Every one.
+  /// Records every trace.
   public static let all = TraceSampling(share: 1)
 
-  /// This part of them, from 0 to 1, chosen by their identifiers.
+  /// Records a share of the traces, from 0 to 1, selected by trace ID.
   public static func share(_ share: Double) -> TraceSampling { TraceSampling(share: min(1, max(0, share))) }
 
-  /// That of the one that records more.
   package func union(_ other: TraceSampling) -> TraceSampling { share < other.share ? other : self }
 
-  /// Whether a trace is recorded.
   package func samples(_ trace: TraceID) -> Bool {
-    // Its last seven bytes are random (level 2).
+    // The last seven bytes are random (Trace Context Level 2).
     Double(trace.low & 0x00FF_FFFF_FFFF_FFFF) * 0x1p-56 < share
   }
 }

@@ -1,11 +1,11 @@
 import ErrandFoundation
 
-/// Keeps the flight record of one call and tells the observers and the log.
+/// Keeps the flight record of a call, and notifies the observers and the log.
 package final class CallTrace: Sendable {
   package let call: Int
   /// The name of the task's type; empty without observers and log.
   private let task: String
-  /// True where anybody is told of something before the end.
+  /// Whether an observer or the log receives anything before the end.
   private let isEager: Bool
   private let clock: CallClock
   private let start: Duration
@@ -13,18 +13,15 @@ package final class CallTrace: Sendable {
   private let logStyle: LogStyle
   private let log: TextSink
   private let context: TaskContext
-  /// The call's place in a trace; nil where there is none.
   package let span: CallSpan?
   private let record: Lock<FlightRecord>
-  /// The time of the last line in the log.
   private let logged = Lock(Duration.zero)
-  /// True where an observer or the log gets moments that the record does not keep.
+  /// Whether an observer or the log receives moments that the record does not keep.
   package let isObserved: Bool
-  /// True where the span keeps what the record does not, for those who make spans of both.
+  /// Whether the span collects the data that the record does not keep.
   package let keepsNotes: Bool
-  /// True where the URL is hidden from observers and the log.
+  /// Whether the URL is hidden from observers and the log.
   package let isHidden: Bool
-  /// True for a call that the library makes for others.
   private let isInternal: Bool
 
   package init(
@@ -52,10 +49,9 @@ package final class CallTrace: Sendable {
     self.record = Lock(record)
   }
 
-  /// The time since the call started.
   package var elapsed: Duration { clock.now - start }
 
-  /// Notes a moment; returns when it was: now, unless the clock was just read.
+  /// Records a moment, by default at the current time. Returns its time.
   @discardableResult
   package func note(_ moment: consuming CallMoment, at time: Duration? = nil) -> Duration {
     let time = time ?? elapsed
@@ -73,7 +69,7 @@ package final class CallTrace: Sendable {
     tellOnly(moment, at: time)
   }
 
-  /// Tells of a moment that the record does not keep.
+  /// Reports a moment that the record does not keep.
   package func tellOnly(
     _ moment: CallMoment, at time: Duration, errorType: String? = nil, record: FlightRecord? = nil
   ) {
@@ -85,7 +81,7 @@ package final class CallTrace: Sendable {
     if logStyle.includes(moment) { write(moment, at: time) }
   }
 
-  /// Writes a line to the log. Times there never go back: a moment that is reported late says when it was.
+  /// Writes a log line. Log times never go backwards: a moment that is reported late includes its own time.
   private func write(_ moment: CallMoment, at time: Duration) {
     let latest = logged.withLock { latest in
       latest = max(latest, time)
@@ -95,7 +91,6 @@ package final class CallTrace: Sendable {
     log.write("#\(call) \(task) \(shown): \("\(moment)".onOneLine)\(shown == own ? "" : " (at \(own))")")
   }
 
-  /// Tells those who want it of the bytes of a body.
   package func tell(_ progress: TransferProgress) {
     let event = TaskEvent(
       call: call, task: task, time: elapsed, moment: .progressed(progress), context: context, span: span,
@@ -103,7 +98,7 @@ package final class CallTrace: Sendable {
     for observer in observers where observer.wantsProgress { observer.tell(event) }
   }
 
-  /// Notes the end of the call, with the cause and the type of a failure; returns its record. Observers get it with the title.
+  /// Ends the call and returns its record. Only observers get the record with its title.
   package func end(
     _ outcome: CallOutcome, _ cause: Diagnosis.Cause? = nil, errorType: @autoclosure () -> String? = nil,
     title: @autoclosure () -> String = ""
@@ -122,7 +117,6 @@ package final class CallTrace: Sendable {
     return ended
   }
 
-  /// Counts the bytes of a body that was read as it came.
   package func countStreamed(_ bytes: Int) { record.withLock { $0.streamedBytes += bytes } }
 
   package var flightRecord: FlightRecord { record.withLock { $0 } }

@@ -1,4 +1,4 @@
-/// The detail in which a server logs every call, one line a moment.
+/// The detail of a server's log, which has one line per moment of a call.
 public enum LogStyle: Int, Sendable, Hashable, Comparable, CaseIterable {
   /// Nothing.
   case none
@@ -7,7 +7,7 @@ public enum LogStyle: Int, Sendable, Hashable, Comparable, CaseIterable {
   /// Every moment of every call.
   case steps
 
-  /// Less logs before more.
+  /// Orders styles by the amount of output.
   public static func < (left: LogStyle, right: LogStyle) -> Bool { left.rawValue < right.rawValue }
 
   func includes(_ moment: CallMoment) -> Bool {

@@ -1,15 +1,16 @@
 import Dispatch
 
-/// Tells one observer what happens, in order; on a queue of its own unless it wants to be told at once.
+/// Delivers events to one observer, in order. Uses a dispatch queue unless the observer wants inline delivery.
 ///
-/// Not in a Swift task: an observer that blocks would hold one of the few threads that run the calls.
+/// Not a Swift task, because an observer that blocks would occupy one of the few threads that run the calls.
 package final class ObserverQueue: Sendable {
   private struct State {
     var events: [TaskEvent] = []
     var isBusy = false
   }
 
-  /// The most events that wait, beside those that are being told. The last of them is always the newest, so that the observer hears of the end.
+  /// The maximum number of queued events, not counting those being delivered. The last one is always the newest, so
+  /// that the observer receives the end of a call.
   package static let capacity = 1000
 
   private let observer: any TaskObserver

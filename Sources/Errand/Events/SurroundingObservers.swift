@@ -1,5 +1,5 @@
-/// Observers of every server that is made in a Swift task, beside its own: for checks that see all calls of a test.
+/// Additional observers of every server created in a Swift task, for tests that check all calls.
 package enum SurroundingObservers {
-  /// The observers; read when a server takes new settings, never by a call.
+  /// The observers. Read when a server gets new settings, never by a call.
   @TaskLocal package static var current: [any TaskObserver] = []
 }

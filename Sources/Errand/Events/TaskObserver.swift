@@ -1,18 +1,18 @@
-/// Observes the calls of a server; the events of each call come in order.
+/// Observes the calls of a server. The events of each call arrive in order.
 ///
-/// Install observers in ``ServerConfiguration/observers``. Where there is none, events cost nothing.
+/// Install observers in ``ServerConfiguration/observers``. Without observers, events cost nothing.
 public protocol TaskObserver: Sendable {
-  /// The way in which the observer is told; ``ObserverDelivery/queued`` unless stated.
+  /// How events are delivered. Defaults to ``ObserverDelivery/queued``.
   var delivery: ObserverDelivery { get }
 
-  /// The moments that the observer is told of; ``ObserverInterest/all`` unless stated. Moments without an observer are not made.
+  /// The moments to observe. Defaults to ``ObserverInterest/all``. Moments that no observer wants are not created.
   var interest: ObserverInterest { get }
 
-  /// True for an observer that is told of the bytes of bodies: ``CallMoment/progressed(_:)``; false unless stated, for counting
-  /// costs each body something.
+  /// Whether the observer receives the progress of bodies, ``CallMoment/progressed(_:)``. Defaults to `false`, because
+  /// counting bytes has a cost.
   var wantsProgress: Bool { get }
 
-  /// The part of the calls without a surrounding ``TraceContext`` that begin a recorded trace for the observer; none unless stated.
+  /// The share of calls outside of a ``TraceContext`` that start a recorded trace. Defaults to ``TraceSampling/none``.
   var traceSampling: TraceSampling { get }
 
   /// Receives an event.
@@ -20,29 +20,29 @@ public protocol TaskObserver: Sendable {
 }
 
 extension TaskObserver {
-  /// ``ObserverDelivery/queued``: on a queue of its own.
+  /// ``ObserverDelivery/queued``.
   public var delivery: ObserverDelivery { .queued }
 
   /// All moments.
   public var interest: ObserverInterest { .all }
 
-  /// None: no trace is begun for it.
+  /// ``TraceSampling/none``.
   public var traceSampling: TraceSampling { .none }
 
-  /// False: bytes are not counted for it.
+  /// `false`.
   public var wantsProgress: Bool { false }
 }
 
-/// The moments of a call that an observer is told of.
+/// The moments of a call that an observer receives.
 public enum ObserverInterest: Int, Sendable, Hashable, Comparable, CaseIterable {
   /// The end: ``CallMoment/callEnded(_:)``.
   case ends = 1
   /// The start and the end.
   case calls
-  /// All of them; the bytes of bodies only where ``TaskObserver/wantsProgress`` says so.
+  /// All moments. Progress is only included with ``TaskObserver/wantsProgress``.
   case all
 
-  /// Fewer moments before more.
+  /// Orders interests by the number of moments.
   public static func < (left: ObserverInterest, right: ObserverInterest) -> Bool { left.rawValue < right.rawValue }
 
   func includes(_ moment: CallMoment) -> Bool {
@@ -53,11 +53,11 @@ public enum ObserverInterest: Int, Sendable, Hashable, Comparable, CaseIterable 
   }
 }
 
-/// The ways in which an observer is told of events.
+/// How events are delivered to an observer.
 public enum ObserverDelivery: Sendable, Hashable {
-  /// Delivery on a queue of its own, shortly after: no call waits for the observer, however slow it is. Up to 1,000 events wait;
-  /// each that comes then takes the place of the one before it, and says in ``TaskEvent/missed`` how many were dropped.
+  /// On the observer's own queue, shortly afterwards. Calls never wait for the observer. Up to 1,000 events are queued.
+  /// After that, each new event replaces the last one, and ``TaskEvent/missed`` is the number of dropped events.
   case queued
-  /// Delivery in place: the call goes on when the observer returns. For observers that only take a note.
+  /// Immediately: the call continues when the observer returns. For observers that do very little.
   case inline
 }

@@ -1,25 +1,25 @@
 import ErrandFoundation
 
-/// The destination of text for people: echoes and log lines.
+/// An output for human-readable text, such as echoes and log lines.
 public struct TextSink: Sendable {
-  /// True for a terminal: echoes come in colour there.
+  /// Whether the output is a terminal, where echoes are coloured.
   public let isTerminal: Bool
   private let put: @Sendable (String) -> Void
 
-  /// A sink that hands each piece of text to `put`; called from any thread, one piece a call.
+  /// Creates an output that calls `put` with each text, from any thread.
   public init(isTerminal: Bool = false, _ put: @escaping @Sendable (String) -> Void) {
     self.isTerminal = isTerminal
     self.put = put
   }
 
-  /// Hands on one piece of text.
+  /// Writes a text.
   public func write(_ text: String) { put(text) }
 
-  /// The standard output.
+  /// Standard output.
   public static let standardOutput = TextSink(descriptor: STDOUT_FILENO)
-  /// The standard error.
+  /// Standard error.
   public static let standardError = TextSink(descriptor: STDERR_FILENO)
-  /// Nowhere.
+  /// Discards everything.
   public static let discard = TextSink { _ in }
 
   private init(descriptor: Int32) {

@@ -1,10 +1,10 @@
 public import Errand
 public import ErrandFoundation
 
-/// The route from a transport to the ``MockServer`` that answers it: direct, or through a server or proxy that others wrote.
+/// The route from a transport to its ``MockServer``: direct, or through a third-party server or proxy.
 ///
-/// An intermediary brings its own TLS, HTTP/2 and framing, which is what it is there for, and hides a part of what the
-/// checks look at. A check that needs a hidden part is left out, by name: ``TransportConformance/omissions``.
+/// An intermediary tests the transport against its own TLS, HTTP/2 and framing, but hides some of what the checks
+/// verify. Checks that need a hidden part are skipped and listed in ``TransportConformance/omissions``.
 ///
 ///     let route = ConformanceRoute(preserves: [.target, .fieldOrder]) { mock in
 ///       let gateway = try await Gateway(to: mock.url)
@@ -12,55 +12,55 @@ public import ErrandFoundation
 ///     }
 ///     let conformance = TransportConformance(over: route)
 public struct ConformanceRoute: Sendable {
-  /// Parts of an exchange that reach the other end as they were sent.
+  /// The parts of an exchange that reach the other end unchanged.
   public struct Traits: OptionSet, Sendable, Hashable {
-    /// One bit a trait.
+    /// The raw value, with one bit per trait.
     public let rawValue: Int
 
-    /// The traits of these bits.
+    /// Creates a set of traits from a raw value.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// The transport's connections end at the mock server, which counts, closes and resets them, and chooses each byte.
+    /// A direct connection to the mock server, which counts, closes and resets connections and controls every byte.
     public static let connections = Traits(rawValue: 1 << 0)
-    /// Path and query, with their escapes and dot segments.
+    /// The path and query, with escapes and dot segments.
     public static let target = Traits(rawValue: 1 << 1)
-    /// Any method, also one that the intermediary has a use for.
+    /// Any method, even one that the intermediary could handle.
     public static let methods = Traits(rawValue: 1 << 2)
     /// The order of header fields.
     public static let fieldOrder = Traits(rawValue: 1 << 3)
-    /// The statement of the length of a request's body, or its absence.
+    /// The presence or absence of the length of a request body.
     public static let requestFraming = Traits(rawValue: 1 << 4)
-    /// The expectation of a `100 Continue`.
+    /// `Expect: 100-continue`.
     public static let expectations = Traits(rawValue: 1 << 5)
-    /// The refusal of such an expectation.
+    /// The refusal of an `Expect: 100-continue`.
     public static let refusals = Traits(rawValue: 1 << 6)
-    /// An answer that comes while the request is being sent.
+    /// A response that arrives while the request is being sent.
     public static let earlyAnswers = Traits(rawValue: 1 << 7)
     /// Interim responses before the final one.
     public static let interimResponses = Traits(rawValue: 1 << 8)
-    /// A head that is sent before there is a body.
+    /// A response head that is sent before the body is available.
     public static let promptHeads = Traits(rawValue: 1 << 9)
-    /// A response's body that breaks off, as one that does.
+    /// A truncated response body, still recognizable as truncated.
     public static let truncation = Traits(rawValue: 1 << 10)
-    /// Fields after the body.
+    /// Trailer fields.
     public static let trailers = Traits(rawValue: 1 << 11)
 
-    /// All of them: nothing stands between the two.
+    /// All traits. Used without an intermediary.
     public static let all = Traits(rawValue: (1 << 12) - 1)
   }
 
-  /// A route that is open: what sends, and where to.
+  /// An open route: the transport and the URL to send requests to.
   public struct End: Sendable {
     let transport: any Transport
     let origin: URL
     let intermediary: (any Sendable)?
 
-    /// A route's near end.
+    /// Creates the near end of a route.
     ///
     /// - Parameters:
-    ///   - transport: Sends the requests.
+    ///   - transport: The transport that sends the requests.
     ///   - origin: The scheme, host and port of all URLs, without a path.
-    ///   - intermediary: Stays alive until the check has ended.
+    ///   - intermediary: An object that is kept alive until the check has ended. Defaults to `nil`.
     public init(transport: any Transport, origin: URL, intermediary: (any Sendable)? = nil) {
       self.transport = transport
       self.origin = origin
@@ -68,22 +68,22 @@ public struct ConformanceRoute: Sendable {
     }
   }
 
-  /// The parts that reach the other end as they were sent.
+  /// The parts of an exchange that reach the other end unchanged.
   public let preserves: Traits
   let open: @Sendable (MockServer) async throws -> End
 
-  /// A route.
+  /// Creates a route.
   ///
   /// - Parameters:
-  ///   - preserves: What reaches the other end as it was sent.
-  ///   - open: Starts the intermediary and makes a transport with connections of its own, for each case. The intermediary
-  ///     closes its own connections to the mock server once nothing is exchanged over them.
+  ///   - preserves: The parts of an exchange that reach the other end unchanged.
+  ///   - open: Starts the intermediary and creates a transport with a separate connection pool. Called for each case.
+  ///     The intermediary must close its idle connections to the mock server.
   public init(preserves: Traits, open: @escaping @Sendable (MockServer) async throws -> End) {
     self.preserves = preserves
     self.open = open
   }
 
-  /// The route with nothing in between.
+  /// A direct route without an intermediary.
   public static func direct(_ make: @escaping @Sendable () throws -> any Transport) -> ConformanceRoute {
     ConformanceRoute(preserves: .all) { End(transport: try make(), origin: $0.url) }
   }

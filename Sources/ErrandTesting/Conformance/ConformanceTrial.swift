@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-/// A transport on trial, the server that answers it, and the questions that all checks ask.
+/// A transport being tested and the server that answers it, with helpers for the checks.
 struct ConformanceTrial: Sendable {
   typealias Failure = TransportConformance.Failure
 
@@ -11,7 +11,7 @@ struct ConformanceTrial: Sendable {
 
   var transport: any Transport { end.transport }
 
-  /// A URL of the server; `path` is taken as it is.
+  /// A URL of the server. `path` is not escaped.
   func url(_ path: String) throws -> URL {
     guard let url = URL(string: end.origin.absoluteString + path, encodingInvalidCharacters: false) else {
       throw Failure("'\(path)' makes no URL")
@@ -28,21 +28,19 @@ struct ConformanceTrial: Sendable {
     return HTTPRequest(method, try url(path), headers: headers, body: body, options: options)
   }
 
-  /// The response and its whole body.
   @discardableResult
   func fetch(_ request: HTTPRequest) async throws -> (response: HTTPResponse, body: Data) {
     let response = try await transport.send(request)
     return (response, try await response.body.collect())
   }
 
-  /// The response to a request that is answered so, and its whole body.
   @discardableResult
   func fetch(_ request: HTTPRequest, answer: MockAnswer) async throws -> (response: HTTPResponse, body: Data) {
     server.enqueue(answer)
     return try await fetch(request)
   }
 
-  /// The error that a request ends in, at the head or in the body.
+  /// The error of a request, from the head or the body.
   func failure(of request: HTTPRequest, _ code: TaskError.Code) async throws -> TaskError {
     do {
       let (response, body) = try await fetch(request)
@@ -53,19 +51,19 @@ struct ConformanceTrial: Sendable {
     }
   }
 
-  /// The one request that the server has received.
+  /// The only request that the server received.
   func received() throws -> MockRequest {
     try equal(server.requestCount, 1, "the number of requests")
     guard let request = server.requests.first else { throw Failure("the server kept no request") }
     return request
   }
 
-  /// Waits until no exchange is left, neither here nor in between, and `idle` of the transport's connections are kept.
+  /// Waits until all exchanges have ended, also in the intermediary, and `idle` connections of the transport are open.
   func waitForIdleness(keeping idle: Int = 0) async throws {
     try await server.waitForOpenConnections(traits.contains(.connections) ? idle : 0)
   }
 
-  /// Checks that a response came over a connection that had carried others, the only one so far.
+  /// Checks that a response used an existing connection, the only one so far.
   func isReused(_ response: HTTPResponse) throws {
     try holds(response.isConnectionReused, "the connection was used again")
     if traits.contains(.connections) { try equal(server.connectionCount, 1, "the number of connections") }
@@ -80,7 +78,6 @@ struct ConformanceTrial: Sendable {
     if !condition { throw Failure("expected that \(expectation())") }
   }
 
-  /// Checks that `work` throws `CancellationError`.
   func isCancelled<Value: Sendable>(_ work: Task<Value, any Error>) async throws {
     do {
       throw Failure("expected CancellationError, but got \(Self.shortened(try await work.value))")

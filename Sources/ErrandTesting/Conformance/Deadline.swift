@@ -1,17 +1,17 @@
 import Dispatch
 import Errand
 
-/// Runs something that may hang, and does not wait for it past a limit.
+/// Runs code that may hang, and stops waiting for it after a time limit.
 ///
-/// What hangs is cancelled and left behind, for it may never heed that. The clock is a queue's, with a thread of its own:
-/// something that blocks the threads of Swift's tasks does not stop it.
+/// Code that hangs is cancelled and abandoned, because it may never respond to the cancellation. The timer runs on a
+/// dispatch queue, so it fires even if the code blocks the threads of Swift's tasks.
 package final class Deadline<Value: Sendable>: Sendable {
   private let limit: Duration
   private let waiter = Lock<CheckedContinuation<Value, any Error>?>(nil)
 
   package init(_ limit: Duration) { self.limit = limit }
 
-  /// Runs `body`; throws ``TransportConformance/Failure`` when it has not ended within the limit.
+  /// Runs `body`. Throws ``TransportConformance/Failure`` if it does not end within the limit.
   package func run(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
       waiter.withLock { $0 = continuation }

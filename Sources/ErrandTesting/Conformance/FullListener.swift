@@ -1,6 +1,6 @@
 package import ErrandFoundation
 
-/// A port on 127.0.0.1 that neither accepts nor refuses: its connections are never accepted, and its backlog is full.
+/// A port on 127.0.0.1 that neither accepts nor refuses connections: its backlog is full.
 package struct FullListener {
   package let url: URL
   private let descriptors: [Int32]
@@ -20,7 +20,7 @@ package struct FullListener {
       throw MockServerError.system("listen")
     }
     self.url = url
-    // Linux keeps one more than it was told to, Darwin half as many again: these are enough, and do not wait.
+    // Linux queues one more than the backlog, Darwin half as many more. Eight non-blocking connections are enough.
     let fillers = (0..<8).map { _ in
       let filler = socket(AF_INET, MockPlatform.stream, 0)
       _ = fcntl(filler, F_SETFL, O_NONBLOCK)

@@ -36,7 +36,7 @@ extension TransportConformance {
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-\(UUID().uuidString)")
       let bytes = Data((0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
       try bytes.write(to: file)
-      defer { try? FileManager.default.removeItem(at: file) }  // a left-over does no harm
+      defer { try? FileManager.default.removeItem(at: file) }  // a leftover file is harmless
       try await trial.fetch(try trial.request(.put, body: .file(file)), answer: .status(200))
       let request = try trial.received()
       try trial.equal(request.body, bytes, "the body")
@@ -107,7 +107,7 @@ extension TransportConformance {
     Check("a refusal is the answer to a body that asks first", needs: .refusals) { trial in
       try await refuse(with: .unauthorized, on: trial)
     },
-    // Where the connection stays open, the request goes out once more without its expectation (RFC 9110 §10.1.1).
+    // If the connection stays open, the request is sent again without the expectation (RFC 9110 §10.1.1).
     Check("a 417 that closes the connection is the answer to a body that asks first", needs: [.refusals, .connections])
     {
       try await refuse(with: 417, on: $0)

@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-// Cancelled tasks: prompt, under Swift's own error, and nothing stays behind.
+// Cancellation: prompt, with `CancellationError`, and without leftovers.
 extension TransportConformance {
   static let cancellations: [Check] = [
     Check("a task that was cancelled before sends nothing") { trial in

@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-// Connections: kept, and what becomes of an exchange when a kept one turns out dead.
+// Connections: reuse, and exchanges on a stale pooled connection.
 extension TransportConformance {
   static let connections: [Check] = [
     Check("a connection is used again") { trial in

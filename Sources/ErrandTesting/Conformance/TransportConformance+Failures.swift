@@ -1,7 +1,6 @@
 import Errand
 import ErrandFoundation
 
-// What goes wrong, under its own name.
 extension TransportConformance {
   static let failures: [Check] = refusals + breaks
 

@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-// Heads: what is sent and what comes back, untouched.
+// Heads of requests and responses, unchanged.
 extension TransportConformance {
   static let messages: [Check] = heads + targets + bodiless
 
@@ -11,7 +11,7 @@ extension TransportConformance {
       var sent = HTTPHeaders(headers.fields.dropLast())
       sent.add("Zoë", for: "X-Name")
       try await trial.fetch(try trial.request(headers: sent), answer: .status(200))
-      // An intermediary adds its own, and HTTP/2 has no capitals (RFC 9113 §8.2.1).
+      // An intermediary adds header fields, and HTTP/2 names are lowercase (RFC 9113 §8.2.1).
       let received = try trial.received().headers.filter { sent.contains($0.name) }
       let isSpelled = trial.traits.contains(.connections)
       func spelled(_ fields: [HTTPHeaders.Field]) -> [String] {

@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-// Timers that are shorter than a second, each under its own name.
+// Timers of less than a second, each reported by name.
 extension TransportConformance {
   private static let short = Duration.milliseconds(300)
 

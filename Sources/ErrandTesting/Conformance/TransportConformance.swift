@@ -1,16 +1,16 @@
 public import Errand
 
-/// The duties of every `Transport`, as checks against a ``MockServer``; it needs no test library.
+/// The requirements of every `Transport`, as checks against a ``MockServer``. Works with any test library.
 ///
 ///     let conformance = TransportConformance { try MyTransport() }
 ///
 ///     @Test(arguments: conformance.cases)
 ///     func conforms(_ check: TransportConformance.Case) async throws { try await check.run() }
 ///
-/// The same checks run through servers and proxies that others wrote, see ``ConformanceRoute``. A transport that cannot do
-/// something says so by leaving the case out, by its name, where everybody can read it.
+/// The checks can also run through third-party servers and proxies; see ``ConformanceRoute``. If a transport does not
+/// support a requirement, exclude the case by name, so that the gap is visible.
 public struct TransportConformance: Sendable {
-  /// One thing that a transport must do.
+  /// A requirement of a transport.
   public struct Case: Sendable, CustomStringConvertible {
     private let check: Check
     private let route: ConformanceRoute
@@ -26,10 +26,10 @@ public struct TransportConformance: Sendable {
     /// The name.
     public var description: String { name }
 
-    /// Checks it, with a transport and a server of its own.
+    /// Runs the check with a new transport and server.
     ///
-    /// - Parameter limit: How long it may take: a transport that hangs fails, too.
-    /// - Throws: ``Failure`` with what was expected and what came instead, or what the transport threw.
+    /// - Parameter limit: The time limit, after which a transport that hangs fails. Defaults to 120 seconds.
+    /// - Throws: ``Failure`` with the expected and actual result, or the error of the transport.
     public func run(limit: Duration = .seconds(120)) async throws {
       let server = try MockServer()
       let trial = ConformanceTrial(server: server, end: try await route.open(server), traits: route.preserves)
@@ -39,13 +39,13 @@ public struct TransportConformance: Sendable {
 
   /// A requirement that a transport does not meet.
   public struct Failure: Error, CustomStringConvertible {
-    /// The expectation, and what came instead.
+    /// The expected and actual result.
     public let description: String
 
     init(_ description: String) { self.description = description }
   }
 
-  /// A case, and what it needs of the route.
+  /// A check, and the route traits that it needs.
   struct Check: Sendable {
     let name: String
     let needs: ConformanceRoute.Traits
@@ -61,17 +61,17 @@ public struct TransportConformance: Sendable {
     }
   }
 
-  /// All cases that the route lets be checked.
+  /// All cases that can be checked over the route.
   public let cases: [Case]
-  /// The names of the others.
+  /// The names of the cases that can't be checked over the route.
   public let omissions: [String]
 
-  /// The suite for a transport that reaches the mock server directly.
+  /// Creates the checks for a transport that connects to the mock server directly.
   ///
-  /// - Parameter make: Makes one with connections of its own, for each case.
+  /// - Parameter make: Creates a transport with a separate connection pool. Called for each case.
   public init(make: @escaping @Sendable () throws -> any Transport) { self.init(over: .direct(make)) }
 
-  /// The suite for the transport of a route.
+  /// Creates the checks for the transport of a route.
   public init(over route: ConformanceRoute) {
     let checks =
       Self.messages + Self.bodiesUp + Self.bodiesDown + Self.failures + Self.timers + Self.cancellations

@@ -1,19 +1,19 @@
 import ErrandFoundation
 
-/// A binary property list as a graph of values by number, which may hold each other, themselves, or one another many times.
+/// A binary property list: a graph of numbered values that can contain each other repeatedly, or even cyclically.
 struct BinaryPropertyList {
   private let bytes: UnsafeRawBufferPointer
   private var (table, offsetSize, referenceSize, top) = (0, 0, 0, 0)
-  /// By value: one more than the levels below it, once they are known; `open` while they are counted.
+  /// For each value, the number of levels below it plus one. 0 if not known yet, `open` while being counted.
   private var levels: [UInt16] = []
-  /// By value: the values that are read for it, itself included, once they are known.
+  /// For each value, the number of values a decoder reads for it, including itself. 0 if not known yet.
   private var counts: [UInt32] = []
 
   private static let open = UInt16.max
 
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  /// Throws `DecodingError` for a list that is too deep, holds itself, or has far more values in each other than bytes.
+  /// Throws `DecodingError` if the list is too deep, contains itself, or expands to far more values than it has bytes.
   mutating func check() throws {
     try readTrailer()
     _ = try measure(top, depth: 1)
@@ -21,7 +21,7 @@ struct BinaryPropertyList {
 
   private var malformed: DecodingError { PropertyListDepth.refusal("The given data was not a valid property list.") }
 
-  // The last 32 bytes: sizes of numbers, the number of values, that of the first, and the place of their places.
+  // The last 32 bytes: number sizes, number of values, index of the first value, and position of the offset table.
   private mutating func readTrailer() throws {
     let start = bytes.count - 32
     guard start >= 8 else { throw malformed }
@@ -29,7 +29,7 @@ struct BinaryPropertyList {
     let count = try number(at: start + 8, size: 8)
     top = try number(at: start + 16, size: 8)
     table = try number(at: start + 24, size: 8)
-    // Each value takes a byte at least.
+    // Each value takes at least one byte.
     guard (1...8).contains(offsetSize), (1...8).contains(referenceSize), (8...start).contains(table),
       count <= (start - table) / offsetSize, count <= table - 8, top < count
     else { throw malformed }
@@ -44,7 +44,7 @@ struct BinaryPropertyList {
     return number
   }
 
-  /// The levels and the number of the values of one, each counted wherever it stands.
+  /// The number of levels and values in a value. Shared values are counted each time.
   private mutating func measure(_ value: Int, depth: Int) throws -> (levels: Int, count: Int) {
     guard value < levels.count, levels[value] != Self.open else { throw malformed }
     if levels[value] > 0 {
@@ -68,10 +68,9 @@ struct BinaryPropertyList {
     return (deepest, count)
   }
 
-  /// The most values: equal ones are written once, and lists of equal ones are few.
+  /// The maximum number of values. Legitimate lists share few values.
   private var most: Int { min(1_000_000 + 10 * bytes.count, Int(UInt32.max)) }
 
-  /// The place and the number of the values that one holds.
   private func references(of value: Int) throws -> (start: Int, count: Int) {
     var place = try number(at: table + value * offsetSize, size: offsetSize)
     let marker = Int(try number(at: place, size: 1))

@@ -1,14 +1,13 @@
 import ErrandFoundation
 
-/// Writes an `Encodable` value as names and values.
+/// Encodes an `Encodable` value as name-value pairs.
 ///
-/// They come in the order in which the value writes them. A dictionary has none: its entries are sorted by name, so that the
-/// same value gives the same request. Nil is left out.
+/// The pairs keep the encoding order, except for dictionaries and sets, which are sorted: equal values always produce
+/// equal requests. Nil values are omitted.
 struct FieldEncoder {
   let style: FormStyle
 
-  /// The fields of a value.
-  /// Throws `EncodingError` for a value that is neither keyed nor nil: it has no names.
+  /// Encodes a value. Throws `EncodingError` if the value is neither keyed nor nil.
   func fields<Value: Encodable>(of value: Value) throws -> [HTTPQuery.Item] {
     let scope = FieldScope(sink: FieldSink(), style: style, name: nil, codingPath: [])
     try scope.encode(value)
@@ -16,21 +15,19 @@ struct FieldEncoder {
   }
 }
 
-/// The fields so far.
 private final class FieldSink {
   var items: [HTTPQuery.Item] = []
 }
 
-/// The place of one value: its name, and the way that leads to it.
 private struct FieldScope: Encoder, SingleValueEncodingContainer {
   let sink: FieldSink
   let style: FormStyle
-  /// Nil for the whole value.
+  /// `nil` for the root value.
   let name: String?
   let codingPath: [any CodingKey]
-  /// True for an element that is written behind those before it, after a comma.
+  /// Whether the element is appended to the previous one, after a comma.
   var isJoined = false
-  /// The name of what an element has in it: by its place, or the elements of a list would be mixed up.
+  /// The name for values nested in an element. It contains the index, so that elements are not mixed up.
   var innerName: String?
 
   var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -56,7 +53,7 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
     try unordered.encodeInOrder(to: self)
   }
 
-  /// The fields that `encode` writes, and this does not.
+  /// Encodes into a separate list instead of the sink.
   func fields(_ encode: (FieldScope) throws -> Void) rethrows -> [HTTPQuery.Item] {
     let inner = FieldScope(
       sink: FieldSink(), style: style, name: name, codingPath: codingPath, isJoined: isJoined, innerName: innerName)
@@ -79,14 +76,13 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
   private func write(_ text: String) throws {
     guard let name else { throw problem(text, "a single value has no name: write it as the value of a key") }
     if isJoined, let last = sink.items.indices.last, sink.items[last].name == name {
-      // In its place: a copy for each element takes the square of their number.
+      // Append in place: copying the value for each element is O(n²).
       sink.items[last].value?.append(",\(text)")
     } else {
       sink.items.append(HTTPQuery.Item(name, text))
     }
   }
 
-  /// The text of a single value; nil for any other.
   private func text<Value: Encodable>(of value: Value) throws -> String? {
     switch value {
     case let text as String: return text
@@ -100,7 +96,7 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
     case let decimal as Decimal:
       guard !decimal.isNaN else { throw problem(decimal, "NaN is no number that can be written") }
       return "\(decimal)"
-    // Its own encoding is an array of two numbers, which no server reads as a time.
+    // Duration encodes itself as an array of two numbers, which no server reads as a time.
     case is Duration: throw problem(value, "a duration has no spelling of its own: write it as a number of seconds")
     default: return nil
     }
@@ -115,7 +111,7 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
     let seconds = date.timeIntervalSince1970
     // RFC 3339 §1: years have four digits.
     guard seconds >= Self.years.lowerBound, seconds < Self.years.upperBound else {
-      // Not the date itself: the description of one that is no number ends the process.
+      // Pass the seconds, not the date: describing a date that is not a number crashes.
       throw problem(seconds, "a date is one of the years 1 to 9999")
     }
     switch style.dates {
@@ -135,15 +131,13 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
   }
 }
 
-/// What writes its values in another order each time.
 private protocol Unordered {
   func encodeInOrder(to scope: FieldScope) throws
 }
 
 extension Dictionary: Unordered where Key: Encodable, Value: Encodable {
-  /// By name.
   fileprivate func encodeInOrder(to scope: FieldScope) throws {
-    // Others write their keys and values in turn, as one list.
+    // Dictionaries with other keys encode keys and values alternately in one list.
     guard Key.self == String.self || Key.self == Int.self || Key.self is any CodingKeyRepresentable.Type else {
       throw scope.problem(self, "a key of type \(Key.self) is no name: conform it to CodingKeyRepresentable")
     }
@@ -153,7 +147,6 @@ extension Dictionary: Unordered where Key: Encodable, Value: Encodable {
 }
 
 extension Set: Unordered where Element: Encodable {
-  /// By what is written of each element.
   fileprivate func encodeInOrder(to scope: FieldScope) throws {
     let keyed = try map { element in
       (try scope.fields { try $0.encode(element) }.map { "\($0.name)=\($0.value ?? "")" }, element)
@@ -162,7 +155,6 @@ extension Set: Unordered where Element: Encodable {
   }
 }
 
-/// The values of one that has keys.
 private struct FieldTable<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let scope: FieldScope
   var codingPath: [any CodingKey] { scope.codingPath }
@@ -184,7 +176,6 @@ private struct FieldTable<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func superEncoder(forKey key: Key) -> any Encoder { scope.scope(of: key) }
 }
 
-/// The elements of a list.
 private struct FieldList: UnkeyedEncodingContainer {
   let scope: FieldScope
   private(set) var count = 0
@@ -214,7 +205,6 @@ private struct FieldList: UnkeyedEncodingContainer {
   }
 }
 
-/// The place of an element, in errors.
 private struct FieldIndex: CodingKey {
   let intValue: Int?
   var stringValue: String { intValue.map { "\($0)" } ?? "" }

@@ -1,16 +1,16 @@
-/// The spelling of values as names and values, for forms and queries.
+/// The encoding of values in forms and queries.
 ///
-/// The names of nested values, of lists and the spelling of dates are conventions of servers: no standard has them.
+/// No standard defines how to write nested values, lists and dates, so servers differ.
 public struct FormStyle: Sendable, Hashable {
-  /// The name of a value inside of another.
+  /// The naming of nested values.
   public enum Nesting: Sendable, Hashable {
-    /// `address[city]`, as PHP, Rails and jQuery have it.
+    /// `address[city]`, as in PHP, Rails and jQuery.
     case brackets
     /// `address.city`.
     case dots
   }
 
-  /// The names of the elements of a list.
+  /// The naming of list elements.
   public enum Lists: Sendable, Hashable {
     /// `tag=a&tag=b`.
     case repeated
@@ -18,23 +18,23 @@ public struct FormStyle: Sendable, Hashable {
     case brackets
     /// `tag[0]=a&tag[1]=b`.
     case indices
-    /// `tag=a,b`. Elements are single values; a comma in one of them stays as it is.
+    /// `tag=a,b`. Elements must be single values. Commas in elements are not escaped.
     case commas
   }
 
-  /// The spelling of a date.
+  /// The format of dates.
   public enum Dates: Sendable, Hashable {
     /// `2026-11-22T08:30:00Z`, in UTC (RFC 3339).
     case iso8601
-    /// Seconds since 1970, with a fraction where there is one.
+    /// Seconds since 1970, with a fraction if needed.
     case secondsSince1970
-    /// Whole milliseconds since 1970.
+    /// Milliseconds since 1970, rounded.
     case millisecondsSince1970
-    /// `Sun, 22 Nov 2026 08:30:00 GMT`, as header fields have it (RFC 9110 §5.6.7).
+    /// `Sun, 22 Nov 2026 08:30:00 GMT`, as in header fields (RFC 9110 §5.6.7).
     case httpDate
   }
 
-  /// The spelling of a Boolean.
+  /// The format of Booleans.
   public enum Booleans: Sendable, Hashable {
     /// `true` and `false`.
     case words
@@ -42,16 +42,16 @@ public struct FormStyle: Sendable, Hashable {
     case digits
   }
 
-  /// The names of nested values.
+  /// The naming of nested values.
   public var nesting: Nesting
-  /// The names of the elements of lists.
+  /// The naming of list elements.
   public var lists: Lists
-  /// The spelling of dates.
+  /// The format of dates.
   public var dates: Dates
-  /// The spelling of Booleans.
+  /// The format of Booleans.
   public var booleans: Booleans
 
-  /// A spelling; `address[city]=Ulm&tag=a&tag=b&since=2026-11-22T08:30:00Z&new=true` unless stated.
+  /// Creates a style. The default encodes `address[city]=Ulm&tag=a&tag=b&since=2026-11-22T08:30:00Z&new=true`.
   public init(
     nesting: Nesting = .brackets, lists: Lists = .repeated, dates: Dates = .iso8601, booleans: Booleans = .words
   ) {
@@ -61,13 +61,11 @@ public struct FormStyle: Sendable, Hashable {
     self.booleans = booleans
   }
 
-  /// The name of a value inside of the one named `outer`.
   func name(of key: String, in outer: String?) -> String {
     guard let outer else { return key }
     return nesting == .dots ? "\(outer).\(key)" : "\(outer)[\(key)]"
   }
 
-  /// The name of the element of a list.
   func name(ofElement index: Int, in list: String) -> String {
     switch lists {
     case .repeated, .commas: list

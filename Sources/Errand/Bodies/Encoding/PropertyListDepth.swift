@@ -1,15 +1,15 @@
 import ErrandFoundation
 
-/// The bounds of property lists: Foundation's parsers call themselves for each list within another, their stack ends somewhere above
-/// 3,000, and a binary list may hold itself.
+/// Limits for property lists. Foundation's parsers are recursive and overflow the stack at about 3,000 levels, and a
+/// binary list can contain itself.
 enum PropertyListDepth {
-  /// As many as Foundation's own decoder of JSON takes.
+  /// The limit of Foundation's JSON decoder.
   static let limit = 512
 
-  /// False for bytes that begin as JSON does, and no list in XML.
+  /// Whether the data can be a property list. False if it begins like JSON.
   static func concerns(_ data: Data) -> Bool { data.first != UInt8(ascii: "{") && data.first != UInt8(ascii: "[") }
 
-  /// Throws `DecodingError` for a list that is deeper, or that no parser can be given. Each byte is looked at a few times.
+  /// Throws `DecodingError` if the list is too deep or in an unsupported encoding. Runs in linear time.
   static func check(_ data: Data) throws {
     if data.starts(with: Array("bplist".utf8)) {
       return try data.withUnsafeBytes { bytes in
@@ -21,7 +21,7 @@ enum PropertyListDepth {
       throw refusal("The property list is in an encoding that is not read.")
     }
     var scan = PropertyListScan(data)
-    while scan.next() { if scan.depth > limit + 1 { throw tooDeep } }  // the outermost is no level of a list's own
+    while scan.next() { if scan.depth > limit + 1 { throw tooDeep } }  // +1 for the <plist> element
   }
 
   static var tooDeep: DecodingError { refusal("The property list has more than \(limit) levels.") }
@@ -30,7 +30,7 @@ enum PropertyListDepth {
     .dataCorrupted(.init(codingPath: [], debugDescription: reason))
   }
 
-  /// True where a declared encoding has tags in ASCII.
+  /// Whether the declared encoding writes tags in ASCII.
   private static func isReadable(_ head: Data) -> Bool {
     let words = String(decoding: head, as: UTF8.self).lowercased()
     let declaration = words[..<(words.firstRange(of: "?>")?.lowerBound ?? words.endIndex)]
@@ -42,12 +42,12 @@ enum PropertyListDepth {
   }
 }
 
-/// Counts the levels of a list in XML, and rather too many than too few: parsers differ on where comments and instructions end. A list
-/// that begins counts wherever it stands, one that ends only outside of these.
+/// Counts the levels of an XML property list. Parsers disagree on where comments end, so it may overestimate: opening
+/// tags count everywhere, closing tags only outside of comments, CDATA and instructions.
 private struct PropertyListScan {
   private(set) var depth = 0
   private var rest: Data.SubSequence
-  /// What ends the comment, the text or the instruction around `rest`.
+  /// The end marker of the comment, CDATA section or instruction that `rest` is in.
   private var end: [UInt8]?
 
   init(_ data: Data) { rest = data[...] }
@@ -57,7 +57,6 @@ private struct PropertyListScan {
     (Array($0.utf8), Array($1.utf8))
   }
 
-  /// Past the next tag; false where there is none.
   mutating func next() -> Bool {
     guard let bracket = rest.firstIndex(where: { $0 == UInt8(ascii: "<") || end?.last == $0 }) else { return false }
     if let end, rest[bracket] == end.last {
@@ -75,7 +74,7 @@ private struct PropertyListScan {
     if Self.lists.contains(where: { rest.starts(with: $0) }) {
       depth += 1
       if isInside { return true }
-      // Nothing is read behind a tag without an end.
+      // Parsers read nothing after an unclosed tag.
       guard let close = rest.firstIndex(of: UInt8(ascii: ">")) else { return false }
       if rest[close - 1] == UInt8(ascii: "/") { depth -= 1 }
       rest = rest[(close + 1)...]

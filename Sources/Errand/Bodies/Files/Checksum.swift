@@ -1,4 +1,4 @@
-/// The hash XXH64: finds a byte that changed, several times faster than the bytes are read. It keeps no secret.
+/// The hash XXH64. Detects changed bytes, faster than they can be read; not cryptographic.
 enum Checksum {
   private static let primes: (UInt64, UInt64, UInt64, UInt64, UInt64) = (
     0x9E37_79B1_85EB_CA87, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9, 0x85EB_CA77_C2B2_AE63, 0x27D4_EB2F_1656_67C5
@@ -61,7 +61,6 @@ enum Checksum {
 }
 
 extension UInt64 {
-  /// Sixteen hexadecimal digits.
   var hexadecimal: String {
     let digits = String(self, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits

@@ -1,18 +1,17 @@
 public import ErrandFoundation
 
 extension HTTPBody {
-  /// A part of a file, read as it is sent; opened again for every attempt.
+  /// Part of a file. It is read while it is sent, and opened again for every attempt.
   ///
   ///     .file(backup, bytes: ByteRange(1024...))
   ///
-  /// Its length is that of the part as the file is now: one that is cut meanwhile fails the call.
+  /// The length is determined now. If the file is truncated before the part is sent, the call fails.
   ///
   /// - Parameters:
   ///   - url: The file.
-  ///   - range: The part; as much of it as there is.
-  ///   - type: The media type.
-  /// - Returns: The body.
-  /// - Throws: ``TaskError`` with code `.unreadableBody` for a file that cannot be read, or has none of the range.
+  ///   - range: The part. A range past the end of the file is shortened.
+  ///   - type: The media type. Defaults to `nil`.
+  /// - Throws: ``TaskError`` with code `.unreadableBody` if the file can't be read or contains no byte of the range.
   public static func file(_ url: URL, bytes range: ByteRange, type: MediaType? = nil) throws -> HTTPBody {
     let path = url.path
     guard let length = try HTTPBody.file(url).checkedLength() else {

@@ -1,20 +1,15 @@
 import ErrandFoundation
 
-/// The validators of the version in a downloaded file; kept in a hidden file beside it, for this user alone.
+/// The validators of a downloaded file, stored in a hidden file next to it that only this user can read.
 struct FileValidators: Equatable {
-  /// A mark of the request that it answers: the URL, and the fields by which it was chosen.
+  /// Identifies the request: the URL and the fields that selected the representation.
   let mark: String
-  /// The names of these fields.
   let varying: [HTTPHeaderName]
   let eTag: String
   let lastModified: String
 
-  /// Nil where the header has neither a tag nor a date, so that the server could not be asked, and where the response fits no
-  /// other request.
-  ///
-  /// - Parameters:
-  ///   - headers: The header of the response.
-  ///   - mark: A mark of its request by the fields that the header names.
+  /// Reads the validators of a response. `mark` identifies its request by the fields in `Vary`. `nil` if there is
+  /// neither an entity tag nor a date, or if `Vary` prevents reuse.
   init?(_ headers: HTTPHeaders, mark: (_ varying: [HTTPHeaderName]) -> String) {
     let (eTag, lastModified) = (headers.tagForCopy?.text ?? "", headers.dateForCopy ?? "")
     guard !eTag.isEmpty || !lastModified.isEmpty, case .fields(let varying) = Vary(headers) else {
@@ -30,14 +25,13 @@ struct FileValidators: Equatable {
     self.lastModified = lastModified
   }
 
-  /// The conditions for a request that has none.
   func add(to headers: inout HTTPHeaders) {
     guard !headers.contains(.ifNoneMatch), !headers.contains(.ifModifiedSince) else { return }
     if !eTag.isEmpty { headers[.ifNoneMatch] = eTag }
     if !lastModified.isEmpty { headers[.ifModifiedSince] = lastModified }
   }
 
-  /// The validators of a file; nil where it is not there, or is not as it was downloaded.
+  /// The validators of a file; `nil` if the file is missing or has changed since the download.
   static func of(_ file: URL) -> FileValidators? {
     guard let stamp = stamp(of: file),
       let note = Descriptor.contents(ofOwn: place(for: file).path, below: 64 << 10),
@@ -49,20 +43,16 @@ struct FileValidators: Equatable {
     return FileValidators(mark: lines[1], varying: varying, eTag: lines[3], lastModified: lines[4])
   }
 
-  /// Notes what is known of a file that was just downloaded.
-  ///
-  /// - Parameters:
-  ///   - validators: What is known; nil where that is nothing.
-  ///   - file: The place of the file.
-  ///   - stamp: Its stamp: what another download has put there meanwhile is another file.
+  /// Stores the validators of a file that was just downloaded; `nil` removes the stored ones. `stamp` identifies the
+  /// file, in case another download has replaced it.
   static func keep(_ validators: FileValidators?, for file: URL, stamp: String?) {
     let place = place(for: file).path
-    unlink(place)  // what was known is about another version
+    unlink(place)  // the old validators are of another version
     guard let validators, let stamp else { return }
     let varying = validators.varying.map(\.rawName).joined(separator: ",")
     let lines = [stamp, validators.mark, varying, validators.eTag, validators.lastModified, ""]
     guard !lines.dropLast().contains(where: { $0.contains("\n") }) else { return }
-    // Exclusively, so that no planted link is followed. Without it the file is downloaded once more: nothing fails.
+    // O_EXCL: never follow a planted link. If this fails, the file is only downloaded again.
     let descriptor = open(place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return }
     let bytes = Array(lines.joined(separator: "\n").utf8)
@@ -71,18 +61,17 @@ struct FileValidators: Equatable {
   }
 
   private static func place(for file: URL) -> URL {
-    let name = Checksum.of(file.lastPathComponent).hexadecimal  // the name itself may be as long as names can be
+    let name = Checksum.of(file.lastPathComponent).hexadecimal  // the name itself may have the maximum length
     return file.deletingLastPathComponent().appendingPathComponent(".errand-\(name).version")
   }
 
-  /// Size and time of a file, by which one that was changed since is known.
+  /// The size, inode and modification time of a file, used to detect changes.
   private static func stamp(of file: URL) -> String? {
     var status = stat()
     guard stat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     return stamp(of: status)
   }
 
-  /// The same of one that is open.
   static func stamp(of descriptor: Int32) -> String? {
     var status = stat()
     return fstat(descriptor, &status) == 0 ? stamp(of: status) : nil
@@ -95,7 +84,6 @@ struct FileValidators: Equatable {
 }
 
 extension stat {
-  /// The time of the last change of the content, since 1970.
   var lastChange: (seconds: Int, nanoseconds: Int) {
     #if canImport(Darwin)
       let time = st_mtimespec
@@ -105,7 +93,7 @@ extension stat {
     return Self.parts(of: time)
   }
 
-  /// The date of the last change of the file's content or of what is said of it, as its mode.
+  /// The time of the last change of the content or the metadata, such as the mode.
   var lastStatusChange: (seconds: Int, nanoseconds: Int) {
     #if canImport(Darwin)
       let time = st_ctimespec
@@ -116,7 +104,7 @@ extension stat {
   }
 
   private static func parts<Time>(of time: Time) -> (seconds: Int, nanoseconds: Int) {
-    // As bytes: in a release build the fields of `timespec` are of a module that has no name to import.
+    // Read as bytes: in a release build, the fields of `timespec` belong to a module that can't be imported by name.
     withUnsafeBytes(of: time) { ($0.load(as: Int.self), $0.load(fromByteOffset: 8, as: Int.self)) }
   }
 }

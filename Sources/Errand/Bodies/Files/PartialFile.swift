@@ -1,24 +1,20 @@
 import ErrandFoundation
 
-/// A file that is written beside its place under another name, and takes the place once it is complete.
+/// A file that is written under a temporary name and moved to its destination when it is complete.
 ///
-/// It has the mode of the file that it replaces, unless it is private. End it with ``publish()`` or ``discard()``.
+/// It gets the mode of the file that it replaces, unless it is private. Call ``publish()`` or ``discard()`` when done.
 struct PartialFile: Sendable {
   private let place: URL
-  /// False where what is in the place stays, and this file gets another name.
   private let replaces: Bool
   private let path: String
   private let descriptor: Int32
-  /// Folders that were made for it, the outermost first.
+  /// Folders created for this file, outermost first.
   private let madeFolders: [String]
 
-  /// Makes the folders that are not there, and the file in the last of them.
+  /// Creates the file, and missing folders. If `replacing` is false, an existing file is kept and the name gets a
+  /// number: `name (2).ext`. If `isPrivate` is true, only this user can read the file (0600).
   ///
-  /// - Parameters:
-  ///   - url: The place.
-  ///   - replacing: Whether a file that is there is replaced; else this one gets a name with a number, `name (2).ext`.
-  ///   - isPrivate: Whether no other user may read it (0600), also where others might read the file that it replaces.
-  /// - Throws: ``TaskError`` with code `.fileNotWritable`, with nothing left behind.
+  /// Throws ``TaskError`` with code `.fileNotWritable`, and leaves nothing behind.
   init(for url: URL, replacing: Bool = true, isPrivate: Bool = false) throws {
     guard url.isFileURL else {
       throw TaskError(
@@ -34,15 +30,15 @@ struct PartialFile: Sendable {
       throw TaskError(
         .fileNotWritable, "\(url.path) is not a plain file, and is not replaced by one", phase: .finishing)
     }
-    // Not named after the place, whose name may be as long as names can be.
+    // Not derived from the file name, which may have the maximum length.
     let path = "\(folder)/.errand-\(UUID().uuidString)"
-    // Exclusively, so that no planted link is followed; closed to other users until it has the mode of the old file.
+    // O_EXCL: never follow a planted link. Private until it has the mode of the old file.
     func make() -> Int32 {
       open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, isThere || isPrivate ? 0o600 : 0o666)
     }
     var madeFolders: [String] = []
     var descriptor: Int32 = -1
-    // A download beside this one may have failed, and removed the folders that it had made and this one found.
+    // A concurrent download that failed may have removed the folders that this one found.
     for _ in 0..<100 {
       descriptor = Self.makeFolders(to: folder, &madeFolders, mode: isPrivate ? 0o700 : 0o777) ? make() : -1
       if descriptor >= 0 || errno != ENOENT { break }
@@ -50,7 +46,7 @@ struct PartialFile: Sendable {
     guard descriptor >= 0, !isThere || isPrivate || Self.adopt(mode, descriptor) else {
       let error = Self.failure(at: url.path)
       if descriptor >= 0 { close(descriptor) }
-      unlink(path)  // it may never have been made
+      unlink(path)  // it may not exist
       Self.remove(madeFolders)
       throw error
     }
@@ -59,32 +55,28 @@ struct PartialFile: Sendable {
     self.madeFolders = madeFolders
   }
 
-  /// The place of what is written until then.
   var writtenAt: URL { URL(fileURLWithPath: path) }
 
-  /// Gives a file the owner and the mode of the one that it replaces. Another owner's bits to run as that owner, or as his
-  /// group, are not for what came from a peer.
+  /// Copies owner and mode from the replaced file, except setuid and setgid: the content comes from a peer.
   static func adopt(_ old: stat, _ descriptor: Int32) -> Bool {
-    // Only the superuser may; for all others the file becomes theirs, as with every rename.
+    // Only root can do this; otherwise the file belongs to the current user, as with every rename.
     if old.st_uid != geteuid() { _ = fchown(descriptor, old.st_uid, old.st_gid) }
     return fchmod(descriptor, old.st_mode & 0o777) == 0
   }
 
-  /// Adds bytes at the end.
   func write(_ data: Data) throws {
     guard Descriptor.put(data, into: descriptor) else { throw Self.failure(at: place.path) }
   }
 
-  /// Size and time of what was written, by which it is known once it is in its place.
   var stamp: String? { FileValidators.stamp(of: descriptor) }
 
-  /// Puts the file in its place, or leaves nothing behind where that throws. Returns the place.
+  /// Moves the file to its destination and returns the destination. Leaves nothing behind if it throws.
   @discardableResult
   func publish() throws -> URL {
-    // Some file systems say only now that a write failed.
+    // Some file systems report a failed write only on close.
     let isWritten = close(descriptor) == 0
     guard isWritten, !replaces else {
-      // A link in the place is replaced, not followed.
+      // A link at the destination is replaced, not followed.
       if isWritten, rename(path, place.path) == 0 { return place }
       let error = Self.failure(at: place.path)
       remove()
@@ -93,10 +85,9 @@ struct PartialFile: Sendable {
     return try publishBeside()
   }
 
-  /// The most files of one name that are passed by.
   private static let mostNumbers = 9_999
 
-  /// Gives the file the first name that is free, without replacing anything: another program may take a name at any time.
+  /// Gives the file the first free name. Never replaces a file: another program may take a name at any time.
   private func publishBeside() throws -> URL {
     let (folder, name) = (place.deletingLastPathComponent(), place.lastPathComponent)
     errno = EEXIST
@@ -107,7 +98,7 @@ struct PartialFile: Sendable {
         unlink(path)
         return file
       }
-      // Not every file system has links; there the name is taken by an empty file, which is ours to replace.
+      // Not every file system has hard links. There, claim the name with an empty file and replace that.
       if errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK, Self.claim(file.path) {
         if rename(path, file.path) == 0 { return file }
         unlink(file.path)
@@ -125,13 +116,12 @@ struct PartialFile: Sendable {
     return descriptor >= 0 && close(descriptor) == 0
   }
 
-  /// Removes the file, and the folders that were made for it unless they are in use.
+  /// Removes the file, and the folders that were created for it if they are empty.
   func discard() {
     close(descriptor)
     remove()
   }
 
-  /// Removes the folders that were made for it once more, unless they are in use.
   func removeFolders() { Self.remove(madeFolders) }
 
   private func remove() {
@@ -139,7 +129,7 @@ struct PartialFile: Sendable {
     Self.remove(madeFolders)
   }
 
-  /// Makes the folders that are not there, and adds them to `made`; false, with the reason in `errno`, where one cannot be made.
+  /// Creates missing folders and appends them to `made`. If one can't be created, returns false and sets `errno`.
   static func makeFolders(to folder: String, _ made: inout [String], mode: mode_t = 0o777) -> Bool {
     var missing: [String] = []
     var next = URL(fileURLWithPath: folder)
@@ -150,16 +140,15 @@ struct PartialFile: Sendable {
     for folder in missing {
       if mkdir(folder, mode) == 0 {
         made.append(folder)
-      } else if errno != EEXIST {  // somebody else may have made it meanwhile
+      } else if errno != EEXIST {  // another process may have created it
         return false
       }
     }
     return true
   }
 
-  /// Removes folders that were made, the innermost first.
   static func remove(_ folders: [String]) {
-    for folder in folders.reversed() { rmdir(folder) }  // one that is not empty stays
+    for folder in folders.reversed() { rmdir(folder) }  // fails if it is not empty
   }
 
   static func failure(at place: String) -> TaskError {

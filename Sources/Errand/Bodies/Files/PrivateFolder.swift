@@ -1,11 +1,10 @@
 import ErrandFoundation
 
-/// A folder for files that other users can neither read nor plant: its own are 0600, made exclusively, and no link is
-/// followed.
+/// A folder for files that other users can neither read nor plant: files have mode 0600, and links are not followed.
 ///
-/// All access is by the folder's descriptor, so that a folder put in its place meanwhile gets nothing.
+/// All access goes through the folder's descriptor, so replacing the folder has no effect.
 struct PrivateFolder: ~Copyable {
-  /// The identity of a file, which tells one that others wrote from our own.
+  /// Identifies a file version, to detect files written by others.
   struct Stamp: Equatable {
     let inode: UInt64
     let size: Int64
@@ -13,7 +12,6 @@ struct PrivateFolder: ~Copyable {
     let nanoseconds: Int
   }
 
-  /// The reason not to use a folder.
   enum Refusal: Error, CustomStringConvertible {
     case foreign(String)
     case writableByOthers(String)
@@ -33,10 +31,9 @@ struct PrivateFolder: ~Copyable {
 
   private let descriptor: Int32
 
-  /// True when there is something at that place.
   static func exists(_ url: URL) -> Bool { access(url.path, F_OK) == 0 }
 
-  /// Makes the folder and its missing parents, closed to other users; one that is there stays as it is.
+  /// Creates the folder and its missing parents, private to this user. Existing folders are not changed.
   static func make(_ url: URL) throws {
     var missing: [String] = []
     var next = url.standardizedFileURL
@@ -47,7 +44,7 @@ struct PrivateFolder: ~Copyable {
     for path in missing.reversed() where mkdir(path, 0o700) != 0 && errno != EEXIST { throw failure() }
   }
 
-  /// Opens a folder. Throws where it is missing, another user's, or world-writable, and where it is a link that is not to be followed.
+  /// Opens a folder. Throws if it is missing, of another user, world-writable, or a link while `followsLinks` is false.
   init(_ url: URL, followsLinks: Bool = true) throws {
     let opened = open(url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW))
     guard opened >= 0 else { throw Self.failure() }
@@ -68,29 +65,22 @@ struct PrivateFolder: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Has no other user read it, as one that was there may let them. Throws where that cannot be done.
   func closeToOthers() throws {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw Self.failure() }
     if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o700) != 0 { throw Self.failure() }
   }
 
-  /// Makes a file with this content; one of that name that was left behind is removed, not written to.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the file.
-  ///   - data: The content.
-  ///   - isSynchronised: Whether the content survives a crash of the system.
+  /// Creates a file. Replaces an existing file of that name instead of writing to it. If `isSynchronised` is true, the
+  /// content is synced to disk, so that it survives a system crash.
   func create(_ name: String, _ data: Data, isSynchronised: Bool = false) throws {
     try data.withUnsafeBytes { try create(name, bytes: $0, isSynchronised: isSynchronised) }
   }
 
-  /// Makes a file with this content; one of that name that was left behind is removed, not written to.
   func create(_ name: String, _ bytes: [UInt8]) throws {
     try bytes.withUnsafeBytes { try create(name, bytes: $0, isSynchronised: false) }
   }
 
-  /// The same for bytes that are only lent.
   func create(_ name: String, bytes: UnsafeRawBufferPointer, isSynchronised: Bool = false) throws {
     func make() -> Int32 { openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
     var file = make()
@@ -108,7 +98,7 @@ struct PrivateFolder: ~Copyable {
     }
   }
 
-  /// Adds to a plain file of our own, which is there.
+  /// Appends to an existing regular file that belongs to this user.
   func append(_ name: String, _ bytes: UnsafeRawBufferPointer) throws {
     let file = openat(descriptor, name, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { throw Self.failure() }
@@ -117,12 +107,12 @@ struct PrivateFolder: ~Copyable {
     let length = Descriptor.length(of: file)
     guard Descriptor.put(bytes, into: file) else {
       let problem = errno
-      if let length { ftruncate(file, off_t(length)) }  // all of it or nothing
+      if let length { ftruncate(file, off_t(length)) }  // append everything or nothing
       throw Self.failure(problem)
     }
   }
 
-  /// Makes a link, in the place of one of that name; a file there stays, and is an error.
+  /// Creates a link or replaces an existing one. Throws if the name belongs to a file.
   func link(_ name: String, to target: String) throws {
     let aside = ".\(name).\(UUID().uuidString)"  // several processes may make one at once
     guard symlinkat(target, descriptor, aside) == 0 else { throw Self.failure() }
@@ -139,9 +129,9 @@ struct PrivateFolder: ~Copyable {
     }
   }
 
-  /// The content of a plain file of our own; nil where there is none.
+  /// The content of a regular file that belongs to this user; `nil` if it does not exist.
   func read(_ name: String) throws -> Data? {
-    // Without waiting for the other end of a pipe that was planted there.
+    // O_NONBLOCK: don't wait for the other end of a planted pipe.
     let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else {
       if errno == ENOENT { return nil }
@@ -157,7 +147,7 @@ struct PrivateFolder: ~Copyable {
     }
   }
 
-  /// Has what was renamed and removed survive a crash of the system, where the file system can.
+  /// Syncs renames and removals to disk, so that they survive a system crash if the file system supports it.
   func synchronise() { fsync(descriptor) }
 
   func rename(_ from: String, to name: String) throws {
@@ -165,7 +155,7 @@ struct PrivateFolder: ~Copyable {
   }
 
   func remove(_ name: String) {
-    unlinkat(descriptor, name, 0)  // it may be gone, which is what we want
+    unlinkat(descriptor, name, 0)  // it may not exist
   }
 
   func stamp(of name: String) -> Stamp? {
@@ -177,21 +167,20 @@ struct PrivateFolder: ~Copyable {
       nanoseconds: written.nanoseconds)
   }
 
-  /// Removes an empty folder in it; one that has something stays.
   func removeFolder(_ name: String) { unlinkat(descriptor, name, AT_REMOVEDIR) }
 
-  /// Says that somebody uses it, until this value goes or the process ends; see ``isHeld``.
+  /// Marks the folder as in use until this value is destroyed or the process ends; see ``isHeld``.
   func hold() { flock(descriptor, LOCK_SH | LOCK_NB) }
 
-  /// True where somebody holds it, or that cannot be known.
+  /// Whether the folder is in use, or that can't be determined.
   var isHeld: Bool {
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return true }
     flock(descriptor, LOCK_UN)
     return false
   }
 
-  /// Runs `body` under the lock of that name; nil where others hold it for longer than `patience` milliseconds. The
-  /// system releases it when a process dies.
+  /// Runs `body` while holding the named lock. Returns `nil` if the lock is not free within `patience` milliseconds.
+  /// The system releases the lock when a process dies.
   func locked<Result>(_ name: String, patience: Int, _ body: (borrowing PrivateFolder) throws -> Result) throws
     -> Result?
   {
@@ -204,7 +193,7 @@ struct PrivateFolder: ~Copyable {
       if flock(file, LOCK_EX | LOCK_NB) == 0 { return try body(self) }
       guard errno == EWOULDBLOCK || errno == EINTR else { throw Self.failure() }
       guard waited < patience else { return nil }
-      // Others hold it for some milliseconds. If the holder is stopped, this must not keep a processor busy.
+      // Others hold it for milliseconds. Back off in case the holder is suspended, to save CPU.
       let pause = min(1 + waited / 4, 20)
       usleep(UInt32(pause) * 1000)
       waited += pause

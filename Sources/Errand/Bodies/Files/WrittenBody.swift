@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// A body that a call has written to its file, and that can be read from there. The file is removed unless it is published.
+/// A body that was written to a file and can be read from there. The file is removed unless it is published.
 final class WrittenBody: HTTPBodySource {
   private struct State {
     var file: PartialFile?
@@ -9,7 +9,6 @@ final class WrittenBody: HTTPBodySource {
 
   private static let chunkSize = 64 << 10
 
-  /// The number of bytes.
   let size: Int
   let trailers: HTTPHeaders
   let timings: TransferTimings?
@@ -20,7 +19,7 @@ final class WrittenBody: HTTPBodySource {
     self.size = size
     (trailers, timings) = (body.trailers, body.timings)
     path = file.writtenAt.path
-    // Opened now: the file is renamed or removed before its last byte is read.
+    // Open it now: the file may be renamed or removed before it is read completely.
     state = Lock(State(file: file, descriptor: Descriptor.opened(path) ?? -1))
   }
 
@@ -30,14 +29,13 @@ final class WrittenBody: HTTPBodySource {
     if state.descriptor >= 0 { close(state.descriptor) }
   }
 
-  /// Publishes the file by `publish`. Must be called once.
   func publish<Place>(_ publish: (PartialFile) throws -> Place) throws -> Place {
     let file = state.withLock { $0.file.take() }
     guard let file else { throw TaskError(.internal, "the file \(path) was published before", phase: .finishing) }
     return try publish(file)
   }
 
-  /// The bytes of the file from the start. Readable until the file is published.
+  /// The content of the file. Readable until the file is published.
   var contents: HTTPBody { .file(URL(fileURLWithPath: path)) }
 
   func next() async throws -> Data? {
@@ -52,11 +50,9 @@ final class WrittenBody: HTTPBodySource {
     }
   }
 
-  /// Nothing is under way.
   func cancel() {}
 }
 
 extension HTTPResponseBody {
-  /// The file that the body was written to.
   var written: WrittenBody? { source as? WrittenBody }
 }

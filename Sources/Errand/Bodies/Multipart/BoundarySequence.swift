@@ -1,12 +1,12 @@
-/// The boundaries of multipart bodies: drawn, or following from a secret, so that a body that is made anew has the same.
+/// Creates multipart boundaries. With a secret, they are reproducible, so that a recreated body has the same ones.
 final class BoundarySequence: Sendable {
   private let secret: String
   private let count = Lock<UInt64>(0)
 
-  /// - Parameter secret: A value that the author of a part cannot guess.
+  /// - Parameter secret: A value that the authors of parts can't guess.
   init(_ secret: String) { self.secret = secret }
 
-  /// Another boundary each time, for forms may stand in each other.
+  /// The next boundary. Each one is different because forms can be nested.
   func next() -> String {
     let number = count.withLock { count in
       count += 1
@@ -16,6 +16,5 @@ final class BoundarySequence: Sendable {
     return "errand-\(Checksum.of(text, seed: 1))-\(Checksum.of(text, seed: 2))"
   }
 
-  /// A boundary of 128 random bits.
   static func drawn() -> String { "errand-\(UInt64.random(in: 0 ... .max))-\(UInt64.random(in: 0 ... .max))" }
 }

@@ -1,4 +1,4 @@
-/// The names of fields and files in a form, as browsers write them (HTML Standard, "multipart/form-data encoding algorithm").
+/// Writes and reads form field and file names like browsers (HTML Standard, "multipart/form-data encoding algorithm").
 enum FormName {
   private static let quote = UInt8(ascii: "\"")
   private static let backslash = UInt8(ascii: "\\")
@@ -6,7 +6,7 @@ enum FormName {
 
   // MARK: Writing
 
-  /// The name of a field as it is written: a line break of any kind is `%0D%0A`.
+  /// Escapes a field name. Every kind of line break becomes `%0D%0A`.
   static func escapedField(_ name: String) -> String {
     let bytes = Array(name.utf8)
     var written: [UInt8] = []
@@ -17,7 +17,6 @@ enum FormName {
     return escaped(String(decoding: written, as: UTF8.self))
   }
 
-  /// A text whose line breaks and quotation marks can end neither its line nor its quotes.
   static func escaped(_ text: String, quotes: Bool = true) -> String {
     let bytes = text.utf8.flatMap { byte in
       byte == cr || byte == lf || (quotes && byte == quote) ? byte.percentEncoded : [byte]
@@ -27,7 +26,7 @@ enum FormName {
 
   // MARK: Reading
 
-  /// The type and the parameters of a part's `Content-Disposition`, by their names in lower case.
+  /// The parameters of a part's `Content-Disposition`, with lowercased names.
   static func parameters(of value: String) -> [(name: String, value: String)] {
     segments(of: Array(value.utf8)).dropFirst().compactMap { segment in
       guard let equals = segment.firstIndex(of: UInt8(ascii: "=")) else { return nil }
@@ -40,7 +39,7 @@ enum FormName {
     }
   }
 
-  /// The parts of a value between its semicolons. Those in quotation marks divide nothing.
+  /// Splits a value at semicolons outside of quotes.
   private static func segments(of bytes: [UInt8]) -> [ArraySlice<UInt8>] {
     var segments: [ArraySlice<UInt8>] = []
     var (start, index) = (0, 0)
@@ -57,10 +56,10 @@ enum FormName {
     return segments + [bytes[start...]]
   }
 
-  /// The quotation mark that ends a name.
+  /// The closing quote of a name.
   ///
-  /// Browsers write a backslash as it is, curl before 7.81 and others escape with it. One before a quotation mark is an escape, unless
-  /// that mark is at the end of the value or before the next parameter.
+  /// Browsers write a backslash unescaped; curl before 7.81 and others use it as the escape character. A backslash
+  /// before a quote is an escape, unless the quote ends the value or the next parameter follows.
   private static func end(of text: ArraySlice<UInt8>) -> Int? {
     var isEscaped = false
     for index in text.indices {
@@ -80,7 +79,7 @@ enum FormName {
     return value.first.map { $0 == quote || HTTPHeaderName.isTokenByte($0) } ?? true
   }
 
-  /// A name without its escapes: backslashes if one is before a quotation mark, otherwise those of browsers.
+  /// Unescapes a name: backslash escapes if it contains an escaped quote, otherwise the percent escapes of browsers.
   private static func unescaped(_ text: ArraySlice<UInt8>) -> String {
     var (result, rest) = ([UInt8](), text)
     let hasBackslashes = text.contains(quote)
@@ -113,8 +112,8 @@ enum FormName {
 }
 
 extension ContentDisposition {
-  /// The field of a part, or `nil` without a type. In forms (RFC 7578 §4.2), names are read as browsers write them, which is not what
-  /// RFC 9110 says.
+  /// Parses the field of a part; `nil` if it has no type. In forms (RFC 7578 §4.2), names are parsed as browsers write
+  /// them, which differs from RFC 9110.
   init?(ofPart value: String) {
     guard let plain = ContentDisposition(value), !plain.type.isEmpty else { return nil }
     guard plain.type == "form-data" else {
@@ -123,7 +122,7 @@ extension ContentDisposition {
     }
     type = plain.type
     var parameters = Dictionary(FormName.parameters(of: value), uniquingKeysWith: { first, _ in first })
-    // Not allowed there (RFC 7578 §4.2), and written by Python's urllib3 1 and aiohttp.
+    // RFC 7578 §4.2 forbids this, but Python's urllib3 1 and aiohttp write it.
     if parameters["name"] == nil { parameters["name"] = parameters["name*"].flatMap { ExtendedValue.text(of: $0) } }
     self.parameters = parameters
   }

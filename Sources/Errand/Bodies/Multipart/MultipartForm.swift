@@ -8,10 +8,10 @@ public import ErrandFoundation
 ///       var uploadForm: MultipartForm { MultipartForm([.text("title", title), .file("photo", photo)]) }
 ///     }
 ///
-/// It is never in memory as a whole: files are read as they are sent. Its length is known where that of every part is, and it
-/// can be sent again where every part can.
+/// The form is never in memory as a whole: files are read while they are sent. Its length is known if the length of
+/// every part is known. It can be sent again if every part can.
 public struct MultipartForm: Sendable {
-  /// A part: a value under a name.
+  /// A named part of a form.
   public struct Part: Sendable {
     let name: String
     let fileName: String?
@@ -25,30 +25,30 @@ public struct MultipartForm: Sendable {
       self.body = body
     }
 
-    /// A text in UTF-8, byte for byte: browsers change its line breaks to CRLF.
+    /// A UTF-8 text. Unlike in browsers, line breaks are not changed to CRLF.
     public static func text(_ name: String, _ value: String) -> Part {
       Part(name, .bytes(Data(value.utf8)), fileName: nil, type: nil)
     }
 
-    /// Bytes; with a file name, servers take them for a file.
+    /// Binary data. With a file name, servers treat the part as a file.
     public static func data(
       _ name: String, _ data: Data, fileName: String? = nil, type: MediaType = .octetStream
     ) -> Part { Part(name, .bytes(data), fileName: fileName, type: type) }
 
-    /// A file, read as it is sent.
+    /// A file, read while it is sent.
     ///
     /// - Parameters:
     ///   - name: The name of the part.
-    ///   - file: The file; opened for every attempt.
-    ///   - fileName: The name that is sent; the file's own unless given.
-    ///   - type: The media type; by the file's extension unless given.
+    ///   - file: The file. It is opened for every attempt.
+    ///   - fileName: The file name to send. Defaults to the name of the file.
+    ///   - type: The media type. Defaults to the type of the file extension, or `application/octet-stream`.
     public static func file(_ name: String, _ file: URL, fileName: String? = nil, type: MediaType? = nil) -> Part {
       Part(
         name, .file(file), fileName: fileName ?? file.lastPathComponent,
         type: type ?? MediaType(fileExtension: file.pathExtension) ?? .octetStream)
     }
 
-    /// Any body, such as a stream, under its own media type.
+    /// Any body, such as a stream, with its media type. Defaults to `application/octet-stream`.
     public static func body(_ name: String, _ body: HTTPBody, fileName: String? = nil) -> Part {
       Part(name, body, fileName: fileName, type: body.mediaType ?? .octetStream)
     }
@@ -62,17 +62,17 @@ public struct MultipartForm: Sendable {
     }
   }
 
-  /// The parts in order. Names may repeat.
+  /// The parts, in order. Names can be repeated.
   public var parts: [Part]
-  /// The text that divides the parts: 128 random bits, which no part has by chance.
+  /// The delimiter between the parts: 128 random bits, so that no part contains it by chance.
   public let boundary: String
 
-  /// A form of parts in order.
+  /// Creates a form.
   public init(_ parts: [Part] = []) {
     self.init(parts, boundary: Self.boundaries?.next() ?? BoundarySequence.drawn())
   }
 
-  /// The boundaries of the forms that are made for the body of a request; nil where each is drawn.
+  /// The boundaries for forms in a request body. `nil` means that they are random.
   @TaskLocal static var boundaries: BoundarySequence?
 
   init(_ parts: [Part], boundary: String) {
@@ -83,8 +83,7 @@ public struct MultipartForm: Sendable {
   /// `multipart/form-data` with the boundary.
   public var mediaType: MediaType { MediaType("multipart/form-data; boundary=\(boundary)") }
 
-  /// The form as a body.
-  /// Throws ``TaskError`` with code `.unreadableBody` where a file cannot be read.
+  /// The form as a body. Throws ``TaskError`` with code `.unreadableBody` if a file can't be read.
   public func body() throws -> HTTPBody {
     let parts = parts.map { (head: $0.head(after: boundary), body: $0.body) }
     let end = Data("--\(boundary)--\r\n".utf8)

@@ -1,5 +1,5 @@
 extension MultipartParser {
-  /// Whether lines at the beginning of a body are the header of a part, and not a preamble.
+  /// Whether lines at the start of a body are a part's header, not a preamble.
   static func isHead(_ lines: [String]) -> Bool {
     guard let headers = try? headers(lines), headers.mediaType?.essence.hasPrefix("multipart/") != true else {
       return false
@@ -7,11 +7,11 @@ extension MultipartParser {
     return headers.contains(.contentType) || headers.contains(.contentLength)
   }
 
-  /// The fields of a part's header, folded lines joined (RFC 2045 §3, RFC 5322 §2.2.3).
+  /// Parses a part's header and joins folded lines (RFC 2045 §3, RFC 5322 §2.2.3).
   static func headers(_ lines: [String]) throws -> HTTPHeaders {
     var fields: [HTTPHeaders.Field] = []
     for line in lines {
-      // RFC 2046 §5.1: header fields as in RFC 5322, whose lines have neither.
+      // RFC 2046 §5.1: header fields as in RFC 5322, which allows neither.
       guard !line.utf8.contains(where: { $0 == 0x0D || $0 == 0 }) else {
         throw refusal("the header of a part has a bare CR or a NUL")
       }

@@ -1,68 +1,61 @@
 import ErrandFoundation
 
-/// Divides a multipart body into its parts (RFC 2046 §5.1.1); pure. Each byte is looked at a bounded number of times.
+/// Splits a multipart body into its parts (RFC 2046 §5.1.1), in linear time.
 struct MultipartParser {
   enum Event: Equatable {
-    /// A part begins.
     case part(HTTPHeaders)
-    /// Bytes of its body.
     case data(Data)
-    /// It has ended.
     case endOfPart
-    /// The last part has ended; what follows has no meaning.
+    /// The last part has ended. The rest of the body is ignored.
     case end
   }
 
   private enum Place {
     case preamble, head, body, epilogue
-    /// After a part that ended by its `Content-Length`: its delimiter comes next.
+    /// After a part that ended by its `Content-Length`, before the next delimiter.
     case gap
   }
 
-  /// The result of looking for a delimiter at the start of a line.
   private enum Match {
     case delimiter(end: Int, isLast: Bool)
     case none
     case unknown
   }
 
-  /// The bytes up to the next delimiter, as far as they are known.
+  /// The available bytes up to the next delimiter.
   private struct Sight {
-    /// The end of the bytes that are surely before a delimiter and its line break.
+    /// The end of the bytes that belong to the part, without the line break before the delimiter.
     var contentEnd: Int
-    /// The beginning of the line that is or may be a delimiter.
+    /// The start of a line that is a delimiter, or may become one with more bytes.
     var line: Int?
     var delimiter: (end: Int, isLast: Bool)?
   }
 
   private var delimiter: [UInt8]
-  /// The boundary itself, if it begins with two dashes: some cameras count those of the delimiter to it. `nil` once the first
-  /// delimiter was read, which decides.
+  /// The boundary itself, if it begins with two dashes: some cameras include the delimiter's dashes in it. `nil` after
+  /// the first delimiter, which decides.
   private var bareDelimiter: [UInt8]?
   private let limits: MultipartLimits
-  /// Whether the body is a stream of parts and is read as cameras write it.
+  /// Whether the body is a stream of parts in the format of IP cameras.
   private let isPushed: Bool
-  /// Whether the header that is being read may be a preamble. Cameras omit the first delimiter.
+  /// Whether the header being read may be a preamble, because cameras omit the first delimiter.
   private var isTentative: Bool
   private var buffer: [UInt8] = []
-  /// The first byte that was not handed over.
+  /// The first byte that was not delivered.
   private var start = 0
   private var place: Place
-  /// Whether the byte at ``start`` begins a line.
   private var isAtLineStart = true
   private var partCount = 0
-  /// The number of bytes of the present part's body that were handed over.
   private var bodySize = 0
-  /// The length of that body by its header. `nil` if only the next delimiter tells.
+  /// The `Content-Length` of the current part; `nil` if only the next delimiter ends it.
   private var statedSize: Int?
   private var preambleSize = 0
-  /// Whether something other than blank lines came before the first delimiter.
+  /// Whether anything but blank lines precedes the first delimiter.
   private var hasPreamble = false
-  /// True or false while a delimiter was read whose part has just ended: whether it is the last.
+  /// After a delimiter that ended a part: whether it was the closing delimiter. Otherwise `nil`.
   private var endedByLast: Bool?
-  /// The lines of the header that is being read.
   private var lines: [String] = []
-  /// How much of that header was looked at, from ``start``, and where its present line begins.
+  /// The number of header bytes scanned since ``start``, and the offset of the current line.
   private var headSeen = 0
   private var lineBegin = 0
   private var hasEnded = false
@@ -76,7 +69,7 @@ struct MultipartParser {
     place = isPushed ? .head : .preamble
   }
 
-  /// There are no more bytes: the last delimiter needs no line end behind it.
+  /// Marks the end of the body: the closing delimiter needs no line break after it.
   mutating func finish() { hasEnded = true }
 
   mutating func append(_ data: Data) {
@@ -86,8 +79,8 @@ struct MultipartParser {
     buffer += data
   }
 
-  /// The next event; nil where more bytes are needed.
-  /// Throws ``TaskError`` with code `.badResponse` for a malformed header and for what exceeds the limits, `.bodyTooLarge` for a body.
+  /// The next event; `nil` if it needs more bytes. Throws ``TaskError`` with code `.badResponse` if a header is
+  /// malformed or a limit is exceeded, and `.bodyTooLarge` if a part's body is too large.
   mutating func next() throws -> Event? {
     if let isLast = endedByLast {
       endedByLast = nil
@@ -102,12 +95,11 @@ struct MultipartParser {
     }
   }
 
-  /// True when the last delimiter was read.
   var isComplete: Bool { place == .epilogue }
 
   // MARK: Delimiters
 
-  /// Looks for a delimiter at the start of a line. The beginning of a longer line is not one.
+  /// Matches a delimiter at the start of a line. A longer line that begins with the delimiter does not match.
   private mutating func match(at index: Int) -> Match {
     var found = match(delimiter, at: index)
     if case .none = found, let bareDelimiter {
@@ -132,7 +124,7 @@ struct MultipartParser {
       isLast = true
       index += 2
     }
-    // §5.1.1: blanks may stand behind it.
+    // §5.1.1: whitespace may follow.
     let padding = index
     while index < buffer.count, buffer[index] == UInt8(ascii: " ") || buffer[index] == UInt8(ascii: "\t") { index += 1 }
     guard index - padding <= 256 else { return .none }
@@ -150,7 +142,7 @@ struct MultipartParser {
     var search = start
     while true {
       if let line {
-        // The end of the line before belongs to the delimiter.
+        // The line break before the delimiter belongs to the delimiter.
         var contentEnd = max(line - 1, start)
         if contentEnd > start, buffer[contentEnd - 1] == UInt8(ascii: "\r") { contentEnd -= 1 }
         switch match(at: line) {
@@ -168,7 +160,7 @@ struct MultipartParser {
 
   private mutating func enter(_ isLast: Bool) throws -> Event? {
     guard !isLast else {
-      // The text would be lost without an error.
+      // Otherwise the text would be lost without an error.
       guard partCount > 0 || !hasPreamble else { throw Self.refusal("it has text, but no part") }
       place = .epilogue
       (buffer, start) = ([], 0)
@@ -204,7 +196,7 @@ struct MultipartParser {
     let sight = lookAhead()
     var contentEnd = sight.contentEnd
     var isStatedEnd = false
-    // A delimiter before the stated end means that the length is wrong.
+    // If a delimiter comes before the stated end, the length is wrong.
     if let statedSize, statedSize - bodySize <= (sight.line ?? buffer.count) - start {
       contentEnd = start + statedSize - bodySize
       isStatedEnd = true
@@ -278,7 +270,7 @@ struct MultipartParser {
   private mutating func beginPart(_ headers: HTTPHeaders) throws -> Event {
     (place, isAtLineStart, isTentative) = (.body, true, false)
     bodySize = 0
-    // In other bodies only the delimiter counts: a part's Content-Length has no meaning there (RFC 7578 §4.8).
+    // In other bodies, a part's Content-Length has no meaning (RFC 7578 §4.8).
     let lengths = headers.values(for: .contentLength)
     statedSize = isPushed && lengths.count == 1 ? lengths.first.flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 } : nil
     partCount += 1

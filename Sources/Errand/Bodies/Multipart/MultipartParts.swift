@@ -1,15 +1,15 @@
 public import ErrandFoundation
 
-/// The limits for reading a multipart body.
+/// Limits for reading a multipart body.
 public struct MultipartLimits: Sendable, Hashable {
   /// The maximum number of parts.
   public var parts: Int
-  /// The maximum number of bytes of a part's header, and of what comes before the first part.
+  /// The maximum number of bytes of a part's header, and of the preamble.
   public var headerSize: Int
-  /// The maximum number of bytes of a part's body as it comes, read or skipped. `.max` is no limit.
+  /// The maximum number of bytes of a part's encoded body, read or skipped. `.max` means no limit.
   public var bodySize: Int
 
-  /// Limits; 10,000 parts and 16 KiB of header unless stated. A part's body may then be of any size: it is not held.
+  /// Creates limits. Defaults to 10,000 parts, 16 KiB per header, and no limit on a part's body, which is streamed.
   public init(parts: Int = 10_000, headerSize: Int = 16 << 10, bodySize: Int = .max) {
     self.parts = parts
     self.headerSize = headerSize
@@ -17,29 +17,30 @@ public struct MultipartLimits: Sendable, Hashable {
   }
 }
 
-/// A part of a multipart body: its header, and its body as it comes.
+/// A part of a multipart body, with its header and its streamed body.
 public struct MultipartPart: Sendable {
   /// The header fields, in order. `Content-Transfer-Encoding` is missing if ``body`` is decoded.
   public let headers: HTTPHeaders
-  /// The body, without its `base64` or `quoted-printable` encoding. Read it before you request the next part, which skips the rest of it.
+  /// The body, decoded from `base64` or `quoted-printable`. Requesting the next part skips the rest of it.
   public let body: MultipartPartBody
 
-  /// The media type; `text/plain` where the header has none (RFC 2046 §5.1).
+  /// The media type. Defaults to `text/plain` if the header has none (RFC 2046 §5.1).
   public var mediaType: MediaType { headers.mediaType ?? "text/plain" }
-  /// The `Content-Disposition` field. In a form, names are read as browsers, curl, Python and ``MultipartForm`` write them.
-  /// Of several fields the first counts.
+  /// The `Content-Disposition` field. If there are several, the first one is used. In forms, names are parsed as
+  /// browsers, curl, Python and ``MultipartForm`` write them.
   public var disposition: ContentDisposition? {
     headers.values(for: .contentDisposition).first.flatMap { ContentDisposition(ofPart: $0) }
   }
 
-  /// A name for a file with this part, safe to be used in any folder: the last part of what `Content-Disposition` says, else
-  /// `download`; with the extension of the stated media type where it has none. Made as ``HTTPResponse/suggestedFileName`` is.
+  /// A safe name for saving the part as a file: the last path component of the name in `Content-Disposition`, or
+  /// `download`. If the name has no extension, the one of the stated media type is added. See
+  /// ``HTTPResponse/suggestedFileName``.
   public var suggestedFileName: String {
     SafeFileName.suggestion(of: [disposition?.fileName], for: headers.mediaType)
   }
 }
 
-/// The parts of a multipart body, as they come; what ``HTTPResponse/parts(limits:)`` gives.
+/// The parts of a multipart body, as they arrive; see ``HTTPResponse/parts(limits:)``.
 public struct MultipartParts: AsyncSequence, Sendable {
   /// A part.
   public typealias Element = MultipartPart
@@ -52,21 +53,23 @@ public struct MultipartParts: AsyncSequence, Sendable {
     self.parser = parser
   }
 
-  /// Begins to read.
+  /// Starts reading.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: MultipartBodyReader(body, parser)) }
 
-  /// Gives part after part; ends the transfer when it is released before the end.
+  /// Reads the parts. Releasing it before the end cancels the transfer.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let reader: MultipartBodyReader
 
-    /// The next part; nil after the last. What was not read of the one before is passed over.
-    /// Throws ``TaskError`` with code `.badResponse` for a malformed body or too many parts, `.bodyTooLarge` where the body of a part
-    /// exceeds its limit, `.truncatedBody` where all ends before its last delimiter, and the error of the transfer.
+    /// The next part; `nil` after the last. Skips the rest of the previous part.
+    ///
+    /// Throws ``TaskError`` with code `.badResponse` if the body is malformed or has too many parts, `.bodyTooLarge` if
+    /// a part's body exceeds its limit, and `.truncatedBody` if the body ends before its closing delimiter. Also throws
+    /// the errors of the transfer.
     public mutating func next() async throws -> MultipartPart? { try await reader.nextPart() }
   }
 }
 
-/// The body of a part: chunks as they come, read once.
+/// The body of a part, as chunks. It can only be read once.
 public struct MultipartPartBody: AsyncSequence, Sendable {
   /// A chunk, never empty.
   public typealias Element = Data
@@ -74,8 +77,7 @@ public struct MultipartPartBody: AsyncSequence, Sendable {
   let reader: MultipartBodyReader
   let place: MultipartBodyReader.Place
 
-  /// All that is left of the body.
-  /// Throws ``HTTPBodyLimitError`` past `limit` bytes, and what reading throws.
+  /// The rest of the body. Throws ``HTTPBodyLimitError`` if it is longer than `limit` bytes, and the errors of reading.
   public func collect(upTo limit: Int = 16 << 20) async throws -> Data {
     var all = Data()
     for try await chunk in self {
@@ -85,27 +87,27 @@ public struct MultipartPartBody: AsyncSequence, Sendable {
     return all
   }
 
-  /// Begins, or goes on, to read.
+  /// Starts or continues reading.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body: self) }
 
   /// Reads the body of a part.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let body: MultipartPartBody
 
-    /// The next chunk; nil at the end of the part.
-    /// Throws what ``MultipartParts/AsyncIterator/next()`` throws, and ``TaskError`` with code `.unreadableBody` where the next part
-    /// was requested before this one was read.
+    /// The next chunk; `nil` at the end of the part.
+    ///
+    /// Throws the same errors as ``MultipartParts/AsyncIterator/next()``, and ``TaskError`` with code `.unreadableBody`
+    /// if the next part was requested before this one was read.
     public mutating func next() async throws -> Data? { try await body.reader.nextChunk(at: body.place) }
   }
 }
 
-/// Reads a multipart body; shared by all of its parts.
+/// Reads a multipart body. Shared by all of its parts.
 actor MultipartBodyReader {
-  /// The place of a part in its body. It lives as long as the part.
+  /// Identifies a part. It lives as long as the part.
   final class Place: Sendable {
-    /// Counted from 1.
     let number: Int
-    /// True once the next part was requested before this one was read to its end.
+    /// Whether the next part was requested before this one was read completely.
     let isPassedOver = Lock(false)
 
     init(_ number: Int) { self.number = number }
@@ -114,11 +116,9 @@ actor MultipartBodyReader {
   private let body: HTTPResponseBody
   private let chunks: HTTPResponseBody.AsyncIterator
   private var parser: MultipartParser
-  /// The part whose body comes next.
   private var place = Place(0)
   private var isInPart = false
   private var isReading = false
-  /// Decodes the body of the part. `nil` if it is not encoded.
   private var decoder: PartDecoder?
 
   init(_ body: HTTPResponseBody, _ parser: MultipartParser) {
@@ -172,7 +172,6 @@ actor MultipartBodyReader {
     TaskError(.unreadableBody, words, phase: .receiving)
   }
 
-  /// The next event; nil once all is read.
   private func nextEvent() async throws -> MultipartParser.Event? {
     guard !isReading else { throw Self.refusal("two read the multipart body at once: read one part after the other") }
     isReading = true
@@ -203,14 +202,14 @@ actor MultipartBodyReader {
 }
 
 extension HTTPResponse {
-  /// The parts of a multipart body, as they come.
+  /// The parts of a multipart body, as they arrive.
   ///
   ///     for try await part in try response.parts() { try await save(part.headers, part.body.collect()) }
   ///
-  /// A stream of `multipart/x-mixed-replace` is read as cameras write it. The first delimiter may be missing, and the body of a part
-  /// ends with the bytes of its `Content-Length`, before the next delimiter is there.
+  /// In `multipart/x-mixed-replace`, the format of IP cameras, the first delimiter may be missing. A part with a
+  /// `Content-Length` ends after that many bytes, without waiting for the next delimiter.
   ///
-  /// - Throws: ``TaskError`` with code `.badResponse` if the media type is not multipart, or names no boundary of up to 70
+  /// - Throws: ``TaskError`` with code `.badResponse` if the media type is not multipart, or has no boundary of 1 to 70
   ///   characters (RFC 2046 §5.1.1).
   public func parts(limits: MultipartLimits = MultipartLimits()) throws -> MultipartParts {
     let boundary = (mediaType?.parameter("boundary") ?? "")[...].trimmingSpaces()

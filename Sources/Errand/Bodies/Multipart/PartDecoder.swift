@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Undoes the `Content-Transfer-Encoding` of a part (RFC 2045 §6), chunk by chunk.
+/// Decodes the `Content-Transfer-Encoding` of a part (RFC 2045 §6), chunk by chunk.
 struct PartDecoder {
   private enum Encoding: String {
     case base64
@@ -8,11 +8,11 @@ struct PartDecoder {
   }
 
   private let encoding: Encoding
-  /// The bytes of a group, or of an escape, that is not complete.
+  /// The bytes of an incomplete base64 group or escape.
   private var pending: [UInt8] = []
   private var hasPadding = false
 
-  /// `nil` if the bytes of the part are its content.
+  /// `nil` if the part is not encoded.
   init?(_ headers: HTTPHeaders) {
     guard let encoding = headers[.contentTransferEncoding].flatMap({ Encoding(rawValue: $0.lowercased()) }) else {
       return nil
@@ -20,8 +20,7 @@ struct PartDecoder {
     self.encoding = encoding
   }
 
-  /// The content of a chunk, as far as it is complete.
-  /// Throws ``TaskError`` with code `.badResponse` if the chunk is not in the encoding.
+  /// Decodes the complete groups or escapes of a chunk. Throws ``TaskError`` with code `.badResponse` if it is invalid.
   mutating func decode(_ chunk: Data) throws -> Data {
     switch encoding {
     case .base64: try decodeGroups(chunk)
@@ -29,11 +28,10 @@ struct PartDecoder {
     }
   }
 
-  /// The content that is left at the end of the part.
   mutating func finish() throws -> Data {
     switch encoding {
     case .base64:
-      // Some leave out the padding.
+      // Some senders omit the padding.
       let padding = String(repeating: "=", count: (4 - pending.count % 4) % 4)
       return try decodeGroups(Data(padding.utf8))
     case .quotedPrintable:
@@ -58,7 +56,7 @@ struct PartDecoder {
     return content
   }
 
-  // RFC 2045 §6.7: an equals sign before two digits is a byte, and before a line break it joins two lines.
+  // RFC 2045 §6.7: `=` with two digits is a byte; `=` before a line break joins two lines.
   private mutating func decodeEscapes(_ chunk: Data) throws -> Data {
     var rest = (pending + chunk)[...]
     pending = []

@@ -3,11 +3,11 @@ import ErrandFoundation
 #if os(Linux)
   import CCurl
 
-  /// Packs one body as gzip (RFC 1952), piece by piece.
+  /// Compresses a body as gzip (RFC 1952), chunk by chunk.
   final class GzipPacker: Sendable {
     private let packer: Lock<OpaquePointer>
 
-    /// A packer at its beginning; nil where zlib is not there.
+    /// `nil` if zlib is not available.
     init?() {
       guard let packer = cpacker_create() else { return nil }
       self.packer = Lock(packer)
@@ -15,7 +15,7 @@ import ErrandFoundation
 
     deinit { packer.withLock { cpacker_free($0) } }
 
-    /// The packed bytes that are ready after `data`; with `isLast`, all that are left.
+    /// Compresses `data` and returns the output that is ready; with `isLast`, all remaining output.
     func pack(_ data: Data, isLast: Bool = false) throws -> Data {
       try packer.withLock { try Self.pack(data, isLast, with: $0) }
     }
@@ -43,7 +43,7 @@ import ErrandFoundation
     }
   }
 #else
-  /// Apple's platforms have no zlib that is found by name: bodies go as they are.
+  /// Apple platforms have no zlib to load at run time, so bodies are not compressed.
   final class GzipPacker: Sendable {
     init?() { nil }
 
@@ -52,10 +52,10 @@ import ErrandFoundation
 #endif
 
 extension HTTPBody {
-  /// The same body packed by gzip: in memory where it is in memory, else as it is read, without a known length. Nil where zlib is
-  /// not there.
+  /// Returns this body compressed with gzip. Streamed bodies are compressed while they are read and have no known
+  /// length. `nil` if zlib is not available.
   ///
-  /// - Parameter make: Makes a packer; for tests.
+  /// - Parameter make: Creates the compressor; replaced in tests.
   func gzipped(by make: () -> GzipPacker? = { GzipPacker() }) throws -> HTTPBody? {
     guard let packer = make() else { return nil }
     if let data { return .bytes(try packer.pack(data, isLast: true), type: mediaType) }

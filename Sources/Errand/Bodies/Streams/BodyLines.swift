@@ -1,13 +1,13 @@
 public import ErrandFoundation
 
-/// The lines of a body, as they come; what ``HTTPResponseBody/lines(upTo:)`` gives.
+/// The lines of a body, as they arrive; see ``HTTPResponseBody/lines(upTo:)``.
 public struct BodyLines: AsyncSequence, Sendable {
-  /// A line without its end, in UTF-8; bytes that are none are replaced.
+  /// A line without its line break. Invalid UTF-8 is replaced.
   public typealias Element = String
 
   private let body: HTTPResponseBody
   private let limit: Int
-  /// False where bytes that are no UTF-8 are an error.
+  /// Whether invalid UTF-8 is replaced. Otherwise, it is an error.
   private let repairs: Bool
 
   init(_ body: HTTPResponseBody, limit: Int, repairs: Bool = true) {
@@ -16,10 +16,10 @@ public struct BodyLines: AsyncSequence, Sendable {
     self.repairs = repairs
   }
 
-  /// Begins to read.
+  /// Starts reading.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body, limit, repairs) }
 
-  /// Reads lines; ends the transfer when it is released before the end.
+  /// Reads the lines. Releasing it before the end cancels the transfer.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let body: HTTPResponseBody
     private let chunks: HTTPResponseBody.AsyncIterator
@@ -34,8 +34,9 @@ public struct BodyLines: AsyncSequence, Sendable {
       self.repairs = repairs
     }
 
-    /// The next line; nil at the end.
-    /// Throws ``HTTPBodyLimitError`` for a line that is too long, and the error of the transfer.
+    /// The next line; `nil` at the end.
+    ///
+    /// Throws ``HTTPBodyLimitError`` if a line is too long, and the errors of the transfer.
     public mutating func next() async throws -> String? {
       while lines.isEmpty {
         try splitter.check()
@@ -57,22 +58,22 @@ public struct BodyLines: AsyncSequence, Sendable {
 }
 
 extension HTTPResponseBody {
-  /// The lines of the body, as they come, without their ends, LF or CR LF. A slow reader makes the server wait; leaving the loop
-  /// early ends the transfer.
+  /// The lines of the body, as they arrive, without the line breaks (LF or CR LF). A slow reader slows the server down.
+  /// Leaving the loop early cancels the transfer.
   ///
   ///     for try await line in try await Log().stream().body.lines() { … }
   ///
-  /// - Parameter limit: The most bytes of a line: a longer one throws ``HTTPBodyLimitError``.
+  /// - Parameter limit: The maximum bytes of a line. A longer line throws ``HTTPBodyLimitError``. Defaults to 1 MiB.
   public func lines(upTo limit: Int = 1 << 20) -> BodyLines { BodyLines(self, limit: limit) }
 
-  /// The values of a body that has one in JSON on each line (JSON Lines, NDJSON), as they come. Empty lines are passed over.
+  /// The values of a body with one JSON value per line (JSON Lines, NDJSON), as they arrive. Empty lines are skipped.
   ///
   ///     for try await entry in try await Log().stream().body.jsonLines(of: Entry.self) { … }
   ///
   /// - Parameters:
   ///   - type: The type of the values.
-  ///   - decoder: Decodes each of them. What it throws ends the loop, and the transfer; the error shows nothing of the line.
-  ///   - limit: The most bytes of a line: a longer one throws ``HTTPBodyLimitError``.
+  ///   - decoder: Decodes each line. Its errors end the loop and the transfer, and contain nothing of the line.
+  ///   - limit: The maximum number of bytes of a line. A longer line throws ``HTTPBodyLimitError``. Defaults to 1 MiB.
   public func jsonLines<Value: Decodable & Sendable>(
     of type: Value.Type = Value.self, decoder: any PayloadDecoder = JSONDecoder(), upTo limit: Int = 1 << 20
   ) -> AsyncThrowingCompactMapSequence<BodyLines, Value> {
@@ -90,11 +91,9 @@ extension HTTPResponseBody {
   }
 }
 
-/// Counts the lines of a body.
 private final class LineCount: Sendable {
   private let state = Lock(0)
 
-  /// The number of the next line, from 1.
   func next() -> Int {
     state.withLock { number in
       number += 1

@@ -1,31 +1,30 @@
 import ErrandFoundation
 
-/// Divides bytes that come in pieces into lines; pure. Each byte is looked at once.
+/// Splits a stream of bytes into lines. Each byte is read once.
 struct LineSplitter {
-  /// The ends of lines that count.
   enum Ends {
-    /// LF, and CR LF.
+    /// LF and CR LF.
     case lineFeeds
-    /// LF, CR LF, and CR alone, as server-sent events have them.
+    /// LF, CR LF and CR, as in server-sent events.
     case any
   }
 
   private let ends: Ends
   private let limit: Int
   private var line: [UInt8] = []
-  /// True when the last byte was a CR that has ended a line: an LF behind it belongs to it.
+  /// Whether the last byte was a CR that ended a line. A following LF belongs to it.
   private var hasEndedWithReturn = false
-  /// A line was longer than the limit, behind lines that were handed over.
+  /// Whether a line exceeded the limit. Thrown after the lines before it were delivered.
   private var isTooLong = false
 
-  /// - Parameter limit: The most bytes of a line.
+  /// - Parameter limit: The maximum number of bytes of a line.
   init(_ ends: Ends, limit: Int) {
     self.ends = ends
     self.limit = limit
   }
 
-  /// The lines that end in `data`, without their ends.
-  /// Throws ``HTTPBodyLimitError`` for a line that is longer than the limit, once those before it were handed over.
+  /// The lines that end in `data`, without their line breaks. Throws ``HTTPBodyLimitError`` if a line exceeds the
+  /// limit, after the lines before it were returned.
   mutating func lines(endingIn data: Data) throws -> [[UInt8]] {
     try check()
     var lines: [[UInt8]] = []
@@ -38,7 +37,7 @@ struct LineSplitter {
         lines.append(take())
       case Self.carriageReturn where ends == .any: lines.append(take())
       default:
-        // A CR may be the beginning of the line's end.
+        // A CR may be the start of the line break.
         guard line.count < limit || (byte == Self.carriageReturn && line.count == limit) else {
           isTooLong = true
           if lines.isEmpty { try check() }
@@ -50,10 +49,9 @@ struct LineSplitter {
     return lines
   }
 
-  /// Throws ``HTTPBodyLimitError`` where a line was too long.
   func check() throws { if isTooLong { throw HTTPBodyLimitError(limit: limit) } }
 
-  /// What stands behind the last end; nil where nothing does.
+  /// The bytes after the last line break, or `nil`.
   mutating func rest() -> [UInt8]? { line.isEmpty ? nil : take() }
 
   private mutating func take() -> [UInt8] {

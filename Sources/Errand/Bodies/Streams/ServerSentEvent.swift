@@ -1,26 +1,26 @@
 public import ErrandFoundation
 
-/// An event that a server has sent (HTML Standard §9.2).
+/// A server-sent event (HTML Standard §9.2).
 public struct ServerSentEvent: Sendable, Hashable {
-  /// The type of the event; `message` where the server states none.
+  /// The type of the event. Defaults to `message`.
   public var name: String
-  /// The data, lines divided by LF.
+  /// The data. Lines are separated by LF.
   public var data: String
-  /// The last identifier that the server has stated, with this event or before it; empty without one. A connection that is made
-  /// again sends it as `Last-Event-ID`.
+  /// The last event ID that the server sent, in this event or an earlier one. Empty if it sent none. Sent as
+  /// `Last-Event-ID` on reconnect.
   public var id: String
-  /// The call that it came by, for errors in its data.
   package var origin = EventOrigin()
 
-  /// An event by its parts.
+  /// Creates an event.
   public init(name: String = "message", data: String, id: String = "") {
     self.name = name
     self.data = data
     self.id = id
   }
 
-  /// The data as a value, decoded from JSON unless another decoder is given.
-  /// Throws ``TaskError`` with code `.decodingFailed` where it does not fit; it shows nothing of the data.
+  /// Decodes the data, by default as JSON.
+  ///
+  /// Throws ``TaskError`` with code `.decodingFailed` if decoding fails. The error contains nothing of the data.
   public func decoded<Value: Decodable & Sendable>(
     _ type: Value.Type = Value.self, decoder: any PayloadDecoder = JSONDecoder()
   ) throws -> Value {
@@ -33,13 +33,13 @@ public struct ServerSentEvent: Sendable, Hashable {
 }
 
 extension ServerSentEvent: CustomReflectable {
-  /// Name, data and identifier.
+  /// The name, data and ID.
   public var customMirror: Mirror {
     Mirror(self, children: ["name": name, "data": data, "id": id], displayStyle: .struct)
   }
 }
 
-/// Tells the call that an event came by, in errors; no part of the event's value.
+/// Adds the call that received an event to errors. Ignored in comparisons of events.
 package struct EventOrigin: Sendable, Hashable {
   private let explain: (@Sendable (any Error) -> any Error)?
 
@@ -52,9 +52,9 @@ package struct EventOrigin: Sendable, Hashable {
   package func hash(into _: inout Hasher) {}
 }
 
-/// Makes events of a stream's bytes (HTML Standard §9.2.6); pure.
+/// Parses an event stream (HTML Standard §9.2.6).
 struct EventStreamParser {
-  /// The most bytes of an identifier, which is sent back in a field of the header.
+  /// The maximum number of bytes of an ID, which is sent back in a header field.
   private static let longestID = 4 << 10
 
   private var splitter: LineSplitter
@@ -63,23 +63,23 @@ struct EventStreamParser {
   private var name = ""
   private var data: [UInt8] = []
   private var hasData = false
-  /// The identifier of the event that is being read.
+  /// The ID of the event being read.
   private var id = ""
-  /// The identifier of the last event that was whole.
+  /// The ID of the last complete event.
   private(set) var lastID = ""
-  /// The wait before a connection is made again, as the server has stated it last; nil where it has not.
+  /// The reconnection delay that the server sent last; `nil` if it sent none.
   private(set) var retry: Duration?
-  /// The error of a line behind events that were handed over.
+  /// An error to throw after the events before it were delivered.
   private var problem: (any Error)?
 
-  /// - Parameter limit: The most bytes of a line, and of an event's data.
+  /// - Parameter limit: The maximum number of bytes of a line, and of an event's data.
   init(limit: Int) {
     splitter = LineSplitter(.any, limit: limit)
     self.limit = limit
   }
 
-  /// The events that end in `chunk`.
-  /// Throws ``HTTPBodyLimitError`` for a line or data above the limit, once the events before it were handed over.
+  /// The events that end in `chunk`. Throws ``HTTPBodyLimitError`` if a line or the data exceeds the limit, after the
+  /// events before it were returned.
   mutating func events(endingIn chunk: Data) throws -> [ServerSentEvent] {
     try check()
     var events: [ServerSentEvent] = []
@@ -94,13 +94,13 @@ struct EventStreamParser {
     return events
   }
 
-  /// Throws the error that ``events(endingIn:)`` has still to throw.
+  /// Throws the error that ``events(endingIn:)`` has deferred.
   func check() throws {
     if let problem { throw problem }
     try splitter.check()
   }
 
-  /// Forgets what was begun: §9.2.6, an event that is not ended by an empty line is discarded with the connection.
+  /// Discards an incomplete event for a reconnect (§9.2.6).
   mutating func restart() {
     splitter = LineSplitter(.any, limit: limit)
     isAtStart = true
@@ -136,7 +136,7 @@ struct EventStreamParser {
       data += value
       hasData = true
     case "id":
-      // One that no header could carry would end the stream with the connection: as with NUL, the one before counts.
+      // Ignore an ID that no header can carry: sending it would break every reconnect. Same for NUL.
       if value.count <= Self.longestID, !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
     case "retry": retry = DeltaSeconds.parse(String(decoding: value, as: UTF8.self)).map { .milliseconds($0) } ?? retry
     default: break

@@ -1,9 +1,8 @@
 #if os(Linux)
   import CCurl
 
-  /// The libraries that undo the codings.
   extension ContentCoding {
-    /// The format that undoes it; for deflate, the one that its name promises.
+    /// The decoder format. For deflate, zlib, as RFC 9110 requires.
     var format: Int32 {
       switch self {
       case .gzip: CDECODER_GZIP
@@ -13,7 +12,6 @@
       }
     }
 
-    /// Whether the machine has its library.
     var isAvailable: Bool { cdecoder_is_available(format) != 0 }
 
     var library: String {
@@ -30,9 +28,10 @@
       return codings.isEmpty ? "identity" : codings.joined(separator: ", ")
     }()
 
-    /// The codings of a `Content-Encoding`, in the order in which they were applied. `nil` if any is unknown, so that the body is
-    /// delivered as it came.
-    /// Throws ``TaskError`` if there are too many, or if the library of one is missing.
+    /// The codings of a `Content-Encoding`, in the order in which they were applied. `nil` if any is unknown, in which
+    /// case the body is delivered as received.
+    ///
+    /// Throws ``TaskError`` if there are too many codings, or if the library of one is missing.
     static func list(_ headers: HTTPHeaders) throws(TaskError) -> [ContentCoding]? {
       let names = names(headers)
       guard names.count <= mostLayers else {

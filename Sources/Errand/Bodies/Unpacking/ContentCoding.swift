@@ -1,14 +1,13 @@
-/// A way to compress bodies (RFC 9110 §8.4.1) that a transport undoes.
+/// A compression that transports decode (RFC 9110 §8.4.1).
 enum ContentCoding: String, CaseIterable {
   case gzip
   case deflate
   case brotli = "br"
   case zstd
 
-  /// The maximum number of codings of one body: more is an attack, not a server.
+  /// The maximum number of codings of one body. A body with more is treated as an attack.
   static let mostLayers = 4
 
-  /// The coding with a name, in any case; `nil` for any other.
   init?(name: Substring) {
     switch name.lowercased() {
     case "gzip", "x-gzip": self = .gzip  // RFC 9110 §8.4.1.3
@@ -19,7 +18,7 @@ enum ContentCoding: String, CaseIterable {
     }
   }
 
-  /// The names in `Content-Encoding`, in the order in which the codings were applied, without `identity`.
+  /// The names in `Content-Encoding`, in the order in which they were applied, without `identity`.
   static func names(_ headers: HTTPHeaders) -> [Substring] {
     (headers[.contentEncoding] ?? "").split(separator: ",").map { $0.trimmingSpaces() }
       .filter { !$0.isEmpty && $0.lowercased() != "identity" }
@@ -27,8 +26,8 @@ enum ContentCoding: String, CaseIterable {
 }
 
 extension HTTPHeaders {
-  /// Whether the body is compressed, by codings that transports undo. A body with an unknown coding, such as `aws-chunked` or
-  /// `utf-8`, is delivered as it came.
+  /// Whether the body is compressed with codings that transports decode. A body with an unknown coding, such as
+  /// `aws-chunked` or `utf-8`, is delivered as received.
   package var isCompressed: Bool {
     guard contains(.contentEncoding) else { return false }
     let names = ContentCoding.names(self)

@@ -1,30 +1,28 @@
 #if os(Linux)
   import CCurl
 
-  /// Undoes one coding of one body, step by step: members, ends and damage are judged here, bytes by the library.
+  /// Decodes one coding of a body. The library decodes the bytes; this class handles members, end of input and errors.
   final class ContentDecoder {
     private enum Position {
       case beginning
       case inside
-      /// A member or frame has ended: the body may end here, too.
+      /// A member or frame has ended: the body can end here.
       case ended
       /// The last member or frame has ended, and other bytes follow.
       case padded
     }
 
-    /// The maximum number of bytes that are skipped after the end of a body.
+    /// The maximum number of bytes skipped after the end of a body.
     private static let mostPadding = 1 << 20
 
     let coding: ContentCoding
-    /// Whether a body may lack its checksum, or be followed by other bytes than zeros.
     private let isLenient: Bool
     private var padding = 0
     private var decoder: OpaquePointer?
     private var position = Position.beginning
-    /// The error in the bytes after those that were given.
+    /// The error to throw after the bytes already delivered.
     private var damage: TaskError?
 
-    /// True when the next run throws, whatever it is given.
     var isDamaged: Bool { damage != nil }
 
     init(_ coding: ContentCoding, isLenient: Bool = false) {
@@ -34,7 +32,7 @@
 
     deinit { if let decoder { cdecoder_free(decoder) } }
 
-    /// Unpacks from `input` into `output`, as far as either lasts.
+    /// Decodes from `input` into `output` until either is used up.
     func run(
       _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(TaskError) -> (taken: Int, given: Int) {
@@ -60,8 +58,7 @@
       return (taken, given)
     }
 
-    /// Ends the input.
-    /// Throws ``TaskError`` with code `.truncatedBody` where there ought to be more.
+    /// Ends the input. Throws ``TaskError`` with code `.truncatedBody` if the body is incomplete.
     func finish() throws(TaskError) {
       guard position != .ended, position != .padded else { return }
       if position == .inside, let decoder, cdecoder_has_all_content(decoder) != 0 {
@@ -85,7 +82,7 @@
       position = .inside
     }
 
-    /// Skips what follows the end: zeros, with which files are filled up to whole blocks, and anything else if that is allowed.
+    /// Skips trailing bytes: zero padding, or anything if the decoder is lenient.
     private func skip(_ input: UnsafeRawBufferPointer) throws(TaskError) -> Int {
       guard isLenient || input.allSatisfy({ $0 == 0 }) else {
         throw TaskError(
@@ -102,7 +99,7 @@
       return input.count
     }
 
-    /// True when a member or frame may begin so, after another one (RFC 1952 §2.2, RFC 8878 §3.1).
+    /// Whether another member or frame can begin with this byte (RFC 1952 §2.2, RFC 8878 §3.1).
     private func mayFollow(_ first: UInt8) -> Bool {
       switch coding {
       case .gzip: first == 0x1F
@@ -111,8 +108,8 @@
       }
     }
 
-    /// The actual format: servers send what they call deflate with its header (RFC 9110 §8.4.1.2) and without. The
-    /// first byte tells: a header's looks like a stored block whose padding is not zero, which no encoder writes.
+    /// The actual format. Servers send deflate with and without the zlib header (RFC 9110 §8.4.1.2). The first byte
+    /// decides: as raw deflate, a zlib header would be a stored block with nonzero padding, which no encoder writes.
     private func format(by first: UInt8) throws(TaskError) -> Int32 {
       guard coding == .deflate else { return coding.format }
       guard first != 0x1F else {

@@ -1,12 +1,11 @@
 #if os(Linux)
   import ErrandFoundation
 
-  /// One coding that is undone, and the source of its input: the stage before it, or the feeder of the first.
+  /// Decodes one coding. Its input is the output of the previous stage, or the bytes fed to the first one.
   final class DecodingStage {
-    /// A stage's answer to its reader.
     enum Reading {
       case gave(Int)
-      /// The first stage must be fed.
+      /// The first stage needs more input.
       case wants
       case end
     }
@@ -18,12 +17,10 @@
     private let limits: DecodingLimits
     private var input = Data()
     private var offset = 0
-    /// Nothing comes after the input that is there.
     private var isLast = false
-    /// The output was filled, so that the library may have kept more of it; or it has to say what is wrong.
+    /// Whether the library may have more output or an error without new input.
     private var mayHoldMore = false
     private var taken: Int64 = 0
-    /// The number of bytes that it has unpacked.
     private(set) var given: Int64 = 0
 
     init(_ coding: ContentCoding, after before: DecodingStage?, _ limits: DecodingLimits) {
@@ -32,13 +29,13 @@
       self.limits = limits
     }
 
-    /// Hands the next packed bytes to the first stage; nil at their end.
+    /// Passes compressed bytes to the first stage; `nil` at the end.
     func feed(_ packed: Data?) {
       if let before { return before.feed(packed) }
       if let packed { input = packed } else { isLast = true }
     }
 
-    /// Unpacks into `output` what can be without more to feed; at least a byte where it gave any.
+    /// Decodes into `output` without waiting for input. `.gave` always has at least one byte.
     func read(into output: UnsafeMutableRawBufferPointer) throws -> Reading {
       while true {
         if offset < input.count || mayHoldMore {
@@ -74,10 +71,9 @@
       return step.given
     }
 
-    /// The number of bytes from the wire that were unpacked.
     private var wire: Int64 { before?.wire ?? taken }
 
-    /// Takes the next piece of the stage before; false where that must be fed first.
+    /// Reads the next input from the previous stage. False if the first stage needs more input.
     private func fill(from before: DecodingStage) throws -> Bool {
       var piece = Data(count: Self.pieceSize)
       let step = try piece.withUnsafeMutableBytes { bytes throws in try before.read(into: bytes) }

@@ -1,13 +1,13 @@
 #if os(Linux)
   import ErrandFoundation
 
-  /// A body that is unpacked as it is read, by its reader: only packed bytes are read ahead.
+  /// A body that is decompressed as it is read. Only compressed bytes are read ahead.
   ///
-  /// It holds one packed piece, one chunk and the library's window: about 40 KB for gzip and deflate, up to 16 MB for
-  /// br and 8 MB for zstd.
+  /// It holds one compressed chunk, one decompressed chunk and the library's window: about 40 KB for gzip and deflate,
+  /// up to 16 MB for br and 8 MB for zstd.
   final class UnpackedBody: HTTPBodySource {
     private let packed: any HTTPBodySource
-    /// Locked while a chunk is unpacked, 0.2 ms of gzip: only the one reader takes the lock.
+    /// Locked for the 0.2 ms that a gzip chunk takes; there is only one reader.
     private let unpacking: Lock<Unpacking>
 
     init(_ packed: any HTTPBodySource, _ unpacking: sending Unpacking) {
@@ -40,7 +40,7 @@
     private func read(_ step: @Sendable (inout Unpacking) throws -> Unpacking.Reading) async throws -> Data? {
       do {
         while true {
-          // A reader that never has to wait would never be told.
+          // Check here: a reader that never suspends would not notice the cancellation.
           try Task.checkCancellation()
           switch try unpacking.withLock({ unpacking in try step(&unpacking) }) {
           case .take(let data): return data

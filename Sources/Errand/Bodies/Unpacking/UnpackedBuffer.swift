@@ -1,7 +1,7 @@
 #if os(Linux)
   import ErrandFoundation
 
-  /// Memory that is filled bit by bit and then handed over as it is, without a copy.
+  /// A growing buffer whose content is handed over without a copy.
   final class UnpackedBuffer {
     private var memory: UnsafeMutableRawPointer?
     private(set) var capacity = 0
@@ -9,16 +9,12 @@
 
     deinit { free(memory) }
 
-    /// The part that is not filled yet.
     var room: UnsafeMutableRawBufferPointer {
       UnsafeMutableRawBufferPointer(start: memory.map { $0 + count }, count: capacity - count)
     }
 
-    /// Notes that so many bytes of the room were filled.
     func filled(_ count: Int) { self.count += count }
 
-    /// Makes it as large as that; what is filled stays.
-    /// Throws ``TaskError`` where there is no memory.
     func resize(to capacity: Int) throws(TaskError) {
       guard capacity > 0, let memory = realloc(memory, capacity) else {
         throw TaskError(.internal, "no memory for \(capacity) bytes of the body", phase: .receiving)
@@ -27,15 +23,14 @@
       self.capacity = capacity
     }
 
-    /// Below it a copy costs less than other memory for what comes next.
+    /// The size below which copying is cheaper than allocating a new buffer.
     private static let worthwhile = 32 << 10
 
-    /// Hands over what is filled, and begins anew.
     func take() -> Data {
       guard let memory, count > 0 else { return Data() }
       defer { count = 0 }
       guard count > min(Self.worthwhile, capacity / 2) else { return Data(bytes: memory, count: count) }
-      // Shrinking does not fail; if it did, the memory would be as it was.
+      // Shrinking does not fail; if it did, the memory would still be valid.
       let exact = capacity - count > 4096 ? realloc(memory, count) ?? memory : memory
       self.memory = nil
       capacity = 0

@@ -1,34 +1,29 @@
 #if os(Linux)
   import ErrandFoundation
 
-  /// The conversion of a body from packed bytes to plain ones: one side feeds it, the other reads from it. It does not
-  /// wait, and knows neither side.
+  /// Decompresses a body without suspending: one side feeds it, the other reads from it.
   struct Unpacking {
-    /// The reader's next action.
     enum Reading {
       case take(Data)
-      /// Feed it.
+      /// Needs more input.
       case wants
       case end
     }
 
-    /// The largest size of a chunk, in bytes.
     static let chunkSize = 64 << 10
-    /// The first guess at a whole body: so many times the size of its first packed piece.
+    /// The first guess at the size of a whole body, as a multiple of its first compressed chunk.
     private static let usualRatio = 4
     private static let smallest = 1 << 10
 
     private var stage: DecodingStage?
     private var buffer = UnpackedBuffer()
-    /// True when the server may mean a body of no bytes at all.
     private let mayBeEmpty: Bool
     private var hasBegun = false
     private var failure: (any Error)?
-    /// The number of bytes that were unpacked.
     private(set) var decoded: Int64 = 0
     private var firstSize = 0
 
-    /// A body that was packed with these codings, the last of them last.
+    /// A body compressed with these codings, in the order in which they were applied.
     init(_ codings: [ContentCoding], _ limits: DecodingLimits, mayBeEmpty: Bool) {
       var stage: DecodingStage?
       for coding in codings.reversed() { stage = DecodingStage(coding, after: stage, limits) }
@@ -36,16 +31,14 @@
       self.mayBeEmpty = mayBeEmpty
     }
 
-    /// A body that cannot be unpacked.
     init(failing error: any Error) {
       failure = error
       mayBeEmpty = false
     }
 
-    /// True when it was unpacked to its end, or failed.
     var isOver: Bool { stage == nil }
 
-    /// Takes the next packed bytes; nil at their end.
+    /// Takes the next compressed bytes; `nil` at the end.
     mutating func feed(_ packed: Data?) {
       if packed == nil, !hasBegun, mayBeEmpty { stage = nil }
       if !hasBegun { firstSize = packed?.count ?? 0 }
@@ -53,14 +46,12 @@
       stage?.feed(packed)
     }
 
-    /// Gives up: what has not been read is not wanted any more.
     mutating func fail(_ error: any Error) {
       guard !isOver else { return }
       failure = error
       stage = nil
     }
 
-    /// The next chunk.
     mutating func next() throws -> Reading {
       guard hasBegun || isOver else { return .wants }
       var last = DecodingStage.Reading.end
@@ -76,7 +67,7 @@
       return .end
     }
 
-    /// All that is left, once it is there; throws ``HTTPBodyLimitError`` as soon as it is more than `limit` bytes.
+    /// All remaining bytes, once they are complete. Throws ``HTTPBodyLimitError`` as soon as they exceed `limit`.
     mutating func whole(upTo limit: Int) throws -> Reading {
       guard hasBegun || isOver else { return .wants }
       do {
@@ -97,7 +88,7 @@
       return buffer.count > 0 ? .take(buffer.take()) : .end
     }
 
-    /// Makes room where there is none, for a byte more than the limit at most: that it was passed is then seen.
+    /// Enlarges a full buffer, to at most one byte more than the limit: that byte shows that the limit is exceeded.
     private func grow(_ limit: Int) throws {
       guard buffer.room.isEmpty, !isOver else { return }
       let guess =
@@ -105,7 +96,6 @@
       try buffer.resize(to: min(guess, limit == .max ? limit : max(limit, 0) + 1))
     }
 
-    /// Unpacks until the room is full or there is nothing to unpack.
     private mutating func fill() throws -> DecodingStage.Reading {
       guard let stage else { return .end }
       while !buffer.room.isEmpty {
@@ -123,17 +113,17 @@
     }
   }
 
-  /// The limits on the growth of a body while it is unpacked, so that a small message cannot fill memory or disk.
+  /// The limits on the size of a decompressed body, which prevent decompression bombs.
   struct DecodingLimits: Sendable {
-    /// Below it the ratio does not count: much of the same is common in small bodies.
+    /// The size up to which the ratio is not checked: small bodies often compress extremely well.
     static let unsuspicious: Int64 = 16 << 20
 
     let maximumSize: Int64
     let maximumRatio: Int64
-    /// Whether a body may lack its checksum, or be followed by other bytes than zeros.
+    /// Whether to accept a missing checksum, and trailing bytes other than zeros.
     var isLenient = false
 
-    /// The error for `decoded` bytes that came of `packed`; nil where that is within the limits.
+    /// The error if the decoded size exceeds a limit; otherwise `nil`.
     @inline(__always)
     func excess(_ decoded: Int64, of packed: Int64) -> TaskError? {
       guard decoded > min(Self.unsuspicious, maximumSize) else { return nil }

@@ -1,8 +1,7 @@
 public import ErrandFoundation
 
 extension JSONValue {
-  /// A value of what a decoder has.
-  /// Throws `DecodingError` for a number that no `Double` holds, such as 1e400.
+  /// Decodes any value. Throws `DecodingError` for a number that `Double` can't represent, such as 1e400.
   public init(from decoder: any Decoder) throws {
     let value = try decoder.singleValueContainer()
     if value.decodeNil() {
@@ -24,7 +23,7 @@ extension JSONValue {
     }
   }
 
-  /// A list or an object; nil where the value is another. What is wrong inside of it is thrown: it is not tried as anything else.
+  /// An array or object; `nil` if the value has another type. Errors inside the value are thrown.
   private static func nested<Value: Decodable>(
     _ type: Value.Type, _ value: any SingleValueDecodingContainer
   ) throws -> Value? {
@@ -35,7 +34,7 @@ extension JSONValue {
     }
   }
 
-  /// Writes the value.
+  /// Encodes the value.
   public func encode(to encoder: any Encoder) throws {
     var value = encoder.singleValueContainer()
     switch self {
@@ -50,19 +49,18 @@ extension JSONValue {
     }
   }
 
-  /// The value that a text of JSON describes.
-  /// Throws `DecodingError` for one that is none.
+  /// Parses JSON text. Throws `DecodingError` if the text is not valid JSON.
   public init(json: some StringProtocol) throws {
     self = try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8))
   }
 
-  /// The value as one of another type.
+  /// Decodes the value as another type.
   ///
   /// - Parameters:
   ///   - type: The type.
-  ///   - decoder: Decodes it from JSON.
-  /// - Returns: The value.
-  /// - Throws: ``TaskError`` with code `.decodingFailed` where it does not fit.
+  ///   - decoder: The decoder. Defaults to a `JSONDecoder`.
+  /// - Returns: The decoded value.
+  /// - Throws: ``TaskError`` with code `.decodingFailed` if decoding fails.
   public func decoded<Value: Decodable & Sendable>(
     _ type: Value.Type = Value.self, decoder: any PayloadDecoder = JSONDecoder()
   ) throws -> Value {
@@ -78,7 +76,7 @@ extension JSONValue {
 }
 
 extension JSONValue: CustomStringConvertible {
-  /// The value as JSON on one line, keys sorted.
+  /// The value as JSON on one line, with sorted keys.
   public var description: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -95,7 +93,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
   /// `true` or `false`.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
 
-  /// A whole number.
+  /// An integer.
   public init(integerLiteral value: Int64) { self = .integer(value) }
 }
 
@@ -103,15 +101,15 @@ extension JSONValue: ExpressibleByFloatLiteral, ExpressibleByStringInterpolation
   /// A number.
   public init(floatLiteral value: Double) { self = .number(value) }
 
-  /// A text.
+  /// A string.
   public init(stringLiteral value: String) { self = .string(value) }
 }
 
 extension JSONValue: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
-  /// A list.
+  /// An array.
   public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 
-  /// Names and values; of several with one name the last counts.
+  /// An object. If a key is repeated, the last value is used.
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
     self = .object(Dictionary(elements, uniquingKeysWith: { _, last in last }))
   }

@@ -1,31 +1,32 @@
 import ErrandFoundation
 
-/// Any value of JSON (RFC 8259), for bodies without a type of their own.
+/// Any JSON value (RFC 8259), for bodies without a dedicated Swift type.
 ///
 ///     let answer = try await Endpoint<Void, JSONValue>.get("widgets/7").download()
 ///     let name = answer["name"]?.string
 ///
-/// Integers are exact as far as 64 bits hold them; any other number is a `Double`. The keys of an object have no order.
+/// Integers of up to 64 bits are exact. Other numbers are `Double`. The order of an object's keys is not kept.
 public enum JSONValue: TaskPayload, Hashable {
   /// `null`.
   case null
   /// `true` or `false`.
   case bool(Bool)
-  /// A whole number of at most 63 bits and a sign.
+  /// An integer in the range of `Int64`.
   case integer(Int64)
-  /// A whole number above those.
+  /// An integer above the range of `Int64`.
   case unsigned(UInt64)
   /// Any other number.
   case number(Double)
-  /// A text.
+  /// A string.
   case string(String)
-  /// A list.
+  /// An array.
   case array([JSONValue])
-  /// Names and values.
+  /// An object.
   case object([String: JSONValue])
 
-  /// The value of a key of an object; nil for any other value, and without that key. Setting nil removes the key; what is no
-  /// object becomes one with the first key that is set.
+  /// The value for a key of an object; `nil` if the value is not an object or lacks the key.
+  ///
+  /// Setting `nil` removes the key. Setting a key of a value that is not an object replaces it with an object.
   public subscript(_ key: String) -> JSONValue? {
     get { object?[key] }
     set {
@@ -36,11 +37,12 @@ public enum JSONValue: TaskPayload, Hashable {
     }
   }
 
-  /// The element of a list at an index; nil for any other value, and where there is none. Setting one that is not there, or to
-  /// nil, changes nothing.
+  /// The element of an array at an index; `nil` if the value is not an array or the index is out of bounds.
+  ///
+  /// Setting `nil`, or setting an index that is out of bounds, does nothing.
   public subscript(_ index: Int) -> JSONValue? {
     get {
-      guard let array, array.indices.contains(index) else { return Optional.none }  // a nil alone would be null
+      guard let array, array.indices.contains(index) else { return Optional.none }  // `nil` alone would mean `.null`
       return array[index]
     }
     set {
@@ -50,17 +52,17 @@ public enum JSONValue: TaskPayload, Hashable {
     }
   }
 
-  /// The text; nil for any other value.
+  /// The string; `nil` for any other value.
   public var string: String? {
     if case .string(let text) = self { text } else { nil }
   }
 
-  /// The Boolean; nil for any other value.
+  /// The Boolean; `nil` for any other value.
   public var bool: Bool? {
     if case .bool(let flag) = self { flag } else { nil }
   }
 
-  /// The number where it is whole and an `Int` holds it exactly; nil for any other value.
+  /// The number, if `Int` can represent it exactly; `nil` for any other value.
   public var int: Int? {
     switch self {
     case .integer(let number): Int(exactly: number)
@@ -70,7 +72,7 @@ public enum JSONValue: TaskPayload, Hashable {
     }
   }
 
-  /// The number, rounded where it has more than 53 bits; nil for any other value.
+  /// The number, rounded if it has more than 53 bits; `nil` for any other value.
   public var double: Double? {
     switch self {
     case .integer(let number): Double(number)
@@ -80,22 +82,22 @@ public enum JSONValue: TaskPayload, Hashable {
     }
   }
 
-  /// The elements of a list; nil for any other value.
+  /// The elements of an array; `nil` for any other value.
   public var array: [JSONValue]? {
     if case .array(let elements) = self { elements } else { nil }
   }
 
-  /// The members of an object; nil for any other value.
+  /// The members of an object; `nil` for any other value.
   public var object: [String: JSONValue]? {
     if case .object(let members) = self { members } else { nil }
   }
 
-  /// True for `null`.
+  /// Whether the value is `null`.
   public var isNull: Bool { self == .null }
 }
 
 extension JSONValue {
-  /// The same number in one form: 1, 1.0 and an unsigned 1 are equal, as they are in JSON.
+  /// The normalized number: 1, 1.0 and an unsigned 1 are equal, as in JSON.
   private var canonical: JSONValue {
     switch self {
     case .unsigned(let number): Int64(exactly: number).map { .integer($0) } ?? self
@@ -105,7 +107,7 @@ extension JSONValue {
     }
   }
 
-  /// True for the same value; numbers are compared as numbers.
+  /// Whether two values are equal. Numbers are compared by value.
   public static func == (left: JSONValue, right: JSONValue) -> Bool {
     switch (left.canonical, right.canonical) {
     case (.null, .null): true
@@ -120,7 +122,7 @@ extension JSONValue {
     }
   }
 
-  /// Feeds the value into `hasher`.
+  /// Hashes the value.
   public func hash(into hasher: inout Hasher) {
     switch canonical {
     case .null: hasher.combine(0)
