@@ -23,7 +23,7 @@
     }
 
     /// Newer libcurls close it instead.
-    @Test func `a connection whose only stream had no answer may speak unasked`() async throws {
+    @Test func `a connection whose only stream had no answer may speak unexpected`() async throws {
       await #expect(throws: TaskError.self) { try await get("reset/INTERNAL_ERROR") }
       _ = try await peer.transport().send(HTTPRequest(.get, peer.url.appendingPathComponent("nudge"))).body.collect()
       var isAnswered = false

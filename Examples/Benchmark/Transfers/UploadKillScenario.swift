@@ -100,12 +100,12 @@ struct UploadKillReport: BenchReport {
 
   /// Notes what a client sends. Each request begins with a read of its own, for the answer to the one before it has come.
   mutating func note(_ connection: Int, _ bytes: ArraySlice<UInt8>) {
-    let isPiece = bytes.starts(with: "PATCH ".utf8)
-    if isPiece || bytes.starts(with: "HEAD ".utf8) || bytes.starts(with: "POST ".utf8) {
+    let isChunk = bytes.starts(with: "PATCH ".utf8)
+    if isChunk || bytes.starts(with: "HEAD ".utf8) || bytes.starts(with: "POST ".utf8) {
       let text = String(decoding: bytes.prefix(8192), as: UTF8.self)
       let head = text.firstRange(of: "\r\n\r\n").map { text[..<$0.upperBound] } ?? text[...]
       let line = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("upload-offset: ") }
-      positions[connection] = isPiece ? line.flatMap { Int($0.dropFirst(15)) } : nil
+      positions[connection] = isChunk ? line.flatMap { Int($0.dropFirst(15)) } : nil
       if let offset = positions[connection] {
         pieces += 1
         resent += max(0, furthest - offset)

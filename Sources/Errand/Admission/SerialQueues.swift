@@ -32,7 +32,7 @@ final class SerialQueues: Sendable {
   /// - Throws: What `body` throws, `CancellationError` when cancelled while waiting, and ``TaskError`` with code
   ///   `.reentrantQueue` where the surrounding call holds the queue already and would wait for itself.
   @inline(__always)  // or every call would pay for a queue that most have not
-  func withTurn<Result>(
+  func withExclusiveAccess<Result>(
     _ queue: SerialQueue, onWait: (_ isOver: Bool, _ queue: String) -> Void = { _, _ in },
     body: () async throws -> Result
   ) async throws -> Result {

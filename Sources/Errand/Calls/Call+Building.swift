@@ -106,7 +106,7 @@ extension Call {
     let mayRepeat = body.isReplayable && plan.idempotency.allowsRepetition(of: method, headers)
     var options = mayRepeat ? snapshot.repeatableOptions : snapshot.options
     // Where a body goes to or comes from a file or a stream.
-    let isOfStreams = !delivery.isInMemory || !body.isInMemory || plan.isPiece
+    let isOfStreams = !delivery.isInMemory || !body.isInMemory || plan.isChunk
     let timeouts = isOfStreams ? streamTimeouts : timeouts
     if timeouts != options.timeouts { options.timeouts = timeouts }
     if !plan.addressPolicy.isInherited { options.addressPolicy = plan.addressPolicy }

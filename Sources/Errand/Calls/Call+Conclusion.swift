@@ -19,9 +19,9 @@ extension Call {
     }
     keepFileValidators(outcome.response)
     do {
-      if tellsHooks { try await plan.task.postProcess(response: outcome.response) }
+      if callsHooks { try await plan.task.postProcess(response: outcome.response) }
       let value = try await finish(outcome)
-      if tellsHooks { try await plan.task.postflight(response: outcome.response) }
+      if callsHooks { try await plan.task.postflight(response: outcome.response) }
       if let postflight = snapshot.configuration.postflight { try await postflight(plan.task, outcome.response) }
       return value
     } catch {
@@ -69,11 +69,11 @@ extension Call {
     guard delivery.wantsBody, !outcome.isWhole, !isFileCurrent(outcome.response) else { return }
     let response = outcome.response
     response.body.cancel()
-    let unasked = response.unasked ?? state.withLock { $0.unasked }
+    let unexpected = response.unexpected ?? state.withLock { $0.unexpected }
     let (code, reason): (TaskError.Code, String) =
       switch response.status {
-      case .notModified: (.notModified, unasked ?? HTTPResponse.currentCopy)
-      case .partialContent: (.badStatus, unasked ?? "a part was sent")
+      case .notModified: (.notModified, unexpected ?? HTTPResponse.currentCopy)
+      case .partialContent: (.badStatus, unexpected ?? "a part was sent")
       case .ok:
         (
           .badStatus,

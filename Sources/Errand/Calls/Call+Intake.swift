@@ -21,7 +21,7 @@ extension Call {
   private func intake(of response: HTTPResponse) -> Intake {
     let outcome = Outcome(self, response)
     switch delivery {
-    case .memory where outcome.isAccepted && !outcome.isUnaskedWhole: return .data
+    case .memory where outcome.isAccepted && !outcome.isUnexpectedWhole: return .data
     case .stream where outcome.isAccepted: return .head
     case .discarded where outcome.isAccepted: return isBodyWanted ? .data : .discard
     case .file(let place) where outcome.isSuccess && outcome.isWhole: return .file(place)

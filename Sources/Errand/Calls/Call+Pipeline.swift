@@ -1,7 +1,7 @@
 extension Call {
   /// Runs a call from its plan to its result. The numbers are those of the guide "How a task travels".
   @concurrent static func perform<Value: Sendable>(
-    _ plan: consuming TaskPlan, _ delivery: Delivery, finish: @escaping @Sendable (Outcome) async throws -> Value
+    _ plan: consuming TaskPlan, _ delivery: BodyDestination, finish: @escaping @Sendable (Outcome) async throws -> Value
   ) async throws -> Value {
     let call = Call(plan, delivery)
     return try await call.perform(finish: finish)
@@ -14,7 +14,7 @@ extension Call {
       return try await call.inQueue {  // 2. serial queue, pause
         let request = try await call.build()  // 3. URL, query, headers, body; 4. preflight
         call.noteBuilt(request)
-        if call.tellsHooks { await call.plan.task.didStart(request) }
+        if call.callsHooks { await call.plan.task.didStart(request) }
         let outcome = try await call.answer(to: request)  // 5.–8.
         return try await call.conclude(outcome, finish: finish)  // 9. status, hooks, decoding
       }
@@ -51,7 +51,7 @@ extension Call {
       }
       let outcome = try result.get()
       // A per-call step may replace the response.
-      if let unasked = outcome.response.unasked { state.withLock { $0.unasked = unasked } }
+      if let unexpected = outcome.response.unexpected { state.withLock { $0.unexpected = unexpected } }
       return outcome
     }
   }
@@ -101,18 +101,18 @@ extension Call {
 extension Call {
   /// Runs `body` with exclusive access to the call's serial queue, when the call is not paused.
   private func inQueue<Value>(_ body: () async throws -> Value) async throws -> Value {
-    try await manager.serialQueues.withTurn(plan.serialQueue) { isOver, queue in
+    try await manager.serialQueues.withExclusiveAccess(plan.serialQueue) { isOver, queue in
       trace.note(isOver ? .turnWaitEnded : .turnWaitStarted(queue: queue))
     } body: {
       // The call before this one in the queue may have cancelled it.
       try checkCancellation()
-      try await holdWhilePaused()
+      try await waitWhilePaused()
       return try await body()
     }
   }
 
   /// Waits while the call is paused. Call it before building a request, so that nothing stale is sent.
-  func holdWhilePaused() async throws {
+  func waitWhilePaused() async throws {
     if let control = plan.control { try await control.gate.pass() }
   }
 

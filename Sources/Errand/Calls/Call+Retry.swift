@@ -78,10 +78,10 @@ extension Call {
   /// Waits between two attempts; the end of the wait is noted whatever ends it.
   func wait(_ delay: Duration, after error: TaskError) async throws {
     let reason = error.shownReason(snapshot.configuration.redaction).onOneLine
-    if tellsHooks { await plan.task.willRetry(after: delay, attempts: trace.flightRecord.attempts) }
+    if callsHooks { await plan.task.willRetry(after: delay, attempts: trace.flightRecord.attempts) }
     trace.note(.delayStarted(delay, reason: reason))
     defer { trace.note(.delayEnded) }
     try await manager.clock.sleep(for: delay)
-    try await holdWhilePaused()
+    try await waitWhilePaused()
   }
 }

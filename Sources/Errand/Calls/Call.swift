@@ -4,7 +4,7 @@ import ErrandFoundation
 final class Call: Sendable {
   let plan: TaskPlan
   let snapshot: ServerSnapshot
-  let delivery: Delivery
+  let delivery: BodyDestination
   let trace: CallTrace
   let number: Int
   /// The limits of the call: the task's, then the server's.
@@ -22,7 +22,7 @@ final class Call: Sendable {
 
   private static let lastNumber = Lock(0)
 
-  init(_ plan: TaskPlan, _ delivery: Delivery) {
+  init(_ plan: TaskPlan, _ delivery: BodyDestination) {
     let manager = plan.server.manager
     let snapshot = plan.server.snapshot
     self.snapshot = snapshot
@@ -46,7 +46,7 @@ final class Call: Sendable {
       observers: plan.control.map { snapshot.observers + [ObserverQueue($0)] } ?? snapshot.observers,
       logStyle: snapshot.configuration.logStyle,
       log: snapshot.configuration.log, context: plan.context, isHidden: !plan.recordingStyle.contains(.url),
-      isInternal: plan.isUnseen,
+      isInternal: plan.isInternal,
       span: CallSpan.here(snapshot.traceSampling, manager.random))
     rules = CallRules.of(plan, snapshot, delivery, trace)
     self.plan = plan
@@ -69,7 +69,7 @@ final class Call: Sendable {
   }
 
   /// Whether the hooks of the task are called: not for a call that the library makes for another one.
-  var tellsHooks: Bool { !plan.isUnseen }
+  var callsHooks: Bool { !plan.isInternal }
 
   /// True when the exchanges of the call are echoed or recorded.
   var isShown: Bool { exchange != nil }
@@ -144,7 +144,7 @@ final class Call: Sendable {
 
   /// Tells the first hook, and refuses what is never sent. Once per call, also one that was cancelled before.
   func begin() async throws {
-    if tellsHooks { await plan.task.willStart() }
+    if callsHooks { await plan.task.willStart() }
     if let keepAwake = snapshot.configuration.keepAwake {
       let release = keepAwake(plan.task)
       state.withLock { $0.release = release }
@@ -270,7 +270,7 @@ final class Call: Sendable {
   private func completed(_ error: TaskError) -> TaskError {
     var error = error
     // A call that this library makes for others fails for each of them.
-    if !plan.isUnseen { own(&error) }
+    if !plan.isInternal { own(&error) }
     if error.isUnattributed, let timer = error.timer, let limit = error.limit,
       let setting = Timeouts.setting(of: timer, limit, plan.timeout, plan.timeouts, snapshot.configuration)
     {
@@ -315,15 +315,15 @@ final class Call: Sendable {
     let record = trace.end(
       outcome, error.flatMap { ($0 as? TaskError)?.cause }, errorType: error.map { TaskError.typeName(of: $0) },
       title: title(of: ended.shown))
-    manager.statisticsDesk.note(outcome, record, bytesSent: ended.bytesSent, of: plan)
+    manager.statisticsStore.note(outcome, record, bytesSent: ended.bytesSent, of: plan)
     let exchange = exchange?.withLock { $0 }
     if !logOptions.isEmpty { writeLine(exchange ?? ExchangeRecord(), outcome, ended) }
     if let exchange { show(exchange, outcome, ended, record) }
-    if tellsHooks { await tellEnd(error, ended.response) }
+    if callsHooks { await callEndHook(error, ended.response) }
     ended.release?()
   }
 
-  private func tellEnd(_ error: (any Error)?, _ response: HTTPResponse?) async {
+  private func callEndHook(_ error: (any Error)?, _ response: HTTPResponse?) async {
     guard case .cancelled = state.withLock({ $0.life.cause }), !Task.isCancelled else {
       return await callLastHook(error, response)
     }

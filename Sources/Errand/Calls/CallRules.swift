@@ -15,7 +15,7 @@ struct CallRules: Sendable {
 
   // Not an initializer, which would copy the plan and the snapshot: every call comes here.
   static func of(
-    _ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: Delivery, _ trace: CallTrace
+    _ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: BodyDestination, _ trace: CallTrace
   ) -> CallRules {
     CallRules(
       hedging: hedging(plan, snapshot, delivery),
@@ -25,7 +25,7 @@ struct CallRules: Sendable {
       progress: progress(plan, snapshot.tellsProgress ? trace : nil), authentication: authentication(plan, snapshot))
   }
 
-  private static func hedging(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: Delivery) -> Hedging {
+  private static func hedging(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: BodyDestination) -> Hedging {
     guard delivery.isInMemory else { return .none }  // a file or a reader cannot take one body from two
     return plan.hedging.isInherited ? snapshot.configuration.hedging : plan.hedging
   }

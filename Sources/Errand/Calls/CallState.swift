@@ -26,7 +26,7 @@ struct CallState {
   var failedAnswer: (head: HTTPResponse, isCancelled: Bool)?
   var bytesSent = 0
   /// The reason why the last 206 or 304 does not answer its request, in case a step makes another response of it.
-  var unasked: String?
+  var unexpected: String?
   /// The number of the last attempt; 0 before the first.
   private var lastAttempt = 0
   /// The closure that lets the machine sleep again.
@@ -44,7 +44,7 @@ struct CallState {
   var shown: (method: HTTPMethod?, url: URL?) { (method ?? built?.method, url ?? built?.url) }
 
   /// Begins the attempts, once for each time that a step around them sends the request.
-  mutating func beginAttempts() { (unasked, refusal) = (nil, nil) }
+  mutating func beginAttempts() { (unexpected, refusal) = (nil, nil) }
 
   /// The number of the next attempt.
   mutating func nextAttempt() -> Int {

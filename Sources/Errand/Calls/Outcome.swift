@@ -46,7 +46,7 @@ struct Outcome: Sendable {
   var isWhole: Bool {
     switch response.status {
     case .notModified: false
-    case .partialContent: response.unasked == nil && call.state.withLock { $0.unasked } == nil
+    case .partialContent: response.unexpected == nil && call.state.withLock { $0.unexpected } == nil
     // RFC 9110 §14.2: a server may ignore Range; the caller asked for a part and would take the whole for it.
     case .ok: call.plan.range?.isAll ?? true
     // RFC 9110 §15.3.5 and §15.3.6: there is none, which is not a file of no bytes.
@@ -58,7 +58,7 @@ struct Outcome: Sendable {
 
 extension Outcome {
   /// True where a part was requested and the server sends the whole, which may be any size.
-  var isUnaskedWhole: Bool { call.plan.range != nil && response.status == .ok && !isWhole }
+  var isUnexpectedWhole: Bool { call.plan.range != nil && response.status == .ok && !isWhole }
 }
 
 /// The result of an attempt: a response with any status, or an error.
@@ -121,7 +121,7 @@ package enum FilePlace: Sendable {
 }
 
 /// The destination of an accepted response's body.
-package enum Delivery: Sendable {
+package enum BodyDestination: Sendable {
   /// Read and forgotten.
   case discarded
   /// Collected in memory.

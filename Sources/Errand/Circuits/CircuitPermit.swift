@@ -1,13 +1,13 @@
 /// The permission to send an attempt to a host with a circuit breaker. It ends once, with the attempt's result, or
 /// without a result when the last reference is released.
 final class CircuitPermit: Sendable {
-  private let desk: CircuitDesk
+  private let desk: CircuitRegistry
   private let host: Origin
   private let permit: Circuit.Permit
   private let settings: CircuitBreaker
   private let isOpen = Lock(true)
 
-  init(_ desk: CircuitDesk, _ host: Origin, _ permit: Circuit.Permit, _ settings: CircuitBreaker) {
+  init(_ desk: CircuitRegistry, _ host: Origin, _ permit: Circuit.Permit, _ settings: CircuitBreaker) {
     self.desk = desk
     self.host = host
     self.permit = permit

@@ -57,7 +57,7 @@ struct RetryAccounts {
 }
 
 /// The retry budgets of all hosts.
-final class RetryDesk: Sendable {
+final class RetryBudgets: Sendable {
   private let accounts: Lock<RetryAccounts>
 
   init(_ budget: RetryBudget) { accounts = Lock(RetryAccounts(budget)) }

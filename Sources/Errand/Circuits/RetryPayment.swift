@@ -1,10 +1,10 @@
 /// A retry taken from a host's budget. It is returned with the last reference, unless it was used.
 final class RetryPayment: Sendable {
-  private let desk: RetryDesk
+  private let desk: RetryBudgets
   private let host: Origin
   private let isUsed = Lock(false)
 
-  init(_ desk: RetryDesk, _ host: Origin) {
+  init(_ desk: RetryBudgets, _ host: Origin) {
     self.desk = desk
     self.host = host
   }

@@ -38,30 +38,30 @@ public struct HTTPResponse: Sendable {
 
   private final class Rare: Sendable {
     let redirects: [Redirect]
-    let unasked: String?
+    let unexpected: String?
     let storedAt: Date?
 
-    init?(_ redirects: [Redirect], _ unasked: String?, _ storedAt: Date?) {
-      if redirects.isEmpty, unasked == nil, storedAt == nil { return nil }
-      (self.redirects, self.unasked, self.storedAt) = (redirects, unasked, storedAt)
+    init?(_ redirects: [Redirect], _ unexpected: String?, _ storedAt: Date?) {
+      if redirects.isEmpty, unexpected == nil, storedAt == nil { return nil }
+      (self.redirects, self.unexpected, self.storedAt) = (redirects, unexpected, storedAt)
     }
   }
 
   /// The redirects that were followed to it, the first one first; empty for most.
   public internal(set) var redirects: [Redirect] {
     get { rare?.redirects ?? [] }
-    set { rare = Rare(newValue, unasked, storedAt) }
+    set { rare = Rare(newValue, unexpected, storedAt) }
   }
 
   /// The moment at which the stored response came that it is; nil for one that came from the remote.
   var storedAt: Date? {
     get { rare?.storedAt }
-    set { rare = Rare(redirects, unasked, newValue) }
+    set { rare = Rare(redirects, unexpected, newValue) }
   }
 
   /// The reason why a 206 or 304 does not answer its request; `nil` if it does, and for every other status.
-  var unasked: String? {
-    get { rare?.unasked }
+  var unexpected: String? {
+    get { rare?.unexpected }
     set { rare = Rare(redirects, newValue, storedAt) }
   }
 

@@ -7,10 +7,10 @@
 /// The call goes on when the handle is released, unless it is ``scoped``. It is a call like any other: throttled,
 /// retried, recorded, and cancelled by `cancelAll()`, by tag and by type.
 public final class TaskHandle<Value: Sendable>: Sendable {
-  private let desk: HandleDesk<Value>
+  private let desk: HandleRegistry<Value>
   private let lifetime: TaskHandleLifetime
 
-  init(_ desk: HandleDesk<Value>, _ lifetime: TaskHandleLifetime) {
+  init(_ desk: HandleRegistry<Value>, _ lifetime: TaskHandleLifetime) {
     self.desk = desk
     self.lifetime = lifetime
     desk.retain()

@@ -47,7 +47,7 @@ extension TaskManager {
   }
 
   private static func begin<Value: Sendable>(
-    _ task: some ServerTask, _ delivery: Delivery, _ lifetime: TaskHandleLifetime,
+    _ task: some ServerTask, _ delivery: BodyDestination, _ lifetime: TaskHandleLifetime,
     finish: @escaping @Sendable (Outcome) async throws -> Value
   ) -> TaskHandle<Value> {
     // A retry may come from anywhere: what is the default server here stays so.
@@ -57,7 +57,7 @@ extension TaskManager {
     let mayWait = { @Sendable in
       if let name = queue.name { try server.manager.serialQueues.refuseIfHeld(name) }
     }
-    let desk = HandleDesk<Value>(of: (plan, server.manager.calls), mayWait: mayWait) { control in
+    let desk = HandleRegistry<Value>(of: (plan, server.manager.calls), mayWait: mayWait) { control in
       try await ServerDefault.$scoped.withValue(scoped) {
         var plan = task.plan
         plan.control = control

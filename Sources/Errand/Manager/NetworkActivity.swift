@@ -119,7 +119,7 @@ struct ActivityWatches {
 /// The running calls of all managers in the process.
 final class ActivityRegistry: ActivitySource {
   private struct Entry {
-    weak var desk: CallDesk?
+    weak var desk: CallRegistry?
   }
 
   private struct State {
@@ -132,7 +132,7 @@ final class ActivityRegistry: ActivitySource {
 
   private let state = Lock(State())
 
-  func add(_ desk: CallDesk) {
+  func add(_ desk: CallRegistry) {
     let watches = state.withLock { state in
       if state.threshold.isExceeded(by: state.desks.count) {
         state.desks.removeAll { $0.desk == nil }
@@ -144,7 +144,7 @@ final class ActivityRegistry: ActivitySource {
     for watch in watches { desk.add(watch) }
   }
 
-  var desks: [CallDesk] { state.withLock { $0.desks.compactMap(\.desk) } }
+  var desks: [CallRegistry] { state.withLock { $0.desks.compactMap(\.desk) } }
 
   var count: Int { desks.reduce(0) { $0 + $1.count } }
 

@@ -7,16 +7,16 @@ public actor TaskManager {
   nonisolated let admission: AdmissionGate
   /// The limiter for streams. A call enters it before it asks for a slot.
   nonisolated let streams: AdmissionGate
-  nonisolated let calls = CallDesk()
-  nonisolated let revalidations = RevalidationDesk()
-  nonisolated let flights = FlightDesk()
-  nonisolated let invalidations = InvalidationDesk()
+  nonisolated let calls = CallRegistry()
+  nonisolated let revalidations = RevalidationRegistry()
+  nonisolated let flights = FlightRegistry()
+  nonisolated let invalidations = InvalidationLog()
   nonisolated let serialQueues = SerialQueues()
   nonisolated let clock: CallClock
   nonisolated let dates: DatedClock
   nonisolated let random: CallRandom
-  nonisolated let retries: RetryDesk
-  nonisolated let circuits: CircuitDesk
+  nonisolated let retries: RetryBudgets
+  nonisolated let circuits: CircuitRegistry
   private nonisolated let recorderBox = Lock<TaskRecorder?>(nil)
 
   /// Creates a manager.
@@ -38,8 +38,8 @@ public actor TaskManager {
   init(uncounted limits: ThrottleLimits, _ retryBudget: RetryBudget, _ clock: CallClock, _ random: CallRandom) {
     admission = AdmissionGate(limits: limits, clock: clock)
     streams = AdmissionGate(limits: limits.ofStreams, clock: clock)
-    retries = RetryDesk(retryBudget)
-    circuits = CircuitDesk(clock: clock)
+    retries = RetryBudgets(retryBudget)
+    circuits = CircuitRegistry(clock: clock)
     self.clock = clock
     dates = DatedClock(clock)
     self.random = random
@@ -95,7 +95,7 @@ public actor TaskManager {
   /// Cancels the calls and transfers of this task type, which throw `CancellationError`. Returns their number.
   @discardableResult
   public func cancel<Described: ServerTask>(type: Described.Type) -> Int {
-    calls.cancel { $0.task is Described && !$0.isUnseen }
+    calls.cancel { $0.task is Described && !$0.isInternal }
   }
 
   /// Waits between two calls of a plan. Cancelling the plan's calls also cancels the wait.
@@ -103,7 +103,7 @@ public actor TaskManager {
     let state = Lock<(wait: Task<Void, any Error>?, isCancelled: Bool)>((nil, false))
     // Register before the wait begins, so that it can be cancelled as soon as it is visible.
     let work = calls.enter(
-      CallDesk.Work(plan: plan) {
+      CallRegistry.Work(plan: plan) {
         let wait = state.withLock { state in
           state.isCancelled = true
           return state.wait
@@ -180,15 +180,15 @@ public actor TaskManager {
 
   // MARK: Statistics
 
-  nonisolated let statisticsDesk = StatisticsDesk()
+  nonisolated let statisticsStore = StatisticsStore()
 
   /// The statistics of each task type since the manager was created, or since ``resetStatistics()``.
   ///
   ///     for widget in shop.manager.statistics.sorted(by: .bytes) { print(widget) }
   ///
   /// A call is counted when it ends.
-  public nonisolated var statistics: ManagerStatistics { statisticsDesk.statistics }
+  public nonisolated var statistics: ManagerStatistics { statisticsStore.statistics }
 
   /// Resets the statistics.
-  public nonisolated func resetStatistics() { statisticsDesk.reset() }
+  public nonisolated func resetStatistics() { statisticsStore.reset() }
 }

@@ -15,7 +15,7 @@ public actor Server {
   /// The server's own cookie jar, used with a per-server policy.
   nonisolated let ownCookies: CookieJar
   /// The Digest challenges of its origins.
-  nonisolated let digests = DigestDesk()
+  nonisolated let digests = DigestStore()
   private nonisolated let state: Lock<ServerSnapshot>
 
   /// Creates a server. The first server becomes ``default``.

@@ -84,13 +84,13 @@ public struct TaskPlan: Sendable {
   /// Whether this call repeats part of a transfer. It then does not add to the retry budget.
   var isRepetition = false
   /// Whether the body is an in-memory chunk of an upload. It then has the time limits of a file.
-  var isPiece = false
+  var isChunk = false
   /// Whether `linkedURL` is cross-origin. Credentials are not sent.
   var isAway = false
   /// The control that pauses or cancels the call from outside.
   var control: CallControl?
   /// Whether this is an internal call, hidden from hooks and statistics.
-  var isUnseen = false
+  var isInternal = false
 
   /// Creates the plan of a task without modifiers.
   public init<Described: ServerTask>(_ task: Described) {
@@ -156,9 +156,9 @@ public struct TaskPlan: Sendable {
   }
 
   /// The plan of an internal call, without a serial queue, a control and progress.
-  var unseen: TaskPlan {
+  var asInternal: TaskPlan {
     var plan = self
-    plan.isUnseen = true
+    plan.isInternal = true
     plan.serialQueue = .none
     plan.control = nil
     plan.progress = nil

@@ -50,7 +50,7 @@ final class TransferDesk: Sendable {
     }
     guard isFirst else { throw Self.inUse(name) }
     let calls = plan.server.manager.calls
-    let number = calls.enter(CallDesk.Work(plan: plan) { [weak self] in self?.cancel() ?? false })
+    let number = calls.enter(CallRegistry.Work(plan: plan) { [weak self] in self?.cancel() ?? false })
     state.withLock { $0.number = number }
     defer { calls.leave(number) }
     let job = Task { try await body() }

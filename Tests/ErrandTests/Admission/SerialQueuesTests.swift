@@ -14,7 +14,7 @@ import Testing
     for number in 0..<50 {
       tasks.append(
         Task.immediate {
-          try await queues.withTurn(.named("a")) {
+          try await queues.withExclusiveAccess(.named("a")) {
             let count = inside.withLock { count in
               count += 1
               return count
@@ -32,38 +32,38 @@ import Testing
 
   @Test func `queues of other names, and none, do not wait for each other`() async throws {
     let queues = SerialQueues()
-    try await queues.withTurn(.named("a")) {
-      try await queues.withTurn(.named("b")) {}
-      try await queues.withTurn(.none) {}
+    try await queues.withExclusiveAccess(.named("a")) {
+      try await queues.withExclusiveAccess(.named("b")) {}
+      try await queues.withExclusiveAccess(.none) {}
     }
   }
 
   @Test func `asking for the queue that one holds is an error that names it`() async throws {
     let queues = SerialQueues()
     let error = await #expect(throws: TaskError.self) {
-      try await queues.withTurn(.named("sync")) {
-        try await queues.withTurn(.named("b")) { try await queues.withTurn(.named("sync")) {} }
+      try await queues.withExclusiveAccess(.named("sync")) {
+        try await queues.withExclusiveAccess(.named("b")) { try await queues.withExclusiveAccess(.named("sync")) {} }
       }
     }
     #expect(error?.code == .reentrantQueue)
     #expect(error?.reason.contains("'sync'") == true)
-    try await queues.withTurn(.named("sync")) {}
+    try await queues.withExclusiveAccess(.named("sync")) {}
   }
 
   @Test func `a turn that throws is over`() async throws {
     let queues = SerialQueues()
     await #expect(throws: CancellationError.self) {
-      try await queues.withTurn(.named("a")) { throw CancellationError() }
+      try await queues.withExclusiveAccess(.named("a")) { throw CancellationError() }
     }
-    try await queues.withTurn(.named("a")) {}
+    try await queues.withExclusiveAccess(.named("a")) {}
   }
 
   @Test func `whoever is cancelled while waiting leaves the line to the others`() async throws {
     let queues = SerialQueues()
     let gate = Gate()
-    let first = Task.immediate { try await queues.withTurn(.named("a")) { await gate.wait() } }
-    let second = Task.immediate { try await queues.withTurn(.named("a")) {} }
-    let third = Task.immediate { try await queues.withTurn(.named("a")) {} }
+    let first = Task.immediate { try await queues.withExclusiveAccess(.named("a")) { await gate.wait() } }
+    let second = Task.immediate { try await queues.withExclusiveAccess(.named("a")) {} }
+    let third = Task.immediate { try await queues.withExclusiveAccess(.named("a")) {} }
     second.cancel()
     await #expect(throws: CancellationError.self) { try await second.value }
     gate.open()
@@ -250,13 +250,13 @@ import Testing
     var random = SeededGenerator(seed: seed)
     var tasks: [Task<Void, any Error>] = []
     for _ in 0..<200 {
-      tasks.append(Task { try await queues.withTurn(.named("a")) { await giveWay() } })
+      tasks.append(Task { try await queues.withExclusiveAccess(.named("a")) { await giveWay() } })
       if Bool.random(using: &random) { tasks.randomElement(using: &random)?.cancel() }
     }
     for task in tasks {
       if case .failure(let error) = await task.result { #expect(error is CancellationError) }
     }
-    try await queues.withTurn(.named("a")) {}
+    try await queues.withExclusiveAccess(.named("a")) {}
   }
 }
 

@@ -44,9 +44,9 @@ import Testing
     return count
   }
 
-  enum Delivery: CaseIterable { case memory, file, discarded }
+  enum BodyDestination: CaseIterable { case memory, file, discarded }
 
-  @Test(arguments: Delivery.allCases) func `a cache store may make a call with one slot`(_ delivery: Delivery)
+  @Test(arguments: BodyDestination.allCases) func `a cache store may make a call with one slot`(_ delivery: BodyDestination)
     async throws
   {
     try await withFolder { folder in
@@ -113,7 +113,7 @@ import Testing
     #expect(shop.manager.throttle.streams == 0)
   }
 
-  @Test(arguments: Delivery.allCases) func `a step has the whole body, and no slot`(_ delivery: Delivery) async throws {
+  @Test(arguments: BodyDestination.allCases) func `a step has the whole body, and no slot`(_ delivery: BodyDestination) async throws {
     struct Looking: PerAttemptStep {
       let look: @Sendable (HTTPResponse) async throws -> Void
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {

@@ -198,7 +198,7 @@ import Testing
 
   @Test func `hosts that were given up are forgotten`() throws {
     let (clock, settings) = (ManualClock(), CircuitBreaker(minimumCalls: 1))
-    let desk = CircuitDesk(clock: CallClock(clock))
+    let desk = CircuitRegistry(clock: CallClock(clock))
     for number in 0..<2000 {
       let host = try #require(Origin(.known("https://h\(number).test")))
       try desk.permit(for: host, settings).end(.failure)

@@ -139,7 +139,7 @@ import Testing
     Duration(secondsComponent: 0, attosecondsComponent: 1), .nanoseconds(1), .seconds(-1), .unlimited,
   ]) func `no time makes a breaker that traps`(time: Duration) throws {
     let settings = CircuitBreaker(window: time, minimumCalls: 1, openDuration: time)
-    let desk = CircuitDesk(clock: CallClock(ManualClock()))
+    let desk = CircuitRegistry(clock: CallClock(ManualClock()))
     let host = try #require(URL(string: "https://shop.test").flatMap { Origin($0) })
     for result in [Circuit.Result.success, .failure] { try? desk.permit(for: host, settings).end(result) }
     var circuit = Circuit()

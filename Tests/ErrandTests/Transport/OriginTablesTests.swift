@@ -39,7 +39,7 @@ import Testing
 
   @Test func `circuits of hosts that nobody calls any more are forgotten, and open ones are not`() throws {
     let clock = ManualClock()
-    let desk = CircuitDesk(clock: CallClock(clock))
+    let desk = CircuitRegistry(clock: CallClock(clock))
     let down = try origin(0)
     for _ in 0..<10 { try desk.permit(for: down, .standard).end(.failure) }
     for number in 1...1000 {

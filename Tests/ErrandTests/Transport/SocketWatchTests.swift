@@ -94,7 +94,7 @@
       watch.stands(key)
       watch.watch(number, 0, of: 7)
       watch.leave(key, at: 1)
-      say("unasked", over: peer)
+      say("unexpected", over: peer)
       #expect(reports == 1)
       let report = watch.report(number)
       #expect(report == .idle)
@@ -111,7 +111,7 @@
       let peer = connect(number)
       watch.opened(number, of: 7)
       watch.leave(watch.join(number, after: SocketWatch.Key()), at: 1)
-      say("unasked", over: peer)
+      say("unexpected", over: peer)
       let multi = watch.hear(number).multi
       #expect(reports == 1)
       #expect(multi == 7)

@@ -21,7 +21,7 @@ final class Attempt: Sendable {
     /// The number of its requests that may have reached a server, one a hop.
     var sent = 0
     /// The reason why a 206 or 304 does not answer its request.
-    var unasked: String?
+    var unexpected: String?
     /// The last of them, for the cache.
     var lastRequest: HTTPRequest?
     /// True when its own admission or transport said that nothing of the last request was sent.
@@ -172,8 +172,8 @@ final class Attempt: Sendable {
     call.keepCookies(of: response, to: request)
     digest?.learn(from: response)
     note(response, circuit)
-    if let reason = response.mismatch(with: request) { response.unasked = reason }
-    if call.showsResponsesToSteps { state.withLock { [reason = response.unasked] in $0.unasked = reason } }
+    if let reason = response.mismatch(with: request) { response.unexpected = reason }
+    if call.showsResponsesToSteps { state.withLock { [reason = response.unexpected] in $0.unexpected = reason } }
     await call.takeIn(&response, method: request.method, progress, permit)
     return response
   }
@@ -222,7 +222,7 @@ final class Attempt: Sendable {
     var outcome = Outcome(call, response)
     if outcome.response.status == .partialContent || outcome.response.status == .notModified {
       // A step may have made another response of it.
-      outcome.response.unasked = outcome.response.unasked ?? state.withLock { $0.unasked }
+      outcome.response.unexpected = outcome.response.unexpected ?? state.withLock { $0.unexpected }
     }
     if call.delivery.isStream, outcome.isAccepted { return .success(streaming(outcome)) }
     do {

@@ -54,7 +54,7 @@ extension Call {
     do {
       try await manager.clock.sleep(for: rules.hedging.delay)
       while plan.control?.gate.isClosed == true {
-        try await holdWhilePaused()
+        try await waitWhilePaused()
         try await manager.clock.sleep(for: rules.hedging.delay)
       }
       return .delayOver

@@ -81,7 +81,7 @@ final class Flight: Sendable {
 extension Call {
   /// The call that sends a request for all who wait for it: which no hook is told of, and without the deadline of any.
   fileprivate convenience init(sharing call: Call) {
-    var plan = call.plan.unseen
+    var plan = call.plan.asInternal
     plan.tag = "errand.shared"  // who cancels the calls of a tag means those that wait
     plan.timeouts.call = .unlimited  // nil would be the server's
     self.init(plan, .memory)

@@ -261,19 +261,19 @@ extension String {
   /// The text with invisible characters replaced by spaces. Line breaks, escape sequences and direction changes cannot
   /// get into a log.
   package var onOneLine: String {
-    guard unicodeScalars.contains(where: \.isUnseen) else { return self }
+    guard unicodeScalars.contains(where: \.isInternal) else { return self }
     var line = String.UnicodeScalarView()
-    for scalar in unicodeScalars { line.append(scalar.isUnseen ? " " : scalar) }
+    for scalar in unicodeScalars { line.append(scalar.isInternal ? " " : scalar) }
     return String(line)
   }
 
   /// The text with invisible characters other than line breaks and tabs replaced by spaces. Escape sequences cannot
   /// reach a terminal.
   var onLines: String {
-    guard unicodeScalars.contains(where: { $0.isUnseen && $0 != "\n" && $0 != "\t" }) else { return self }
+    guard unicodeScalars.contains(where: { $0.isInternal && $0 != "\n" && $0 != "\t" }) else { return self }
     var text = String.UnicodeScalarView()
     for scalar in unicodeScalars where scalar != "\r" {
-      text.append(scalar.isUnseen && scalar != "\n" && scalar != "\t" ? " " : scalar)
+      text.append(scalar.isInternal && scalar != "\n" && scalar != "\t" ? " " : scalar)
     }
     return String(text)
   }
@@ -289,7 +289,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  fileprivate var isUnseen: Bool {
+  fileprivate var isInternal: Bool {
     if value >= 0x20 && value < 0x7F { return false }
     return switch properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator: true

@@ -74,7 +74,7 @@ extension Authentication {
   }
 
   init(_ authenticator: some Authenticator, account: String) {
-    self.init(rules: [Rule(source: CredentialDesk(authenticator), account: account)])
+    self.init(rules: [Rule(source: CredentialRegistry(authenticator), account: account)])
   }
 }
 

@@ -7,7 +7,7 @@ extension DownloadRun {
     guard response.status == .notModified else {
       return failure(.badResponse, "\(response.status) does not answer \(kind)", response)
     }
-    return failure(.notModified, "\(response.status): \(response.unasked ?? HTTPResponse.currentCopy)", response)
+    return failure(.notModified, "\(response.status): \(response.unexpected ?? HTTPResponse.currentCopy)", response)
   }
 
   /// Throws if the file is larger than its limit, or will be.

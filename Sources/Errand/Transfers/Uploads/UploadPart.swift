@@ -11,7 +11,7 @@ struct UploadPart: ServerTask {
     /// A piece that is in memory.
     case bytes(Data)
 
-    var isPiece: Bool {
+    var isChunk: Bool {
       switch self {
       case .piece, .bytes: true
       case .own, .none: false
@@ -95,12 +95,12 @@ struct UploadPart: ServerTask {
     plan.gzipUploadThreshold = .max
     // A piece of which some may have arrived is not sent once more before the server was asked, not even on a fresh connection. A key
     // is among the fields of the request that has one.
-    if content.isPiece {
+    if content.isChunk {
       plan.idempotency = .neverRepeat
     } else if base.idempotency == .key {
       plan.idempotency = .automatic
     }
-    plan.isPiece = content.isPiece
+    plan.isChunk = content.isChunk
     if let deadline { plan.timeouts.call = deadline }
     return plan
   }

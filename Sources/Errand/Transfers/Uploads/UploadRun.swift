@@ -276,14 +276,14 @@ actor UploadRun {
     var plan = part.plan(request.method, deadline: try retry.time())
     plan.transfer = desk.number
     plan.isRepetition = retry.hasFailed
-    plan.progress = content.isPiece ? teller(plan.progress) : nil
+    plan.progress = content.isChunk ? teller(plan.progress) : nil
     let call = Call(plan, .memory)
     do {
       return try await Self.perform(call)
     } catch {
       let failure = error as? TaskError
       // The transport was never given it, whatever a hook or a step threw.
-      isUnsent = failure?.isSurelyNotSent == true || (content.isPiece && !call.state.withLock { $0.hasSentOnceOnly })
+      isUnsent = failure?.isSurelyNotSent == true || (content.isChunk && !call.state.withLock { $0.hasSentOnceOnly })
       if failure?.code == .bodyLengthMismatch { try check() }  // the file was cut meanwhile
       throw error
     }

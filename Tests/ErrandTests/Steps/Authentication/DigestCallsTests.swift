@@ -257,7 +257,7 @@ import Testing
     var options = TransferOptions()
     options.digest = Self.credential
     let urls = ["https://shop.test/", "https://ann@shop.test/", "https://ann:x@shop.test/"].map { URL.known($0) }
-    let exchanges = urls.map { DigestExchange(HTTPRequest(.get, $0, options: options), DigestDesk()) }
+    let exchanges = urls.map { DigestExchange(HTTPRequest(.get, $0, options: options), DigestStore()) }
     #expect(exchanges.map { $0 == nil } == [false, true, true])
   }
 

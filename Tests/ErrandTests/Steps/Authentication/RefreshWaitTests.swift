@@ -57,7 +57,7 @@ import Testing
       yields: true, context: context, note: { moment in noted.withLock { $0.append(moment.kind) } })
     let request = HTTPRequest(.get, try #require(URL(string: "https://shop.test")))
     let method = StoredToken()
-    let desk = CredentialDesk(method)
+    let desk = CredentialRegistry(method)
     let second = Shared<Task<Int?, any Error>?>(nil)
     method.lookedAt.withLock {
       $0 = {

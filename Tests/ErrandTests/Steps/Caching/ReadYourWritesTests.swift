@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test func `changes are known one by one up to a number, and all earlier requests are too old beyond it`() {
-    let desk = InvalidationDesk()
+    let desk = InvalidationLog()
     let start = desk.count
     desk.note("a")
     #expect(!desk.isUnchanged("a", since: start) && desk.isUnchanged("b", since: start))
@@ -68,11 +68,11 @@ import Testing
   }
 
   @Test func `what changes while a response is committed is removed`() async throws {
-    let (cache, desk) = (MemoryCache(), InvalidationDesk())
+    let (cache, desk) = (MemoryCache(), InvalidationLog())
     /// A writer that is overtaken by a change.
     struct Slow: CacheWriter {
       let base: any CacheWriter
-      let desk: InvalidationDesk
+      let desk: InvalidationLog
       func write(_ data: Data) async throws { try await base.write(data) }
       func commit() async throws {
         desk.note(CacheKey.widget().url)

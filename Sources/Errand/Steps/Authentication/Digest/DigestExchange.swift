@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 /// The sessions of a server's Digest credentials.
-final class DigestDesk: Sendable {
+final class DigestStore: Sendable {
   fileprivate let memory = Lock(DigestMemory())
 }
 
@@ -29,14 +29,14 @@ final class DigestExchange: Sendable {
     var verdict = Verdict.stands
   }
 
-  private let desk: DigestDesk
+  private let desk: DigestStore
   private let owner: DigestMemory.Owner
   private let hasBodyInMemory: Bool
   private let state = Lock(State())
 
   /// The exchange of a request; nil where nothing is to be answered: without a credential, and where the request has an
   /// `Authorization` of its own, or a user in its URL.
-  init?(_ request: HTTPRequest, _ desk: DigestDesk) {
+  init?(_ request: HTTPRequest, _ desk: DigestStore) {
     guard let credential = request.options.digest, !request.headers.contains(.authorization),
       request.url.user(percentEncoded: true) == nil, let origin = Origin(request.url)
     else { return nil }

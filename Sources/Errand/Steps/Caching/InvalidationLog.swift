@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 /// The URLs whose responses were made stale, and when: a response that was requested earlier is not stored.
-final class InvalidationDesk: Sendable {
+final class InvalidationLog: Sendable {
   private struct State {
     var count = 0
     /// The last change of each URL, by its number.
@@ -36,7 +36,7 @@ struct CurrentWriter: CacheWriter {
   let writer: any CacheWriter
   let store: any CacheStore
   let url: String
-  let desk: InvalidationDesk
+  let desk: InvalidationLog
   /// The number of changes when the request was sent.
   let count: Int
 

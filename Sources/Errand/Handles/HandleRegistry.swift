@@ -1,5 +1,5 @@
 /// The work behind a handle: the call of the present round, the waiters for its value, the readers of its events.
-final class HandleDesk<Value: Sendable>: Sendable {
+final class HandleRegistry<Value: Sendable>: Sendable {
   typealias Operation = @Sendable (CallControl) async throws -> Value
   typealias Events = AsyncStream<TaskEvent>
   typealias Transfers = AsyncStream<TransferProgress>
@@ -40,13 +40,13 @@ final class HandleDesk<Value: Sendable>: Sendable {
 
   private let operation: Operation
   /// The plan of the call, and the desk where it can be cancelled from outside before it has begun; nil where there is none.
-  private let work: (plan: TaskPlan, calls: CallDesk)?
+  private let work: (plan: TaskPlan, calls: CallRegistry)?
   private let mayWait: @Sendable () throws -> Void
   private let state = Lock(State())
 
   /// Work that `operation` does; `mayWait` throws where waiting for it would never end.
   init(
-    of work: (plan: TaskPlan, calls: CallDesk)? = nil, mayWait: @escaping @Sendable () throws -> Void = {},
+    of work: (plan: TaskPlan, calls: CallRegistry)? = nil, mayWait: @escaping @Sendable () throws -> Void = {},
     _ operation: @escaping Operation
   ) {
     self.work = work
@@ -62,7 +62,7 @@ final class HandleDesk<Value: Sendable>: Sendable {
   func start() {
     let round = state.withLock { $0.progress.round }
     let number = work.map { work in
-      work.calls.enter(CallDesk.Work(plan: work.plan) { [weak self] in self?.cancel(round: round) ?? false })
+      work.calls.enter(CallRegistry.Work(plan: work.plan) { [weak self] in self?.cancel(round: round) ?? false })
     }
     let control = CallControl(
       work: number, { [self] in note($0, round) }, onProgress: { [self] in note($0, round) })

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 /// The requests in flight that may be joined.
-final class FlightDesk: Sendable {
+final class FlightRegistry: Sendable {
   private let flights = Lock<[FlightKey: Flight]>([:])
 
   /// The flight for a request: the one under way, or a new one, which starts.

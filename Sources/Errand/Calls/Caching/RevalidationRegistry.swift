@@ -1,5 +1,5 @@
 /// The validations under way.
-final class RevalidationDesk: Sendable {
+final class RevalidationRegistry: Sendable {
   private struct Place: Hashable {
     let server: ObjectIdentifier
     let key: CacheKey
@@ -48,7 +48,7 @@ extension Call {
   ///   - key: What is stored.
   ///   - count: The number of validations that had ended as it was looked up.
   func validateAfterwards(_ key: CacheKey, since count: Int) {
-    var plan = plan.unseen
+    var plan = plan.asInternal
     do { plan.headers = try plan.presentHeaders } catch { return }  // as those of the call itself may be by now
     plan.cachePolicy = .validatedAfterwards
     plan.priority = .low

@@ -1,5 +1,5 @@
 /// The circuit breakers of all hosts.
-final class CircuitDesk: Sendable {
+final class CircuitRegistry: Sendable {
   private struct State {
     var circuits: [Origin: Circuit] = [:]
     var threshold = SweepThreshold()

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 /// Collects a manager's statistics, with one entry per task type and per name.
-final class StatisticsDesk: Sendable {
+final class StatisticsStore: Sendable {
   private struct Entry {
     let type: Any.Type
     var statistics: TaskStatistics
@@ -19,7 +19,7 @@ final class StatisticsDesk: Sendable {
       if name != nil, entries.count >= Self.most, entries[key] == nil { key.name = nil }
       // The entry stores the type because computing its name costs more than recording a call.
       entries[key, default: Entry(type: type, statistics: TaskStatistics())]
-        .statistics.add(plan.isUnseen ? nil : outcome, record, bytesSent: bytesSent, at: now)
+        .statistics.add(plan.isInternal ? nil : outcome, record, bytesSent: bytesSent, at: now)
     }
   }
 

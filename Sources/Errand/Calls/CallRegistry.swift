@@ -1,5 +1,5 @@
 /// The calls that are under way, so that they can be cancelled from outside.
-final class CallDesk: ActivitySource {
+final class CallRegistry: ActivitySource {
   /// Work of several calls, one after the other: it is cancelled with them, also between two of them.
   struct Work: Sendable {
     let plan: TaskPlan
@@ -55,7 +55,7 @@ final class CallDesk: ActivitySource {
     let ended = works.filter { wanted($0.value.plan) && $0.value.cancel() }
     for call in calls { call.cancel() }
     return ended.count
-      + calls.count { call in !call.plan.isUnseen && call.plan.transfer.map { ended[$0] == nil } ?? true }
+      + calls.count { call in !call.plan.isInternal && call.plan.transfer.map { ended[$0] == nil } ?? true }
   }
 
   var count: Int { state.withLock { $0.calls.count } }

@@ -1,5 +1,5 @@
 /// Keeps the token of an authenticator, and has it refreshed once for all that wait: the owner of ``RefreshMachine``.
-final class CredentialDesk<Method: Authenticator>: CredentialSource {
+final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   private typealias Machine = RefreshMachine<Method.Token>
   private typealias Answer = Result<Machine.Versioned?, any Error>
 
