@@ -13,7 +13,7 @@ public struct AuthenticationChallenge: Sendable, Hashable, CustomStringConvertib
 
   /// The scheme as it was sent, such as `Basic`, `Bearer` or `Digest`. Schemes are case-insensitive.
   public let scheme: String
-  /// The token that schemes such as `Negotiate` send instead of parameters, or `nil` if there is none.
+  /// The token that schemes such as `Negotiate` send instead of parameters, or `nil` for other schemes.
   public fileprivate(set) var token68: String?
   /// The parameters in order. If a name is repeated, the first is kept (RFC 9110 §11.2).
   public fileprivate(set) var parameters: [Parameter] = []
@@ -84,7 +84,7 @@ private struct ChallengeParser {
     return result
   }
 
-  /// Parses a scheme and the text up to the next comma. Returns `nil` if there is no scheme.
+  /// Parses a scheme and the text up to the next comma. Returns `nil` if the scheme is missing.
   private mutating func challenge() -> AuthenticationChallenge? {
     guard let scheme = token() else { return nil }
     var challenge = AuthenticationChallenge(scheme: scheme)
@@ -105,7 +105,8 @@ private struct ChallengeParser {
     if names.insert(name.lowercased()).inserted { challenge.parameters.append(.init(name: name, value: value)) }
   }
 
-  /// Parses the parameter at the start of the member. Returns `nil` and consumes nothing if there is none.
+  /// Parses the parameter at the start of the member. Returns `nil` and consumes nothing if the member doesn't start
+  /// with one.
   ///
   /// Some servers omit commas, so a parameter also ends before whitespace and the name of another parameter.
   private mutating func parameter() -> (name: String, value: String)? {

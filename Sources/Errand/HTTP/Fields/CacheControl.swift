@@ -1,9 +1,9 @@
-/// The directives of `Cache-Control` (RFC 9111 §5.2), of all its lines, in order.
+/// The directives of all `Cache-Control` lines, in order (RFC 9111 §5.2).
 struct CacheControl: Sendable, Equatable {
   struct Directive: Sendable, Equatable {
     /// The name in lower case.
     let name: String
-    /// The unquoted text after the equals sign, or `nil` if there is none.
+    /// The unquoted text after the equals sign, or `nil` without one.
     let argument: String?
     /// Whether the directive follows the grammar.
     var isSound = true

@@ -1,6 +1,6 @@
 /// Parses a header field value: tokens, quoted strings, parameters and lists (RFC 9110 §5.6).
 struct FieldScanner {
-  /// A parameter with its lowercase name. The value is `nil` if there is no equals sign.
+  /// A parameter with its lowercase name. The value is `nil` without an equals sign.
   typealias Parameter = (name: String, value: String?)
 
   private let bytes: [UInt8]
@@ -30,14 +30,14 @@ struct FieldScanner {
     return bytes[start..<index]
   }
 
-  /// Consumes a token (RFC 9110 §5.6.2). Returns `nil` if there is none.
+  /// Consumes a token (RFC 9110 §5.6.2). Returns `nil` if the next byte can't start one.
   mutating func token() -> String? {
     let token = take { !HTTPHeaderName.isTokenByte($0) }
     return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
   }
 
   /// Consumes a quoted string and returns its unescaped text (RFC 9110 §5.6.4). Returns `nil` and consumes nothing if
-  /// there is none or it isn't closed.
+  /// the next byte isn't a quote or the string isn't closed.
   mutating func quotedString() -> String? {
     let start = index
     guard let text = openQuotedString() else { return nil }

@@ -83,7 +83,7 @@ struct SetCookie: Sendable, Equatable {
     return DeltaSeconds.parse(value.dropFirst()).map { -$0 }
   }
 
-  /// The text before and after the first equals sign, or `nil` if there is none.
+  /// The text before and after the first equals sign, or `nil` without one.
   private static func pair(_ part: ArraySlice<UInt8>) -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)? {
     guard let sign = part.firstIndex(of: UInt8(ascii: "=")) else { return nil }
     return (trimmed(part[..<sign]), trimmed(part[(sign + 1)...]))

@@ -29,7 +29,7 @@ struct URIReference: Equatable {
     path = rest.escapedForURI()
   }
 
-  /// Removes the first `mark` and everything after it. Returns the text after the mark, or `nil` if there is no mark.
+  /// Removes the first `mark` and everything after it. Returns the text after the mark, or `nil` without a mark.
   private static func cut(_ text: inout Substring, at mark: Unicode.Scalar) -> Substring? {
     guard let index = text.firstIndex(ofByte: mark) else { return nil }
     defer { text = text[..<index] }
