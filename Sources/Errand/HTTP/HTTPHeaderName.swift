@@ -1,4 +1,4 @@
-/// The name of a header field: compared without regard to case, sent in the case it was written in.
+/// The name of a header field. Comparison ignores case, and the original case is sent.
 public struct HTTPHeaderName: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The name as it was written.
   public let rawName: String
@@ -12,7 +12,7 @@ public struct HTTPHeaderName: Sendable, ExpressibleByStringLiteral, CustomString
   /// The name as it was written.
   public var description: String { rawName }
 
-  /// True when the name is a token (RFC 9110 §5.1), so that it can be sent.
+  /// Whether the name is a token (RFC 9110 §5.1), so it can be sent.
   public var isValid: Bool { Self.isValid(rawName) }
 
   static func isValid(_ name: String) -> Bool { !name.isEmpty && name.hasOnlyBytes(where: isTokenByte) }
@@ -37,10 +37,10 @@ public struct HTTPHeaderName: Sendable, ExpressibleByStringLiteral, CustomString
 }
 
 extension HTTPHeaderName: Hashable {
-  /// True when both name the same field.
+  /// Whether both names are the same, ignoring case.
   @inline(__always)
   public static func == (left: HTTPHeaderName, right: HTTPHeaderName) -> Bool {
-    // Most names differ in length: no call for those.
+    // Comparing lengths first avoids a call for most names.
     left.rawName.utf8.count == right.rawName.utf8.count && left.hasSameBytes(as: right)
   }
 
@@ -48,9 +48,9 @@ extension HTTPHeaderName: Hashable {
     rawName.hasSameBytes(as: other.rawName) { $0 == $1 || Self.folded($0) == Self.folded($1) }
   }
 
-  /// True for the fields that say where the body of a message ends.
+  /// Whether the field determines where the body of a message ends.
   var isOfFraming: Bool {
-    let length = rawName.utf8.count  // most are told apart by that
+    let length = rawName.utf8.count  // lengths rule out most names
     return length == 14 && self == .contentLength || length == 17 && self == .transferEncoding
   }
 
@@ -104,7 +104,7 @@ extension HTTPHeaderName {
   public static let expect: HTTPHeaderName = "Expect"
   /// Host.
   public static let host: HTTPHeaderName = "Host"
-  /// Idempotency-Key: says that a repeated request is the same request.
+  /// Idempotency-Key: identifies a request across retries.
   public static let idempotencyKey: HTTPHeaderName = "Idempotency-Key"
   /// If-Modified-Since.
   public static let ifModifiedSince: HTTPHeaderName = "If-Modified-Since"

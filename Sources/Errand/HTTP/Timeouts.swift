@@ -3,12 +3,12 @@ extension Duration {
   public static let unlimited = Duration(secondsComponent: .max, attosecondsComponent: 0)
 }
 
-/// The timeouts for the phases of a call. `nil` means no limit, or, for a task, the server's value. `.unlimited` means
+/// The timeouts for the phases of a call. `nil` means no limit. In a task, it means the server's value. `.unlimited` means
 /// no limit in both.
 ///
-/// A value of zero or less fails the call with `.badLimit`, except in ``call``, where it is an expired deadline.
+/// A value of zero or less fails the call with `.badLimit`, except for ``call``: there it is an expired deadline.
 public struct Timeouts: Sendable, Hashable {
-  /// Waiting for a slot and, if the transport limits connections, for a connection. Not part of the attempt's time.
+  /// Waiting for a slot, and for a connection if the transport limits them. Not part of the attempt's time.
   public var queue: Duration?
   /// Name lookup, connection and TLS handshake together.
   public var connect: Duration?
@@ -17,7 +17,7 @@ public struct Timeouts: Sendable, Hashable {
   /// The time without a byte in either direction while a body is transferred, including a stalled source of the request
   /// body. Time in which the caller doesn't read the response is not counted.
   public var idle: Duration?
-  /// One attempt, from its slot to the last byte, including both bodies.
+  /// A single attempt, from its slot to the last byte, including both bodies.
   public var attempt: Duration?
   /// The complete call: waiting, all attempts and the delays between them.
   public var call: Duration?
@@ -45,7 +45,7 @@ public struct Timeouts: Sendable, Hashable {
     case firstByte
     /// Inactivity during the transfer of a body.
     case idle
-    /// One attempt.
+    /// A single attempt.
     case attempt
     /// The complete call.
     case call
