@@ -1,6 +1,8 @@
 package import ErrandFoundation
 
 /// Wrappers for system calls on file descriptors, which handle interrupted calls and partial writes.
+///
+/// If a call fails, they return `nil` or `false` and set `errno`. Reading at the end of a file returns empty data.
 package enum Descriptor {
   /// Opens a regular file for reading, or returns `nil`. Opening a pipe or device could block without a way to cancel.
   static func opened(_ path: String) -> Int32? {
@@ -32,13 +34,11 @@ package enum Descriptor {
     return nil
   }
 
-  /// The size of a file. Returns `nil` and sets `errno` if it fails.
   static func length(of descriptor: Int32) -> Int64? {
     var status = stat()
     return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : nil
   }
 
-  /// Reads up to `count` bytes. Empty at the end of the file. Returns `nil` and sets `errno` if it fails.
   static func bytes(of descriptor: Int32, atMost count: Int) -> Data? {
     var chunk = Data(count: count)
     var length = -1
@@ -48,13 +48,11 @@ package enum Descriptor {
     return length < 0 ? nil : chunk.prefix(length)
   }
 
-  /// Writes all of `data`. Returns `false` and sets `errno` if it fails.
   @discardableResult
   package static func put(_ data: Data, into descriptor: Int32) -> Bool {
     data.withUnsafeBytes { put($0, into: descriptor) }
   }
 
-  /// Writes all bytes. Returns `false` and sets `errno` if it fails.
   static func put(_ bytes: UnsafeRawBufferPointer, into descriptor: Int32) -> Bool {
     count(putting: bytes, into: descriptor) == bytes.count
   }
@@ -71,7 +69,7 @@ package enum Descriptor {
     return bytes.count - rest.count
   }
 
-  /// Writes all of `data` at a position, independent of other writes. Returns `false` and sets `errno` if it fails.
+  /// Writes at a position, independently of other writes.
   static func put(_ data: Data, into descriptor: Int32, at position: Int64) -> Bool {
     var (rest, position) = (data, position)
     while !rest.isEmpty {
@@ -84,7 +82,6 @@ package enum Descriptor {
     return true
   }
 
-  /// Reads up to `count` bytes at a position. Returns `nil` and sets `errno` if it fails.
   static func bytes(of descriptor: Int32, from position: Int64, atMost count: Int) -> Data? {
     var chunk = Data(count: count)
     var length = -1
@@ -94,7 +91,7 @@ package enum Descriptor {
     return length < 0 ? nil : chunk.prefix(length)
   }
 
-  /// Closes a descriptor. For types with their own `close` method.
+  /// Closes the descriptor, for types with their own `close` method.
   @discardableResult
   package static func release(_ descriptor: Int32) -> Int32 { close(descriptor) }
 }

@@ -2,13 +2,10 @@ extension HTTPBody {
   /// The names of the trailer fields. Empty for most bodies. For transports.
   public var trailerNames: [HTTPHeaderName] { trailers?.names ?? [] }
 
-  /// The trailer fields of a body (RFC 9110 §6.5).
   package struct Trailers: Sendable {
-    /// The names announced in `Trailer`.
     package let names: [HTTPHeaderName]
     let make: @Sendable () async throws -> HTTPHeaders
 
-    /// The value of the `Trailer` field.
     package var announcement: String { names.map(\.rawName).joined(separator: ", ") }
 
     /// The first name that isn't allowed in trailers, or `nil` if all are.

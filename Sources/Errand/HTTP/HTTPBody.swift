@@ -35,7 +35,6 @@ public struct HTTPBody: Sendable {
   /// The media type. Sent as `Content-Type`, unless the request already has one.
   public var mediaType: MediaType?
   private let statedLength: Int64?
-  /// `nil` unless the body is a stream.
   private let identity: Identity?
 
   private init(
@@ -106,15 +105,6 @@ public struct HTTPBody: Sendable {
   }
 
   /// Creates a stream that combines several sources.
-  ///
-  /// - Parameters:
-  ///   - length: The total number of bytes, if known.
-  ///   - isReplayable: Whether all sources can be read again.
-  ///   - type: The media type.
-  ///   - trailers: The trailer fields, or `nil`.
-  ///   - isInMemory: Whether all chunks are in memory.
-  ///   - isProduced: Whether code of the app produces any of the chunks.
-  ///   - source: Passes the chunks to its sink.
   static func composed(
     length: Int64?, isReplayable: Bool, type: MediaType?, trailers: Trailers? = nil, isInMemory: Bool = false,
     isProduced: Bool, _ source: @escaping Source
@@ -143,7 +133,6 @@ public struct HTTPBody: Sendable {
     }
   }
 
-  /// Whether two bodies have the same bytes, the same file or the identical stream.
   func isSame(as other: HTTPBody) -> Bool {
     switch (storage, other.storage) {
     case (.empty, .empty): true
@@ -176,8 +165,6 @@ public struct HTTPBody: Sendable {
 
   /// The size of a file, or `nil` if the system doesn't know it: files in `/proc` report a size of zero but have
   /// content.
-  ///
-  /// Throws ``Failure`` if the file can't be read.
   static func length(of file: URL) throws -> Int64? {
     let descriptor = try open(file)
     defer { close(descriptor) }
@@ -187,7 +174,6 @@ public struct HTTPBody: Sendable {
     return first.isEmpty ? 0 : nil
   }
 
-  /// Passes each chunk to `sink`, in order.
   @concurrent package func forEachChunk(_ sink: @Sendable (Data) async throws -> Void) async throws {
     switch storage {
     case .empty: break
@@ -213,11 +199,9 @@ public struct HTTPBody: Sendable {
     return descriptor
   }
 
-  /// The reason why a body can't be read.
   package enum Failure: Error {
     /// The body can only be read once, and already was.
     case consumed
-    /// The file can't be opened or read.
     case unreadable(path: String)
   }
 }

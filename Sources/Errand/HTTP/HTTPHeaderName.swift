@@ -90,7 +90,6 @@ extension HTTPHeaderName {
   public static let contentLength: HTTPHeaderName = "Content-Length"
   /// Content-Range.
   public static let contentRange: HTTPHeaderName = "Content-Range"
-  /// Content-Transfer-Encoding (RFC 2045 §6).
   static let contentTransferEncoding: HTTPHeaderName = "Content-Transfer-Encoding"
   /// Content-Type.
   public static let contentType: HTTPHeaderName = "Content-Type"

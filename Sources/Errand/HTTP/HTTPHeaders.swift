@@ -56,7 +56,6 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
   }
 
-  /// Removes the fields that determine where the body ends.
   mutating func removeFraming() { fields.removeAll { $0.name.isOfFraming } }
 
   /// All values of a field, in order.
@@ -70,7 +69,6 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// Adds a line and keeps existing ones.
   public mutating func add(_ value: String, for name: HTTPHeaderName) { fields.append(Field(name, value)) }
 
-  /// Replaces the last line of a field, if it exists.
   mutating func replaceLast(_ name: HTTPHeaderName, with value: String) {
     if let last = fields.lastIndex(where: { $0.name == name }) { fields[last].value = value }
   }
@@ -116,7 +114,6 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
   }
 
-  /// The maximum size on the wire, in bytes.
   package var size: Int { fields.reduce(0) { $0 + $1.size } }
 
   private func firstIndex(of name: HTTPHeaderName) -> Int? {

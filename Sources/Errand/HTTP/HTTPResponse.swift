@@ -14,7 +14,6 @@ public struct HTTPResponse: Sendable {
   public var isConnectionReused: Bool
   /// Whether the call's hooks have verified the head, before the response is stored.
   package var isVerified = false
-  /// Whether the call has started to store the response.
   var isStored = false
   /// The body. It can only be read once.
   public var body: HTTPResponseBody
@@ -59,7 +58,7 @@ public struct HTTPResponse: Sendable {
     set { rare = Rare(redirects, unasked, newValue) }
   }
 
-  /// The reason why a 206 or 304 doesn't match its request, or `nil` if it matches or the status is another one.
+  /// The reason why a 206 or 304 doesn't match its request, or `nil`.
   var unasked: String? {
     get { rare?.unasked }
     set { rare = Rare(redirects, newValue, storedAt) }

@@ -10,11 +10,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// A chunk. Never empty.
   public typealias Element = Data
 
-  /// How a body ended.
   package enum Ending: Sendable {
-    /// The body was read completely.
     case complete
-    /// Reading failed.
     case failed(any Error)
     /// The rest was discarded.
     case dropped
@@ -24,7 +21,6 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     }
   }
 
-  /// An action that runs when a body ends.
   package typealias EndAction = @Sendable (_ ending: Ending, _ source: (any HTTPBodySource)?) -> Void
 
   /// The end actions. Usually there is only one, which is stored without an array.
@@ -45,9 +41,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   }
 
   private struct State {
-    /// `nil` if the bytes are in memory.
     var source: (any HTTPBodySource)?
-    /// The bytes in memory that haven't been read.
     var buffered = Data()
     /// The trailers, once the source is released.
     var trailers = HTTPHeaders()
@@ -82,7 +76,6 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// Creates a body from data. Defaults to an empty body.
   public init(_ data: Data = Data()) { state = Lock(State(buffered: data)) }
 
-  /// Creates a body from data, with trailers and timings.
   package init(_ data: Data, trailers: HTTPHeaders, timings: TransferTimings? = nil) {
     state = Lock(State(buffered: data, trailers: trailers, timings: timings))
   }
@@ -122,8 +115,6 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   }
 
   /// Reads the rest of the body, keeps it for reading again, and releases the source.
-  ///
-  /// Throws the errors of ``collect(upTo:)``.
   package func gather(upTo limit: Int = .max) async throws -> Data {
     let data = try await collect(upTo: limit)
     let source = source
@@ -151,7 +142,6 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     end(.failed(error))
   }
 
-  /// Records a failure and returns the error for the reader.
   private func failed(_ error: any Error) -> any Error {
     let (cause, explain, isReleased) = state.withLock { ($0.cause, $0.explain, $0.isReleased) }
     var error = cause ?? error
@@ -209,7 +199,6 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// Adds information about the call to an error in the content of the body.
   package func explained(_ error: any Error) -> any Error { state.withLock { $0.explain }?(error) ?? error }
 
-  /// Calls `action` with the size of each chunk that is read.
   package func onChunk(_ action: @escaping @Sendable (Int) -> Void) { state.withLock { $0.onChunk = action } }
 
   private func count(_ chunk: Data) { state.withLock { $0.onChunk }?(chunk.count) }

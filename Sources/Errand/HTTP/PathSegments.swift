@@ -1,18 +1,14 @@
-/// Path segments built from values, escaped so that a value can't span several segments.
-///
-///     let path = ["label", label, "values"]                     // a task's whole path
-///     var path: String { "label/\(segment: label)/values" }     // or a part of it
+/// Path segments built from values, by an array or by `\(segment:)`, escaped so that a value can't span several
+/// segments.
 enum PathSegments {
   /// A placeholder for an empty value, which fails the call. It is invalid UTF-8 when unescaped, so no value produces
   /// it, and it is found even next to other text in the segment.
   static let emptySegment = "%C0%80"
 
-  /// The problem with the segments of a path, or `nil` if they are valid.
+  /// The problem with the segments of a path or URL, or `nil` if they are valid.
   ///
   /// A segment of escaped dots refers to the parent or the current folder on most servers, which unescape it (RFC 3986
   /// §6.2.2.2 and §5.2.4).
-  ///
-  /// - Parameter text: A path or a URL, with or without a query.
   static func problem(in text: Substring) -> String? {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return nil }
     if text.contains(emptySegment) { return "an empty value for a segment: it would name something else" }

@@ -40,14 +40,13 @@ public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral 
   /// - Parameters:
   ///   - key: `sha256/` and the hash in Base64. The prefix is optional.
   ///   - host: The host. `*.example.com` matches every name with one more label.
-  ///   - expiry: The date after which the key is not accepted. `nil`, the default, means never.
+  ///   - expiry: The date from which the key is no longer accepted. `nil`, the default, means never.
   public mutating func register(_ key: String, for host: String, until expiry: Date? = nil) {
     let bare = key.hasPrefix("sha256/") ? String(key.dropFirst("sha256/".count)) : key
     guard let name = Self.normal(host) else { return unknownHosts.append(host) }
     pins[name, default: []].append(Pin(key: bare, expiry: expiry))
   }
 
-  /// The normalized host, or `nil` if it is invalid.
   private static func normal(_ host: String) -> String? {
     host.hasPrefix("*.")
       ? HostName.written(host.dropFirst(2)).map { "*.\($0.text)" } : HostName.written(host[...])?.text

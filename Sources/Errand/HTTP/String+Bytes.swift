@@ -16,11 +16,8 @@ extension String {
     Array(utf8).withUnsafeBufferPointer(use)  // bridged Foundation strings on Apple platforms
   }
 
-  /// The UTF-8 bytes, percent-encoded except for letters, digits and `marks`.
-  ///
-  /// - Parameters:
-  ///   - marks: Other ASCII characters that aren't encoded.
-  ///   - blank: The byte that replaces a space. `nil` percent-encodes spaces.
+  /// The UTF-8 bytes, percent-encoded except for letters, digits and the ASCII characters in `marks`. If `blank` is
+  /// set, it replaces spaces.
   func percentEncodedBytes(except marks: String, blank: UInt8? = nil) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(utf8.count)
@@ -37,7 +34,6 @@ extension String {
     return bytes
   }
 
-  /// Whether all UTF-8 bytes are `allowed`.
   @inline(__always)
   func hasOnlyBytes(where allowed: (UInt8) -> Bool) -> Bool {
     utf8.withContiguousStorageIfAvailable { $0.allSatisfy(allowed) } ?? utf8.allSatisfy(allowed)
@@ -57,7 +53,6 @@ extension String {
   /// Whether the text contains U+FFFD, which replaces invalid UTF-8.
   var hasReplacements: Bool { !hasOnlyBytes { $0 < 0x80 } && unicodeScalars.contains("\u{FFFD}") }
 
-  /// Whether the UTF-8 bytes equal those of `other`, compared with `areSame`.
   @inline(__always)
   func hasSameBytes(as other: String, by areSame: (UInt8, UInt8) -> Bool = { $0 == $1 }) -> Bool {
     guard utf8.count == other.utf8.count else { return false }

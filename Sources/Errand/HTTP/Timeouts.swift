@@ -3,8 +3,8 @@ extension Duration {
   public static let unlimited = Duration(secondsComponent: .max, attosecondsComponent: 0)
 }
 
-/// The timeouts for the phases of a call. `nil` means no limit. In a task, it means the server's value. `.unlimited` means
-/// no limit in both.
+/// The timeouts for the phases of a call. `nil` means no limit, except in a task: there it means the server's value.
+/// `.unlimited` always means no limit.
 ///
 /// A value of zero or less fails the call with `.badLimit`, except for ``call``: there it is an expired deadline.
 public struct Timeouts: Sendable, Hashable {
@@ -58,7 +58,6 @@ public struct Timeouts: Sendable, Hashable {
       idle: idle ?? others.idle, attempt: attempt ?? others.attempt, call: call ?? others.call)
   }
 
-  /// These timeouts with `.unlimited` replaced by `nil`.
   package var bounded: Timeouts {
     Timeouts(
       queue: queue?.orNil, connect: connect?.orNil, firstByte: firstByte?.orNil, idle: idle?.orNil,
@@ -67,6 +66,5 @@ public struct Timeouts: Sendable, Hashable {
 }
 
 extension Duration {
-  /// `nil` if the duration is `.unlimited`.
   package var orNil: Duration? { self == .unlimited ? nil : self }
 }

@@ -134,7 +134,6 @@ extension TransferTimings: CustomReflectable {
 }
 
 extension TransferTimings {
-  /// The timings without the peer's address.
   var withoutAddress: TransferTimings {
     var parts = parts
     (parts.remoteAddress, parts.remotePort) = ("", 0)

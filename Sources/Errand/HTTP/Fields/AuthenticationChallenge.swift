@@ -84,7 +84,6 @@ private struct ChallengeParser {
     return result
   }
 
-  /// Parses a scheme and the text up to the next comma. Returns `nil` if the scheme is missing.
   private mutating func challenge() -> AuthenticationChallenge? {
     guard let scheme = token() else { return nil }
     var challenge = AuthenticationChallenge(scheme: scheme)
@@ -130,7 +129,6 @@ private struct ChallengeParser {
     return name
   }
 
-  /// Skips whitespace. Returns whether the value has ended: at a comma, at the end, or before another parameter.
   private mutating func skipToEndOfValue() -> Bool {
     let blanks = skipBlanks()
     if isAtEndOfMember { return true }

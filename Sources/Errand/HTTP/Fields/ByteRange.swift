@@ -40,7 +40,6 @@ public struct ByteRange: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether the range contains a byte and has no negative position.
   var isValid: Bool {
     switch bounds {
     case .from(let first, _): first >= 0
@@ -48,10 +47,9 @@ public struct ByteRange: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether the range is all bytes, so a complete response satisfies it.
   var isAll: Bool { bounds == .from(0, through: nil) }
 
-  /// The range in the `Range` field. `nil` if it is missing, uses another unit or has several ranges.
+  /// The range in the `Range` field. `nil` if it is missing, malformed, in another unit, or has several ranges.
   init?(_ headers: HTTPHeaders) {
     let lines = headers.values(for: .range)
     guard lines.count == 1, let line = lines.first?[...].trimmingSpaces(), line.lowercased().hasPrefix("bytes=") else {

@@ -3,14 +3,12 @@ struct CacheControl: Sendable, Equatable {
   struct Directive: Sendable, Equatable {
     /// The name in lower case.
     let name: String
-    /// The unquoted text after the equals sign, or `nil` without one.
     let argument: String?
     /// Whether the directive follows the grammar.
     var isSound = true
   }
 
   enum Seconds: Equatable {
-    /// The directive is missing.
     case absent
     /// The directive has no valid number, such as `max-age=soon`.
     case malformed
@@ -53,7 +51,6 @@ struct CacheControl: Sendable, Equatable {
   /// RFC 9111 §4.2.1: if a directive is repeated with different values, the first counts.
   private func first(_ name: String) -> Directive? { directives.first { $0.name == name } }
 
-  /// Whether a directive is present, with or without an argument.
   func contains(_ name: String) -> Bool { first(name) != nil }
 
   /// Whether a directive is present without an argument, even if it is also present with one: the unqualified form
@@ -75,7 +72,6 @@ struct CacheControl: Sendable, Equatable {
 }
 
 extension CacheControl.Seconds {
-  /// The number of seconds, or `nil` if the directive is missing or malformed.
   var value: Duration? {
     if case .stated(let seconds) = self { .seconds(seconds) } else { nil }
   }

@@ -38,7 +38,7 @@ public struct ContentRange: Sendable, Hashable {
     return (parts[0], parts[1])
   }
 
-  /// Whether the part satisfies a range: it starts at the same position and doesn't extend past the end.
+  /// Whether the part starts where the range starts, and doesn't extend past its end.
   func answers(_ range: ByteRange) -> Bool {
     switch range.bounds {
     case .from(let first, let last): positions.lowerBound == first && positions.upperBound <= last ?? .max
@@ -54,8 +54,7 @@ extension HTTPResponse {
   /// Always `nil` unless the status is 206, because the field has no meaning with any other (RFC 9110 §14.4).
   public var contentRange: ContentRange? { status == .partialContent ? ContentRange(headers) : nil }
 
-  /// The length of the body according to `Content-Range`, in bytes. `nil` if the field is missing or the body is
-  /// compressed.
+  /// The size of the part in bytes. `nil` if `Content-Range` is missing or the body is compressed.
   var sizeOfPart: Int? { headers.isCompressed ? nil : contentRange?.positions.count }
 
   /// The reason why a 206 or 304 doesn't match the request, or `nil` if it matches or the status is another one.

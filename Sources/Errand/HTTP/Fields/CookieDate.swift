@@ -3,7 +3,6 @@ import ErrandFoundation
 /// Parses cookie dates, which have their own grammar: parts in any order, any delimiter, two-digit years (RFC 6265bis
 /// §5.1.1).
 enum CookieDate {
-  /// Parses a date. Returns `nil` if the text isn't one.
   static func parse(_ text: some StringProtocol) -> Date? {
     var parts = CookieDateParts()
     for token in Array(text.utf8).split(whereSeparator: isDelimiter) { parts.take(token) }
@@ -40,7 +39,6 @@ private struct CookieDateParts {
     }
   }
 
-  /// The date, or `nil` if a part is missing or out of range, or the day doesn't exist in the month.
   var date: Date? {
     guard let time, let day, let month, var year else { return nil }
     if (70...99).contains(year) { year += 1900 }
@@ -70,7 +68,6 @@ private struct CookieDateParts {
     return HTTPDate.months.firstIndex { $0.lowercased() == name }.map { $0 + 1 }
   }
 
-  /// The number at the start of a token, or `nil` if its number of digits isn't in `digits`.
   private static func number(_ token: Token, digits: ClosedRange<Int>) -> Int? {
     let number = token.prefix(while: isDigit)
     guard digits.contains(number.count) else { return nil }

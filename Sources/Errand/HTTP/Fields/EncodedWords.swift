@@ -29,7 +29,6 @@ enum EncodedWords {
 
   private static let mark = UInt8(ascii: "?")
 
-  /// The word at the beginning of `bytes`, and the index after it.
   private static func word(_ bytes: ArraySlice<UInt8>) -> (text: String, end: Int)? {
     guard bytes.starts(with: "=?".utf8) else { return nil }
     // Encoded text contains no question mark, so splitting can't run into the next word.

@@ -4,7 +4,6 @@ struct EntityTag: Sendable, Hashable {
   let text: String
   /// Whether two versions with different bytes can share the tag.
   let isWeak: Bool
-  /// The tag without the `W/` prefix.
   private let opaque: String
 
   /// Parses a tag. Returns `nil` if the text is invalid, or can't be sent back unchanged.

@@ -10,13 +10,10 @@ struct FieldScanner {
 
   var isAtEnd: Bool { index == bytes.count }
 
-  /// The next byte, without consuming it.
   var next: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-  /// Skips spaces and tabs (RFC 9110 §5.6.3).
   mutating func skipBlanks() { _ = take { !Self.isBlank($0) } }
 
-  /// Skips `byte` if it is next, and returns whether it was.
   mutating func skip(_ byte: UInt8) -> Bool {
     guard next == byte else { return false }
     index += 1
@@ -66,14 +63,12 @@ struct FieldScanner {
     return (text, false)
   }
 
-  /// Consumes the text before `end`, or all remaining text, and trims whitespace.
   mutating func text(before end: UInt8) -> String {
     String(decoding: Self.trimmed(take { $0 == end }), as: UTF8.self)
   }
 
-  /// Consumes the parameters after the next `;`. A malformed parameter is skipped.
-  ///
-  /// - Parameter inList: Whether the value is a list. Parameters then end at a comma, which is consumed.
+  /// Consumes the parameters after the next `;`, skipping malformed ones. With `inList`, they end at a comma, which is
+  /// consumed.
   mutating func parameters(inList: Bool = false) -> [Parameter] {
     var parameters: [Parameter] = []
     while true {
@@ -120,10 +115,8 @@ struct FieldScanner {
 }
 
 extension FieldScanner {
-  /// The members of a list in order, without surrounding whitespace. Commas in quoted strings don't separate members,
-  /// and empty members are omitted (RFC 9110 §5.6.1).
-  ///
-  /// - Parameter lines: The lines of the field. Each can have any number of members.
+  /// The members of a list in order, trimmed and without empty ones. Commas in quoted strings don't separate members
+  /// (RFC 9110 §5.6.1).
   static func members(of lines: [String]) -> [String] { lines.flatMap { members(of: $0) } }
 
   private static func members(of line: String) -> [String] {
@@ -155,7 +148,6 @@ enum DeltaSeconds {
   /// The value used for every larger number: 2³¹.
   static let largest = 2_147_483_648
 
-  /// The number of seconds, or `nil` if the text isn't a sequence of digits.
   static func parse(_ text: some StringProtocol) -> Int? {
     guard !text.isEmpty else { return nil }
     var number = 0

@@ -2,12 +2,8 @@ import ErrandFoundation
 
 /// Parses and formats dates in header fields (RFC 9110 §5.6.7).
 enum HTTPDate {
-  /// Parses a date in one of the three formats. Returns `nil` for any other format or a time zone other than GMT.
-  /// Case-insensitive (RFC 9111 §4.2).
-  ///
-  /// - Parameters:
-  ///   - text: The value of the field.
-  ///   - now: The current date, used to interpret two-digit years.
+  /// Parses a date in one of the three formats, ignoring case (RFC 9111 §4.2). Returns `nil` for any other format or a
+  /// time zone other than GMT. `now` is used to interpret two-digit years.
   static func parse(_ text: some StringProtocol, now: Date = Date()) -> Date? {
     var scanner = DateScanner(text)
     return scanner.date(now: now)
@@ -63,7 +59,6 @@ enum HTTPDate {
   }
 }
 
-/// Parses the three date formats.
 private struct DateScanner {
   private var rest: ArraySlice<UInt8>
 
@@ -143,14 +138,12 @@ private struct DateScanner {
     return number
   }
 
-  /// Consumes the letters at the current position.
   private mutating func word() -> String {
     let letters = rest.prefix { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
     rest = rest[letters.endIndex...]
     return String(decoding: letters, as: UTF8.self)
   }
 
-  /// Skips the text if it is next, ignoring case.
   private mutating func skip(_ text: StaticString) -> Bool {
     let isNext = text.withUTF8Buffer { text in
       rest.count >= text.count && zip(rest, text).allSatisfy { $0.lowercasedASCII == $1.lowercasedASCII }

@@ -90,7 +90,6 @@ extension Link {
     }
   }
 
-  /// Whether the link's parameters are valid, up to the comma or the end of the line.
   private static func hasWellFormedParameters(_ scanner: inout FieldScanner) -> Bool {
     scanner.skipBlanks()
     while scanner.skip(UInt8(ascii: ";")) {

@@ -26,11 +26,7 @@ struct LinkedURL: Sendable, Hashable {
 
   let url: URL
 
-  /// Validates a URL supplied by a server.
-  ///
-  /// - Parameters:
-  ///   - url: The URL.
-  ///   - sources: The URLs requested so far. The last one supplied `url`.
+  /// Validates a URL. `sources` are the URLs requested so far, the last of which supplied it.
   init(_ url: URL, from sources: [URL]) throws(Refusal) {
     let target: Origin
     switch Origin.reading(url) {
@@ -58,12 +54,8 @@ struct LinkedURL: Sendable, Hashable {
     return URL(string: target.text, encodingInvalidCharacters: false)
   }
 
-  /// Resolves the reference in a header field of a response without validation. Returns `nil` if the field is missing.
-  ///
-  /// - Parameters:
-  ///   - field: The field, such as `Location` (RFC 9110 §10.2.2).
-  ///   - headers: The header of the response.
-  ///   - url: The URL of the response.
+  /// Resolves the reference in a field such as `Location` (RFC 9110 §10.2.2) against the URL of the response, without
+  /// validation. Returns `nil` if the field is missing.
   static func target(
     of field: HTTPHeaderName = .location, in headers: HTTPHeaders, from url: URL
   ) throws(Refusal) -> URL? {

@@ -44,7 +44,6 @@ enum SafeFileName {
     return "\(stem) (\(number))\(name.dropFirst(stem.count))"
   }
 
-  /// Removes dots and spaces at the end.
   private static func trimmed(_ name: Scalars) -> Scalars {
     guard let last = name.lastIndex(where: { !isEdge($0) }) else { return Scalars() }
     return name[...last]

@@ -25,7 +25,6 @@ struct SetCookie: Sendable, Equatable {
   private(set) var expires: Date?
   /// In lower case, without a leading dot.
   private(set) var domain = ""
-  /// Whether the line has a `Path` attribute.
   private(set) var statesPath = false
   /// The path, or `nil` if the path of the request applies.
   private(set) var path: String?
@@ -33,7 +32,6 @@ struct SetCookie: Sendable, Equatable {
   private(set) var isHTTPOnly = false
   private(set) var sameSite: SameSite?
 
-  /// Parses a line. Returns `nil` if the line must be ignored.
   init?(_ line: String) {
     let bytes = Array(line.utf8)
     // §5.6, step 1: reject control characters other than tab.
@@ -83,7 +81,6 @@ struct SetCookie: Sendable, Equatable {
     return DeltaSeconds.parse(value.dropFirst()).map { -$0 }
   }
 
-  /// The text before and after the first equals sign, or `nil` without one.
   private static func pair(_ part: ArraySlice<UInt8>) -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)? {
     guard let sign = part.firstIndex(of: UInt8(ascii: "=")) else { return nil }
     return (trimmed(part[..<sign]), trimmed(part[(sign + 1)...]))

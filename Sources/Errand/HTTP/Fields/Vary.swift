@@ -21,7 +21,6 @@ enum Vary: Sendable, Equatable {
     return FieldScanner.members(of: headers.values(for: name)).joined(separator: ",")
   }
 
-  /// Whether two normalized values are both missing or have the same bytes.
   static func isSame(_ value: String?, _ other: String?) -> Bool {
     guard let value, let other else { return value == nil && other == nil }
     return value.hasSameBytes(as: other)

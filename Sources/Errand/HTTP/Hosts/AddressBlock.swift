@@ -13,7 +13,6 @@ struct AddressBlock: Sendable {
     self.length = length
   }
 
-  /// Whether the block contains an address in network order. Always `false` for the other address family.
   func contains(_ address: [UInt8]) -> Bool {
     guard address.count == prefix.count else { return false }
     let whole = length / 8

@@ -9,10 +9,8 @@ import ErrandFoundation
 ///
 /// URLs contain such names percent-encoded, `b%C3%BCcher.example`, if Foundation doesn't convert them itself.
 extension HostName {
-  /// A function that converts a name to ASCII.
   package typealias Converter = @Sendable (_ name: String) throws(Refusal) -> String
 
-  /// Converts a name in UTF-8 to ASCII.
   static func ascii(_ bytes: [UInt8], by convert: Converter) throws(Refusal) -> [UInt8] {
     // A zero byte would end the C string.
     guard !bytes.contains(0), let name = String(bytes: bytes, encoding: .utf8) else { throw .character }
@@ -20,7 +18,6 @@ extension HostName {
   }
 
   #if os(Linux)
-    /// Converts with libidn2.
     package static let convert: Converter = { name throws(Refusal) in
       var ascii: UnsafeMutablePointer<CChar>?
       let outcome = chosts_ascii(name, &ascii)
@@ -29,7 +26,6 @@ extension HostName {
       return String(cString: ascii)
     }
   #else
-    /// Converts with Foundation's `URL`.
     package static let convert: Converter = { name throws(Refusal) in
       guard let ascii = URL(string: "https://\(name)/")?.host(percentEncoded: true),
         ascii.utf8.allSatisfy({ $0 < 0x80 })

@@ -2,10 +2,8 @@
 package struct HostName: Equatable, Sendable {
   /// The host in lower case, without escapes and trailing dot. IPv6 addresses are in brackets.
   package let text: String
-  /// Whether the host is this machine.
   package let isLoopback: Bool
 
-  /// The reason why a URL or host can't be normalized.
   package enum Refusal: String, Error, Sendable {
     case notHTTP = "it is not an absolute http or https URL"
     case port = "its port is not a number up to 65535"
@@ -138,7 +136,6 @@ extension HostName {
     return dots == 3
   }
 
-  /// Whether a normalized host other than an IPv6 address is this machine.
   static func isLoopback(_ host: UnsafeBufferPointer<UInt8>) -> Bool {
     if host.count > 6, host[0] == UInt8(ascii: "1"), host[1] == UInt8(ascii: "2"), host[2] == UInt8(ascii: "7"),
       isQuad(host)
@@ -165,7 +162,6 @@ extension HostName {
 }
 
 extension UInt8 {
-  /// The value of a hexadecimal digit, or `nil` for any other byte.
   var hexadecimalDigit: UInt8? {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

@@ -2,7 +2,6 @@ import ErrandFoundation
 
 /// An IPv6 address in URL syntax: in brackets, with an optional zone (RFC 6874).
 struct IPv6Address: CustomStringConvertible {
-  /// The address in the system's shortest notation, in brackets.
   let description: String
   /// Whether the address is `::1` or an IPv4-mapped address in 127.0.0.0/8.
   let isLoopback: Bool

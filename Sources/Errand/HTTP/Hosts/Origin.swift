@@ -22,7 +22,6 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     self = origin
   }
 
-  /// The origin of a URL, or the reason why it has none.
   package static func reading(_ url: URL) -> Result<Origin, HostName.Refusal> {
     // Parse the text: this runs for every request, and Foundation's accessors take several microseconds.
     var text = url.absoluteString

@@ -34,7 +34,6 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
     socketPath = nil
   }
 
-  /// The address in a `sockaddr`, or `nil` if its family is unknown.
   init?(_ address: UnsafeRawPointer, size: Int) {
     guard size >= MemoryLayout<sockaddr>.size else { return nil }
     let bytes = UnsafeRawBufferPointer(start: address, count: size)

@@ -16,7 +16,6 @@ struct PublicSuffixes: Sendable {
     return PublicSuffixes()
   }()
 
-  /// The fallback rule for systems without a list.
   init() { rules = nil }
 
   /// Parses a list in publicsuffix.org format: each line is a rule up to the first whitespace, and `//` starts a
@@ -35,12 +34,9 @@ struct PublicSuffixes: Sendable {
   /// Whether the suffixes come from a full list. The fallback rule knows only a few.
   var isComplete: Bool { rules != nil }
 
-  /// Whether a domain is a public suffix.
   func isSuffix(_ domain: String) -> Bool { suffixLength(of: Self.labels(of: domain)) >= Self.labels(of: domain).count }
 
-  /// The registrable domain of a host: its suffix and one more label. `nil` if the host is a suffix.
-  ///
-  /// - Parameter host: A normalized name, not an address.
+  /// The registrable domain of a normalized host name: its suffix and one more label. `nil` if the host is a suffix.
   func registrableDomain(of host: String) -> String? {
     let labels = Self.labels(of: host)
     let length = suffixLength(of: labels)

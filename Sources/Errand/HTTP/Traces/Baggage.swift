@@ -20,7 +20,6 @@ public struct Baggage: Sendable, Hashable, CustomStringConvertible {
 
   /// The maximum length that is sent, in bytes. Members that don't fit are omitted (§4.3).
   private static let mostBytes = 8192
-  /// The maximum number of members.
   private static let most = 180
 
   /// Empty baggage.

@@ -1,6 +1,6 @@
 /// The position of a piece of work in a distributed trace, sent from service to service (W3C Trace Context).
 ///
-///     // in a service of yours, for each request that comes in:
+///     // In your service, for each incoming request:
 ///     try await TraceContext.$current.withValue(TraceContext(request.headers)) {
 ///       try await GetWidget(id: 7).download()  // is sent with `traceparent`, `tracestate` and `baggage`
 ///     }
@@ -87,7 +87,6 @@ public struct TraceContext: Sendable, Hashable {
     return headers
   }
 
-  /// Adds the header fields that propagate the context, unless they are already set.
   func add(to headers: inout HTTPHeaders) {
     guard state.members.isEmpty, baggage.members.isEmpty else {
       for field in self.headers where !headers.contains(field.name) { headers.add(field.value, for: field.name) }
@@ -167,11 +166,9 @@ extension UInt64 {
 }
 
 extension String {
-  /// The text, or `nil` if it is empty.
   var nonEmpty: String? { isEmpty ? nil : self }
 }
 
-/// Parses lowercase hexadecimal numbers.
 private struct HexReader {
   private var rest: Substring.UTF8View
 

@@ -12,7 +12,6 @@ public struct TraceState: Sendable, Hashable, CustomStringConvertible {
   /// The entries, newest first. At most 32.
   public private(set) var members: [Member] = []
 
-  /// The maximum number of members.
   private static let most = 32
 
   /// An empty state.
