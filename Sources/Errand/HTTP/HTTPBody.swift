@@ -16,7 +16,7 @@ public struct HTTPBody: Sendable {
     case stream(Source)
   }
 
-  /// Identifies a stream, because streams can't be compared by their bytes.
+  /// A class, because streams can't be compared by their bytes.
   private final class Identity: Sendable {
     let trailers: Trailers?
     let isInMemory: Bool

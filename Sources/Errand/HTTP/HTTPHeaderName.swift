@@ -3,10 +3,10 @@ public struct HTTPHeaderName: Sendable, ExpressibleByStringLiteral, CustomString
   /// The name as it was written.
   public let rawName: String
 
-  /// A name, in any case.
+  /// Creates a name.
   public init(_ name: String) { rawName = name }
 
-  /// A name, in any case.
+  /// Creates a name.
   public init(stringLiteral value: String) { rawName = value }
 
   /// The name as it was written.

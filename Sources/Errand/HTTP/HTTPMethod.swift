@@ -5,13 +5,13 @@ public struct HTTPMethod: RawRepresentable, Codable, Hashable, Sendable, Express
   /// The method as it is sent. Methods are case-sensitive.
   public let rawValue: String
 
-  /// A method by its name on the wire.
+  /// Creates a method from its name.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// A method by its name on the wire.
+  /// Creates a method from its name.
   public init(_ name: String) { self.init(rawValue: name) }
 
-  /// A method by its name on the wire.
+  /// Creates a method from its name.
   public init(stringLiteral value: String) { self.init(rawValue: value) }
 
   /// The name of the method, or `automatic`.

@@ -23,7 +23,7 @@ public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// The items in order.
   public var items: [Item]
 
-  /// An empty query.
+  /// Creates an empty query.
   public init() { items = [] }
 
   /// Creates a query from items, in order.

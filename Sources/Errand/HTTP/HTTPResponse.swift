@@ -10,9 +10,9 @@ public struct HTTPResponse: Sendable {
   public var version: HTTPVersion?
   /// The URL of the response, after redirects.
   public var url: URL
-  /// Whether the response used a pooled connection.
+  /// Whether the connection had already carried an exchange.
   public var isConnectionReused: Bool
-  /// Whether the call's hooks have verified the head, before the response is stored.
+  /// Whether the call's hooks verified the head before a copy was stored.
   package var isVerified = false
   var isStored = false
   /// The body. It can only be read once.

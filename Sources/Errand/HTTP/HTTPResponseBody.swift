@@ -158,10 +158,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     cancel()
   }
 
-  /// The source of the bytes, or `nil` if they are in memory.
   package var source: (any HTTPBodySource)? { state.withLock { $0.source } }
 
-  /// The error that ended the body.
   package var failure: (any Error)? { state.withLock { state in state.ending?.error.map { state.cause ?? $0 } } }
 
   package var isInMemory: Bool { source == nil }

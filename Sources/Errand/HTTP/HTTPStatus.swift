@@ -3,10 +3,10 @@ public struct HTTPStatus: Hashable, Sendable, ExpressibleByIntegerLiteral, Custo
   /// The code, from 100 to 999.
   public let code: Int
 
-  /// A status by its code.
+  /// Creates a status from its code.
   public init(_ code: Int) { self.code = code }
 
-  /// A status by its code.
+  /// Creates a status from its code.
   public init(integerLiteral value: Int) { code = value }
 
   /// The class of a status: its first digit.

@@ -20,7 +20,7 @@ public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral 
   /// The registered hosts that are invalid.
   package private(set) var unknownHosts: [String] = []
 
-  /// No pins: every key is accepted.
+  /// Creates an empty set of pins, which accepts every key.
   public init() {}
 
   /// Creates pins by host. A host that starts with `*.` matches every name with one more label.

@@ -3,10 +3,10 @@ extension Duration {
   public static let unlimited = Duration(secondsComponent: .max, attosecondsComponent: 0)
 }
 
-/// The timeouts for the phases of a call. `nil` means no limit, except in a task: there it means the server's value.
+/// The timeouts for the phases of a call. `nil` means no limit or, in a task's timeouts, the server's value.
 /// `.unlimited` always means no limit.
 ///
-/// A value of zero or less fails the call with `.badLimit`, except for ``call``: there it is an expired deadline.
+/// A value of zero or less fails the call with `.badLimit`. In ``call``, it is a deadline that has already passed.
 public struct Timeouts: Sendable, Hashable {
   /// Waiting for a slot, and for a connection if the transport limits them. Not part of the attempt's time.
   public var queue: Duration?

@@ -96,8 +96,7 @@ public struct TransferOptions: Sendable {
     set { values.allowsConstrainedNetworkAccess = newValue }
   }
 
-  /// Whether the request waits for a network while offline. Defaults to `false`. Only `URLSession`
-  /// supports this.
+  /// Whether the request waits for a network while offline. Defaults to `false`. Only `URLSession` supports this.
   public var waitsForConnectivity: Bool {
     get { storage.values.waitsForConnectivity }
     set { values.waitsForConnectivity = newValue }

@@ -29,7 +29,7 @@ public struct ContentDisposition: Sendable, Hashable {
   /// The name of the form part.
   public var name: String? { parameters["name"] }
 
-  /// The file name suggested by the sender, unmodified. It can contain path separators: don't use it as a path.
+  /// The file name suggested by the sender. It isn't sanitized and can contain path separators: don't use it as a path.
   ///
   /// Taken from `filename*` (RFC 6266 §4.3), then `filename*0`, `filename*1` and so on (RFC 2231 §3), then `filename`,
   /// with encoded words (RFC 2047) decoded.

@@ -14,7 +14,7 @@ public struct AddressPolicy: Sendable {
     case inherited, any, publicOnly, decided
   }
 
-  /// A custom rule. It is a class because closures can't be compared.
+  /// A class, because closures can't be compared.
   private final class Rule: Sendable {
     let decision: @Sendable (PeerAddress, Origin) -> Bool
 
@@ -43,7 +43,7 @@ public struct AddressPolicy: Sendable {
     self.rule = rule
   }
 
-  /// The policy of the server.
+  /// Uses the server's policy.
   public static let inherited = AddressPolicy(.inherited)
 
   /// Allows every address.
@@ -56,7 +56,6 @@ public struct AddressPolicy: Sendable {
   /// must not block.
   ///
   /// - Parameter decision: Decides whether a connection to an address can be used for an origin.
-  /// - Returns: The policy.
   public static func allowing(
     _ decision: @escaping @Sendable (_ address: PeerAddress, _ origin: Origin) -> Bool
   ) -> AddressPolicy {

@@ -119,7 +119,6 @@ extension HostName {
     return !isDigit(host[label]) || isQuad(host)
   }
 
-  /// Whether the host is four numbers up to 255 without leading zeros.
   private static func isQuad(_ host: UnsafeBufferPointer<UInt8>) -> Bool {
     var (dots, digits, number) = (0, 0, 0)
     for byte in host {

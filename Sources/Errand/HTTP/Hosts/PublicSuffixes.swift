@@ -43,7 +43,6 @@ struct PublicSuffixes: Sendable {
     return length < labels.count ? labels.suffix(length + 1).joined(separator: ".") : nil
   }
 
-  /// The number of labels in the suffix, at least 1.
   private func suffixLength(of labels: [Substring]) -> Int {
     guard let rules else { return Self.guessedLength(of: labels) }
     for start in labels.indices {

@@ -7,7 +7,6 @@ enum SpecialAddresses {
     private let addresses: AddressBlock
     let purpose: String
 
-    /// `nil` if the text is not a block such as `10.0.0.0/8`.
     init?(_ text: String, _ purpose: String) {
       guard let addresses = AddressBlock(text) else { return nil }
       self.addresses = addresses

@@ -22,7 +22,7 @@ public struct Baggage: Sendable, Hashable, CustomStringConvertible {
   private static let mostBytes = 8192
   private static let most = 180
 
-  /// Empty baggage.
+  /// Creates empty baggage.
   public init() {}
 
   /// Parses the lines of a `baggage` field. Malformed members are omitted. If a name is repeated, the last member is

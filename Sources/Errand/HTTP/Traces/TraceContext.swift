@@ -1,4 +1,4 @@
-/// The position of a piece of work in a distributed trace, sent from service to service (W3C Trace Context).
+/// The position of a piece of work in a distributed trace, propagated from service to service (W3C Trace Context).
 ///
 ///     // In your service, for each incoming request:
 ///     try await TraceContext.$current.withValue(TraceContext(request.headers)) {

@@ -14,7 +14,7 @@ public struct TraceState: Sendable, Hashable, CustomStringConvertible {
 
   private static let most = 32
 
-  /// An empty state.
+  /// Creates an empty state.
   public init() {}
 
   /// Parses the lines of a `tracestate` field. Returns `nil` if a member is malformed or repeated, or if there are more
