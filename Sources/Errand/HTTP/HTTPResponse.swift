@@ -14,6 +14,7 @@ public struct HTTPResponse: Sendable {
   public var isConnectionReused: Bool
   /// Whether the call's hooks verified the head before a copy was stored.
   package var isVerified = false
+  /// Whether the call has started to store the response.
   var isStored = false
   /// The body. It can only be read once.
   public var body: HTTPResponseBody

@@ -47,6 +47,7 @@ public struct ByteRange: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// Whether the range selects all bytes, so a complete response satisfies it.
   var isAll: Bool { bounds == .from(0, through: nil) }
 
   /// The range in the `Range` field. `nil` if it is missing, malformed, in another unit, or has several ranges.
