@@ -1,24 +1,24 @@
-/// A user and a password. Its description shows neither.
+/// A user name and password. The description contains neither.
 public struct Credential: Sendable, Hashable, CustomStringConvertible {
-  /// The user.
+  /// The user name.
   public let user: String
   /// The password.
   public let password: String
 
-  /// A user and a password.
+  /// Creates a credential.
   public init(user: String, password: String) {
     self.user = user
     self.password = password
   }
 
-  /// Two credentials are the same when the bytes of user and password are.
+  /// Whether the user names and passwords have the same bytes.
   public static func == (left: Credential, right: Credential) -> Bool {
     left.user.hasSameBytes(as: right.user) && left.password.hasSameBytes(as: right.password)
   }
 
-  /// Nothing that is secret.
+  /// A redacted description.
   public var description: String { "Credential(<redacted>)" }
 }
 
-/// Asks the app for another credential than the one that was refused; `nil` if it has none.
+/// Asks the app for a credential that replaces a rejected one. Returns `nil` if it has none.
 typealias CredentialRenewal = @Sendable () async -> Credential?

@@ -1,9 +1,10 @@
 package import ErrandFoundation
 
-/// The system's calls on descriptors, with what they leave to be done again: interrupted calls and partial writes.
+/// Wrappers for system calls on file descriptors, which handle interrupted calls and partial writes.
+///
+/// If a call fails, they return `nil` or `false` and set `errno`. Reading at the end of a file returns empty data.
 package enum Descriptor {
-  /// Opens a plain file to be read; nil where there is none that can be. Of anything else than a file, opening would
-  /// wait for its other end, and nothing could cancel that.
+  /// Opens a regular file for reading, or returns `nil`. Opening a pipe or device could block without a way to cancel.
   static func opened(_ path: String) -> Int32? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -15,8 +16,8 @@ package enum Descriptor {
     return descriptor
   }
 
-  /// The bytes of a plain file of this user's; nil where there is none, it is no smaller than `limit`, or somebody has planted a link or
-  /// something else in its place.
+  /// Reads a regular file owned by the current user. Returns `nil` if it can't be read, has `limit` bytes or more, or
+  /// is a symbolic link.
   static func contents(ofOwn path: String, below limit: Int) -> Data? {
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -33,13 +34,11 @@ package enum Descriptor {
     return nil
   }
 
-  /// The number of bytes of the file; nil and `errno` where the system does not say.
   static func length(of descriptor: Int32) -> Int64? {
     var status = stat()
     return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : nil
   }
 
-  /// At most `count` of the bytes that follow, none at the end; nil and `errno` when they cannot be read.
   static func bytes(of descriptor: Int32, atMost count: Int) -> Data? {
     var chunk = Data(count: count)
     var length = -1
@@ -49,18 +48,16 @@ package enum Descriptor {
     return length < 0 ? nil : chunk.prefix(length)
   }
 
-  /// Writes all of `data`; false and `errno` when some of it cannot be written.
   @discardableResult
   package static func put(_ data: Data, into descriptor: Int32) -> Bool {
     data.withUnsafeBytes { put($0, into: descriptor) }
   }
 
-  /// Writes all of these bytes; false and `errno` when some of them cannot be written.
   static func put(_ bytes: UnsafeRawBufferPointer, into descriptor: Int32) -> Bool {
     count(putting: bytes, into: descriptor) == bytes.count
   }
 
-  /// Writes these bytes; returns how many, and sets `errno` where that is not all of them.
+  /// Writes the bytes and returns how many were written. Sets `errno` if some weren't.
   static func count(putting bytes: UnsafeRawBufferPointer, into descriptor: Int32) -> Int {
     var rest = bytes
     while !rest.isEmpty {
@@ -72,7 +69,7 @@ package enum Descriptor {
     return bytes.count - rest.count
   }
 
-  /// Writes all of `data` from a position on, whatever is written elsewhere; false and `errno` when some of it cannot be written.
+  /// Writes at a position, independently of other writes.
   static func put(_ data: Data, into descriptor: Int32, at position: Int64) -> Bool {
     var (rest, position) = (data, position)
     while !rest.isEmpty {
@@ -85,7 +82,6 @@ package enum Descriptor {
     return true
   }
 
-  /// At most `count` bytes from a position on; nil and `errno` when they cannot be read.
   static func bytes(of descriptor: Int32, from position: Int64, atMost count: Int) -> Data? {
     var chunk = Data(count: count)
     var length = -1
@@ -95,7 +91,7 @@ package enum Descriptor {
     return length < 0 ? nil : chunk.prefix(length)
   }
 
-  /// Closes it, for types that have a `close` of their own.
+  /// Closes the descriptor, for types with their own `close` method.
   @discardableResult
   package static func release(_ descriptor: Int32) -> Int32 { close(descriptor) }
 }

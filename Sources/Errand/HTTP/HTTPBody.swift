@@ -1,11 +1,12 @@
 public import ErrandFoundation
 
-/// The body of a request: nothing, bytes, a file, or a stream of chunks.
+/// The body of a request: empty, bytes, a file, or a stream of chunks.
 ///
-/// A body knows whether it can be sent again. Bytes and files can; a stream can when it was given as a closure that
-/// makes a new sequence each time. A body that cannot is never sent twice, and never sent empty instead.
+/// Bytes and files are replayable: they can be sent again. A stream is replayable if it is created from a closure that
+/// makes a new sequence each time. A body that isn't replayable is never sent twice, and never replaced by an empty
+/// one.
 public struct HTTPBody: Sendable {
-  /// Hands every chunk to `sink`, in order, waiting for each to be taken.
+  /// Passes each chunk to `sink`, in order, waiting until it is accepted.
   package typealias Source = @Sendable (_ sink: @Sendable (Data) async throws -> Void) async throws -> Void
 
   package enum Storage: Sendable {
@@ -15,12 +16,10 @@ public struct HTTPBody: Sendable {
     case stream(Source)
   }
 
-  /// The identity of a stream: two streams cannot be compared by their bytes.
+  /// A class, because streams can't be compared by their bytes.
   private final class Identity: Sendable {
     let trailers: Trailers?
-    /// Whether all of the bytes are there at once.
     let isInMemory: Bool
-    /// Whether code of the app produces the bytes.
     let isProduced: Bool
 
     init(_ trailers: Trailers?, isInMemory: Bool, isProduced: Bool) {
@@ -31,12 +30,11 @@ public struct HTTPBody: Sendable {
   }
 
   package let storage: Storage
-  /// True where the body can be sent a second time.
+  /// Whether the body can be sent again.
   public let isReplayable: Bool
-  /// The media type; sent as `Content-Type` unless the request has one already.
+  /// The media type. Sent as `Content-Type`, unless the request already has one.
   public var mediaType: MediaType?
   private let statedLength: Int64?
-  /// Nil for all but streams.
   private let identity: Identity?
 
   private init(
@@ -57,28 +55,28 @@ public struct HTTPBody: Sendable {
   /// No body.
   public static let empty = HTTPBody(.empty)
 
-  /// These bytes.
+  /// Creates a body from data.
   public static func bytes(_ data: Data, type: MediaType? = nil) -> HTTPBody {
     HTTPBody(.bytes(data), length: Int64(data.count), type: type)
   }
 
-  /// This text as UTF-8.
+  /// Creates a body from text, sent as UTF-8.
   public static func text(_ text: String) -> HTTPBody { bytes(Data(text.utf8), type: .plainText) }
 
-  /// The contents of a file, read as they are sent. Opened when the request is sent, again for every attempt. Its media type is that of
-  /// its extension unless given.
+  /// Creates a body from the contents of a file, which is opened and read for each attempt. The media type defaults to
+  /// that of the file extension.
   ///
-  /// A file whose size the system doesn't know, such as `/proc/version`, is read to its end, and sent without a length. A file
-  /// whose size changes while it is sent fails the call with `.bodyLengthMismatch`.
+  /// If the system doesn't know the size of a file, such as `/proc/version`, the file is read to its end and sent
+  /// without a length. If the size changes while the file is sent, the call fails with `.bodyLengthMismatch`.
   public static func file(_ url: URL, type: MediaType? = nil) -> HTTPBody {
     HTTPBody(.file(url), type: type ?? MediaType(fileExtension: url.pathExtension))
   }
 
-  /// Chunks that can be made again: `make` is called for every attempt.
+  /// Creates a replayable stream. `make` is called for each attempt.
   ///
   /// - Parameters:
-  ///   - length: The number of bytes in all, if it is known; sent as `Content-Length`. A stream that turns out
-  ///     shorter or longer is an error. Without it the body is sent in chunks of unknown total length.
+  ///   - length: The total number of bytes, if known. Sent as `Content-Length`. A stream that is shorter or longer is
+  ///     an error. Without a length, the body is sent in chunks.
   ///   - make: Makes the sequence of chunks.
   public static func stream<Chunks: AsyncSequence & Sendable>(
     length: Int64? = nil, _ make: @escaping @Sendable () throws -> Chunks
@@ -87,11 +85,11 @@ public struct HTTPBody: Sendable {
       .stream { sink in for try await chunk in try make() { try await sink(chunk) } }, length: length, isProduced: true)
   }
 
-  /// Chunks that come once: the request cannot be repeated once reading them has begun.
+  /// Creates a stream that can be read once. The request can't be retried after reading has started.
   ///
   /// - Parameters:
-  ///   - chunks: The chunks in order.
-  ///   - length: The number of bytes in all, if it is known.
+  ///   - chunks: The chunks, in order.
+  ///   - length: The total number of bytes, if known.
   public static func once<Chunks: AsyncSequence & Sendable>(_ chunks: Chunks, length: Int64? = nil) -> HTTPBody
   where Chunks.Element == Data {
     let isTaken = Lock(false)
@@ -106,16 +104,7 @@ public struct HTTPBody: Sendable {
     return HTTPBody(.stream(source), isReplayable: false, length: length, isProduced: true)
   }
 
-  /// Chunks of several sources.
-  ///
-  /// - Parameters:
-  ///   - length: The number of bytes in all, if it is known.
-  ///   - isReplayable: Whether all of the sources can be read again.
-  ///   - type: The media type.
-  ///   - trailers: The fields after the chunks; nil where there are none.
-  ///   - isInMemory: Whether the chunks are those of a body in memory.
-  ///   - isProduced: Whether code of the app produces any of the chunks.
-  ///   - source: Hands over the chunks.
+  /// Creates a stream that combines several sources.
   static func composed(
     length: Int64?, isReplayable: Bool, type: MediaType?, trailers: Trailers? = nil, isInMemory: Bool = false,
     isProduced: Bool, _ source: @escaping Source
@@ -125,10 +114,9 @@ public struct HTTPBody: Sendable {
       isInMemory: isInMemory, isProduced: isProduced)
   }
 
-  /// The fields after the body; nil for most, which have none.
   package var trailers: Trailers? { identity?.trailers }
 
-  /// True where there is no body at all. A body of no bytes is still a body.
+  /// Whether the request has no body at all. A body with zero bytes doesn't count as empty.
   public var isEmpty: Bool {
     if case .empty = storage { true } else { false }
   }
@@ -136,7 +124,7 @@ public struct HTTPBody: Sendable {
   /// Whether code of the app produces the body while it is sent.
   package var isProduced: Bool { identity?.isProduced ?? false }
 
-  /// True where all of the bytes are there before any is sent.
+  /// Whether all bytes are available before sending starts.
   package var isInMemory: Bool {
     switch storage {
     case .empty, .bytes: true
@@ -145,7 +133,6 @@ public struct HTTPBody: Sendable {
     }
   }
 
-  /// True when this body is the other one: the same bytes, the same file, or the very same stream.
   func isSame(as other: HTTPBody) -> Bool {
     switch (storage, other.storage) {
     case (.empty, .empty): true
@@ -156,16 +143,18 @@ public struct HTTPBody: Sendable {
     }
   }
 
-  /// The bytes, where they are in memory.
+  /// The bytes, or `nil` if the body isn't in memory.
   public var data: Data? {
     if case .bytes(let data) = storage { data } else { nil }
   }
 
-  /// The number of bytes, as far as it is known.
+  /// The length in bytes, or 0 if it is unknown.
   var knownLength: Int { (try? length()).flatMap { $0 }.map { Int($0) } ?? 0 }
 
-  /// The number of bytes: stated, counted or the file's; nil when unknown, as for a file of `/proc`.
-  /// Throws when the file cannot be read.
+  /// Returns the length in bytes: as specified, counted, or the size of the file. `nil` if it is unknown, as for files
+  /// in `/proc`.
+  ///
+  /// Throws an error if the file can't be read.
   public func length() throws -> Int64? {
     switch storage {
     case .empty: return 0
@@ -174,8 +163,8 @@ public struct HTTPBody: Sendable {
     }
   }
 
-  /// The size of a file; `nil` if the system doesn't know it: the files of `/proc` have no size, and do have content.
-  /// Throws ``Failure`` if the file can't be read.
+  /// The size of a file, or `nil` if the system doesn't know it: files in `/proc` report a size of zero but have
+  /// content.
   static func length(of file: URL) throws -> Int64? {
     let descriptor = try open(file)
     defer { close(descriptor) }
@@ -185,7 +174,6 @@ public struct HTTPBody: Sendable {
     return first.isEmpty ? 0 : nil
   }
 
-  /// Hands every chunk to `sink`, in order.
   @concurrent package func forEachChunk(_ sink: @Sendable (Data) async throws -> Void) async throws {
     switch storage {
     case .empty: break
@@ -205,17 +193,15 @@ public struct HTTPBody: Sendable {
   }
 
   static func open(_ url: URL) throws -> Int32 {
-    // The path of any other URL is no place on this machine.
+    // The path of a non-file URL isn't local.
     guard url.isFileURL else { throw Failure.unreadable(path: "the \(url.scheme ?? "") URL of '\(url.path)'") }
     guard let descriptor = Descriptor.opened(url.path) else { throw Failure.unreadable(path: url.path) }
     return descriptor
   }
 
-  /// A reason why a body could not be read.
   package enum Failure: Error {
-    /// It comes once, and has come.
+    /// The body can only be read once, and already was.
     case consumed
-    /// The file cannot be opened or read.
     case unreadable(path: String)
   }
 }

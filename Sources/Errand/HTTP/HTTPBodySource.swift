@@ -1,28 +1,30 @@
 public import ErrandFoundation
 
-/// The source of a response body's bytes; a transport hands it over with the head.
+/// The source of a response body, supplied by a transport with the response head.
 ///
-/// It has one reader, which reads one chunk at a time; the source makes the sender wait between reads.
+/// A source has one reader, which reads one chunk at a time. Between reads, it applies backpressure to the sender.
 public protocol HTTPBodySource: AnyObject, Sendable {
-  /// The next chunk, never empty; nil at the end.
-  /// Throws the error of the transfer, and `CancellationError` when the surrounding task is cancelled.
+  /// Returns the next chunk, which is never empty, or `nil` at the end.
+  ///
+  /// Throws the error of the transfer, or `CancellationError` if the current task is cancelled.
   func next() async throws -> Data?
 
-  /// All that is left, as one piece; throws ``HTTPBodyLimitError`` past `limit` bytes.
+  /// Reads the rest of the body. Throws ``HTTPBodyLimitError`` if it is longer than `limit` bytes.
   func collect(upTo limit: Int) async throws -> Data
 
-  /// Ends reading; no read follows. Releases whatever carries the bytes at once. May be called more than once.
+  /// Ends reading and immediately releases the connection or file behind the source. No read follows. Can be called
+  /// several times.
   func cancel()
 
-  /// The fields after the body; empty until its end.
+  /// The trailer fields. Empty until the end of the body.
   var trailers: HTTPHeaders { get }
 
-  /// The timings of the transfer; nil until its end, or where nothing was measured.
+  /// The timings of the transfer. `nil` until the end of the body, or if nothing was measured.
   var timings: TransferTimings? { get }
 }
 
 extension HTTPBodySource {
-  /// Chunk after chunk until the end.
+  /// Reads chunks until the end.
   public func collect(upTo limit: Int) async throws -> Data { try await collectPieces(upTo: limit) }
 
   func collectPieces(upTo limit: Int) async throws -> Data {
@@ -32,32 +34,32 @@ extension HTTPBodySource {
     return data
   }
 
-  /// Does nothing: there is nothing to release.
+  /// Does nothing.
   public func cancel() {}
 
-  /// None.
+  /// No trailer fields.
   public var trailers: HTTPHeaders { [:] }
 
-  /// Nothing was measured.
+  /// No timings.
   public var timings: TransferTimings? { nil }
 }
 
-/// A loop over a body was left before its end, so that there is no more of it to read.
+/// The error thrown when reading a body after a loop over it was left early.
 public struct HTTPBodyConsumedError: Error, Sendable {
-  /// A body that was left.
+  /// Creates the error.
   public init() {}
 }
 
-/// A body was longer than the caller that collected it allowed.
+/// The error thrown when a body is longer than the limit passed to `collect(upTo:)`.
 public struct HTTPBodyLimitError: Error, Sendable {
-  /// The bytes that were allowed.
+  /// The maximum number of bytes.
   public let limit: Int
 
-  /// A limit that was passed.
+  /// Creates the error.
   public init(limit: Int) { self.limit = limit }
 }
 
 extension HTTPBodyLimitError: CustomStringConvertible {
-  /// The limit, and the remedy.
+  /// The limit, and how to raise it.
   public var description: String { "more than the \(limit) bytes that were allowed: allow more with upTo:" }
 }

@@ -1,18 +1,18 @@
-/// The name of a header field: compared without regard to case, sent in the case it was written in.
+/// The name of a header field. Comparison ignores case, and the original case is sent.
 public struct HTTPHeaderName: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The name as it was written.
   public let rawName: String
 
-  /// A name, in any case.
+  /// Creates a name.
   public init(_ name: String) { rawName = name }
 
-  /// A name, in any case.
+  /// Creates a name.
   public init(stringLiteral value: String) { rawName = value }
 
   /// The name as it was written.
   public var description: String { rawName }
 
-  /// True when the name is a token (RFC 9110 §5.1), so that it can be sent.
+  /// Whether the name is a token (RFC 9110 §5.1), so it can be sent.
   public var isValid: Bool { Self.isValid(rawName) }
 
   static func isValid(_ name: String) -> Bool { !name.isEmpty && name.hasOnlyBytes(where: isTokenByte) }
@@ -37,10 +37,10 @@ public struct HTTPHeaderName: Sendable, ExpressibleByStringLiteral, CustomString
 }
 
 extension HTTPHeaderName: Hashable {
-  /// True when both name the same field.
+  /// Whether both names are the same, ignoring case.
   @inline(__always)
   public static func == (left: HTTPHeaderName, right: HTTPHeaderName) -> Bool {
-    // Most names differ in length: no call for those.
+    // Comparing lengths first avoids a call for most names.
     left.rawName.utf8.count == right.rawName.utf8.count && left.hasSameBytes(as: right)
   }
 
@@ -48,9 +48,9 @@ extension HTTPHeaderName: Hashable {
     rawName.hasSameBytes(as: other.rawName) { $0 == $1 || Self.folded($0) == Self.folded($1) }
   }
 
-  /// True for the fields that say where the body of a message ends.
+  /// Whether the field determines where the body of a message ends.
   var isOfFraming: Bool {
-    let length = rawName.utf8.count  // most are told apart by that
+    let length = rawName.utf8.count  // lengths rule out most names
     return length == 14 && self == .contentLength || length == 17 && self == .transferEncoding
   }
 
@@ -90,7 +90,6 @@ extension HTTPHeaderName {
   public static let contentLength: HTTPHeaderName = "Content-Length"
   /// Content-Range.
   public static let contentRange: HTTPHeaderName = "Content-Range"
-  /// Content-Transfer-Encoding (RFC 2045 §6).
   static let contentTransferEncoding: HTTPHeaderName = "Content-Transfer-Encoding"
   /// Content-Type.
   public static let contentType: HTTPHeaderName = "Content-Type"
@@ -104,7 +103,7 @@ extension HTTPHeaderName {
   public static let expect: HTTPHeaderName = "Expect"
   /// Host.
   public static let host: HTTPHeaderName = "Host"
-  /// Idempotency-Key: says that a repeated request is the same request.
+  /// Idempotency-Key: identifies a request across retries.
   public static let idempotencyKey: HTTPHeaderName = "Idempotency-Key"
   /// If-Modified-Since.
   public static let ifModifiedSince: HTTPHeaderName = "If-Modified-Since"

@@ -1,44 +1,44 @@
-/// The header fields of a message: in order, many values for a name where the sender gave many.
+/// The header fields of a message, in order. A name can have several values.
 ///
 ///     var headers: HTTPHeaders = ["Accept": "application/json"]
 ///     headers[.ifNoneMatch] = "\"abc\""          // replaces what was there
 ///     headers.add("a=1", for: .setCookie)         // keeps what was there
 public struct HTTPHeaders: Sendable, Hashable {
-  /// One line of the header.
+  /// A single field line.
   public struct Field: Sendable, Hashable {
-    /// The field's name.
+    /// The name of the field.
     public var name: HTTPHeaderName
-    /// The field's value, without the white space around it.
+    /// The value of the field, without surrounding whitespace.
     public var value: String
 
-    /// A field by name and value.
+    /// Creates a field.
     public init(_ name: HTTPHeaderName, _ value: String) {
       self.name = name
       self.value = value
     }
 
-    /// Two fields are the same when their names are, in any case of letters, and the bytes of their values.
+    /// Whether two fields have the same name, ignoring case, and values with the same bytes.
     public static func == (left: Field, right: Field) -> Bool {
       left.name == right.name && left.value.hasSameBytes(as: right.value)
     }
 
-    /// The most bytes it may take over the wire, as nghttp2 reckons: 12 are for its framing.
+    /// The maximum size on the wire, in bytes, as estimated by nghttp2: 12 bytes are for framing.
     package var size: Int { name.rawName.utf8.count + value.utf8.count + 12 }
   }
 
-  /// The fields in the order in which they were received, or will be sent.
+  /// The fields in the order they were received or are sent.
   public private(set) var fields: [Field]
 
-  /// No fields.
+  /// Creates an empty header.
   public init() { fields = [] }
 
-  /// The given fields, in order, with duplicates.
+  /// Creates a header from fields, keeping order and duplicates.
   public init(_ fields: [Field]) { self.fields = fields }
 
-  /// The value of a field; several lines of it are joined with `, ` (RFC 9110 §5.3). Setting replaces all of them,
-  /// in the place of the first; nil removes them.
+  /// The value of a field. Several lines are joined with `, ` (RFC 9110 §5.3). Setting a value replaces all lines, at
+  /// the position of the first. Setting `nil` removes them.
   ///
-  /// `Set-Cookie` cannot be joined: read it with ``values(for:)``.
+  /// `Set-Cookie` can't be joined: use ``values(for:)`` to read it.
   public subscript(_ name: HTTPHeaderName) -> String? {
     get {
       guard let first = firstIndex(of: name) else { return nil }
@@ -56,29 +56,27 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
   }
 
-  /// Leaves out what says where the body ends: it was said of another one.
   mutating func removeFraming() { fields.removeAll { $0.name.isOfFraming } }
 
-  /// Every line of a field, in order.
+  /// All values of a field, in order.
   public func values(for name: HTTPHeaderName) -> [String] {
     fields.filter { $0.name == name }.map(\.value)
   }
 
-  /// True when the field is there at all.
+  /// Whether the field is present.
   public func contains(_ name: HTTPHeaderName) -> Bool { firstIndex(of: name) != nil }
 
-  /// Adds one more line, whatever is there already.
+  /// Adds a line and keeps existing ones.
   public mutating func add(_ value: String, for name: HTTPHeaderName) { fields.append(Field(name, value)) }
 
-  /// Replaces the last line of a field, where there is one.
   mutating func replaceLast(_ name: HTTPHeaderName, with value: String) {
     if let last = fields.lastIndex(where: { $0.name == name }) { fields[last].value = value }
   }
 
-  /// Removes every line of a field.
+  /// Removes all lines of a field.
   public mutating func remove(_ name: HTTPHeaderName) { fields.removeAll { $0.name == name } }
 
-  /// Lays `others` over these: a name that is in both has only the lines of `others` afterwards.
+  /// Merges `others` into these fields. A name in both keeps only the lines of `others`.
   public mutating func replace(with others: HTTPHeaders) {
     guard !others.isEmpty else { return }
     guard !isEmpty else { return fields = others.fields }
@@ -91,7 +89,7 @@ public struct HTTPHeaders: Sendable, Hashable {
     fields.append(contentsOf: others.fields)
   }
 
-  /// These fields with what was changed in `before` to make it `after`, name by name with all lines of each.
+  /// Applies the changes between `before` and `after`, replacing all lines of each changed name.
   func applying(changesFrom before: HTTPHeaders, to after: HTTPHeaders) -> HTTPHeaders {
     var result = self
     var changed = HTTPHeaders()
@@ -103,24 +101,23 @@ public struct HTTPHeaders: Sendable, Hashable {
     return result
   }
 
-  /// Sets a field unless it is there already.
+  /// Sets a field unless it is already present.
   public mutating func setDefault(_ value: String, for name: HTTPHeaderName) {
     if !contains(name) { fields.append(Field(name, value)) }
   }
 
-  /// The first field that may not be sent: a name that is no token, or a value with a line break or a NUL in it,
-  /// which would let it smuggle a line of its own (RFC 9110 §5.5). Nil when all may.
+  /// The first field that can't be sent, or `nil` if all can. A name must be a token. A value must not contain a line
+  /// break, which could inject another field, or a NUL (RFC 9110 §5.5).
   public var firstInvalid: Field? {
     fields.first { field in
       !field.name.isValid || !field.value.hasOnlyBytes { $0 != 0x0D && $0 != 0x0A && $0 != 0 }
     }
   }
 
-  /// The most bytes they may take over the wire.
   package var size: Int { fields.reduce(0) { $0 + $1.size } }
 
   private func firstIndex(of name: HTTPHeaderName) -> Int? {
-    // Names differ in length for the most part, and a field that is looked at is not copied here.
+    // Accessing `fields` by index avoids copying the field, and most names already differ in length.
     for index in fields.indices where fields[index].name == name { return index }
     return nil
   }
@@ -139,12 +136,12 @@ extension HTTPHeaders: RandomAccessCollection {
   public var startIndex: Int { 0 }
   /// The number of lines.
   public var endIndex: Int { fields.count }
-  /// The line at a position.
+  /// The field line at a position.
   public subscript(position: Int) -> Field { fields[position] }
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
-  /// Fields in the order of the literal; a name may come more than once.
+  /// Creates a header from a literal, in order. Names can repeat.
   public init(dictionaryLiteral elements: (HTTPHeaderName, String)...) {
     fields = elements.map { Field($0, $1) }
   }

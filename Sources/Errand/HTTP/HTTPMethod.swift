@@ -1,26 +1,26 @@
-/// A request method (RFC 9110 §9). The set is open: `HTTPMethod("PURGE")` is one too.
+/// A request method (RFC 9110 §9). Custom methods such as `HTTPMethod("PURGE")` are allowed.
 public struct HTTPMethod: RawRepresentable, Codable, Hashable, Sendable, ExpressibleByStringLiteral,
   CustomStringConvertible
 {
-  /// The method as it is sent, in its own case: methods are case-sensitive.
+  /// The method as it is sent. Methods are case-sensitive.
   public let rawValue: String
 
-  /// A method by its name on the wire.
+  /// Creates a method from its name.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// A method by its name on the wire.
+  /// Creates a method from its name.
   public init(_ name: String) { self.init(rawValue: name) }
 
-  /// A method by its name on the wire.
+  /// Creates a method from its name.
   public init(stringLiteral value: String) { self.init(rawValue: value) }
 
-  /// The name on the wire.
+  /// The name of the method, or `automatic`.
   public var description: String { self == .automatic ? "automatic" : rawValue }
 
-  /// Not a method but its absence: GET without a body, POST with one.
+  /// No explicit method: GET without a body, POST with one.
   public static let automatic = HTTPMethod("")
 
-  /// CONNECT; refused as a request of its own, for it is meant for proxies.
+  /// CONNECT. Only used for proxies: a request with this method is rejected.
   public static let connect = HTTPMethod("CONNECT")
   /// DELETE.
   public static let delete = HTTPMethod("DELETE")
@@ -41,16 +41,16 @@ public struct HTTPMethod: RawRepresentable, Codable, Hashable, Sendable, Express
   /// TRACE.
   public static let trace = HTTPMethod("TRACE")
 
-  /// True where the method only reads (RFC 9110 §9.2.1).
+  /// Whether the method is safe: it only reads (RFC 9110 §9.2.1).
   public var isSafe: Bool {
     self == .get || self == .head || self == .options || self == .trace || self == .query
   }
 
-  /// True where sending it twice means the same as sending it once (RFC 9110 §9.2.2).
+  /// Whether sending the request twice has the same effect as sending it once (RFC 9110 §9.2.2).
   public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
-  /// True where parameters are content of the request: for methods whose content has a meaning (RFC 9110 §9.3), and those that are
-  /// not known.
+  /// Whether parameters are sent in the body: for methods with defined content semantics (RFC 9110 §9.3) and unknown
+  /// methods.
   var sendsParametersInBody: Bool {
     switch self {
     case .automatic, .get, .head, .delete, .options, .trace, .connect: false
@@ -58,6 +58,6 @@ public struct HTTPMethod: RawRepresentable, Codable, Hashable, Sendable, Express
     }
   }
 
-  /// True when the method is a token (RFC 9110 §5.6.2), so that it can be written into a request line.
+  /// Whether the method is a token (RFC 9110 §5.6.2) that is valid in a request line.
   public var isValid: Bool { !rawValue.isEmpty && rawValue.hasOnlyBytes(where: HTTPHeaderName.isTokenByte) }
 }

@@ -1,19 +1,19 @@
-/// The query of a URL: names and values in order, escaped when they are written.
+/// The query of a URL: ordered names and values, escaped when they are written.
 ///
 ///     var query: HTTPQuery { ["q": text, "page": "\(page)"] }
 ///
-/// Every byte outside of the unreserved set of RFC 3986 §2.3 is percent-encoded, `+`, `&` and `=` included, so a
-/// value arrives as it was given. Order is kept and names may repeat. A value that is nil is left out; a name that stands
-/// alone is an ``Item`` without a value.
+/// All bytes outside the unreserved set of RFC 3986 §2.3 are percent-encoded, including `+`, `&` and `=`, so values
+/// arrive unchanged. Names can repeat, and order is kept. Entries with a `nil` value are omitted. For a name without a
+/// value, use an ``Item``.
 public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-  /// One `name=value`; without a value, only `name` is written.
+  /// A `name=value` pair. If the value is `nil`, only `name` is written.
   public struct Item: Sendable, Hashable {
     /// The name, unescaped.
     public var name: String
     /// The value, unescaped.
     public var value: String?
 
-    /// An item by name and value, unescaped.
+    /// Creates an item from an unescaped name and value.
     public init(_ name: String, _ value: String?) {
       self.name = name
       self.value = value
@@ -23,24 +23,25 @@ public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// The items in order.
   public var items: [Item]
 
-  /// An empty query.
+  /// Creates an empty query.
   public init() { items = [] }
 
-  /// The given items, in order.
+  /// Creates a query from items, in order.
   public init(_ items: [Item]) { self.items = items }
 
-  /// Names and values in order; where a value is nil, its name is left out as well.
+  /// Creates a query from names and values, in order. Pairs with a `nil` value are omitted.
   public init(_ pairs: some Sequence<(String, String?)>) {
     items = pairs.compactMap { pair in pair.1.map { Item(pair.0, $0) } }
   }
 
-  /// The entries of a dictionary, sorted by name; where a value is nil, its name is left out as well.
+  /// Creates a query from a dictionary, sorted by name. Entries with a `nil` value are omitted.
   public init(_ entries: [String: String?]) { self.init(entries.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }) }
 
-  /// The items of the literal, in order; where a value is nil, its name is left out as well.
+  /// Creates a query from a literal, in order. Entries with a `nil` value are omitted.
   public init(dictionaryLiteral elements: (String, String?)...) { self.init(elements) }
 
-  /// The value of the first item of a name. Setting replaces all of them, in the place of the first; nil removes them.
+  /// The value of the first item with a name. Setting a value replaces all items with that name, at the position of the
+  /// first. Setting `nil` removes them.
   public subscript(_ name: String) -> String? {
     get { items.first { $0.name == name }?.value }
     set {
@@ -50,18 +51,18 @@ public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
   }
 
-  /// The values of all items of a name, in order.
+  /// The values of all items with a name, in order.
   public func values(for name: String) -> [String] { items.filter { $0.name == name }.compactMap(\.value) }
 
-  /// True when there is nothing to write.
+  /// Whether the query has no items.
   public var isEmpty: Bool { items.isEmpty }
 
-  /// Adds an item at the end; nothing where the value is nil.
+  /// Appends an item, unless the value is `nil`.
   public mutating func add(_ name: String, _ value: String?) {
     if let value { items.append(Item(name, value)) }
   }
 
-  /// The query as it stands in a URL, without the question mark.
+  /// The query as written in a URL, without the question mark.
   public var encoded: String {
     items.map { item in
       let name = Self.escaped(item.name)
@@ -69,7 +70,7 @@ public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }.joined(separator: "&")
   }
 
-  /// `text` with every byte but the unreserved ones (RFC 3986 §2.3) percent-encoded.
+  /// Percent-encodes all bytes except the unreserved ones (RFC 3986 §2.3).
   static func escaped(_ text: String) -> String {
     String(decoding: text.percentEncodedBytes(except: "-._~"), as: UTF8.self)
   }

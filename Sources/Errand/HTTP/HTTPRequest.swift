@@ -1,6 +1,6 @@
 public import ErrandFoundation
 
-/// A request as it is sent: method, absolute URL, header fields and body.
+/// An HTTP request: method, absolute URL, header fields and body.
 public struct HTTPRequest: Sendable {
   private struct Parts: Sendable {
     var method: HTTPMethod
@@ -16,7 +16,7 @@ public struct HTTPRequest: Sendable {
     init(_ parts: Parts) { self.parts = parts }
   }
 
-  // Boxed, for a request is passed through many hands, and changed by few.
+  // Boxed, because requests are passed around often and rarely changed.
   private var storage: Storage
 
   private var parts: Parts {
@@ -24,7 +24,7 @@ public struct HTTPRequest: Sendable {
     set { storage = Storage(newValue) }
   }
 
-  /// A request by its parts.
+  /// Creates a request.
   public init(
     _ method: HTTPMethod = .get, _ url: URL, headers: HTTPHeaders = [:], body: HTTPBody = .empty,
     options: TransferOptions = TransferOptions()
@@ -32,7 +32,7 @@ public struct HTTPRequest: Sendable {
     storage = Storage(Parts(method: method, url: url, headers: headers, body: body, options: options))
   }
 
-  /// The method; never `.automatic` once a request is sent.
+  /// The method. Never `.automatic` once the request is sent.
   public var method: HTTPMethod {
     get { storage.parts.method }
     set { parts.method = newValue }
@@ -44,7 +44,7 @@ public struct HTTPRequest: Sendable {
     set { parts.url = newValue }
   }
 
-  /// The header fields, in the order in which they are sent.
+  /// The header fields, in the order they are sent.
   public var headers: HTTPHeaders {
     get { storage.parts.headers }
     set { parts.headers = newValue }
@@ -56,7 +56,7 @@ public struct HTTPRequest: Sendable {
     set { parts.body = newValue }
   }
 
-  /// The instructions for the transport that carries it.
+  /// The options for the transport.
   public var options: TransferOptions {
     get { storage.parts.options }
     set { parts.options = newValue }

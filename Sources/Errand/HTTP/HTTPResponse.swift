@@ -1,29 +1,29 @@
 public import ErrandFoundation
 
-/// A response: its head, and its body as it comes.
+/// An HTTP response: its head, and its body as a stream.
 public struct HTTPResponse: Sendable {
   /// The status.
   public var status: HTTPStatus
-  /// The header fields, in the order in which they came.
+  /// The header fields, in the order they were received.
   public var headers: HTTPHeaders
-  /// The version of HTTP that carried it; nil when nothing was carried.
+  /// The HTTP version, or `nil` if nothing was transferred.
   public var version: HTTPVersion?
-  /// The URL that it came from: after redirects, the last one.
+  /// The URL of the response, after redirects.
   public var url: URL
-  /// True when it came over a connection that had carried an exchange before.
+  /// Whether the connection had already carried an exchange.
   public var isConnectionReused: Bool
-  /// True once the hooks of its call have verified the head, before a copy was stored.
+  /// Whether the call's hooks verified the head before a copy was stored.
   package var isVerified = false
-  /// True once its call has begun to store it.
+  /// Whether the call has started to store the response.
   var isStored = false
-  /// The body, which is read once.
+  /// The body. It can only be read once.
   public var body: HTTPResponseBody
-  /// The maker of the response, which has its flight record.
+  /// The call that produced the response, with its record.
   package var maker: (any AnyObject & Sendable)?
-  /// The parts that few responses have; nil where there is none of them, so that most cost no more for those.
+  /// Boxed, because few responses have these values.
   private var rare: Rare?
 
-  /// A response by its parts.
+  /// Creates a response.
   public init(
     _ status: HTTPStatus = .ok, url: URL, headers: HTTPHeaders = [:], version: HTTPVersion? = nil,
     isConnectionReused: Bool = false, body: HTTPResponseBody = .init()
@@ -47,31 +47,31 @@ public struct HTTPResponse: Sendable {
     }
   }
 
-  /// The redirects that were followed to it, the first one first; empty for most.
+  /// The redirects that were followed, in order. Empty for most responses.
   public internal(set) var redirects: [Redirect] {
     get { rare?.redirects ?? [] }
     set { rare = Rare(newValue, unexpected, storedAt) }
   }
 
-  /// The moment at which the stored response came that it is; nil for one that came from the remote.
+  /// The date at which a stored response was received, or `nil` if the response isn't from the cache.
   var storedAt: Date? {
     get { rare?.storedAt }
     set { rare = Rare(redirects, unexpected, newValue) }
   }
 
-  /// The reason why a 206 or 304 does not answer its request; `nil` if it does, and for every other status.
+  /// The reason why a 206 or 304 doesn't match its request, or `nil`.
   var unexpected: String? {
     get { rare?.unexpected }
     set { rare = Rare(redirects, newValue, storedAt) }
   }
 
-  /// The media type in `Content-Type`, or `nil` if the field is missing.
+  /// The media type in `Content-Type`, or `nil` if the field is missing or invalid.
   ///
-  /// A field that is sent several times is read as browsers read it: the last valid type counts.
+  /// If the field is sent several times, the last valid type counts, as in browsers.
   public var mediaType: MediaType? { headers.mediaType }
 }
 
-/// The version of HTTP that carried a response.
+/// The HTTP version of a response.
 public enum HTTPVersion: String, Codable, Sendable, Hashable {
   /// HTTP/1.0.
   case http1_0 = "HTTP/1.0"
@@ -82,6 +82,6 @@ public enum HTTPVersion: String, Codable, Sendable, Hashable {
   /// HTTP/3.
   case http3 = "HTTP/3"
 
-  /// A connection carries many exchanges at once, and frames their bodies.
+  /// Whether connections are multiplexed, with framed bodies.
   var hasStreams: Bool { self == .http2 || self == .http3 }
 }

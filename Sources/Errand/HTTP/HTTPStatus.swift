@@ -1,43 +1,43 @@
-/// A response status (RFC 9110 §15). The set is open: any three-digit code is one.
+/// A response status (RFC 9110 §15). Every three-digit code is allowed.
 public struct HTTPStatus: Hashable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
-  /// The code, 100 to 999.
+  /// The code, from 100 to 999.
   public let code: Int
 
-  /// A status by its code.
+  /// Creates a status from its code.
   public init(_ code: Int) { self.code = code }
 
-  /// A status by its code.
+  /// Creates a status from its code.
   public init(integerLiteral value: Int) { code = value }
 
-  /// The class of a status, by its first digit.
+  /// The class of a status: its first digit.
   public enum Kind: Int, Sendable {
-    /// 1xx: the final response is still to come.
+    /// 1xx: the final response follows.
     case informational = 1
     /// 2xx.
     case success
     /// 3xx.
     case redirection
-    /// 4xx: the request is at fault.
+    /// 4xx: the request caused the error.
     case clientError
-    /// 5xx: the server is at fault.
+    /// 5xx: the server caused the error.
     case serverError
   }
 
-  /// The class of the status; nil for a code outside 100 to 599.
+  /// The class of the status, or `nil` for a code outside 100 to 599.
   public var kind: Kind? { Kind(rawValue: code / 100) }
 
-  /// True where a call takes it for success unless it says otherwise: 2xx, or 304, which answers a condition.
+  /// Whether a call treats the status as a success by default: 2xx, or 304, the response to a conditional request.
   public var isAccepted: Bool { kind == .success || code == 304 }
 
-  /// The code and its usual phrase: `404 Not Found`.
+  /// The code and its reason phrase, such as `404 Not Found`.
   public var description: String {
     Self.descriptions.indices.contains(code) ? Self.descriptions[code] : String(code)
   }
 
-  /// By code. The record of a call says its status several times.
+  /// Precomputed, because the record of a call uses descriptions several times.
   private static let descriptions = (0..<600).map { code in phrases[code].map { "\(code) \($0)" } ?? String(code) }
 
-  /// The phrase that RFC 9110 gives the code; empty for one that it does not name.
+  /// The reason phrase from RFC 9110. Empty for other codes.
   public var phrase: String { Self.phrases[code] ?? "" }
 
   private static let phrases: [Int: String] = [
@@ -60,10 +60,10 @@ public struct HTTPStatus: Hashable, Sendable, ExpressibleByIntegerLiteral, Custo
 }
 
 extension HTTPStatus: Codable {
-  /// A status by its code, a number.
+  /// Decodes the code as a number.
   public init(from decoder: any Decoder) throws { code = try decoder.singleValueContainer().decode(Int.self) }
 
-  /// Writes the code, a number.
+  /// Encodes the code as a number.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(code)
@@ -75,7 +75,7 @@ extension HTTPStatus {
   public static let ok: HTTPStatus = 200
   /// 201.
   public static let created: HTTPStatus = 201
-  /// 202: it will be done later.
+  /// 202: the request will be processed later.
   public static let accepted: HTTPStatus = 202
   /// 204.
   public static let noContent: HTTPStatus = 204
@@ -85,35 +85,35 @@ extension HTTPStatus {
   public static let movedPermanently: HTTPStatus = 301
   /// 302.
   public static let found: HTTPStatus = 302
-  /// 303: the answer is at another URL, for a GET.
+  /// 303: the result is at another URL, to be fetched with GET.
   public static let seeOther: HTTPStatus = 303
-  /// 304: the copy that the client holds is still good.
+  /// 304: the client's stored copy is still valid.
   public static let notModified: HTTPStatus = 304
-  /// 307: the same request, to another URL.
+  /// 307: resend the same request to another URL.
   public static let temporaryRedirect: HTTPStatus = 307
-  /// 308: the same request, to another URL from now on.
+  /// 308: resend the same request to another URL, now and in the future.
   public static let permanentRedirect: HTTPStatus = 308
   /// 400.
   public static let badRequest: HTTPStatus = 400
-  /// 401: credentials are missing or refused.
+  /// 401: credentials are missing or were rejected.
   public static let unauthorized: HTTPStatus = 401
-  /// 403: refused, whatever the credentials.
+  /// 403: the request is rejected regardless of credentials.
   public static let forbidden: HTTPStatus = 403
   /// 404.
   public static let notFound: HTTPStatus = 404
-  /// 407: the proxy asks for credentials.
+  /// 407: the proxy requires credentials.
   public static let proxyAuthenticationRequired: HTTPStatus = 407
-  /// 408: the server waited too long for the request.
+  /// 408: the server timed out waiting for the request.
   public static let requestTimeout: HTTPStatus = 408
-  /// 409: the state of the resource is in the way.
+  /// 409: the request conflicts with the state of the resource.
   public static let conflict: HTTPStatus = 409
-  /// 410: it is no more.
+  /// 410: the resource was permanently removed.
   public static let gone: HTTPStatus = 410
-  /// 412: a condition of the request does not hold.
+  /// 412: a precondition of the request failed.
   public static let preconditionFailed: HTTPStatus = 412
   /// 413.
   public static let contentTooLarge: HTTPStatus = 413
-  /// 422: the content is well-formed, and cannot be used.
+  /// 422: the content is well-formed, but can't be processed.
   public static let unprocessableContent: HTTPStatus = 422
   /// 429.
   public static let tooManyRequests: HTTPStatus = 429

@@ -1,17 +1,14 @@
-/// The segments of a path as values, which are escaped so that none of them is more than one segment.
-///
-///     let path = ["label", label, "values"]                     // a task's whole path
-///     var path: String { "label/\(segment: label)/values" }     // or a part of it
+/// Path segments built from values, by an array or by `\(segment:)`, escaped so that a value can't span several
+/// segments.
 enum PathSegments {
-  /// Stands for an empty value, which fails the call: escapes that are no UTF-8, so that no other value makes them. They are found
-  /// wherever they stand, also beside other text of their segment.
+  /// A placeholder for an empty value, which fails the call. It is invalid UTF-8 when unescaped, so no value produces
+  /// it, and it is found even next to other text in the segment.
   static let emptySegment = "%C0%80"
 
-  /// The fault of a value that was given as a segment, in words; nil where there is none.
+  /// The problem with the segments of a path or URL, or `nil` if they are valid.
   ///
-  /// One of escaped dots means a folder above or itself once it is unescaped, as most servers do (RFC 3986 §6.2.2.2 and §5.2.4).
-  ///
-  /// - Parameter text: A path or a URL, perhaps with a query.
+  /// A segment of escaped dots refers to the parent or the current folder on most servers, which unescape it (RFC 3986
+  /// §6.2.2.2 and §5.2.4).
   static func problem(in text: Substring) -> String? {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return nil }
     if text.contains(emptySegment) { return "an empty value for a segment: it would name something else" }
@@ -26,9 +23,11 @@ enum PathSegments {
 }
 
 extension DefaultStringInterpolation {
-  /// A value as one segment of a path: `"label/\(segment: label)/values"`. Everything but the unreserved characters of RFC 3986
-  /// §2.3 is escaped; a value that is empty, `.` or `..` fails the call, for it would name another folder: in a task's `path` and
-  /// `url`, in a remote and in a ``URLTask``.
+  /// Inserts a value as a single path segment: `"label/\(segment: label)/values"`. All characters except the unreserved
+  /// ones of RFC 3986 §2.3 are escaped.
+  ///
+  /// The call fails if a value is empty, `.` or `..`, because the path would refer to another folder. This applies to
+  /// the `path` and `url` of a task, to remotes and to ``URLTask``.
   public mutating func appendInterpolation(segment value: some CustomStringConvertible) {
     let text = value.description
     switch text {

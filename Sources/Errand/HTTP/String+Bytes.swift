@@ -1,26 +1,23 @@
 import ErrandFoundation
 
-/// Strings as the bytes that go over the wire: a view's iterator takes several times longer than their storage, and two
-/// strings are equal to Swift that are not the same bytes.
+/// Byte-level string operations: faster than iterating over views, and exact, because Swift treats canonically
+/// equivalent strings as equal.
 extension String {
-  /// The text of bytes in ISO 8859-1, which has a character for each byte.
+  /// Decodes ISO 8859-1, in which every byte is a character.
   init(latin1 bytes: some Sequence<UInt8>) { self.init(UnicodeScalarView(bytes.map { Unicode.Scalar($0) })) }
 
-  /// Its first 200 characters and how many bytes it has, where that is more: for errors, which are lines to read.
+  /// The text, cut to 200 characters with its size appended, for error messages.
   var shortened: String { utf8.count <= 200 ? self : "\(prefix(200))… (\(utf8.count) bytes)" }
 
-  /// As `withUTF8`, but without a copy to hold.
+  /// Like `withUTF8`, but doesn't need a mutable string.
   @inline(__always)
   func withBytes(_ use: (UnsafeBufferPointer<UInt8>) -> Void) {
     if utf8.withContiguousStorageIfAvailable(use) != nil { return }
-    Array(utf8).withUnsafeBufferPointer(use)  // a string of Foundation's, on Apple platforms
+    Array(utf8).withUnsafeBufferPointer(use)  // bridged Foundation strings on Apple platforms
   }
 
-  /// Its bytes as UTF-8, percent-encoded but for letters, digits and `marks`.
-  ///
-  /// - Parameters:
-  ///   - marks: Other characters of ASCII that stay as they are.
-  ///   - blank: The byte in the place of a blank; nil where that is encoded as any other.
+  /// The UTF-8 bytes, percent-encoded except for letters, digits and the ASCII characters in `marks`. If `blank` is
+  /// set, it replaces spaces.
   func percentEncodedBytes(except marks: String, blank: UInt8? = nil) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(utf8.count)
@@ -37,16 +34,15 @@ extension String {
     return bytes
   }
 
-  /// True when all its bytes as UTF-8 are `allowed`.
   @inline(__always)
   func hasOnlyBytes(where allowed: (UInt8) -> Bool) -> Bool {
     utf8.withContiguousStorageIfAvailable { $0.allSatisfy(allowed) } ?? utf8.allSatisfy(allowed)
   }
 
-  /// True without a control character: none of its bytes begins a line or ends a field.
+  /// Whether the text has no control characters, which could start a line or end a field.
   var hasNoControls: Bool { hasOnlyBytes { $0 >= 0x20 && $0 != 0x7F } }
 
-  /// The text as a quoted string (RFC 9110 §5.6.4): a backslash stands before a quotation mark and a backslash.
+  /// The text as a quoted string, with quotation marks and backslashes escaped (RFC 9110 §5.6.4).
   var quoted: String {
     let bytes = utf8.flatMap { byte in
       byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? [UInt8(ascii: "\\"), byte] : [byte]
@@ -54,10 +50,9 @@ extension String {
     return "\"\(String(decoding: bytes, as: UTF8.self))\""
   }
 
-  /// True with U+FFFD in it, the mark of bytes that are no text.
+  /// Whether the text contains U+FFFD, which replaces invalid UTF-8.
   var hasReplacements: Bool { !hasOnlyBytes { $0 < 0x80 } && unicodeScalars.contains("\u{FFFD}") }
 
-  /// True when its bytes as UTF-8 are those of `other`, compared with `areSame`.
   @inline(__always)
   func hasSameBytes(as other: String, by areSame: (UInt8, UInt8) -> Bool = { $0 == $1 }) -> Bool {
     guard utf8.count == other.utf8.count else { return false }
@@ -69,11 +64,10 @@ extension String {
 }
 
 extension StringProtocol {
-  /// The text with its percent-encoded bytes decoded; nil where a percent sign is not before two hexadecimal digits, or
-  /// the bytes are no UTF-8.
+  /// The text with percent-encoding removed. `nil` if an escape is malformed or the result isn't valid UTF-8.
   package var percentDecoded: String? { percentDecodedBytes.flatMap { String(bytes: $0, encoding: .utf8) } }
 
-  /// The text with its percent-encoded bytes decoded; percent signs of nothing stay, and what is no UTF-8 is replaced.
+  /// The text with percent-encoding removed. Malformed escapes are kept, and invalid UTF-8 is replaced.
   package var percentDecodedAsFarAsPossible: String {
     guard utf8.contains(UInt8(ascii: "%")) else { return String(self) }
     var bytes = Array(utf8)[...]
@@ -92,7 +86,7 @@ extension StringProtocol {
     return String(decoding: decoded, as: UTF8.self)
   }
 
-  /// The bytes of the text with its percent-encoded ones decoded; nil where a percent sign is not before two hexadecimal digits.
+  /// The bytes of the text with percent-encoding removed. `nil` if an escape is malformed.
   var percentDecodedBytes: [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(utf8.count)
@@ -110,7 +104,7 @@ extension StringProtocol {
 }
 
 extension UInt8 {
-  /// A percent sign and two hexadecimal digits (RFC 3986 §2.1).
+  /// The byte as a percent sign and two hexadecimal digits (RFC 3986 §2.1).
   var percentEncoded: [UInt8] {
     func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10 }
     return [UInt8(ascii: "%"), digit(self >> 4), digit(self & 15)]
@@ -118,8 +112,8 @@ extension UInt8 {
 }
 
 extension Substring {
-  /// The text with every byte percent-encoded that has no place in a part of a URI: what is neither reserved nor unreserved
-  /// (RFC 3986 §2.2 and §2.3), and `#`, `[` and `]`. Escapes that are there stay.
+  /// Percent-encodes all bytes that aren't allowed in a URI component: bytes that are neither reserved nor unreserved
+  /// (RFC 3986 §2.2 and §2.3), and `#`, `[` and `]`. Existing escapes and `others` are kept.
   func escapedForURI(except others: String = "") -> String {
     guard !utf8.allSatisfy(Self.needsNoEscape) else { return String(self) }
     let bytes = Array(utf8)

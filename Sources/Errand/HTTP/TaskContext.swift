@@ -1,27 +1,27 @@
-/// A value that travels with a task, for steps and observers to read; never sent and never written down.
+/// A key for a value attached to a task, for steps and observers. The value is never sent or recorded.
 ///
 ///     enum Screen: TaskContextKey { static let defaultValue = "" }
 ///     let task = GetWidget(id: 7).context(Screen.self, "shelf")
 ///     // in a step:      request.options.context[Screen.self]
 ///     // in an observer: event.context[Screen.self]
 public protocol TaskContextKey: SendableMetatype {
-  /// The type of the value under the key.
+  /// The type of the value.
   associatedtype Value: Sendable
-  /// The value where none was set.
+  /// The value used if none was set.
   static var defaultValue: Value { get }
 }
 
-/// The values that travel with a task, by their keys' types.
+/// The values attached to a task, keyed by type.
 public struct TaskContext: Sendable {
   private var values: [ObjectIdentifier: any Sendable] = [:]
 
-  /// Nothing.
+  /// Creates an empty context.
   public init() {}
 
-  /// True when nothing was set.
+  /// Whether no value was set.
   public var isEmpty: Bool { values.isEmpty }
 
-  /// The value under a key; the key's default where none was set.
+  /// The value for a key, or the key's default if none was set.
   public subscript<Key: TaskContextKey>(key: Key.Type) -> Key.Value {
     get { values[ObjectIdentifier(key)] as? Key.Value ?? Key.defaultValue }
     set { values[ObjectIdentifier(key)] = newValue }

@@ -1,27 +1,28 @@
 extension Duration {
-  /// No limit, as a value: `shop.defaultTimeout = .unlimited`.
+  /// A duration that means no limit: `shop.defaultTimeout = .unlimited`.
   public static let unlimited = Duration(secondsComponent: .max, attosecondsComponent: 0)
 }
 
-/// The time limits for the parts of a call. Nil is no limit; in a task's, the server's. `.unlimited` is none in either.
+/// The timeouts for the phases of a call. `nil` means no limit or, in a task's timeouts, the server's value.
+/// `.unlimited` always means no limit.
 ///
-/// A limit of zero or less is refused: calls fail with code `.badLimit`. In ``call`` it is a deadline that has passed.
+/// A value of zero or less fails the call with `.badLimit`. In ``call``, it is a deadline that has already passed.
 public struct Timeouts: Sendable, Hashable {
-  /// Waiting for a slot, and where the transport limits connections, for one of those. Not part of the attempt's time.
+  /// Waiting for a slot, and for a connection if the transport limits them. Not part of the attempt's time.
   public var queue: Duration?
-  /// Name look-up, connection and TLS handshake together.
+  /// Name lookup, connection and TLS handshake together.
   public var connect: Duration?
-  /// From the request's last byte to the response's first.
+  /// From the last byte of the request to the first byte of the response.
   public var firstByte: Duration?
-  /// Without a byte in either direction while a body is under way, also where a body's own source gives none. A slow
-  /// reader of the response is no idle time.
+  /// The time without a byte in either direction while a body is transferred, including a stalled source of the request
+  /// body. Time in which the caller doesn't read the response is not counted.
   public var idle: Duration?
-  /// One attempt, from the slot to the last byte, wherever its bodies go to or come from.
+  /// A single attempt, from its slot to the last byte, including both bodies.
   public var attempt: Duration?
-  /// The whole call: waiting, all attempts and the delays between them.
+  /// The complete call: waiting, all attempts and the delays between them.
   public var call: Duration?
 
-  /// Limits for the parts that are named, none for the others.
+  /// Creates timeouts. Each defaults to `nil`, no limit.
   public init(
     queue: Duration? = nil, connect: Duration? = nil, firstByte: Duration? = nil, idle: Duration? = nil,
     attempt: Duration? = nil, call: Duration? = nil
@@ -34,30 +35,29 @@ public struct Timeouts: Sendable, Hashable {
     self.call = call
   }
 
-  /// The part that a limit is for, as an error names it.
+  /// The timeout that expired, as named in errors.
   public enum Timer: String, Sendable, Hashable {
     /// Waiting for a slot.
     case queue
-    /// Name look-up, connection and TLS handshake.
+    /// Name lookup, connection and TLS handshake.
     case connect
-    /// Waiting for the response to begin.
+    /// Waiting for the start of the response.
     case firstByte
-    /// The idle time of a body.
+    /// Inactivity during the transfer of a body.
     case idle
-    /// One attempt as a whole.
+    /// A single attempt.
     case attempt
-    /// The whole call.
+    /// The complete call.
     case call
   }
 
-  /// These limits, and where they say nothing, the others'.
+  /// Returns these timeouts, with `nil` values taken from others.
   public func orElse(_ others: Timeouts) -> Timeouts {
     Timeouts(
       queue: queue ?? others.queue, connect: connect ?? others.connect, firstByte: firstByte ?? others.firstByte,
       idle: idle ?? others.idle, attempt: attempt ?? others.attempt, call: call ?? others.call)
   }
 
-  /// These limits without those that are `.unlimited`.
   package var bounded: Timeouts {
     Timeouts(
       queue: queue?.orNil, connect: connect?.orNil, firstByte: firstByte?.orNil, idle: idle?.orNil,
@@ -66,6 +66,5 @@ public struct Timeouts: Sendable, Hashable {
 }
 
 extension Duration {
-  /// Nil where it is no limit.
   package var orNil: Duration? { self == .unlimited ? nil : self }
 }

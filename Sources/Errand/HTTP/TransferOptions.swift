@@ -1,6 +1,6 @@
 package import ErrandFoundation
 
-/// Instructions for the transport that carries one request, beside the message itself.
+/// Options for the transport that sends a request.
 public struct TransferOptions: Sendable {
   private final class Storage: Sendable {
     let values: Values
@@ -28,7 +28,7 @@ public struct TransferOptions: Sendable {
     var showing: (any Sendable)?
   }
 
-  /// The part of most requests that is missing: boxed, so that it costs them one word.
+  /// Boxed, because most requests don't have these values.
   private final class SignIn: Sendable {
     let headers: Set<HTTPHeaderName>
     let account: String?
@@ -39,7 +39,6 @@ public struct TransferOptions: Sendable {
     }
   }
 
-  /// Boxed for the same reason.
   private final class Cookies: Sendable {
     let line: String?
     let firstURL: URL?
@@ -50,7 +49,7 @@ public struct TransferOptions: Sendable {
     }
   }
 
-  // Boxed, for a request is passed through many hands and these are large.
+  // Boxed, because options are large and passed around often.
   private var storage: Storage
   private static let plain = Storage(Values())
 
@@ -59,138 +58,140 @@ public struct TransferOptions: Sendable {
     set { storage = Storage(newValue) }
   }
 
-  /// No limits, nothing repeated, the body as it was sent.
+  /// Options without timeouts, retries or decoding.
   public init() { storage = Self.plain }
 
-  /// The time limits of the transfer. A transport enforces `connect`, `firstByte`, `idle` and `attempt`; the others are
-  /// enforced before it gets the request.
+  /// The timeouts of the transfer. The transport enforces `connect`, `firstByte`, `idle` and `attempt`. The others are
+  /// enforced before the transport receives the request.
   public var timeouts: Timeouts {
     get { storage.values.timeouts }
     set { values.timeouts = newValue }
   }
 
-  /// Whether the request may be resent once if it was perhaps read: its pooled connection turned out stale. Defaults to `false`.
+  /// Whether the transport can resend a request that the server may have read, after its pooled connection turned out
+  /// to be stale. Defaults to `false`.
   ///
-  /// A transport may always resend a request, once, that the server says it did not process (RFC 9113 §8.7, RFC 9110 §15.5.9).
+  /// A transport can always resend a request once if the server says that it wasn't processed (RFC 9113 §8.7, RFC 9110
+  /// §15.5.9).
   public var mayRepeat: Bool {
     get { storage.values.mayRepeat }
     set { values.mayRepeat = newValue }
   }
 
-  /// True where the transport asks for a compressed body and hands on the decoded one.
+  /// Whether the transport requests a compressed body and decompresses it. Defaults to `false`.
   public var decodesBody: Bool {
     get { storage.values.decodesBody }
     set { values.decodesBody = newValue }
   }
 
-  /// True where networks that cost money by the byte may be used; heeded by URLSession.
+  /// Whether expensive networks can be used. Defaults to `true`. Only `URLSession` supports this.
   public var allowsExpensiveNetworkAccess: Bool {
     get { storage.values.allowsExpensiveNetworkAccess }
     set { values.allowsExpensiveNetworkAccess = newValue }
   }
 
-  /// True where networks in low-data mode may be used; heeded by URLSession.
+  /// Whether networks in Low Data Mode can be used. Defaults to `true`. Only `URLSession` supports this.
   public var allowsConstrainedNetworkAccess: Bool {
     get { storage.values.allowsConstrainedNetworkAccess }
     set { values.allowsConstrainedNetworkAccess = newValue }
   }
 
-  /// True where the request waits for a network while there is none; heeded by URLSession.
+  /// Whether the request waits for a network while offline. Defaults to `false`. Only `URLSession` supports this.
   public var waitsForConnectivity: Bool {
     get { storage.values.waitsForConnectivity }
     set { values.waitsForConnectivity = newValue }
   }
 
-  /// The time to wait for the server's consent before the body is sent (`Expect: 100-continue`, RFC 9110 §10.1.1); nil
-  /// does not ask. After that time the body is sent without it; libcurl waits for 65 s at most.
+  /// How long to wait for `100 Continue` before sending the body (`Expect: 100-continue`, RFC 9110 §10.1.1). `nil`
+  /// doesn't send `Expect`. After that time, the body is sent anyway. libcurl waits for at most 65 s.
   public var continueTimeout: Duration? {
     get { storage.values.continueTimeout }
     set { values.continueTimeout = newValue }
   }
 
-  /// The credential for a Digest challenge of the server (RFC 7616); nil answers none.
+  /// The credential for Digest challenges of the server (RFC 7616). `nil` answers no challenge.
   ///
-  /// The call answers it: the request goes out again with its body, which must be replayable, and later ones are signed in before they
-  /// are challenged. A request with an `Authorization` of its own keeps that. A transport that is used by itself answers nothing.
+  /// The call answers the challenge: it resends the request with its body, which must be replayable. Later requests are
+  /// authenticated before they are challenged. If a request already has an `Authorization` field, it is kept. A
+  /// transport used without a call doesn't answer challenges.
   public var digest: Credential? {
     get { storage.values.digest }
     set { values.digest = newValue }
   }
 
-  /// The credential for the proxy after it has refused another one; `nil` before that.
+  /// The credential that replaces one rejected by the proxy. `nil` before that.
   package var proxyCredential: Credential? {
     get { storage.values.proxyCredential }
     set { values.proxyCredential = newValue }
   }
 
-  /// True where there is a credential for a challenge.
   var answersDigest: Bool { storage.values.digest != nil }
 
-  /// The header fields that are credentials, beside `Authorization`, `Cookie` and `Proxy-Authorization`: what an
-  /// ``Authenticator`` has set. They stay with the origin of the request, and their values are shown nowhere.
+  /// The header fields that contain credentials set by an ``Authenticator``, in addition to `Authorization`, `Cookie`
+  /// and `Proxy-Authorization`. They are only sent to the origin of the request, and their values are never shown.
   public var credentialHeaders: Set<HTTPHeaderName> {
     get { storage.values.signIn?.headers ?? [] }
     set { values.signIn = SignIn(newValue, account) }
   }
 
-  /// The account that the request will be signed in to, known before it is: what steps of the call keep apart. Nil where
-  /// nothing signs it in.
+  /// The account that the request will be authenticated for, known before that happens. Steps use it to separate
+  /// accounts. `nil` if the request isn't authenticated.
   package var account: String? {
     get { storage.values.signIn?.account }
     set { values.signIn = SignIn(credentialHeaders, newValue) }
   }
 
-  /// The keys that hosts must show.
+  /// The public keys that hosts must present.
   public var pins: PublicKeyPins {
     get { storage.values.pins }
     set { values.pins = newValue }
   }
 
-  /// The rule for addresses that connections are made to. A transport that does not heed it says so:
+  /// The addresses that connections can use. Transports that don't support it return `false` from
   /// ``Transport/checksAddresses``.
   public var addressPolicy: AddressPolicy {
     get { storage.values.addressPolicy }
     set { values.addressPolicy = newValue }
   }
 
-  /// The value of `Cookie` that a jar has given, which is renewed when the request is sent; nil where it has given none. Any other
-  /// is the task's own.
+  /// The `Cookie` value set by a cookie jar, which is refreshed when the request is sent. `nil` if the task set its own
+  /// cookies, or the jar has none.
   package var jarCookies: String? {
     get { storage.values.cookies?.line }
     set { values.cookies = Cookies(newValue, firstURL) }
   }
 
-  /// The URL of the first request, where this one follows redirects.
+  /// The URL of the first request, if this one follows redirects.
   package var firstURL: URL? {
     get { storage.values.cookies?.firstURL }
     set { values.cookies = Cookies(jarCookies, newValue) }
   }
 
-  /// The values that the task gave to its steps.
+  /// The values that the task passes to its steps.
   public var context: TaskContext {
     get { storage.values.context }
     set { values.context = newValue }
   }
 
-  /// Gets the timings of the exchange up to the head of its response; nil where they are not needed.
+  /// Receives the timings of the exchange when the response head arrives.
   package var onHead: (@Sendable (TransferTimings) -> Void)? {
     get { storage.values.onHead }
     set { values.onHead = newValue }
   }
 
-  /// The rules for what a transport that records may show of the exchange; nil where there are none.
+  /// The rules for what a recording transport can show of the exchange.
   package var showing: (any Sendable)? {
     get { storage.values.showing }
     set { values.showing = newValue }
   }
 
-  /// True where the body will be read at the reader's own pace, perhaps for a long time.
+  /// Whether the body is read at the reader's pace, possibly for a long time. Defaults to `false`.
   public var isLongLived: Bool {
     get { storage.values.isLongLived }
     set { values.isLongLived = newValue }
   }
 
-  /// These options with what was changed in `before` to make it `after`.
+  /// Applies the changes between `before` and `after` to these options.
   func applying(changesFrom before: TransferOptions, to after: TransferOptions) -> TransferOptions {
     guard before.storage !== after.storage else { return self }
     var result = self
@@ -209,9 +210,9 @@ public struct TransferOptions: Sendable {
     carry(\.credentialHeaders)
     carry(\.account)
     carry(\.pins)
-    // Its closure cannot be compared; that of the task is the same for the whole call.
+    // Its closure can't be compared, but is the same during the whole call.
     result.addressPolicy = after.addressPolicy
-    result.context = after.context  // its values cannot be compared; those of the task are the same for the whole call
+    result.context = after.context  // can't be compared, but is the same during the whole call
     return result
   }
 }

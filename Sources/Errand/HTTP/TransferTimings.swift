@@ -1,4 +1,4 @@
-/// The times at which the parts of one transfer were done, counted from its start, and the bytes over the wire.
+/// The timings of a transfer, as durations since its start, and its byte counts.
 public struct TransferTimings: Codable, Sendable, Hashable {
   package struct Parts: Codable, Sendable, Hashable {
     package var nameLookup: Duration = .zero
@@ -23,10 +23,10 @@ public struct TransferTimings: Codable, Sendable, Hashable {
     init(_ parts: Parts) { self.parts = parts }
   }
 
-  // Boxed, for they pass through many hands, and are 150 bytes.
+  // Boxed, because timings are 150 bytes and passed around often.
   private var storage: Storage
 
-  /// All parts at once: each change of one is a copy of all.
+  /// Sets all values at once: each separate change copies them all.
   var parts: Parts {
     get { storage.parts }
     set { storage = Storage(newValue) }
@@ -34,76 +34,78 @@ public struct TransferTimings: Codable, Sendable, Hashable {
 
   package init(_ parts: Parts) { storage = Storage(parts) }
 
-  /// All zero.
+  /// Creates timings that are all zero.
   public init() { self.init(Parts()) }
 
-  /// The name was looked up.
+  /// The time when the name was resolved.
   public var nameLookup: Duration {
     get { storage.parts.nameLookup }
     set { parts.nameLookup = newValue }
   }
 
-  /// The connection was established; equal to `nameLookup` on a reused one.
+  /// The time when the connection was established. Equals `nameLookup` for a reused connection.
   public var connect: Duration {
     get { storage.parts.connect }
     set { parts.connect = newValue }
   }
 
-  /// The TLS handshake was done; zero without TLS.
+  /// The time when the TLS handshake completed. Zero without TLS.
   public var secureConnect: Duration {
     get { storage.parts.secureConnect }
     set { parts.secureConnect = newValue }
   }
 
-  /// The request was about to be sent.
+  /// The time just before the request was sent.
   public var requestStart: Duration {
     get { storage.parts.requestStart }
     set { parts.requestStart = newValue }
   }
 
-  /// The first byte of the final response came; zero if none did. Interim responses (1xx) do not count.
+  /// The time when the first byte of the final response arrived, or zero if none did. Interim responses (1xx) don't
+  /// count.
   public var firstByte: Duration {
     get { storage.parts.firstByte }
     set { parts.firstByte = newValue }
   }
 
-  /// The last byte came.
+  /// The time when the last byte arrived.
   public var lastByte: Duration {
     get { storage.parts.lastByte }
     set { parts.lastByte = newValue }
   }
 
-  /// Bytes of header and body sent.
+  /// The number of header and body bytes sent.
   public var bytesSent: Int64 {
     get { storage.parts.bytesSent }
     set { parts.bytesSent = newValue }
   }
 
-  /// Bytes of header and body received, before decoding.
+  /// The number of header and body bytes received, before decoding.
   public var bytesReceived: Int64 {
     get { storage.parts.bytesReceived }
     set { parts.bytesReceived = newValue }
   }
 
-  /// Bytes of the body as it was handed on, after decoding.
+  /// The number of body bytes after decoding.
   public var bytesDecoded: Int64 {
     get { storage.parts.bytesDecoded }
     set { parts.bytesDecoded = newValue }
   }
 
-  /// Whether the request was resent: its pooled connection was stale, or the server refused it without processing it.
+  /// Whether the request was resent, because its pooled connection was stale or the server rejected it without
+  /// processing it.
   public var wasResent: Bool {
     get { storage.parts.wasResent }
     set { parts.wasResent = newValue }
   }
 
-  /// The other end's address, as far as known.
+  /// The IP address of the peer, if known.
   public var remoteAddress: String {
     get { storage.parts.remoteAddress }
     set { parts.remoteAddress = newValue }
   }
 
-  /// The other end's port; 0 where it is not known.
+  /// The port of the peer, or 0 if unknown.
   public var remotePort: Int {
     get { storage.parts.remotePort }
     set { parts.remotePort = newValue }
@@ -111,28 +113,27 @@ public struct TransferTimings: Codable, Sendable, Hashable {
 }
 
 extension TransferTimings {
-  /// Decodes all parts.
+  /// Decodes the timings.
   public init(from decoder: any Decoder) throws { self.init(try Parts(from: decoder)) }
 
-  /// Encodes all parts.
+  /// Encodes the timings.
   public func encode(to encoder: any Encoder) throws { try parts.encode(to: encoder) }
 
-  /// True where all parts are equal.
+  /// Whether all values are equal.
   public static func == (one: TransferTimings, other: TransferTimings) -> Bool { one.parts == other.parts }
 
-  /// Hashes all parts.
+  /// Hashes all values.
   public func hash(into hasher: inout Hasher) { parts.hash(into: &hasher) }
 }
 
 extension TransferTimings: CustomReflectable {
-  /// All parts, by name.
+  /// A mirror that shows all values by name.
   public var customMirror: Mirror {
     Mirror(self, children: Array(Mirror(reflecting: parts).children), displayStyle: .struct)
   }
 }
 
 extension TransferTimings {
-  /// The same without the other end's address, where that is not to be shown.
   var withoutAddress: TransferTimings {
     var parts = parts
     (parts.remoteAddress, parts.remotePort) = ("", 0)

@@ -1,36 +1,37 @@
-/// One way to sign in that a server offers with a 401: `Bearer realm="shop", error="invalid_token"` (RFC 9110 §11.6.1).
+/// An authentication challenge that a server sends with a 401, such as `Bearer realm="shop", error="invalid_token"`
+/// (RFC 9110 §11.6.1).
 ///
 ///     for challenge in error.headers.challenges where challenge.isScheme("Bearer") { … challenge["error"] … }
 public struct AuthenticationChallenge: Sendable, Hashable, CustomStringConvertible {
-  /// A parameter, its value without quotation marks and escapes.
+  /// A parameter. Its value is unquoted and unescaped.
   public struct Parameter: Sendable, Hashable {
-    /// The name as it was written; it is the same in any case.
+    /// The name as it was sent. Names are case-insensitive.
     public let name: String
     /// The value.
     public let value: String
   }
 
-  /// The scheme as it was written: `Basic`, `Bearer`, `Digest`. It is the same in any case.
+  /// The scheme as it was sent, such as `Basic`, `Bearer` or `Digest`. Schemes are case-insensitive.
   public let scheme: String
-  /// The one value that some schemes have in the place of parameters, such as `Negotiate`; nil without one.
+  /// The token that schemes such as `Negotiate` send instead of parameters, or `nil` for other schemes.
   public fileprivate(set) var token68: String?
-  /// The parameters in order. Of two with the same name only the first is kept (RFC 9110 §11.2).
+  /// The parameters in order. If a name is repeated, the first is kept (RFC 9110 §11.2).
   public fileprivate(set) var parameters: [Parameter] = []
 
   fileprivate init(scheme: String) { self.scheme = scheme }
 
-  /// True when the scheme is this one, in any case.
+  /// Whether the scheme has this name, ignoring case.
   public func isScheme(_ name: String) -> Bool { HTTPHeaderName(scheme) == HTTPHeaderName(name) }
 
-  /// The value of a parameter, by its name in any case; nil where it is missing.
+  /// The value of a parameter, or `nil` if it is missing. The name is case-insensitive.
   public subscript(_ name: String) -> String? {
     parameters.first { HTTPHeaderName($0.name) == HTTPHeaderName(name) }?.value
   }
 
-  /// The name that the server gives to what it protects; nil where it gives none.
+  /// The name of the protected area, or `nil` if the challenge has no realm.
   public var realm: String? { self["realm"] }
 
-  /// Scheme and parameters, as they stand in a header.
+  /// The challenge in header field syntax.
   public var description: String {
     let list = parameters.map { "\($0.name)=\($0.value.quoted)" }
     return ([scheme] + (token68.map { [$0] } ?? [list.joined(separator: ", ")])).filter { !$0.isEmpty }
@@ -39,11 +40,11 @@ public struct AuthenticationChallenge: Sendable, Hashable, CustomStringConvertib
 }
 
 extension HTTPHeaders {
-  /// The challenges of `WWW-Authenticate`, in order. Malformed ones are left out.
+  /// The challenges in `WWW-Authenticate`, in order. Malformed ones are omitted.
   public var challenges: [AuthenticationChallenge] { challenges(in: .wwwAuthenticate) }
 
-  /// The challenges of a field, such as `Proxy-Authenticate`. Every line is read by itself: one that is torn takes nothing
-  /// from the next.
+  /// The challenges in a field, such as `Proxy-Authenticate`. Lines are parsed separately, so a malformed line doesn't
+  /// affect the next one.
   public func challenges(in name: HTTPHeaderName) -> [AuthenticationChallenge] {
     values(for: name).flatMap { value in
       var parser = ChallengeParser(value)
@@ -52,21 +53,21 @@ extension HTTPHeaders {
   }
 }
 
-/// Reads a list of challenges.
+/// Parses a list of challenges.
 ///
-/// RFC 9110 §11.6.1: a comma separates challenges, and also the parameters of one. A token before "=" is a parameter of
-/// the challenge before it, any other begins a new one.
+/// RFC 9110 §11.6.1: commas separate both challenges and the parameters of a challenge. A token followed by "=" is a
+/// parameter of the current challenge; any other token starts a new one.
 private struct ChallengeParser {
   private let bytes: [UInt8]
   private var index = 0
-  /// The names of the last challenge's parameters, in lower case: a list of many is read in time that grows with it.
+  /// The lowercase parameter names of the last challenge. A set keeps parsing linear.
   private var names: Set<String> = []
 
   init(_ text: String) { bytes = Array(text.utf8) }
 
   mutating func challenges() -> [AuthenticationChallenge] {
     var result: [AuthenticationChallenge] = []
-    // A malformed member of the list ends where the next comma is; parameters after it have no challenge to go to.
+    // After a malformed member, skip parameters: their challenge is unknown.
     var isTorn = false
     while skipToMember() {
       if let (name, value) = parameter() {
@@ -83,7 +84,6 @@ private struct ChallengeParser {
     return result
   }
 
-  /// A scheme and what follows it before the next comma. `nil` without a scheme.
   private mutating func challenge() -> AuthenticationChallenge? {
     guard let scheme = token() else { return nil }
     var challenge = AuthenticationChallenge(scheme: scheme)
@@ -104,9 +104,10 @@ private struct ChallengeParser {
     if names.insert(name.lowercased()).inserted { challenge.parameters.append(.init(name: name, value: value)) }
   }
 
-  /// The parameter that the member begins with. `nil`, and nothing is read, if it doesn't begin with one.
+  /// Parses the parameter at the start of the member. Returns `nil` and consumes nothing if the member doesn't start
+  /// with one.
   ///
-  /// Some servers omit commas: a parameter also ends before whitespace and the name of another parameter.
+  /// Some servers omit commas, so a parameter also ends before whitespace and the name of another parameter.
   private mutating func parameter() -> (name: String, value: String)? {
     let start = index
     if let name = nameBeforeEquals() {
@@ -128,7 +129,6 @@ private struct ChallengeParser {
     return name
   }
 
-  /// Skips whitespace and returns whether the value has ended: at a comma, at the end, or before another parameter.
   private mutating func skipToEndOfValue() -> Bool {
     let blanks = skipBlanks()
     if isAtEndOfMember { return true }
@@ -136,7 +136,8 @@ private struct ChallengeParser {
     return blanks > 0 && ahead.nameBeforeEquals() != nil
   }
 
-  /// A value without quotes. It may have bytes that a token has not, and be empty: `realm=dev@host`, `nonce=a/b+c=`, `qop=`.
+  /// Parses an unquoted value. It can be empty or contain bytes that aren't allowed in a token: `realm=dev@host`,
+  /// `nonce=a/b+c=`, `qop=`.
   private mutating func bareValue() -> String? {
     // A member such as `abc==` is not a parameter.
     guard index == bytes.count || bytes[index] != UInt8(ascii: "=") else { return nil }
@@ -151,7 +152,7 @@ private struct ChallengeParser {
 
   private mutating func token() -> String? { run { HTTPHeaderName.isTokenByte($0) } }
 
-  // RFC 9110 §11.2: letters, digits, -._~+/ and "=" at the end only.
+  // RFC 9110 §11.2: letters, digits and -._~+/, then any number of "=".
   private mutating func token68() -> String? {
     let start = index
     guard run({ HTTPHeaderName.isToken68Byte($0) }) != nil else { return nil }
@@ -170,8 +171,7 @@ private struct ChallengeParser {
     return String(decoding: rest, as: UTF8.self)
   }
 
-  // RFC 9110 §5.6.4: a backslash takes away the meaning of the byte after it. Without a closing quote, the string ends with the
-  // line, as in browsers.
+  // RFC 9110 §5.6.4: a backslash escapes the next byte. An unclosed string ends with the line, as in browsers.
   private mutating func quoted() -> String? {
     guard take(UInt8(ascii: "\"")) else { return nil }
     var value: [UInt8] = []
@@ -200,13 +200,13 @@ private struct ChallengeParser {
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 
-  /// Goes to the next member of the list; empty ones are skipped (RFC 9110 §5.6.1). False at the end.
+  /// Advances to the next member, skipping empty ones (RFC 9110 §5.6.1). Returns `false` at the end.
   private mutating func skipToMember() -> Bool {
     repeat { skipBlanks() } while take(UInt8(ascii: ","))
     return index < bytes.count
   }
 
-  /// Skips to the comma that ends the member. Commas in quoted strings don't.
+  /// Skips to the end of the member. Commas in quoted strings don't end it.
   private mutating func skipRest() {
     while !isAtEndOfMember {
       if quoted() == nil { index += 1 }

@@ -1,12 +1,11 @@
-/// A range of bytes that a request asks for (RFC 9110 §14.1.2).
+/// A byte range for the `Range` header field (RFC 9110 §14.1.2).
 ///
 ///     let head = try await Export().range(.first(1024)).downloadData()
 ///     let rest = try await Export().range(ByteRange(1024...)).downloadData()
 public struct ByteRange: Sendable, Hashable, CustomStringConvertible {
   enum Bounds: Sendable, Hashable {
-    /// From the first position to the last, or to the end.
+    /// The first position and the last, or the end if `nil`.
     case from(Int, through: Int?)
-    /// So many bytes from the end.
     case suffix(Int)
   }
 
@@ -14,26 +13,26 @@ public struct ByteRange: Sendable, Hashable, CustomStringConvertible {
 
   init(_ bounds: Bounds) { self.bounds = bounds }
 
-  /// The bytes at these positions, counted from 0. One without a byte fails the call that asks for it.
+  /// The bytes at these positions, counted from 0. A call with an empty range fails.
   public init(_ positions: Range<Int>) {
     bounds = positions.isEmpty ? .suffix(0) : .from(positions.lowerBound, through: positions.upperBound - 1)
   }
 
-  /// The bytes at these positions, the last one included, counted from 0.
+  /// The bytes at these positions, counted from 0, including the last.
   public init(_ positions: ClosedRange<Int>) {
     bounds = .from(positions.lowerBound, through: positions.upperBound)
   }
 
-  /// All bytes from a position on, counted from 0.
+  /// All bytes starting at a position, counted from 0.
   public init(_ positions: PartialRangeFrom<Int>) { bounds = .from(positions.lowerBound, through: nil) }
 
-  /// The first so many bytes.
+  /// The first `count` bytes.
   public static func first(_ count: Int) -> ByteRange { ByteRange(0..<max(0, count)) }
 
-  /// The last so many bytes; all where there are fewer.
+  /// The last `count` bytes, or all if there are fewer.
   public static func last(_ count: Int) -> ByteRange { ByteRange(.suffix(count)) }
 
-  /// The range as it stands in `Range`: `bytes=0-99`.
+  /// The value of the `Range` field, such as `bytes=0-99`.
   public var description: String {
     switch bounds {
     case .from(let first, let last): "bytes=\(first)-\(last.map { "\($0)" } ?? "")"
@@ -41,7 +40,6 @@ public struct ByteRange: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// True where it can be asked for: it has a byte, and no position before the first.
   var isValid: Bool {
     switch bounds {
     case .from(let first, _): first >= 0
@@ -49,10 +47,10 @@ public struct ByteRange: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// True where it is all bytes, so that a response of the whole answers it.
+  /// Whether the range selects all bytes, so a complete response satisfies it.
   var isAll: Bool { bounds == .from(0, through: nil) }
 
-  /// The one range in `Range`; nil where there is none, several, or one in another unit.
+  /// The range in the `Range` field. `nil` if it is missing, malformed, in another unit, or has several ranges.
   init?(_ headers: HTTPHeaders) {
     let lines = headers.values(for: .range)
     guard lines.count == 1, let line = lines.first?[...].trimmingSpaces(), line.lowercased().hasPrefix("bytes=") else {
@@ -69,7 +67,7 @@ public struct ByteRange: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The positions that it means of `length` bytes; nil where there are none.
+  /// The positions of the range in `length` bytes, or `nil` if it selects none.
   func positions(of length: Int) -> Range<Int>? {
     switch bounds {
     case .from(let first, let last):
@@ -78,7 +76,7 @@ public struct ByteRange: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// A position in decimal digits, as ranges have it; nil where it is none.
+  /// A position of up to 18 decimal digits, or `nil` if the text is invalid.
   static func position(_ digits: Substring) -> Int? {
     guard !digits.isEmpty, digits.utf8.count <= 18, digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
       return nil

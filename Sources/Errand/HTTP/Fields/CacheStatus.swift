@@ -1,47 +1,46 @@
-/// The `Cache-Status` of a response (RFC 9211): what this library's cache did for it.
+/// The `Cache-Status` of a response (RFC 9211): how this library's cache handled the request.
 ///
 ///     errand; hit; ttl=59
 ///     errand; fwd=stale; fwd-status=304; ttl=60; detail=validated
 public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
-  /// The reason for which a request went to the remote (RFC 9211 §2.2).
+  /// The reason why a request was forwarded to the remote (RFC 9211 §2.2).
   public enum Forward: String, Sendable, Hashable {
-    /// The policy, or a condition that only the remote can judge.
+    /// The cache policy, or a precondition that only the remote can evaluate.
     case bypass
-    /// The method.
+    /// The request method can't be answered from the cache.
     case method
     /// Nothing is stored for the URL.
     case uriMiss = "uri-miss"
-    /// The stored responses were chosen by other header fields.
+    /// Responses are stored for the URL, but for other values of the `Vary` fields.
     case varyMiss = "vary-miss"
-    /// The stored response is fresh, but the request does not take it.
+    /// The stored response is fresh, but the request doesn't accept it.
     case request
     /// The stored response is stale.
     case stale
-    /// The stored response lacks the requested part.
+    /// The stored response doesn't contain the requested range.
     case partial
   }
 
-  /// The reason for which the request went to the remote; nil for a hit.
+  /// The reason why the request was forwarded to the remote, or `nil` for a hit.
   public var forward: Forward?
-  /// The status of the remote's response, where the caller got another.
+  /// The status of the remote's response, if it differs from the one the caller received.
   public var forwardStatus: HTTPStatus?
-  /// The time for which the response is still fresh; below zero, that for which it has been stale.
+  /// The remaining freshness lifetime. Negative if the response is stale.
   public var timeLeft: Duration?
-  /// True where the response is stored.
+  /// Whether the response was stored.
   public var isStored = false
-  /// True where the request was joined with an identical one in flight.
+  /// Whether the request was merged with an identical one in flight.
   public var isCollapsed = false
-  /// More, as a word.
+  /// Additional information, as a token.
   public var detail: String?
 
-  /// True where the stored response was used without asking the remote.
+  /// Whether the stored response was used without contacting the remote.
   public var isHit: Bool { forward == nil }
 
-  // RFC 9211 §2: the name of the cache, then its parameters.
-  /// The member that is added to the field.
+  /// The list member added to the `Cache-Status` field: the name of the cache and its parameters (RFC 9211 §2).
   public var description: String {
     var text = "errand"
-    text.reserveCapacity(48)  // every hit comes here
+    text.reserveCapacity(48)  // every cache hit runs this
     if let forward { text += "; fwd=\(forward.rawValue)" } else { text += "; hit" }
     if let forwardStatus { text += "; fwd-status=\(forwardStatus.code)" }
     if let timeLeft {
@@ -56,7 +55,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Duration {
-  /// The seconds without their fraction, towards the past.
+  /// The whole seconds, rounded down.
   var wholeSeconds: Int64 {
     let (seconds, attoseconds) = components
     return attoseconds < 0 ? seconds - 1 : seconds

@@ -1,16 +1,15 @@
 import ErrandFoundation
 
-/// The `Content-Disposition` field (RFC 6266; for parts of forms RFC 7578 §4.2).
+/// The `Content-Disposition` field (RFC 6266; in form parts, RFC 7578 §4.2).
 ///
-/// Malformed fields are read as Firefox reads them: without a type, with parameters that are malformed, with quotes that are not
-/// closed.
+/// Malformed fields are parsed as in Firefox: the type can be missing, parameters malformed, and quotes unclosed.
 public struct ContentDisposition: Sendable, Hashable {
-  /// `attachment`, `inline` or `form-data`, in lower case. Empty if the sender left it out: treat it as `attachment`.
+  /// `attachment`, `inline` or `form-data`, in lower case. Empty if the type is missing: treat it as `attachment`.
   public let type: String
-  /// The parameters by their names in lower case, the first of each name, as they were sent.
+  /// The parameters as they were sent, keyed by lowercase name. If a name is repeated, the first value is kept.
   public let parameters: [String: String]
 
-  /// Reads the value of a field. Returns `nil` if it has neither a type nor a parameter.
+  /// Parses a field value. Returns `nil` if it has neither a type nor a parameter.
   public init?(_ value: String) {
     var scanner = FieldScanner(value)
     scanner.skipBlanks()
@@ -27,20 +26,20 @@ public struct ContentDisposition: Sendable, Hashable {
     guard !type.isEmpty || !parameters.isEmpty else { return nil }
   }
 
-  /// The name of a part of a form.
+  /// The name of the form part.
   public var name: String? { parameters["name"] }
 
-  /// The file name that the sender suggests, as it was sent. It may contain folders: don't use it as a path.
+  /// The file name suggested by the sender. It isn't sanitized and can contain path separators: don't use it as a path.
   ///
-  /// `filename*` counts first (RFC 6266 §4.3), then `filename*0`, `filename*1` and so on (RFC 2231 §3), then `filename`, whose encoded
-  /// words (RFC 2047) are decoded.
+  /// Taken from `filename*` (RFC 6266 §4.3), then `filename*0`, `filename*1` and so on (RFC 2231 §3), then `filename`,
+  /// with encoded words (RFC 2047) decoded.
   public var fileName: String? {
     parameters["filename*"].flatMap { ExtendedValue.lenientText(of: $0) } ?? continuedFileName
       ?? parameters["filename"].map { EncodedWords.decoded($0) }
   }
 
-  /// The text of `filename*0` and the segments that follow it. A segment with a star is percent-encoded, and the first one
-  /// states the charset.
+  /// The joined text of `filename*0` and the following segments. Segments with a trailing star are percent-encoded, and
+  /// the first one gives the charset.
   private var continuedFileName: String? {
     var bytes: [UInt8] = []
     var charset = ""
@@ -63,11 +62,11 @@ public struct ContentDisposition: Sendable, Hashable {
 }
 
 extension HTTPResponse {
-  /// A name for a file with this body, safe to be used in any folder.
+  /// A file name for this body, safe to use in any folder.
   ///
-  /// It is the last part of what `Content-Disposition` says, else of the URL's path, else `download`; with the extension of the
-  /// media type where it has none. Slashes of either kind, control characters, and dots and blanks at its ends are taken out, and it
-  /// has at most 200 bytes.
+  /// Taken from `Content-Disposition`, else from the last component of the URL's path, else `download`. If the name has
+  /// no extension, the one of the media type is added. Slashes and backslashes, control characters, and dots and spaces
+  /// at both ends are removed. The name has at most 200 bytes.
   public var suggestedFileName: String {
     SafeFileName.suggestion(
       of: [headers.contentDisposition?.fileName, url.path(percentEncoded: false)], for: mediaType)

@@ -1,9 +1,8 @@
 import ErrandFoundation
 
-/// Dates of cookies, which are read by a grammar of their own: any order, any delimiters, years of two digits
-/// (RFC 6265bis §5.1.1).
+/// Parses cookie dates, which have their own grammar: parts in any order, any delimiter, two-digit years (RFC 6265bis
+/// §5.1.1).
 enum CookieDate {
-  /// The date that a text says; nil where it says none.
   static func parse(_ text: some StringProtocol) -> Date? {
     var parts = CookieDateParts()
     for token in Array(text.utf8).split(whereSeparator: isDelimiter) { parts.take(token) }
@@ -19,7 +18,6 @@ enum CookieDate {
   }
 }
 
-/// The parts of a date, each taken from the first token that is one.
 private struct CookieDateParts {
   private typealias Token = ArraySlice<UInt8>
 
@@ -28,7 +26,7 @@ private struct CookieDateParts {
   private var month: Int?
   private var year: Int?
 
-  /// Takes a token for the first part that is still missing and that it can be, in the order of the clause.
+  /// Stores the token as the first missing part that it matches, in the order of §5.1.1.
   mutating func take(_ token: ArraySlice<UInt8>) {
     if time == nil, let found = Self.time(token) {
       time = found
@@ -41,7 +39,6 @@ private struct CookieDateParts {
     }
   }
 
-  /// The date; nil where a part is missing or out of bounds, or the day is none of the month's.
   var date: Date? {
     guard let time, let day, let month, var year else { return nil }
     if (70...99).contains(year) { year += 1900 }
@@ -55,7 +52,7 @@ private struct CookieDateParts {
       timeIntervalSince1970: Double(days * 86_400 + time.hour * 3600 + time.minute * 60 + time.second))
   }
 
-  // hms-time = time-field ":" time-field ":" time-field, with anything but a digit after it
+  // hms-time = time-field ":" time-field ":" time-field, optionally followed by a non-digit and any text
   private static func time(_ token: Token) -> (hour: Int, minute: Int, second: Int)? {
     let fields = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
     guard fields.count == 3, fields[0].allSatisfy(isDigit), fields[1].allSatisfy(isDigit),
@@ -71,7 +68,6 @@ private struct CookieDateParts {
     return HTTPDate.months.firstIndex { $0.lowercased() == name }.map { $0 + 1 }
   }
 
-  /// The number that a token begins with; nil where it has another count of digits.
   private static func number(_ token: Token, digits: ClosedRange<Int>) -> Int? {
     let number = token.prefix(while: isDigit)
     guard digits.contains(number.count) else { return nil }

@@ -1,21 +1,22 @@
 import ErrandFoundation
 
-/// Encoded words in a text: `=?utf-8?Q?caf=C3=A9?=` (RFC 2047). Mail software writes file names like that, and browsers read it.
+/// Decodes encoded words such as `=?utf-8?Q?caf=C3=A9?=` (RFC 2047). Mail software encodes file names this way, and
+/// browsers decode them.
 enum EncodedWords {
-  /// The text with its encoded words decoded. Malformed words are left as they are.
+  /// Decodes the words in a text. Malformed words are unchanged.
   static func decoded(_ text: String) -> String {
     guard text.utf8.contains(mark) else { return text }
     let bytes = Array(text.utf8)
     var decoded: [UInt8] = []
     var index = 0
-    var lastEnd: Int?  // where the last word ended, in `decoded`
+    var lastEnd: Int?  // end of the last word in `decoded`
     while index < bytes.count {
       guard let word = word(bytes[index...]) else {
         decoded.append(bytes[index])
         index += 1
         continue
       }
-      // RFC 2047 §6.2: whitespace between two words is not part of the text.
+      // RFC 2047 §6.2: whitespace between two words is ignored.
       if let lastEnd, decoded[lastEnd...].allSatisfy({ FieldScanner.isHTTPSpace($0) }) {
         decoded.removeSubrange(lastEnd...)
       }
@@ -28,10 +29,9 @@ enum EncodedWords {
 
   private static let mark = UInt8(ascii: "?")
 
-  /// The word at the beginning of `bytes`, and the index after it.
   private static func word(_ bytes: ArraySlice<UInt8>) -> (text: String, end: Int)? {
     guard bytes.starts(with: "=?".utf8) else { return nil }
-    // The text of a word has no question mark: a search for its end does not run into the next word.
+    // Encoded text contains no question mark, so splitting can't run into the next word.
     let parts = bytes.dropFirst(2).split(separator: mark, maxSplits: 3, omittingEmptySubsequences: false)
     guard parts.count == 4, parts[3].first == UInt8(ascii: "="), !parts[0].isEmpty else { return nil }
     let content: [UInt8]?

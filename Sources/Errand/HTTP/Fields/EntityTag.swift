@@ -1,13 +1,12 @@
-/// An entity tag: the name of one version of a resource (RFC 9110 §8.8.3).
+/// An entity tag, which identifies a version of a resource (RFC 9110 §8.8.3).
 struct EntityTag: Sendable, Hashable {
-  /// The tag as it is sent: `"abc"`, or `W/"abc"` for a weak one.
+  /// The tag as it is sent: `"abc"`, or `W/"abc"` for a weak tag.
   let text: String
-  /// True when two versions that differ in bytes may have the same tag.
+  /// Whether two versions with different bytes can share the tag.
   let isWeak: Bool
-  /// The tag without the `W/` that says that it is weak.
   private let opaque: String
 
-  /// A tag as a field has it; nil where the text is none, or none that could be sent back as it came.
+  /// Parses a tag. Returns `nil` if the text is invalid, or can't be sent back unchanged.
   init?(_ text: some StringProtocol) {
     let text = Substring(text).trimmingSpaces()
     guard Self.mayBeSent(String(text)) else { return nil }
@@ -20,11 +19,11 @@ struct EntityTag: Sendable, Hashable {
     self.opaque = String(opaque)
   }
 
-  /// A tag to ask for a copy with (`If-None-Match`), as a server wrote it: one that breaks the grammar, such as `abc` without quotes,
-  /// is a weak tag of just these characters. Browsers send it back as it came, and servers that write it compare it as text.
+  /// Parses a tag for `If-None-Match`, accepting invalid syntax such as `abc` without quotes. An invalid tag counts as
+  /// weak. Browsers send such tags back unchanged, and the servers that generate them compare the text.
   ///
-  /// Never for ranges or uploads: nothing says that its versions have the same bytes. `nil` for text that another request would be
-  /// made of: `*`, or several tags.
+  /// Don't use it for ranges or uploads, because equal tags don't guarantee equal bytes. Returns `nil` if the text
+  /// would change the meaning of the request: `*` or several tags.
   init?(lenient text: String) {
     if let tag = EntityTag(text) {
       self = tag
@@ -38,32 +37,32 @@ struct EntityTag: Sendable, Hashable {
     (self.text, opaque, isWeak) = (String(text), String(text), true)
   }
 
-  /// True for a validator that may be part of a request: one of more than 4 KiB could make its head too large, and keep it from
-  /// being sent for ever.
+  /// Whether a validator can be sent in a request: valid UTF-8 of at most 4 KiB. A longer one could make every later
+  /// request too large.
   static func mayBeSent(_ validator: String) -> Bool {
     validator.utf8.count <= 4 << 10 && !validator.hasReplacements
   }
 
-  /// True when both are strong and the same: the bytes are the same (RFC 9110 §8.8.3.2).
+  /// Whether both tags are strong and equal, so the bytes are the same (RFC 9110 §8.8.3.2).
   func matchesStrongly(_ other: EntityTag) -> Bool {
     !isWeak && !other.isWeak && opaque.hasSameBytes(as: other.opaque)
   }
 
-  /// True when both are the same, weak or strong: one will do for the other (RFC 9110 §8.8.3.2).
+  /// Whether the tags are equal, weak or strong (RFC 9110 §8.8.3.2).
   func matchesWeakly(_ other: EntityTag) -> Bool { opaque.hasSameBytes(as: other.opaque) }
 }
 
 extension HTTPHeaders {
-  /// The tag to ask with whether a copy is still good; `nil` if none can be sent.
+  /// The tag for revalidating a stored response, or `nil` if it is missing or can't be sent.
   var tagForCopy: EntityTag? { values(for: .eTag).first.flatMap { EntityTag(lenient: $0) } }
 
-  /// The date to ask with whether a copy is still good, as the server wrote it; `nil` if none can be sent.
+  /// The unparsed `Last-Modified` for revalidating a stored response, or `nil` if it is missing or can't be sent.
   var dateForCopy: String? {
     values(for: .lastModified).first.flatMap { $0.isEmpty || !EntityTag.mayBeSent($0) ? nil : $0 }
   }
 }
 
-/// A condition on tags: `*`, or a list of them (RFC 9110 §13.1.1 and §13.1.2).
+/// The value of `If-Match` or `If-None-Match`: `*` or a list of tags (RFC 9110 §13.1.1 and §13.1.2).
 enum EntityTagCondition: Sendable, Equatable {
   case any
   case tags([EntityTag])
@@ -73,7 +72,7 @@ enum EntityTagCondition: Sendable, Equatable {
     self = members == ["*"] ? .any : .tags(members.compactMap { EntityTag(lenient: $0) })
   }
 
-  /// True when `If-None-Match` with this condition is false for a version: a copy of it is still good.
+  /// Whether the condition includes a tag, so `If-None-Match` fails and the stored copy is still valid.
   func names(_ tag: EntityTag?) -> Bool {
     switch self {
     case .any: true

@@ -11,26 +11,26 @@ enum ExtendedValue {
     return Substring(parts[2]).percentDecodedBytes.flatMap { text(of: $0, in: charset) }
   }
 
-  /// The text of a file name, read as browsers read it: any charset may be stated or none, apostrophes may be missing, and characters
-  /// need not be escaped. Returns `nil` if the value is empty or is not in its charset.
+  /// The text of a file name, parsed leniently as in browsers: any charset or none, optional apostrophes, and
+  /// characters that aren't escaped. Returns `nil` if the value is empty or not valid in its charset.
   static func lenientText(of value: String) -> String? {
     let (charset, text) = parts(of: value)
     return text.isEmpty ? nil : text.percentDecodedBytes.flatMap { Self.text(of: $0, in: charset) }
   }
 
-  /// The charset, or an empty text if it is not stated, and the percent-encoded text after the language.
+  /// The charset, empty if missing, and the percent-encoded text after the language.
   static func parts(of value: String) -> (charset: String, text: String) {
     let parts = value.utf8.split(separator: apostrophe, maxSplits: 2, omittingEmptySubsequences: false)
     guard let first = parts.first, let last = parts.last, parts.count > 1 else { return ("", value) }
     return (String(Substring(first)), String(Substring(last)))
   }
 
-  /// The text of bytes in a charset, or `nil` if they are not in it or it is unknown. An empty charset is UTF-8 or, if that fails,
-  /// ISO-8859-1.
+  /// The decoded text, or `nil` if the charset is unknown or the bytes are invalid in it. An empty charset means UTF-8,
+  /// with ISO-8859-1 as the fallback.
   static func text(of bytes: [UInt8], in charset: String) -> String? {
     switch charset.lowercased() {
     case "": String(validating: bytes, as: UTF8.self) ?? windows1252(bytes)
-    // In the Encoding Standard the label stands for windows-1252, whose additional characters replace control characters.
+    // The Encoding Standard maps this label to windows-1252, which replaces control characters with printable ones.
     case "iso-8859-1": windows1252(bytes)
     default: try? Charset.text(of: Data(bytes), in: charset)
     }

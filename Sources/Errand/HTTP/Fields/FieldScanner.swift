@@ -1,6 +1,6 @@
-/// Reads a header field value from left to right: tokens, quoted strings, parameters and lists (RFC 9110 §5.6).
+/// Parses a header field value: tokens, quoted strings, parameters and lists (RFC 9110 §5.6).
 struct FieldScanner {
-  /// A parameter by its name in lower case. The value is `nil` for a name without an equals sign.
+  /// A parameter with its lowercase name. The value is `nil` without an equals sign.
   typealias Parameter = (name: String, value: String?)
 
   private let bytes: [UInt8]
@@ -10,34 +10,31 @@ struct FieldScanner {
 
   var isAtEnd: Bool { index == bytes.count }
 
-  /// The next byte, which is not consumed.
   var next: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-  /// Skips spaces and tabs (RFC 9110 §5.6.3).
   mutating func skipBlanks() { _ = take { !Self.isBlank($0) } }
 
-  /// Skips `byte` if it comes next, and returns whether it did.
   mutating func skip(_ byte: UInt8) -> Bool {
     guard next == byte else { return false }
     index += 1
     return true
   }
 
-  /// The bytes up to the first one that is an end, which is not consumed, or up to the end of the value.
+  /// Consumes the bytes before the first one that matches `isEnd`, or all remaining bytes.
   mutating func take(until isEnd: (UInt8) -> Bool) -> ArraySlice<UInt8> {
     let start = index
     while index < bytes.count, !isEnd(bytes[index]) { index += 1 }
     return bytes[start..<index]
   }
 
-  /// The token that comes next (RFC 9110 §5.6.2), or `nil` if something else does.
+  /// Consumes a token (RFC 9110 §5.6.2). Returns `nil` if the next byte can't start one.
   mutating func token() -> String? {
     let token = take { !HTTPHeaderName.isTokenByte($0) }
     return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
   }
 
-  /// The text of the quoted string that comes next, without its escapes (RFC 9110 §5.6.4), or `nil` if something else
-  /// comes, or the string is not closed.
+  /// Consumes a quoted string and returns its unescaped text (RFC 9110 §5.6.4). Returns `nil` and consumes nothing if
+  /// the next byte isn't a quote or the string isn't closed.
   mutating func quotedString() -> String? {
     let start = index
     guard let text = openQuotedString() else { return nil }
@@ -48,8 +45,8 @@ struct FieldScanner {
     return String(decoding: text.bytes, as: UTF8.self)
   }
 
-  /// The bytes of the quoted string that comes next, without its escapes. One that is not closed ends with the value, as MIME
-  /// Sniffing and RFC 8288 appendix B.4 have it.
+  /// Consumes a quoted string and returns its unescaped bytes. An unclosed string extends to the end of the value, as
+  /// in MIME Sniffing and RFC 8288 appendix B.4.
   mutating func openQuotedString() -> (bytes: [UInt8], isClosed: Bool)? {
     guard skip(UInt8(ascii: "\"")) else { return nil }
     var text: [UInt8] = []
@@ -66,14 +63,12 @@ struct FieldScanner {
     return (text, false)
   }
 
-  /// The text before `end`, or before the end of the value, without the whitespace around it.
   mutating func text(before end: UInt8) -> String {
     String(decoding: Self.trimmed(take { $0 == end }), as: UTF8.self)
   }
 
-  /// The parameters after the next `;`. A malformed one costs only itself: reading continues after the `;` that follows it.
-  ///
-  /// - Parameter inList: Whether a comma ends the parameters, because the value is a list. It is skipped.
+  /// Consumes the parameters after the next `;`, skipping malformed ones. With `inList`, they end at a comma, which is
+  /// consumed.
   mutating func parameters(inList: Bool = false) -> [Parameter] {
     var parameters: [Parameter] = []
     while true {
@@ -85,8 +80,8 @@ struct FieldScanner {
     return parameters
   }
 
-  /// The parameter that comes next, `name=value`, or `nil` if it is malformed. The value is a token, a quoted string, or
-  /// whatever comes before the next `;`.
+  /// Consumes a parameter, `name=value`. Returns `nil` if it is malformed. The value is a token, a quoted string, or
+  /// any text before the next `;`.
   mutating func parameter(inList: Bool = false) -> Parameter? {
     skipBlanks()
     let name = take { $0 == UInt8(ascii: "=") || Self.isBlank($0) || Self.endsParameter($0, inList) }
@@ -120,10 +115,8 @@ struct FieldScanner {
 }
 
 extension FieldScanner {
-  /// The members of a list, in order, without the whitespace around them. A comma in a quoted string does not separate
-  /// members, and empty members are left out (RFC 9110 §5.6.1).
-  ///
-  /// - Parameter lines: The lines of the field. Each may have any number of members.
+  /// The members of a list in order, trimmed and without empty ones. Commas in quoted strings don't separate members
+  /// (RFC 9110 §5.6.1).
   static func members(of lines: [String]) -> [String] { lines.flatMap { members(of: $0) } }
 
   private static func members(of line: String) -> [String] {
@@ -150,18 +143,16 @@ extension FieldScanner {
   }
 }
 
-/// A number of seconds in a field (RFC 9111 §1.2.2).
+/// Parses a number of seconds (RFC 9111 §1.2.2).
 enum DeltaSeconds {
-  /// The number that stands for every one above it: 2³¹.
+  /// The value used for every larger number: 2³¹.
   static let largest = 2_147_483_648
 
-  /// The number of seconds that a text says; nil where it is no run of digits.
   static func parse(_ text: some StringProtocol) -> Int? {
     guard !text.isEmpty else { return nil }
     var number = 0
     for byte in text.utf8 {
       guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
-      // RFC 9111 §1.2.2: a value that is too large counts as 2³¹ or the most that can be held.
       number = min(number * 10 + Int(byte - UInt8(ascii: "0")), largest)
     }
     return number

@@ -1,19 +1,15 @@
 import ErrandFoundation
 
-/// Dates in header fields (RFC 9110 §5.6.7).
+/// Parses and formats dates in header fields (RFC 9110 §5.6.7).
 enum HTTPDate {
-  /// The date of a text in one of the three formats, or `nil` if it is in another one. Upper and lower case are the same (RFC 9111
-  /// §4.2), but another time zone than GMT is invalid.
-  ///
-  /// - Parameters:
-  ///   - text: The value of the field.
-  ///   - now: The present, by which a year of two digits is placed.
+  /// Parses a date in one of the three formats, ignoring case (RFC 9111 §4.2). Returns `nil` for any other format or a
+  /// time zone other than GMT. `now` is used to interpret two-digit years.
   static func parse(_ text: some StringProtocol, now: Date = Date()) -> Date? {
     var scanner = DateScanner(text)
     return scanner.date(now: now)
   }
 
-  /// The date as it is sent: `Sun, 06 Nov 1994 08:49:37 GMT`, the fraction of the second dropped.
+  /// Formats a date, such as `Sun, 06 Nov 1994 08:49:37 GMT`. Fractions of a second are dropped.
   static func format(_ date: Date) -> String {
     let seconds = Int(max(earliest, min(latest, date.timeIntervalSince1970.rounded(.down))))
     let day = floorDivided(seconds, by: 86_400)
@@ -24,7 +20,7 @@ enum HTTPDate {
     return "\(weekday), \(padded(dayOfMonth, 2)) \(months[month - 1]) \(padded(year, 4)) \(time) GMT"
   }
 
-  // The years 0 and 9999, which four digits can say.
+  // The range of four-digit years: 0 to 9999.
   private static let earliest = -62_167_219_200.0
   private static let latest = 253_402_300_799.0
 
@@ -40,9 +36,9 @@ enum HTTPDate {
     number >= 0 ? number / divisor : -((divisor - 1 - number) / divisor)
   }
 
-  // Both ways, years are reckoned from March, so that the leap day comes last; 400 of them have 146,097 days.
+  // Years start in March in both functions, so that the leap day comes last. A cycle of 400 years has 146,097 days.
 
-  /// The day, counted from 1 January 1970, of a date in the Gregorian calendar.
+  /// The days from 1 January 1970 to a date in the Gregorian calendar.
   static func day(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let era = floorDivided(year, by: 400)
@@ -51,7 +47,7 @@ enum HTTPDate {
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 
-  /// The date in the Gregorian calendar of a day, counted from 1 January 1970.
+  /// The Gregorian date of a day, counted from 1 January 1970.
   static func civil(_ day: Int) -> (year: Int, month: Int, day: Int) {
     let shifted = day + 719_468
     let era = floorDivided(shifted, by: 146_097)
@@ -63,7 +59,6 @@ enum HTTPDate {
   }
 }
 
-/// Reads the three forms of a date; each is all there, or nothing is.
 private struct DateScanner {
   private var rest: ArraySlice<UInt8>
 
@@ -96,8 +91,8 @@ private struct DateScanner {
     guard let day = number(2), skip("-"), let month = month(), skip("-"), let year = number(2), skip(" "),
       let time = time(), skip(" GMT"), rest.isEmpty
     else { return nil }
-    // RFC 9110 §5.6.7: what appears to be more than 50 years in the future is the latest year in the past that has the
-    // same last two digits.
+    // RFC 9110 §5.6.7: a date more than 50 years in the future means the latest past year with the same last two
+    // digits.
     let present = HTTPDate.civil(Int((now.timeIntervalSince1970 / 86_400).rounded(.down))).year
     var full = present - present % 100 + 100 + year
     while full > present + 50 { full -= 100 }
@@ -117,7 +112,7 @@ private struct DateScanner {
 
   private func date(_ year: Int, _ month: Int, _ day: Int, _ time: Int) -> Date? {
     let number = HTTPDate.day(year, month, day)
-    guard day >= 1, HTTPDate.civil(number) == (year, month, day) else { return nil }  // 30 February is none
+    guard day >= 1, HTTPDate.civil(number) == (year, month, day) else { return nil }  // reject 30 February
     return Date(timeIntervalSince1970: Double(number * 86_400 + time))
   }
 
@@ -143,14 +138,12 @@ private struct DateScanner {
     return number
   }
 
-  /// The letters that come next.
   private mutating func word() -> String {
     let letters = rest.prefix { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
     rest = rest[letters.endIndex...]
     return String(decoding: letters, as: UTF8.self)
   }
 
-  /// Skips the text, in any case, if it comes next.
   private mutating func skip(_ text: StaticString) -> Bool {
     let isNext = text.withUTF8Buffer { text in
       rest.count >= text.count && zip(rest, text).allSatisfy { $0.lowercasedASCII == $1.lowercasedASCII }
@@ -167,6 +160,5 @@ extension UInt8 {
 }
 
 extension String {
-  /// The first letter as a capital and the others small, of ASCII letters.
   fileprivate var capitalizedASCII: String { prefix(1).uppercased() + dropFirst().lowercased() }
 }

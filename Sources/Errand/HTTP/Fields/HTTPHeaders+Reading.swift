@@ -1,15 +1,14 @@
-/// Fields that have a single value. A proxy or a framework may repeat their line.
+/// Fields with a single value. Proxies and frameworks sometimes repeat the line.
 extension HTTPHeaders {
-  /// The value of a field that has a single one, or `nil` if it is missing or its lines differ, because nothing says which of them
-  /// counts.
+  /// The value of a single-valued field, or `nil` if it is missing or its lines differ.
   func single(_ name: HTTPHeaderName) -> String? {
     let lines = values(for: name)
     guard let first = lines.first, lines.dropFirst().allSatisfy({ $0.hasSameBytes(as: first) }) else { return nil }
     return first
   }
 
-  /// The number of up to 18 digits in a field such as `Content-Length`, or `nil` if it is missing or malformed. A list of one number,
-  /// repeated, is that number (RFC 9110 §8.6).
+  /// The number in a field such as `Content-Length`, or `nil` if it is missing, malformed or longer than 18 digits. A
+  /// list that repeats the same number is valid (RFC 9110 §8.6).
   func number(_ name: HTTPHeaderName) -> Int64? {
     guard let text = self[name] else { return nil }
     if let number = ByteRange.position(text[...]) { return Int64(number) }
@@ -20,14 +19,15 @@ extension HTTPHeaders {
     return Int64(number)
   }
 
-  /// The media type of the body, or `nil` without a valid one. Of several, Fetch's rule chooses one (``MediaType/extracted(from:)``).
+  /// The media type of the body, or `nil` if it is missing or invalid. Fetch's rule selects one of several
+  /// (``MediaType/extracted(from:)``).
   var mediaType: MediaType? {
     guard let value = self[.contentType], !value.isEmpty else { return nil }
     let isList = value.utf8.contains(UInt8(ascii: ",")) || value.utf8.first == UInt8(ascii: "*")
     return isList ? MediaType.extracted(from: value) : MediaType(value)
   }
 
-  /// The content disposition, or `nil` if the field is missing. Of several lines the first counts.
+  /// The first `Content-Disposition` field, or `nil` if it is missing or invalid.
   var contentDisposition: ContentDisposition? {
     values(for: .contentDisposition).first.flatMap { ContentDisposition($0) }
   }

@@ -1,16 +1,16 @@
 public import ErrandFoundation
 
-/// A link of a response's `Link` field (RFC 8288).
+/// A link from the `Link` header field of a response (RFC 8288).
 public struct Link: Sendable, Hashable {
   /// The target, resolved against the URL of the response (§3.1).
   public let url: URL
-  /// The relations to the target in lower case, such as `next`, without repetitions.
+  /// The relation types in lower case, such as `next`, without duplicates.
   public let relations: [String]
-  /// The other parameters by their names in lower case, the first of each name.
+  /// The other parameters, keyed by lowercase name. If a name is repeated, the first value is kept.
   public let parameters: [String: String]
 
-  /// The links of a header, in order. One whose target is no URL is left out, and so is one with an anchor, which is about another
-  /// resource than the response (§3.2).
+  /// The links in a header, in order. Links with an invalid target are omitted, and so are links with an anchor,
+  /// because they describe another resource (§3.2).
   static func links(in headers: HTTPHeaders, of url: URL) -> [Link] {
     headers.values(for: .link).flatMap { line -> [Link] in
       var scanner = FieldScanner(line)
@@ -27,7 +27,7 @@ public struct Link: Sendable, Hashable {
   private static func link(to target: String, _ all: [Parameter], _ base: URL) -> Link? {
     guard let url = LinkedURL.resolved(target, against: base), !all.contains(where: { $0.name == "anchor" })
     else { return nil }
-    // §3.3: only the first counts.
+    // §3.3: only the first `rel` counts.
     let stated = relations(of: (all.first { $0.name == "rel" }?.value ?? "").lowercased())
     var known: Set<String> = []
     let relations = stated.map { String(Substring($0)) }.filter { known.insert($0).inserted }
@@ -61,14 +61,14 @@ public struct Link: Sendable, Hashable {
 // MARK: The next page
 
 extension Link {
-  /// A line of `Link` that cannot be parsed, so that a link in it may have been overlooked.
+  /// A `Link` line that can't be parsed, so it may contain a link that was missed.
   struct Malformed: Error {
     let line: String
   }
 
-  /// The URL of the next page that a response names, or `nil` after the last page.
+  /// The URL of the next page, or `nil` after the last page.
   ///
-  /// Throws ``Malformed`` if there is no such link, and a line cannot be parsed: the link may be in it.
+  /// Throws ``Malformed`` if there is no `next` link but a line can't be parsed: it may contain the link.
   static func next(in response: HTTPResponse) throws(Malformed) -> String? {
     if let link = response.links.first(where: { $0.relations.contains("next") }) { return link.url.absoluteString }
     let lines = response.headers.values(for: .link)
@@ -76,7 +76,7 @@ extension Link {
     return nil
   }
 
-  /// Whether a line is a list of links (RFC 8288 §3). Values without quotes may have any character of a URI.
+  /// Whether a line is a valid list of links (RFC 8288 §3). Unquoted values can contain any URI character.
   private static func isWellFormed(_ line: String, of url: URL) -> Bool {
     var scanner = FieldScanner(line)
     while true {
@@ -90,7 +90,6 @@ extension Link {
     }
   }
 
-  /// Whether the rest of a link is parameters, up to the comma or the end of the line.
   private static func hasWellFormedParameters(_ scanner: inout FieldScanner) -> Bool {
     scanner.skipBlanks()
     while scanner.skip(UInt8(ascii: ";")) {
@@ -119,7 +118,7 @@ extension Link {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Whether a value is relation types: registered names or URIs (RFC 8288 §3.3).
+  /// Whether a value is a list of relation types: registered names or URIs (RFC 8288 §3.3).
   private static func isRelations(_ value: String) -> Bool {
     let types = relations(of: value)
     return !types.isEmpty
@@ -133,7 +132,7 @@ extension Link {
 }
 
 extension HTTPResponse {
-  /// The links of the header, in order (RFC 8288).
+  /// The links in the `Link` header field, in order (RFC 8288).
   ///
   ///     let next = response.links.first { $0.relations.contains("next") }?.url
   public var links: [Link] { Link.links(in: headers, of: url) }

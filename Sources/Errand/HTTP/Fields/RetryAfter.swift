@@ -2,16 +2,16 @@ import ErrandFoundation
 
 /// The `Retry-After` field of a response: seconds, or a date (RFC 9110 §10.2.3).
 enum RetryAfter {
-  /// The delay that the field requests, or `nil` if it requests none or is malformed. Of several values the longest counts: a retry
-  /// that comes late is better than one that is refused.
+  /// The requested delay, or `nil` if the field is missing or malformed. With several values, the longest counts: a
+  /// late retry is better than a rejected one.
   ///
-  /// A date is relative to the response's own `Date`, so the two clocks need not agree.
+  /// Dates are relative to the response's own `Date`, so the client's clock can be wrong.
   static func delay(in headers: HTTPHeaders, now: Date) -> Duration? {
     let reference = headers.firstDate(.date, now: now) ?? now
     return headers.values(for: .retryAfter).compactMap { longest(of: $0, now: now, since: reference) }.max()
   }
 
-  /// The longest delay in a line. A date has a comma too, so two pieces of a list may be one value.
+  /// The longest delay in a line. Dates contain a comma, so two list members can form one value.
   private static func longest(of line: String, now: Date, since reference: Date) -> Duration? {
     let pieces = line.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map { Substring($0) }
     var delays: [Duration] = []
@@ -32,7 +32,7 @@ enum RetryAfter {
     return delays.max()
   }
 
-  /// A number of seconds, also with a fraction or its unit, which servers send in spite of the grammar: `1.5`, `30s`.
+  /// Parses a number of seconds. Some servers add a fraction or a unit, which the grammar doesn't allow: `1.5`, `30s`.
   private static func seconds(_ text: Substring) -> Duration? {
     let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
     let whole = text.utf8.prefix(while: isDigit)
@@ -46,7 +46,7 @@ enum RetryAfter {
     guard ["", "s", "sec", "secs", "second", "seconds"].contains(Substring(rest).trimmingSpaces().lowercased()) else {
       return nil
     }
-    // A number that is too large for an integer still forbids an immediate retry.
+    // A number that doesn't fit still rules out an immediate retry.
     let seconds = Int64(Substring(whole)) ?? .max
     let digits = (fraction.map { Int64($0 - UInt8(ascii: "0")) } + [0, 0, 0]).prefix(3)
     return .seconds(seconds) + .milliseconds(digits.reduce(0) { $0 * 10 + $1 })

@@ -1,20 +1,21 @@
 import ErrandFoundation
 
-/// The rule of a cookie for requests that another site has caused (RFC 6265bis §5.6.7).
+/// The `SameSite` attribute of a cookie: whether it is sent with cross-site requests (RFC 6265bis §5.6.7).
 public enum SameSite: String, Sendable, Hashable {
-  /// Sent to its own site alone.
+  /// Sent only with requests from the cookie's own site.
   case strict
-  /// Sent also where another site leads to it, with a safe method. The rule of cookies that state none.
+  /// Also sent when another site navigates to the cookie's site with a safe method. The default for cookies without the
+  /// attribute.
   case lax
-  /// Sent wherever it comes from.
+  /// Sent with all requests, including cross-site ones.
   case none
 }
 
-/// One line of `Set-Cookie`, as its server wrote it (RFC 6265bis §5.6).
+/// A parsed `Set-Cookie` line (RFC 6265bis §5.6).
 struct SetCookie: Sendable, Equatable {
-  /// The most bytes of name and value together (§5.6, step 5).
+  /// The maximum length of name and value together, in bytes (§5.6, step 5).
   static let maximumSize = 4096
-  /// The most bytes of an attribute's value; a longer attribute is ignored (§5.6).
+  /// The maximum length of an attribute value, in bytes. Longer attributes are ignored (§5.6).
   static let maximumAttributeSize = 1024
 
   let name: String
@@ -22,25 +23,23 @@ struct SetCookie: Sendable, Equatable {
   /// `Max-Age` in seconds.
   private(set) var maxAge: Int?
   private(set) var expires: Date?
-  /// In lower case, without the dot that it may begin with.
+  /// In lower case, without a leading dot.
   private(set) var domain = ""
-  /// True where there is a `Path`.
   private(set) var statesPath = false
-  /// The path; nil where it is that of the request.
+  /// The path, or `nil` if the path of the request applies.
   private(set) var path: String?
   private(set) var isSecure = false
   private(set) var isHTTPOnly = false
   private(set) var sameSite: SameSite?
 
-  /// The cookie of a line; nil where the line is to be ignored.
   init?(_ line: String) {
     let bytes = Array(line.utf8)
-    // §5.6, step 1: a control character other than a tab.
+    // §5.6, step 1: reject control characters other than tab.
     guard !bytes.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }) else { return nil }
-    // Nor bytes that are no text: they would go back as others.
+    // Invalid UTF-8 was replaced when the line was decoded, so the value couldn't be sent back unchanged.
     guard !line.hasReplacements else { return nil }
     let parts = bytes.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-    // Steps 3 to 5: without an equals sign all of it is the value.
+    // Steps 3 to 5: without an equals sign, the whole text is the value.
     let pair = Self.pair(parts[0])
     let (name, value) = pair ?? ([], Self.trimmed(parts[0]))
     guard name.count + value.count <= Self.maximumSize else { return nil }
@@ -55,7 +54,7 @@ struct SetCookie: Sendable, Equatable {
     }
   }
 
-  /// Takes an attribute; of several with the same name the last one that says anything counts (§5.7).
+  /// Applies an attribute. If a name is repeated, the last valid value wins (§5.7).
   private mutating func take(_ name: String, _ value: String) {
     switch name {
     case "expires":
@@ -67,7 +66,7 @@ struct SetCookie: Sendable, Equatable {
       domain = Substring(bytes.first == UInt8(ascii: ".") ? bytes.dropFirst() : bytes[...]).lowercased()
     case "path":
       statesPath = true
-      // §5.6.4: a path that is none is that of the request.
+      // §5.6.4: an invalid path means the path of the request.
       path = value.utf8.first == UInt8(ascii: "/") ? value : nil
     case "secure": isSecure = true
     case "httponly": isHTTPOnly = true
@@ -76,13 +75,12 @@ struct SetCookie: Sendable, Equatable {
     }
   }
 
-  // §5.6.2: digits, perhaps after a minus.
+  // §5.6.2: digits with an optional minus sign.
   private static func seconds(_ value: String) -> Int? {
     guard value.first == "-" else { return DeltaSeconds.parse(value) }
     return DeltaSeconds.parse(value.dropFirst()).map { -$0 }
   }
 
-  /// Both sides of the first equals sign; nil where there is none.
   private static func pair(_ part: ArraySlice<UInt8>) -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)? {
     guard let sign = part.firstIndex(of: UInt8(ascii: "=")) else { return nil }
     return (trimmed(part[..<sign]), trimmed(part[(sign + 1)...]))

@@ -1,6 +1,6 @@
-/// A reference to a URI, absolute or relative, taken apart as RFC 3986 §4.1 has it; pure.
+/// A URI reference, absolute or relative, split into its components (RFC 3986 §4.1).
 ///
-/// Foundation resolves references too. This one is the same on every platform, and strict: `http:g` is an absolute URI
+/// Unlike Foundation, it resolves references identically on every platform, and strictly: `http:g` is an absolute URI
 /// without a host, not a path.
 struct URIReference: Equatable {
   var scheme: String?
@@ -9,10 +9,10 @@ struct URIReference: Equatable {
   var query: String?
   var fragment: String?
 
-  /// A reference by its text. Any text is one, for what a URI cannot hold is escaped: servers send blanks, brackets and
-  /// letters beyond ASCII. Escapes that are there stay.
+  /// Parses a reference. Every text is accepted: characters that a URI can't contain are escaped, because servers send
+  /// spaces, brackets and non-ASCII letters. Existing escapes are kept.
   init(_ text: String) {
-    // RFC 3986 appendix B, from the outside to the inside. By bytes: an accent may join a slash to one character.
+    // RFC 3986 appendix B. Work on bytes, because an accent can join a slash to form one character.
     var rest = text[...]
     fragment = Self.cut(&rest, at: "#")?.escapedForURI()
     query = Self.cut(&rest, at: "?")?.escapedForURI()
@@ -29,7 +29,7 @@ struct URIReference: Equatable {
     path = rest.escapedForURI()
   }
 
-  /// Takes off what comes after the first `mark`; nil where there is none.
+  /// Removes the first `mark` and everything after it. Returns the text after the mark, or `nil` without a mark.
   private static func cut(_ text: inout Substring, at mark: Unicode.Scalar) -> Substring? {
     guard let index = text.firstIndex(ofByte: mark) else { return nil }
     defer { text = text[..<index] }
@@ -42,7 +42,7 @@ struct URIReference: Equatable {
     return text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
   }
 
-  /// The whole reference (RFC 3986 §5.3).
+  /// The reference as text (RFC 3986 §5.3).
   var text: String {
     var text = scheme.map { "\($0):" } ?? ""
     if let authority { text += "//\(authority)" }
@@ -52,7 +52,7 @@ struct URIReference: Equatable {
     return text
   }
 
-  /// The target of the reference where it stands in a document of `base`, which is absolute (RFC 3986 §5.2.2).
+  /// Resolves the reference against an absolute base URI (RFC 3986 §5.2.2).
   func resolved(against base: URIReference) -> URIReference {
     var target = self
     target.scheme = scheme ?? base.scheme
@@ -77,8 +77,8 @@ struct URIReference: Equatable {
     return base.path[...slash] + path
   }
 
-  // RFC 3986 §5.2.4, segment by segment. Only a path that begins with a slash has places to go up to. §6.2.2.2: an escaped dot is
-  // the same as a dot, and a server that decodes it would go up.
+  // RFC 3986 §5.2.4. Relative paths are left unchanged. Escaped dots count as dots (§6.2.2.2), because a server that
+  // decodes them would move up a folder.
   static func withoutDots(_ path: String) -> String {
     guard path.hasPrefix("/") else { return path }
     let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
@@ -92,7 +92,7 @@ struct URIReference: Equatable {
     return "/" + kept.joined(separator: "/")
   }
 
-  /// The number of dots, escaped or not, that are all of a segment; 0 where there is anything else.
+  /// The number of dots, escaped or not, in a segment of only dots. 0 for any other segment.
   private static func numberOfDots(_ segment: Substring) -> Int {
     var (count, rest) = (0, segment.utf8[...])
     while let first = rest.first {

@@ -3,7 +3,7 @@ struct AddressBlock: Sendable {
   private let prefix: [UInt8]
   private let length: Int
 
-  /// The block that a text names. Bits of the address after the prefix are ignored. `nil` if it is not a block.
+  /// Parses a block. Address bits after the prefix are ignored. Returns `nil` if the text isn't a block.
   init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, let length = DeltaSeconds.parse(parts[1]), let address = PeerAddress(String(parts[0])),
@@ -13,7 +13,6 @@ struct AddressBlock: Sendable {
     self.length = length
   }
 
-  /// Whether an address in network order is in the block. An address of the other family is not.
   func contains(_ address: [UInt8]) -> Bool {
     guard address.count == prefix.count else { return false }
     let whole = length / 8

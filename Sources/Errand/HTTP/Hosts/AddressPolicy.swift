@@ -1,27 +1,27 @@
-/// The rule for addresses that connections are made to, for a server that fetches what its users name.
+/// Restricts the IP addresses that connections can use, for servers that fetch URLs supplied by users.
 ///
 ///     let preview = try await URLTask(url).addresses(.publicOnly).on(shop).download()
 ///
-/// It judges the very address that is connected to, so that no name that changes its mind, no redirect, no odd literal and no
-/// Unix socket gets past it. A connection that stands already is judged again before it is used. Where a name has several
-/// addresses, the others are tried.
+/// The policy checks the address of the actual connection, so DNS rebinding, redirects, unusual address literals and
+/// Unix sockets can't bypass it. Existing connections are checked again before reuse. If a name has several addresses,
+/// the others are tried.
 ///
-/// Behind a proxy only the proxy knows the address: only hosts that are addresses themselves are judged there, and names are
-/// refused. The proxy's own address is the app's choice, and not asked about. Transports that cannot ask, `URLSession` for one, refuse
-/// the request: ``Transport/checksAddresses``.
+/// Behind a proxy, only the proxy knows the address. Hosts that are IP addresses are checked there, and names are
+/// rejected. The address of the proxy itself is not checked, because the app chose it. Transports that can't check
+/// addresses, such as `URLSession`, reject the request: ``Transport/checksAddresses``.
 public struct AddressPolicy: Sendable {
   private enum Kind {
     case inherited, any, publicOnly, decided
   }
 
-  /// A rule of the app's. Two closures cannot be compared; the rules that hold them can.
+  /// A class, because closures can't be compared.
   private final class Rule: Sendable {
     let decision: @Sendable (PeerAddress, Origin) -> Bool
 
     init(_ decision: @escaping @Sendable (PeerAddress, Origin) -> Bool) { self.decision = decision }
   }
 
-  /// The identity of a policy: two that have the same one allow the same addresses.
+  /// Identifies a policy. Policies with equal identities allow the same addresses.
   struct Identity: Hashable, Sendable {
     fileprivate let policy: AddressPolicy
 
@@ -43,19 +43,19 @@ public struct AddressPolicy: Sendable {
     self.rule = rule
   }
 
-  /// As the server says.
+  /// Uses the server's policy.
   public static let inherited = AddressPolicy(.inherited)
 
-  /// Every address.
+  /// Allows every address.
   public static let any = AddressPolicy(.any)
 
-  /// The public ones: ``PeerAddress/isPublic``.
+  /// Allows public addresses only: ``PeerAddress/isPublic``.
   public static let publicOnly = AddressPolicy(.publicOnly)
 
-  /// Those for which `decision` is true. It is called on a thread that carries other exchanges, and must not wait.
+  /// Allows the addresses for which `decision` returns `true`. It runs on a thread shared with other exchanges, so it
+  /// must not block.
   ///
-  /// - Parameter decision: Decides on an address to which the host of an origin leads.
-  /// - Returns: The policy.
+  /// - Parameter decision: Decides whether a connection to an address can be used for an origin.
   public static func allowing(
     _ decision: @escaping @Sendable (_ address: PeerAddress, _ origin: Origin) -> Bool
   ) -> AddressPolicy {
@@ -66,10 +66,10 @@ public struct AddressPolicy: Sendable {
 
   var identity: Identity { Identity(policy: self) }
 
-  /// True where every address is allowed, so that none has to be looked at.
+  /// Whether every address is allowed, so no check is needed.
   public var allowsAll: Bool { kind == .any || kind == .inherited }
 
-  /// True when a connection to `address` may carry a request to `origin`.
+  /// Whether a connection to `address` can carry a request to `origin`.
   public func allows(_ address: PeerAddress, for origin: Origin) -> Bool {
     switch kind {
     case .inherited, .any: true

@@ -1,11 +1,9 @@
-/// A host in the one form in which it is connected to, pinned and compared.
+/// A normalized host, as used for connections, pinning and comparisons.
 package struct HostName: Equatable, Sendable {
-  /// In lower case, without escapes and a trailing dot; an IPv6 address in its brackets.
+  /// The host in lower case, without escapes and trailing dot. IPv6 addresses are in brackets.
   package let text: String
-  /// True when the host is this machine.
   package let isLoopback: Bool
 
-  /// A reason why a URL, or a host, has no such form.
   package enum Refusal: String, Error, Sendable {
     case notHTTP = "it is not an absolute http or https URL"
     case port = "its port is not a number up to 65535"
@@ -21,7 +19,7 @@ package struct HostName: Equatable, Sendable {
     case bracketed = "its host is in brackets, and is not an IPv6 address"
   }
 
-  /// The host that is written so in a URL; `convert` knows the ASCII form of names in other scripts.
+  /// Normalizes a host as written in a URL. `convert` converts international names to ASCII.
   package init(_ written: [UInt8], convert: Converter = HostName.convert) throws(Refusal) {
     if written.first == UInt8(ascii: "[") {
       guard let address = IPv6Address(written) else { throw .bracketed }
@@ -29,7 +27,7 @@ package struct HostName: Equatable, Sendable {
       return
     }
     var bytes = try Self.decoded(written)
-    // First of all: a full stop, a digit or a slash of another script becomes one of ASCII.
+    // Convert first: a non-ASCII full stop, digit or slash can become an ASCII one.
     if bytes.contains(where: { $0 >= 0x80 }) { bytes = try Self.ascii(bytes, by: convert) }
     if bytes.last == Self.dot { bytes.removeLast() }
     guard bytes.allSatisfy({ Self.isNameByte($0) || $0 == Self.dot || $0 == UInt8(ascii: "~") }) else {
@@ -46,7 +44,8 @@ package struct HostName: Equatable, Sendable {
     }
   }
 
-  /// The host in what an app writes for one: a name or an address, a URL, or a host with its port. Nil where there is none.
+  /// Parses a host from an app's settings: a name, an address, a URL, or a host with a port. Returns `nil` if the text
+  /// has no valid host.
   package static func written(_ text: Substring) -> HostName? {
     if let host = try? HostName(bracketing: text) { return host }
     var host = text.drop { $0.isWhitespace }
@@ -61,7 +60,7 @@ package struct HostName: Equatable, Sendable {
     return try? HostName(bracketing: host)
   }
 
-  /// The host that a text names. An IPv6 address may lack its brackets.
+  /// Normalizes a host. The brackets of an IPv6 address are optional.
   init(bracketing text: some StringProtocol) throws(Refusal) {
     let isBareAddress = text.utf8.count { $0 == UInt8(ascii: ":") } > 1 && text.utf8.first != UInt8(ascii: "[")
     try self.init(Array((isBareAddress ? "[\(text)]" : "\(text)").utf8))
@@ -72,13 +71,13 @@ package struct HostName: Equatable, Sendable {
     self.isLoopback = isLoopback
   }
 
-  /// The form of a host that an app writes into its settings, for comparison; one that has none stays as it is, in
-  /// lower case, and equals no host.
+  /// Normalizes a host from an app's settings for comparison. An invalid host is only lowercased, so it equals no real
+  /// host.
   package static func normal(_ text: String) -> String {
     (try? HostName(bracketing: text))?.text ?? text.lowercased()
   }
 
-  // RFC 3986 §3.2.2: percent-encoded octets of a name are decoded once.
+  // RFC 3986 §3.2.2: percent-encoded octets are decoded once.
   private static func decoded(_ written: [UInt8]) throws(Refusal) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(written.count)
@@ -99,11 +98,12 @@ package struct HostName: Equatable, Sendable {
   }
 }
 
-/// Tests for the forms of almost every host, without an allocation.
+/// Checks for the most common hosts, without allocations.
 extension HostName {
   private static let dot = UInt8(ascii: ".")
 
-  /// True when a host only needs lower case: a name of letters, digits and dashes between dots, or four numbers.
+  /// Whether a host only needs lowercasing: a name of letters, digits, dashes and dots, or an IPv4 address in
+  /// dotted-decimal notation.
   static func isPlain(_ host: UnsafeBufferPointer<UInt8>) -> Bool {
     var label = 0
     for index in 0..<host.count {
@@ -115,11 +115,10 @@ extension HostName {
       }
     }
     guard label < host.count else { return false }
-    // Or it may be an address in one of its odd forms.
+    // A last label that starts with a digit can also be an unusual IPv4 notation.
     return !isDigit(host[label]) || isQuad(host)
   }
 
-  /// Four numbers up to 255 without leading zeros.
   private static func isQuad(_ host: UnsafeBufferPointer<UInt8>) -> Bool {
     var (dots, digits, number) = (0, 0, 0)
     for byte in host {
@@ -136,7 +135,6 @@ extension HostName {
     return dots == 3
   }
 
-  /// True when a host in its one form, other than an IPv6 address, is this machine.
   static func isLoopback(_ host: UnsafeBufferPointer<UInt8>) -> Bool {
     if host.count > 6, host[0] == UInt8(ascii: "1"), host[1] == UInt8(ascii: "2"), host[2] == UInt8(ascii: "7"),
       isQuad(host)
@@ -163,7 +161,6 @@ extension HostName {
 }
 
 extension UInt8 {
-  /// The value as a hexadecimal digit; nil where it is none.
   var hexadecimalDigit: UInt8? {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

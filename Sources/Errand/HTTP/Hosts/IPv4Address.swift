@@ -1,9 +1,9 @@
-/// An IPv4 address, read as `inet_aton` reads it, for name look-up reads it so.
+/// An IPv4 address, parsed like `inet_aton` because name lookup does the same.
 struct IPv4Address: CustomStringConvertible {
   private let value: UInt32
 
-  /// The address of one to four numbers, decimal, octal after a zero, hexadecimal after `0x`; the last fills the rest.
-  /// Nil where that is none.
+  /// Parses one to four numbers: decimal, octal with a leading zero, or hexadecimal with `0x`. The last one fills the
+  /// remaining bytes. Returns `nil` if the address is invalid.
   init?(_ labels: some BidirectionalCollection<some Collection<UInt8>>) {
     let numbers = labels.map { Self.number($0) }
     guard numbers.count <= 4, let last = numbers.last else { return nil }
@@ -17,13 +17,11 @@ struct IPv4Address: CustomStringConvertible {
     self.value = UInt32(value << bits | last)
   }
 
-  /// In four decimal numbers.
   var description: String { "\(value >> 24).\(value >> 16 & 255).\(value >> 8 & 255).\(value & 255)" }
 
-  /// True when the address is in 127.0.0.0/8.
   var isLoopback: Bool { value >> 24 == 127 }
 
-  /// True when a name that ends in this label could only be an address (the URL standard, "ends in a number").
+  /// Whether a name ending in this label can only be an address (URL Standard, "ends in a number").
   static func isNumber(_ label: some Collection<UInt8>) -> Bool {
     label.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
       || (isHexadecimal(label) && label.dropFirst(2).allSatisfy { $0.hexadecimalDigit != nil })

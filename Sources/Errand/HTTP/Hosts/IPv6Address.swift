@@ -1,13 +1,11 @@
 import ErrandFoundation
 
-/// An IPv6 address as a URL writes it, in brackets, perhaps with a zone (RFC 6874).
+/// An IPv6 address in URL syntax: in brackets, with an optional zone (RFC 6874).
 struct IPv6Address: CustomStringConvertible {
-  /// In the system's shortest form, in its brackets.
   let description: String
-  /// True when the address is `::1`, or an IPv4 address of 127.0.0.0/8 in its place.
+  /// Whether the address is `::1` or an IPv4-mapped address in 127.0.0.0/8.
   let isLoopback: Bool
 
-  /// Nil where it is none.
   init?(_ written: [UInt8]) {
     guard written.count > 2, written.last == UInt8(ascii: "]") else { return nil }
     let parts = written[1..<(written.count - 1)].split(
@@ -24,7 +22,7 @@ struct IPv6Address: CustomStringConvertible {
     isLoopback = normal == "::1" || normal.hasPrefix("::ffff:127.")
   }
 
-  // The names of interfaces tell upper from lower case.
+  // The zone keeps its case: interface names are case-sensitive.
   private static func zone(_ written: ArraySlice<UInt8>?) -> String? {
     guard let written else { return "" }
     let zone = written.starts(with: Array("25".utf8)) ? written.dropFirst(2) : written

@@ -1,30 +1,29 @@
 public import ErrandFoundation
 
-/// Scheme, host and port: the owner of a connection, and the bounds of credentials (RFC 6454 §4).
+/// A scheme, host and port: the scope of connections and credentials (RFC 6454 §4).
 ///
-/// The host is in one form, however the URL writes it, and connected to, pinned and compared in that form: escapes
-/// decoded, in lower case, without a trailing dot, names of other scripts as they are looked up (UTS 46: `xn--bcher-kva`
-/// for `bücher`), addresses as the system writes them. A host without such a form has
-/// no origin: one with a blank or a slash behind an escape, or one that ends in a number and is no IPv4 address.
+/// The host is normalized, and connections, pinning and comparisons use the normalized form: unescaped, in lower case
+/// and without a trailing dot. International names are in ASCII form (UTS 46: `xn--bcher-kva` for `bücher`), and
+/// addresses are in the system's notation. A host that can't be normalized has no origin: for example one with an
+/// escaped space or slash, or one that ends in a number but isn't an IPv4 address.
 public struct Origin: Hashable, Sendable, CustomStringConvertible {
-  /// `https://example.com:443`: lower case, the port always written.
+  /// The origin in lower case with its port, such as `https://example.com:443`.
   public let description: String
-  /// True when requests to it are encrypted.
+  /// Whether requests to the origin are encrypted.
   public let isSecure: Bool
-  /// The port, also where the URL left it out.
+  /// The port. The default port of the scheme if the URL has none.
   public let port: Int
-  /// True when the host is this machine: `localhost`, `*.localhost` (RFC 6761 §6.3), 127.0.0.0/8 or `[::1]`.
+  /// Whether the host is this machine: `localhost`, `*.localhost` (RFC 6761 §6.3), 127.0.0.0/8 or `[::1]`.
   public let isLoopback: Bool
 
-  /// The origin of an absolute http or https URL; nil for any other.
+  /// The origin of an absolute http or https URL, or `nil` for any other URL.
   public init?(_ url: URL) {
     guard case .success(let origin) = Self.reading(url) else { return nil }
     self = origin
   }
 
-  /// The origin of a URL, or why it has none.
   package static func reading(_ url: URL) -> Result<Origin, HostName.Refusal> {
-    // Read from the URL's text, once for every request: Foundation's accessors cost several microseconds.
+    // Parse the text: this runs for every request, and Foundation's accessors take several microseconds.
     var text = url.absoluteString
     return text.withUTF8 { read($0) }
   }
@@ -32,7 +31,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// `http` or `https`.
   public var scheme: String { isSecure ? "https" : "http" }
 
-  /// The host in its one form, an IPv6 address in its brackets.
+  /// The normalized host. IPv6 addresses are in brackets.
   public var host: String { String(description.utf8[hostRange]) ?? "" }
 
   private var hostRange: Range<String.Index> {
@@ -41,7 +40,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     return start..<(bytes.lastIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex)
   }
 
-  /// The text of a URL of this origin, the host in its one form.
+  /// The text of a URL of this origin, with the normalized host.
   package func address(of url: URL) -> String {
     let text = url.absoluteString
     if isWrittenSo(text) { return text }
@@ -53,7 +52,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     return "\(scheme)://\(Substring(user))\(host)\(text[rest...])"
   }
 
-  /// True when a text begins with this scheme and host, as almost all do: in lower case, without a user.
+  /// Whether a URL already starts with the normalized scheme and host, and has no user. Almost all do.
   private func isWrittenSo(_ text: String) -> Bool {
     let answer = text.utf8.withContiguousStorageIfAvailable { text in
       description.utf8.withContiguousStorageIfAvailable { normal in
@@ -70,7 +69,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     byte == UInt8(ascii: "/") || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
   }
 
-  /// Two origins are the same when scheme, host and port are.
+  /// Whether two origins have the same scheme, host and port.
   public static func == (left: Origin, right: Origin) -> Bool { left.description == right.description }
 
   /// Hashes scheme, host and port.
@@ -122,7 +121,8 @@ extension Origin {
     isLoopback = host.isLoopback
   }
 
-  /// Nil where the host is not one of letters, digits, dashes and dots that needs no more than lower case.
+  /// A fast path for hosts that consist of letters, digits, dashes and dots, and only need lowercasing. Returns `nil`
+  /// for others.
   private init?(plain host: Bytes, isSecure: Bool, port: Int) {
     guard HostName.isPlain(host) else { return nil }
     let scheme: StaticString = isSecure ? "https://" : "http://"

@@ -1,26 +1,27 @@
 import ErrandFoundation
 
-/// The address that a connection is made to, as an ``AddressPolicy`` sees it.
+/// The address of a connection, as checked by an ``AddressPolicy``.
 ///
-/// It is the address itself, after names were looked up and odd forms were read: `0x7f.1` is 127.0.0.1 here.
+/// It is the resolved address: names are looked up, and unusual notations are normalized, so `0x7f.1` is 127.0.0.1.
 public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
-  /// The address in network order: four bytes of IPv4, sixteen of IPv6; none of a Unix socket.
+  /// The address in network byte order: 4 bytes for IPv4, 16 for IPv6, empty for a Unix socket.
   public let bytes: [UInt8]
-  /// The port; 0 of a Unix socket.
+  /// The port, or 0 for a Unix socket.
   public let port: Int
-  /// The path of a Unix socket; nil for all others.
+  /// The path of a Unix socket, or `nil` for an IP address.
   public let socketPath: String?
 
-  /// An IPv4 or IPv6 address by its text, such as `10.0.0.1` or `fd00::1`, with or without brackets; nil where it is none.
+  /// Parses an IPv4 or IPv6 address such as `10.0.0.1` or `fd00::1`, with or without brackets. Returns `nil` if the
+  /// text isn't an address.
   public init?(_ text: String, port: Int = 0) {
     let text = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
-    // The zone of a link-local address (RFC 6874) is no part of it.
+    // Drop the zone of a link-local address (RFC 6874).
     let address = String(text.prefix { $0 != "%" })
     guard let bytes = Self.bytes(address, AF_INET, 4) ?? Self.bytes(address, AF_INET6, 16) else { return nil }
     self.init(bytes: bytes, port: port)
   }
 
-  /// A Unix socket by its path.
+  /// Creates the address of a Unix socket.
   public init(socketPath: String) {
     bytes = []
     port = 0
@@ -33,11 +34,10 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
     socketPath = nil
   }
 
-  /// The address of a socket; nil for a family that is not known.
   init?(_ address: UnsafeRawPointer, size: Int) {
     guard size >= MemoryLayout<sockaddr>.size else { return nil }
     let bytes = UnsafeRawBufferPointer(start: address, count: size)
-    // Family, port and address have the same places in both families but for IPv6's flow.
+    // Both families share a layout, except for IPv6's flow field before the address.
     let port = Int(bytes[2]) << 8 | Int(bytes[3])
     switch Int32(address.loadUnaligned(as: sockaddr.self).sa_family) {
     case AF_INET: self.init(bytes: Array(bytes[4..<8]), port: port)
@@ -52,14 +52,13 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
     return inet_pton(family, text, &bytes) == 1 ? bytes : nil
   }
 
-  /// True for an address of the public network: none of those that are set apart for a special purpose (RFC 6890), and no Unix
-  /// socket.
+  /// Whether the address is public: not a special-purpose address (RFC 6890) or a Unix socket.
   public var isPublic: Bool { specialPurpose == nil }
 
-  /// The purpose for which the address is set apart, in words; nil for a public one.
+  /// A description of the address's special purpose, or `nil` if the address is public.
   public var specialPurpose: String? { socketPath == nil ? SpecialAddresses.purpose(of: bytes) : "a Unix socket" }
 
-  /// The address without its port, in the system's form.
+  /// The address without its port, in the system's notation.
   public var description: String {
     if let socketPath { return socketPath }
     let family = bytes.count == 4 ? AF_INET : AF_INET6

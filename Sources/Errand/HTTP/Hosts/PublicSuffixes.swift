@@ -1,12 +1,12 @@
 import ErrandFoundation
 
-/// The names below which the public may register names: `com`, `co.uk`, `github.io`. A cookie for one of them would go to
-/// strangers (RFC 6265bis §5.7, step 8).
+/// The domains under which the public can register names, such as `com`, `co.uk` and `github.io`. A cookie for such a
+/// domain would be sent to unrelated sites (RFC 6265bis §5.7, step 8).
 struct PublicSuffixes: Sendable {
-  /// The rules of the list as they are written in it, names in the form in which they are looked up; nil without a list.
+  /// The rules in the list's syntax, with names in ASCII form. `nil` without a list.
   private let rules: Set<String>?
 
-  /// The list of the system where it can be read, else a short rule. Read when it is first needed: most servers set no cookie
+  /// The system's list, or the fallback rule if it can't be read. Loaded lazily, because most servers don't set cookies
   /// for a domain.
   static let system: PublicSuffixes = {
     for path in ["/usr/share/publicsuffix/public_suffix_list.dat", "/usr/share/publicsuffix/effective_tld_names.dat"] {
@@ -16,10 +16,10 @@ struct PublicSuffixes: Sendable {
     return PublicSuffixes()
   }()
 
-  /// The rule for systems without a list.
   init() { rules = nil }
 
-  /// The rules of a list in the format of publicsuffix.org: a rule a line up to the first blank, remarks after `//`.
+  /// Parses a list in publicsuffix.org format: each line is a rule up to the first whitespace, and `//` starts a
+  /// comment.
   init(list: Data) {
     var rules: Set<String> = []
     rules.reserveCapacity(list.count / 24)
@@ -31,30 +31,27 @@ struct PublicSuffixes: Sendable {
     self.rules = rules
   }
 
-  /// True with a list: what is none of its suffixes has one owner. The short rule knows some suffixes, and by far not all.
+  /// Whether the suffixes come from a full list. The fallback rule knows only a few.
   var isComplete: Bool { rules != nil }
 
-  /// True when a name is a suffix itself.
   func isSuffix(_ domain: String) -> Bool { suffixLength(of: Self.labels(of: domain)) >= Self.labels(of: domain).count }
 
-  /// The suffix of a host with one label before it, which one owner has; nil for a suffix.
-  ///
-  /// - Parameter host: A name in its one form, no address.
+  /// The registrable domain of a normalized host name: its suffix and one more label. `nil` if the host is a suffix.
   func registrableDomain(of host: String) -> String? {
     let labels = Self.labels(of: host)
     let length = suffixLength(of: labels)
     return length < labels.count ? labels.suffix(length + 1).joined(separator: ".") : nil
   }
 
-  /// The number of labels of the suffix, at least 1.
   private func suffixLength(of labels: [Substring]) -> Int {
     guard let rules else { return Self.guessedLength(of: labels) }
     for start in labels.indices {
       let length = labels.count - start
       let name = labels[start...].joined(separator: ".")
-      // "If more than one rule matches, the prevailing rule is the one which is an exception rule", whose leftmost label goes.
+      // "If more than one rule matches, the prevailing rule is the one which is an exception rule", without its
+      // leftmost label.
       if rules.contains("!" + name) { return length - 1 }
-      // "If there is no matching exception rule, the prevailing rule is the one with the most labels": the first found.
+      // "If there is no matching exception rule, the prevailing rule is the one with the most labels": the first match.
       if rules.contains(name) { return length }
       if length > 1, rules.contains("*." + labels[(start + 1)...].joined(separator: ".")) { return length }
     }
@@ -63,7 +60,7 @@ struct PublicSuffixes: Sendable {
 
   private static func labels(of name: String) -> [Substring] { name.split(separator: ".") }
 
-  /// A rule with its names as they are looked up; nil where they have no such form.
+  /// A rule with its name in ASCII form, or `nil` if the name has none.
   private static func normal(_ rule: ArraySlice<UInt8>) -> String? {
     let text = String(decoding: rule, as: UTF8.self)
     guard rule.contains(where: { $0 >= 0x80 }) else { return text.lowercased() }
@@ -72,15 +69,15 @@ struct PublicSuffixes: Sendable {
   }
 }
 
-/// The rule without a list. A cookie for a domain above its host stays with the host then, whatever the domain.
+/// The fallback rule. Without a list, a cookie with a `Domain` above its host is always restricted to the host.
 extension PublicSuffixes {
-  /// Second labels that are suffixes below the codes of many countries.
+  /// Second-level labels that are suffixes under many country codes.
   private static let general: Set<Substring> = [
     "ac", "ad", "co", "com", "ed", "edu", "go", "gob", "gouv", "gov", "govt", "gv", "id", "ltd", "me", "mil", "ne",
     "net",
     "nom", "or", "org", "plc", "sch",
   ]
-  /// Hosts of many owners' pages.
+  /// Hosting domains with many unrelated owners.
   private static let hosting: Set<String> = [
     "appspot.com", "azurewebsites.net", "blogspot.com", "cloudfront.net", "firebaseapp.com", "fly.dev", "github.io",
     "gitlab.io", "herokuapp.com", "netlify.app", "onrender.com", "pages.dev", "vercel.app", "web.app", "workers.dev",

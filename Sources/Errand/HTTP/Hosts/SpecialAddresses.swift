@@ -1,15 +1,12 @@
-/// The addresses that are set apart for a special purpose: IANA's two registries (RFC 6890), and what is no address of a single
-/// host; pure.
+/// Special-purpose addresses: IANA's two registries (RFC 6890), and addresses that don't identify a single host.
 ///
-/// Of IPv6, only 2000::/3 is given out for public use (RFC 4291 §2.4), so that what is not known is not public. Addresses that carry
-/// one of IPv4 are judged by that.
+/// In IPv6, only 2000::/3 is allocated for public use (RFC 4291 §2.4), so unknown addresses are not public. An address
+/// that embeds an IPv4 address is classified by it.
 enum SpecialAddresses {
-  /// A block and its purpose.
   struct Block: Sendable {
     private let addresses: AddressBlock
     let purpose: String
 
-    /// `nil` if the text is not a block such as `10.0.0.0/8`.
     init?(_ text: String, _ purpose: String) {
       guard let addresses = AddressBlock(text) else { return nil }
       self.addresses = addresses
@@ -19,7 +16,7 @@ enum SpecialAddresses {
     func contains(_ address: [UInt8]) -> Bool { addresses.contains(address) }
   }
 
-  /// The purpose of an address; nil for a public one.
+  /// The purpose of an address, or `nil` if the address is public.
   static func purpose(of address: [UInt8]) -> String? {
     if address.count == 4 { return blocks(ofIPv4: address) }
     guard address.count == 16 else { return "no address" }
@@ -34,14 +31,14 @@ enum SpecialAddresses {
     special4.first { $0.contains(address) }?.purpose
   }
 
-  /// Blocks of IPv6 with an address of IPv4 in their last four bytes, which is where packets end.
+  /// IPv6 blocks that embed the IPv4 address of the destination in their last four bytes.
   private static let carriers: [Block] = [
     Block("::ffff:0:0/96", "an IPv4-mapped address (RFC 4291 §2.5.5.2)"),
     Block("64:ff9b::/96", "an address of NAT64 (RFC 6052 §2.1)"),
   ].compactMap(\.self)
 
-  /// Of IANA's registry for IPv4, all blocks that are not globally reachable, and the three of anycast and of transition inside and
-  /// beside them, which no server of the web has.
+  /// The blocks in IANA's IPv4 registry that aren't globally reachable, and three anycast and transition blocks that
+  /// web servers don't use.
   private static let special4: [Block] = [
     Block("0.0.0.0/8", "this network (RFC 791 §3.2)"),
     Block("10.0.0.0/8", "private use (RFC 1918)"),
@@ -60,7 +57,7 @@ enum SpecialAddresses {
     Block("240.0.0.0/4", "reserved (RFC 1112 §4)"),
   ].compactMap(\.self)
 
-  /// The same for IPv6. 2001::/23 has Teredo (RFC 4380) and other protocols, no server of the web.
+  /// The blocks in the IPv6 registry. 2001::/23 is used by Teredo (RFC 4380) and other protocols, not by web servers.
   private static let special6: [Block] = [
     Block("::/128", "unspecified (RFC 4291 §2.5.2)"),
     Block("::1/128", "loopback (RFC 4291 §2.5.3)"),

@@ -1,17 +1,15 @@
 import ErrandFoundation
 
-/// The character encodings in which bodies of text may come (RFC 9110 §8.3.2): those of the WHATWG's Encoding Standard, which are
-/// what servers send, but for its `replacement` and `x-user-defined`. Others are not passed to the C library: a peer could then
-/// choose the code that it loads.
+/// The supported character encodings (RFC 9110 §8.3.2): those of the WHATWG Encoding Standard except `replacement` and
+/// `x-user-defined`. Other names are not passed to the C library, because a peer could then choose which code it loads.
 enum Charset {
-  /// A text that cannot be read, in words.
   struct Problem: Error {
     let words: String
   }
 
-  /// The text of bytes in the charset of a label such as `iso-8859-1`. Whitespace and quotes around the label are ignored.
+  /// Decodes data in the charset with a label such as `iso-8859-1`. Whitespace and quotes around the label are ignored.
   ///
-  /// - Throws: ``Problem`` if the charset is unknown, here or on this machine, or the bytes are invalid in it.
+  /// - Throws: ``Problem`` if the charset is unknown, isn't supported by the system, or the bytes are invalid in it.
   static func text(of data: Data, in label: String) throws(Problem) -> String {
     let shown = label.shortened
     guard let name = names[label[...].trimming(isDecoration).lowercased()] else {
@@ -26,7 +24,7 @@ enum Charset {
 
   #if canImport(Darwin)
     private static func converted(_ data: Data, from name: String, _ label: String) throws(Problem) -> String {
-      // Core Foundation knows most labels, and of each charset one at least.
+      // Core Foundation doesn't know every label, but knows at least one for each charset.
       let encodings = [label, name].map { CFStringConvertIANACharSetNameToEncoding($0 as CFString) }
       guard let encoding = encodings.first(where: { $0 != kCFStringEncodingInvalidId }) else {
         throw Problem(words: "the machine does not know the charset '\(label)'")
@@ -50,7 +48,7 @@ enum Charset {
       throw Problem(words: "the bytes from \(failure) on are no text in '\(label)'")
     }
 
-    /// Converts all of `input`; returns the place of the first bytes that are no text.
+    /// Converts all of `input`. Returns the offset of the first invalid bytes, or `nil`.
     private static func run(_ converter: iconv_t, _ input: inout [UInt8], into text: inout [UInt8]) -> Int? {
       var room = [UInt8](repeating: 0, count: 32 << 10)
       return input.withUnsafeMutableBytes { input in
@@ -61,7 +59,7 @@ enum Charset {
           while true {
             var free = room.bindMemory(to: CChar.self).baseAddress
             var freeCount = room.count
-            // Some charsets keep their last character back, for another may follow that changes it.
+            // Some charsets hold back the last character, because the next one can change it.
             let code =
               isFlushing
               ? iconv(converter, nil, nil, &free, &freeCount) : iconv(converter, &next, &left, &free, &freeCount)
@@ -77,12 +75,13 @@ enum Charset {
     }
   #endif
 
-  /// Some servers write `charset='utf-8'`, and `charset= "utf-8"` is a label with a space and quotes (MIME Sniffing §4.4).
+  /// Some servers send `charset='utf-8'`. In `charset= "utf-8"`, the space and quotes belong to the label (MIME
+  /// Sniffing §4.4).
   private static func isDecoration(_ byte: UInt8) -> Bool {
     FieldScanner.isHTTPSpace(byte) || byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"")
   }
 
-  /// The C library's names by the labels of the Encoding Standard, in lower case.
+  /// The C library's names, keyed by lowercase Encoding Standard label.
   private static let names: [String: String] = {
     var names: [String: String] = [:]
     for line in table.split(separator: "\n") {
@@ -100,7 +99,7 @@ enum Charset {
     return names
   }()
 
-  /// A name of the C library's, and other labels for it.
+  /// Each line is a name of the C library, followed by other labels for it.
   private static let table = """
     UTF-8 utf8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8
     US-ASCII ascii ansi_x3.4-1968

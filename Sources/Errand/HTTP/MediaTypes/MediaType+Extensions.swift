@@ -1,8 +1,9 @@
 extension MediaType {
-  /// The media type of files with an extension, with or without its dot, in any case; nil for an unknown one.
+  /// The media type for a file extension, or `nil` if it is unknown. The extension is case-insensitive, and can start
+  /// with a dot.
   ///
-  /// By a built-in table of the common ones, and then by what the system knows. What a server sends in `Content-Type` counts
-  /// before a name.
+  /// Uses a built-in table of common types first, then the system's types. Prefer the `Content-Type` that a server
+  /// sends.
   public init?(fileExtension: String) {
     let name = fileExtension.drop { $0 == "." }.lowercased()
     let known = Self.table.first { $0.extensions.contains(name) }?.type
@@ -10,16 +11,16 @@ extension MediaType {
     self.init(type)
   }
 
-  /// The usual extension of files of this type, without a dot; nil for an unknown one.
+  /// The usual file extension of this type, without a dot, or `nil` if it is unknown.
   public var preferredExtension: String? {
     entry?.extensions.first ?? SystemMediaTypes.fileExtension(of: essence)
   }
 
-  /// The uniform type identifier of Apple's platforms, such as `public.mp3`, by the built-in table, and there by what the system
-  /// knows; nil where neither has one.
+  /// Apple's uniform type identifier, such as `public.mp3`, or `nil` if it is unknown. Uses the built-in table and, on
+  /// Apple platforms, the types known to the system.
   public var uniformTypeIdentifier: String? { entry?.identifier ?? SystemMediaTypes.identifier(of: essence) }
 
-  /// The media type of a uniform type identifier; nil for an unknown one.
+  /// The media type for a uniform type identifier, or `nil` if it is unknown.
   public init?(uniformTypeIdentifier: String) {
     let known = Self.table.first { $0.identifier == uniformTypeIdentifier }?.type
     guard let type = known ?? SystemMediaTypes.type(ofIdentifier: uniformTypeIdentifier) else { return nil }
@@ -37,7 +38,7 @@ extension MediaType {
     return Self.table.first { $0.type == essence || Self.synonyms[essence] == $0.type }
   }
 
-  /// Names that servers still use for types that have another.
+  /// Outdated names that servers still use.
   private static let synonyms = [
     "application/x-javascript": "text/javascript", "application/javascript": "text/javascript",
     "text/xml": "application/xml",

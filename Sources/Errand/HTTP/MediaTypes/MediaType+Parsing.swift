@@ -1,5 +1,5 @@
 extension MediaType {
-  /// The parameters by their names in lower case, in order, the first of each name (MIME Sniffing §4.4).
+  /// The parameters in order, with lowercase names. If a name is repeated, the first is kept (MIME Sniffing §4.4).
   var parameters: [(name: String, value: String)] {
     var scanner = FieldScanner(rawValue[...].trimmingHTTPSpaces())
     var parameters: [(name: String, value: String)] = []
@@ -25,9 +25,10 @@ extension MediaType {
     }
   }
 
-  /// This media type in its shortest form, `text/html;charset=utf-8`, or `nil` if it is malformed (MIME Sniffing §4.5).
+  /// The media type in its shortest form, such as `text/html;charset=utf-8`, or `nil` if it is malformed (MIME Sniffing
+  /// §4.5).
   ///
-  /// Essence and names are in lower case. Malformed and repeated parameters are left out.
+  /// The essence and the parameter names are in lower case. Malformed and repeated parameters are removed.
   public var normalized: MediaType? {
     let essence = Substring(rawValue.utf8.prefix { $0 != UInt8(ascii: ";") }).trimmingHTTPSpaces()
     let parts = essence.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
@@ -39,8 +40,9 @@ extension MediaType {
     text += ";\(name)=\(HTTPHeaderName.isValid(value) ? value : value.quoted)"
   }
 
-  /// The media type of a list of them, which comes of several `Content-Type` lines, or `nil` if none is valid. The last one
-  /// counts, with the charset of an earlier one of the same essence if it has none (Fetch §2.2.2: extract a MIME type).
+  /// Selects the media type from a list, which is the result of several `Content-Type` lines. Returns `nil` if none is
+  /// valid. The last one wins. Without a charset, it takes the charset of an earlier one with the same essence (Fetch
+  /// §2.2.2: extract a MIME type).
   static func extracted(from list: String) -> MediaType? {
     var last: MediaType?
     var charset: String?
@@ -58,8 +60,8 @@ extension MediaType {
     return last
   }
 
-  /// Whether a byte may be part of a value: a tab, or a character from U+0020 to U+00FF that is not a control character (MIME
-  /// Sniffing §2: HTTP quoted-string token code point). In UTF-8, 0xC3 begins the last of these characters.
+  /// Whether a byte is allowed in a value: a tab, or a non-control character from U+0020 to U+00FF (MIME Sniffing §2:
+  /// HTTP quoted-string token code point). In UTF-8, the last of these characters starts with 0xC3.
   private static func mayBeQuoted(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: "\t") || (0x20...0x7E).contains(byte) || (0x80...0xC3).contains(byte)
   }

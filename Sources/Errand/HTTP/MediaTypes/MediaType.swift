@@ -1,33 +1,33 @@
 /// A media type such as `application/json; charset=utf-8` (RFC 9110 §8.3.1).
 public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-  /// The whole value as it stands in a header.
+  /// The complete value, as in a header.
   public let rawValue: String
 
-  /// A media type as it stands in a header.
+  /// Creates a media type from its header value.
   public init(_ rawValue: String) { self.rawValue = rawValue }
 
-  /// A media type as it stands in a header.
+  /// Creates a media type from its header value.
   public init(stringLiteral value: String) { rawValue = value }
 
-  /// The whole value as it stands in a header.
+  /// The complete value, as in a header.
   public var description: String { rawValue }
 
   /// Type and subtype in lower case, without parameters: `application/json`.
   public var essence: String {
-    // By bytes: to Swift a semicolon and an accent behind it are one character.
+    // Work on bytes: Swift merges a semicolon and a following combining accent into one character.
     Substring(rawValue.utf8.prefix { $0 != UInt8(ascii: ";") }).trimmingHTTPSpaces().lowercased()
   }
 
-  /// The value of a parameter, unquoted: `charset`, `boundary`. Names are compared without regard to case.
+  /// The unquoted value of a parameter such as `charset` or `boundary`, or `nil` if it is missing. The name is
+  /// case-insensitive.
   ///
-  /// Parameters are read as browsers read them (MIME Sniffing §4.4): a malformed one is ignored, and so is all but the first of a
-  /// name.
+  /// Parsed as in browsers (MIME Sniffing §4.4): malformed parameters are ignored, and the first of each name counts.
   public func parameter(_ name: String) -> String? {
     let name = name.lowercased()
     return parameters.first { $0.name == name }?.value
   }
 
-  /// True where people can read a body of this type: text, JSON, XML or a form.
+  /// Whether bodies of this type are readable text: text, JSON, XML, JavaScript or a form.
   public var isText: Bool {
     if rawValue == MediaType.json.rawValue { return true }
     let essence = essence
@@ -43,17 +43,17 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
   public static let octetStream: MediaType = "application/octet-stream"
   /// `application/problem+json` (RFC 9457).
   public static let problem: MediaType = "application/problem+json"
-  /// `application/x-plist`, as Apple's servers and apps call a property list.
+  /// `application/x-plist`, the type that Apple's servers and apps use for property lists.
   public static let propertyList: MediaType = "application/x-plist"
   /// `text/plain; charset=utf-8`.
   public static let plainText: MediaType = "text/plain; charset=utf-8"
 }
 
 extension Substring {
-  /// The text without the spaces and tabs around it (RFC 9110 §5.6.3: optional whitespace).
+  /// The text without surrounding spaces and tabs (RFC 9110 §5.6.3: optional whitespace).
   package func trimmingSpaces() -> Substring { trimming { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") } }
 
-  /// The text without the spaces, tabs and line breaks around it (Fetch §2.2: HTTP whitespace).
+  /// The text without surrounding spaces, tabs and line breaks (Fetch §2.2: HTTP whitespace).
   func trimmingHTTPSpaces() -> Substring { trimming { FieldScanner.isHTTPSpace($0) } }
 
   func trimming(_ isSpace: (UInt8) -> Bool) -> Substring {

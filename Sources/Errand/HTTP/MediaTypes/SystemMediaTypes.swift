@@ -4,14 +4,13 @@ import ErrandFoundation
   import UniformTypeIdentifiers
 #endif
 
-/// Media types that the system knows beyond the built-in table, read once: `/etc/mime.types` on Linux, the declared types of
-/// apps on Apple platforms.
+/// Media types from the system, in addition to the built-in table: `/etc/mime.types`, read once, on Linux, and the
+/// types declared by apps on Apple platforms.
 struct SystemMediaTypes: Sendable {
-  /// The media types by extension, and the extensions by media type, in lower case.
   private var types: [String: String] = [:]
   private var extensions: [String: String] = [:]
 
-  /// The types of a text in the form of `mime.types`: a media type and its extensions on each line, the usual one first.
+  /// Parses text in `mime.types` format. Each line has a media type and its extensions, the preferred one first.
   init(_ text: String) {
     for line in text.split(whereSeparator: \.isNewline) where !line.hasPrefix("#") {
       let words = line.split(whereSeparator: \.isWhitespace).map { $0.lowercased() }
@@ -35,15 +34,13 @@ struct SystemMediaTypes: Sendable {
     static func type(ofIdentifier identifier: String) -> String? { UTType(identifier)?.preferredMIMEType }
   #else
     private static let present: SystemMediaTypes = {
-      let file = try? Data(contentsOf: URL(fileURLWithPath: "/etc/mime.types"))  // most small images have none
+      let file = try? Data(contentsOf: URL(fileURLWithPath: "/etc/mime.types"))  // often missing
       return SystemMediaTypes(file.map { String(decoding: $0, as: UTF8.self) } ?? "")
     }()
 
     static func type(of name: String) -> String? { present.type(of: name) }
 
     static func fileExtension(of essence: String) -> String? { present.fileExtension(of: essence) }
-
-    // Only Apple's platforms know of identifiers.
 
     static func identifier(of essence: String) -> String? { nil }
 

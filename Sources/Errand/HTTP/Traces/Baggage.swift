@@ -1,33 +1,32 @@
-/// Names and values that travel with a trace to every service on its way (W3C Baggage): the value of `baggage`.
+/// The value of `baggage`: names and values sent along with a trace to every service in it (W3C Baggage).
 ///
 ///     var baggage = Baggage()
 ///     try baggage.set("7", for: "tenant")
 ///
-/// Everyone on the way can read it. Values are hidden wherever requests are shown.
+/// Every service that receives it can read it. Errand redacts the values in its output.
 public struct Baggage: Sendable, Hashable, CustomStringConvertible {
-  /// A name and its value.
+  /// An entry with a name and a value.
   public struct Member: Sendable, Hashable {
     /// The name.
     public let name: String
     /// The value.
     public let value: String
-    /// What was said about it, as it came; empty for most.
+    /// The properties of the entry, unparsed. Usually empty.
     public let properties: String
   }
 
-  /// The members, in order.
+  /// The entries, in order.
   public private(set) var members: [Member] = []
 
-  /// The most bytes that are sent; members that do not fit are left out (§4.3).
+  /// The maximum length that is sent, in bytes. Members that don't fit are omitted (§4.3).
   private static let mostBytes = 8192
-  /// The most members that are sent.
   private static let most = 180
 
-  /// None.
+  /// Creates empty baggage.
   public init() {}
 
-  /// The members of a header's fields, in order; those that are malformed are left out, of two with one name the first is, and those after
-  /// the 180th.
+  /// Parses the lines of a `baggage` field. Malformed members are omitted. If a name is repeated, the last member is
+  /// kept. Members with new names after the 180th are omitted.
   public init(_ lines: [String]) {
     var (members, places): ([Member?], [String: Int]) = ([], [:])
     for part in lines.flatMap({ $0.split(separator: ",") }) {
@@ -46,21 +45,22 @@ public struct Baggage: Sendable, Hashable, CustomStringConvertible {
     self.members = members.compactMap { $0 }
   }
 
-  /// The value under a name; nil where there is none.
+  /// The value for a name, or `nil` if the name is missing.
   public subscript(name: String) -> String? { members.first { $0.name == name }?.value }
 
-  /// Sets a value, which may be any text.
-  /// Throws ``TraceFieldError`` for a name that is no token.
+  /// Sets a value, which can be any text.
+  ///
+  /// Throws ``TraceFieldError`` if the name isn't a token.
   public mutating func set(_ value: String, for name: String) throws {
     guard HTTPHeaderName(name).isValid else { throw TraceFieldError.baggage(name) }
     members.removeAll { $0.name == name }
     members.append(Member(name: name, value: value, properties: ""))
   }
 
-  /// Removes a value.
+  /// Removes the value for a name.
   public mutating func remove(_ name: String) { members.removeAll { $0.name == name } }
 
-  /// The value of the field; empty where there are no members.
+  /// The value of the field. Empty without members.
   public var description: String {
     var text = ""
     for member in members.prefix(Self.most) {
@@ -72,7 +72,7 @@ public struct Baggage: Sendable, Hashable, CustomStringConvertible {
     return text
   }
 
-  // §3.3.1.3: printable ASCII but blank, quotation mark, comma, semicolon and backslash.
+  // §3.3.1.3: printable ASCII except space, quotation mark, comma, semicolon and backslash.
   private static func isOctet(_ byte: UInt8) -> Bool {
     (0x21...0x7E).contains(byte) && !"\",;\\".utf8.contains(byte)
   }
@@ -90,7 +90,7 @@ public struct Baggage: Sendable, Hashable, CustomStringConvertible {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The text with its escapes decoded; what is no escape stays as it is, and what is no UTF-8 is replaced (§3.3.1.3).
+  /// Decodes the escapes in a text. Invalid escapes are kept, and invalid UTF-8 is replaced (§3.3.1.3).
   private static func unescaped(_ text: Substring) -> String {
     var bytes: [UInt8] = []
     var rest = text.utf8

@@ -1,32 +1,32 @@
-/// The place of some work in a trace: what goes from service to service, so that what each of them did is seen as one (W3C Trace
-/// Context).
+/// The position of a piece of work in a distributed trace, propagated from service to service (W3C Trace Context).
 ///
-///     // in a service of yours, for each request that comes in:
+///     // In your service, for each incoming request:
 ///     try await TraceContext.$current.withValue(TraceContext(request.headers)) {
 ///       try await GetWidget(id: 7).download()  // is sent with `traceparent`, `tracestate` and `baggage`
 ///     }
 ///
-/// Calls take part in the trace of the ``current`` context. What is sent names the attempt as its parent: the receiver's spans hang below
-/// it. The three fields go to the remote's origin and to ``ServerConfiguration/trustedOrigins``, and nowhere else; a task or a step
-/// that sets `traceparent` itself is left alone. ``ServerConfiguration/propagatesTraces`` switches them off.
+/// Calls join the trace of the ``current`` context. Each request names its attempt as the parent span, so the
+/// receiver's spans appear below it. The three fields are sent only to the remote's origin and to
+/// ``ServerConfiguration/trustedOrigins``. If a task or step sets `traceparent`, it is left unchanged. Use
+/// ``ServerConfiguration/propagatesTraces`` to turn propagation off.
 public struct TraceContext: Sendable, Hashable {
-  /// The trace.
+  /// The identifier of the trace.
   public var traceID: TraceID
-  /// The span that is the parent of whatever follows.
+  /// The identifier of the span that is the parent of following spans.
   public var spanID: SpanID
-  /// True where an earlier participant has decided to record the trace.
+  /// Whether an earlier participant decided to record the trace.
   public var isSampled: Bool
-  /// True where the trace's identifier was drawn at random, so that others may sample by it (level 2).
+  /// Whether the trace identifier is random, so others can use it for sampling (level 2).
   public var isRandom: Bool
-  /// What the tracing systems on the way have noted for themselves.
+  /// The data of the tracing systems that took part.
   public var state: TraceState
-  /// Names and values that travel with the trace.
+  /// The application's names and values that are sent along with the trace.
   public var baggage: Baggage
 
-  /// The context of the surrounding Swift task; nil where there is none.
+  /// The context of the current Swift task, or `nil` outside a trace.
   @TaskLocal public static var current: TraceContext?
 
-  /// A context by its parts.
+  /// Creates a context from its parts.
   public init(
     traceID: TraceID, spanID: SpanID, isSampled: Bool = true, isRandom: Bool = false,
     state: TraceState = TraceState(), baggage: Baggage = Baggage()
@@ -39,8 +39,8 @@ public struct TraceContext: Sendable, Hashable {
     self.baggage = baggage
   }
 
-  /// The context that the header of a request states; nil where it states none, or none that can be read (§3.2). A `tracestate` that
-  /// cannot be read is left out, and of a `baggage` the members that cannot.
+  /// Parses the context in the header of a request. Returns `nil` if `traceparent` is missing, repeated or malformed
+  /// (§3.2). A malformed `tracestate` is ignored, and so are malformed members of `baggage`.
   public init?(_ headers: HTTPHeaders) {
     let parents = headers.values(for: .traceparent)
     guard parents.count == 1, let parent = parents.first else { return nil }
@@ -49,9 +49,9 @@ public struct TraceContext: Sendable, Hashable {
     baggage = Baggage(headers.values(for: .baggage))
   }
 
-  /// The context that a value of `traceparent` states; nil for one that is malformed.
+  /// Parses a value of `traceparent`. Returns `nil` if it is malformed.
   ///
-  /// Of a version that is not known the parts of version 00 are read (§3.2.2.1 and §4).
+  /// Values of an unknown version are parsed like version 00 (§3.2.2.1 and §4).
   public init?(traceparent: String) {
     var reader = HexReader(traceparent)
     guard let version = reader.number(digits: 2), version != 0xFF, reader.dash(),
@@ -65,7 +65,7 @@ public struct TraceContext: Sendable, Hashable {
 
   /// The value of `traceparent`, version 00.
   public var traceparent: String {
-    // Made for each request that is sent: in one piece.
+    // Written into one buffer, because this runs for every request.
     String(unsafeUninitializedCapacity: 55) { buffer in
       buffer.initialize(repeating: UInt8(ascii: "-"))
       buffer[0] = UInt8(ascii: "0")
@@ -79,7 +79,7 @@ public struct TraceContext: Sendable, Hashable {
     }
   }
 
-  /// The header fields by which it is sent on.
+  /// The header fields that propagate the context.
   public var headers: HTTPHeaders {
     var headers: HTTPHeaders = [.traceparent: traceparent]
     if let state = state.description.nonEmpty { headers[.tracestate] = state }
@@ -87,7 +87,6 @@ public struct TraceContext: Sendable, Hashable {
     return headers
   }
 
-  /// Adds the header fields by which it is sent on, but for those that are there.
   func add(to headers: inout HTTPHeaders) {
     guard state.members.isEmpty, baggage.members.isEmpty else {
       for field in self.headers where !headers.contains(field.name) { headers.add(field.value, for: field.name) }
@@ -97,43 +96,43 @@ public struct TraceContext: Sendable, Hashable {
   }
 }
 
-/// The identifier of a trace: 16 bytes, not all of them zero.
+/// The identifier of a trace: 16 bytes that aren't all zero.
 public struct TraceID: Sendable, Hashable, CustomStringConvertible {
   /// The first 8 bytes.
   public let high: UInt64
   /// The last 8 bytes.
   public let low: UInt64
 
-  /// An identifier; nil for one of zeros.
+  /// Creates an identifier. Returns `nil` if it is zero.
   public init?(high: UInt64, low: UInt64) {
     guard high != 0 || low != 0 else { return nil }
     (self.high, self.low) = (high, low)
   }
 
-  /// 32 hexadecimal digits in small letters.
+  /// The identifier as 32 lowercase hexadecimal digits.
   public var description: String { high.sixteenDigits + low.sixteenDigits }
 }
 
-/// The identifier of a span: 8 bytes, not all of them zero.
+/// The identifier of a span: 8 bytes that aren't all zero.
 public struct SpanID: Sendable, Hashable, CustomStringConvertible {
   /// The bytes.
   public let bits: UInt64
 
-  /// An identifier; nil for one of zeros.
+  /// Creates an identifier. Returns `nil` if it is zero.
   public init?(_ bits: UInt64) {
     guard bits != 0 else { return nil }
     self.bits = bits
   }
 
-  /// One of a number of which any will do.
+  /// Creates an identifier, replacing zero with 1.
   init(nonZero bits: UInt64) { self.bits = bits == 0 ? 1 : bits }
 
-  /// 16 hexadecimal digits in small letters.
+  /// The identifier as 16 lowercase hexadecimal digits.
   public var description: String { bits.sixteenDigits }
 
-  /// The identifier of the part of that number of this span: always the same one, and none of another's but by chance.
+  /// A span identifier derived from this one and `number`. Deterministic, and unique except for random collisions.
   package func part(_ number: Int) -> SpanID {
-    // A permutation of the numbers (SplitMix64).
+    // SplitMix64.
     var mixed = bits &+ UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
@@ -153,7 +152,6 @@ extension HTTPHeaderName {
 extension UInt64 {
   private static let digits: StaticString = "0123456789abcdef"
 
-  /// Itself in hexadecimal, with all 16 digits.
   fileprivate var sixteenDigits: String {
     String(unsafeUninitializedCapacity: 16) { buffer in
       writeDigits(to: buffer, at: 0)
@@ -161,7 +159,6 @@ extension UInt64 {
     }
   }
 
-  /// Writes all 16 hexadecimal digits.
   func writeDigits(to buffer: UnsafeMutableBufferPointer<UInt8>, at start: Int) {
     let digits = Self.digits.utf8Start
     for index in 0..<16 { buffer[start + index] = digits[Int((self >> UInt64(60 - 4 * index)) & 15)] }
@@ -169,11 +166,9 @@ extension UInt64 {
 }
 
 extension String {
-  /// The text; nil where there is none.
   var nonEmpty: String? { isEmpty ? nil : self }
 }
 
-/// Reads hexadecimal numbers in small letters, as these fields have them.
 private struct HexReader {
   private var rest: Substring.UTF8View
 

@@ -1,24 +1,24 @@
-/// What the tracing systems on a trace's way have noted, each under a key of its own: the value of `tracestate` (W3C Trace Context
-/// §3.3).
+/// The value of `tracestate`: data of the tracing systems that took part in a trace, each under its own key (W3C Trace
+/// Context §3.3).
 public struct TraceState: Sendable, Hashable, CustomStringConvertible {
-  /// A key and its value.
+  /// An entry with a key and a value.
   public struct Member: Sendable, Hashable {
-    /// The system that noted it.
+    /// The key of the tracing system that added the entry.
     public let key: String
-    /// What it noted.
+    /// The value that the system stored.
     public let value: String
   }
 
-  /// The members, the latest first; 32 at most.
+  /// The entries, newest first. At most 32.
   public private(set) var members: [Member] = []
 
-  /// The most members.
   private static let most = 32
 
-  /// None.
+  /// Creates an empty state.
   public init() {}
 
-  /// The members of a header's fields, in order; nil where one of them is malformed, comes twice, or is one too many (§3.3.1.5).
+  /// Parses the lines of a `tracestate` field. Returns `nil` if a member is malformed or repeated, or if there are more
+  /// than 32 (§3.3.1.5).
   public init?(_ lines: [String]) {
     for part in lines.flatMap({ $0.split(separator: ",") }) {
       let text = Self.trimmed(part)
@@ -30,11 +30,12 @@ public struct TraceState: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The value under a key; nil where there is none.
+  /// The value for a key, or `nil` if the key is missing.
   public subscript(key: String) -> String? { members.first { $0.key == key }?.value }
 
-  /// Notes a value, in front of all others; the last is dropped where there are too many.
-  /// Throws ``TraceFieldError`` for a key or a value that the field cannot carry.
+  /// Sets a value and moves it to the front. If there are then more than 32 members, the last one is dropped.
+  ///
+  /// Throws ``TraceFieldError`` if the field can't represent the key or the value.
   public mutating func set(_ value: String, for key: String) throws {
     guard Self.isKey(key), Self.isValue(value) else {
       throw TraceFieldError.tracestate(key)
@@ -44,16 +45,16 @@ public struct TraceState: Sendable, Hashable, CustomStringConvertible {
     if members.count > Self.most { members.removeLast() }
   }
 
-  /// The value of the field; empty where there are no members.
+  /// The value of the field. Empty without members.
   public var description: String { members.map { "\($0.key)=\($0.value)" }.joined(separator: ",") }
 
-  // §3.3.1.3.1, level 2: small letters, digits and _-*/@, beginning with one of the former two, 256 at most.
+  // §3.3.1.3.1, level 2: at most 256 lowercase letters, digits and _-*/@, starting with a letter or a digit.
   private static func isKey(_ key: String) -> Bool {
     guard let first = key.utf8.first, key.utf8.count <= 256, isLetterOrDigit(first) else { return false }
     return key.utf8.allSatisfy { isLetterOrDigit($0) || "_-*/@".utf8.contains($0) }
   }
 
-  // §3.3.1.3.2: printable ASCII but comma and equals sign, not ending in a blank, 256 at most.
+  // §3.3.1.3.2: at most 256 printable ASCII characters without comma and equals sign, not ending in a space.
   private static func isValue(_ value: String) -> Bool {
     guard !value.isEmpty, value.utf8.count <= 256, value.utf8.last != UInt8(ascii: " ") else { return false }
     return value.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "=") }
@@ -70,14 +71,14 @@ public struct TraceState: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// A name or a value that a field of a trace cannot carry.
+/// A name or value that a trace header field can't represent.
 public enum TraceFieldError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// For `tracestate`, under this key.
+  /// An invalid key, or an invalid value for this key, in `tracestate`.
   case tracestate(String)
-  /// For `baggage`, under this name.
+  /// An invalid name in `baggage`.
   case baggage(String)
 
-  /// What is wrong, and what would be right.
+  /// The invalid name or key, and the characters that are allowed.
   public var description: String {
     switch self {
     case .tracestate(let key):
