@@ -42,10 +42,8 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
     self.expected = expected
   }
 
-  /// Whether another task can be taken from the source.
   var hasRoom: Bool { !isOver && taken - handedOver < 2 * limit }
 
-  /// Whether no more tasks will be taken.
   var isOver: Bool { isSourceOver || isClosed }
 
   var progress: TaskBatchProgress {
@@ -54,7 +52,6 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
       total: expected > 0 || isSourceOver ? max(expected, taken) : nil)
   }
 
-  /// Counts a task taken from the source. Returns its position.
   mutating func take() -> Int {
     defer { taken += 1 }
     return taken

@@ -17,7 +17,6 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
     var nextReader = 0
     /// Whether a cancellation ended the batch before all results were read.
     var isCut = false
-    /// The number of tasks that ended with a cancellation.
     var cancelled = 0
 
     /// Removes and returns `taker` if it can continue.
@@ -34,7 +33,6 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
   }
 
   private let state: Lock<State>
-  /// The server that runs the tasks. `nil` to run each on its own.
   private let server: Server?
 
   init(_ window: TaskWindow<Outcome, Failure>, on server: Server? = nil) {

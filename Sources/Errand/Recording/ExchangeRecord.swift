@@ -2,13 +2,11 @@ import ErrandFoundation
 
 /// The requests and responses of a running call. Source of its echo and its recordings.
 struct ExchangeRecord: Sendable {
-  /// A request and its response.
   struct Exchange: Sendable {
     let attempt: Int
     var request: HTTPRequest
     /// When the request was sent, relative to the start of the call. `answered` and `ended` are too.
     let sent: Duration
-    /// The time spent waiting for slots.
     var queued: Duration = .zero
     var answered: Duration?
     var ended: Duration?
@@ -30,7 +28,6 @@ struct ExchangeRecord: Sendable {
     exchanges.append(Exchange(attempt: attempt, request: request, sent: time))
   }
 
-  /// Adds the time that the last request of an attempt waited for a slot.
   mutating func wait(of attempt: Int, _ queued: Duration) {
     if let index = last(of: attempt) { exchanges[index].queued += queued }
   }

@@ -16,7 +16,6 @@ struct RecordingEntry: Codable, Sendable, Equatable {
   var startedAt: String
   var seconds: Double
   var attempts: Int
-  /// The size of the file in bytes.
   var bytes = 0
   /// Whether the file is about to be removed. `nil` means `false`.
   var isLeaving: Bool?
@@ -49,7 +48,6 @@ struct RecordingEntry: Codable, Sendable, Equatable {
     return result
   }
 
-  /// Whether `plain(_:)` keeps the ASCII byte.
   private static func isPlainByte(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -84,7 +82,6 @@ struct RecordingEntry: Codable, Sendable, Equatable {
 }
 
 extension RecordingEntry {
-  /// The index line for a call. Shows no more than the recording.
   init(_ call: RecordedCall) {
     self.init(
       task: call.task, tag: call.tag, comment: call.comment, method: "\(call.method)", url: call.url,

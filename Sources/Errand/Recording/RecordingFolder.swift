@@ -43,13 +43,8 @@ struct RecordingFolder {
     }
   }
 
-  /// Writes recordings in order and removes the surplus.
-  ///
-  /// - Parameters:
-  ///   - recordings: The recordings.
-  ///   - skipped: The number of preceding recordings that were dropped. They use up numbers too.
-  ///   - limits: The limits for the recordings kept.
-  ///   - patience: The maximum time in milliseconds to wait for the lock.
+  /// Writes recordings in order and removes the surplus. `skipped` is the number of preceding recordings that were
+  /// dropped, which use up numbers too. `patience` is the maximum time in milliseconds to wait for the lock.
   mutating func write(
     _ recordings: [Recording], after skipped: Int = 0, _ limits: RecordingLimits, patience: Int = Self.patience
   ) throws -> Outcome {

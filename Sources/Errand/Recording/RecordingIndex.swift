@@ -39,7 +39,6 @@ struct RecordingIndex {
   private struct Line: Decodable {
     let entry: RecordingEntry?
 
-    // Ignore invalid elements.
     init(from decoder: any Decoder) throws { entry = try? RecordingEntry(from: decoder) }
   }
 
@@ -51,7 +50,6 @@ struct RecordingIndex {
     lines.append(line)
   }
 
-  /// Marks the entries up to a number for removal.
   mutating func mark(upTo number: Int) {
     for index in entries.indices.prefix(while: { entries[$0].number <= number }) {
       entries[index].isLeaving = true

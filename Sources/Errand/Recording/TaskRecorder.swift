@@ -1,7 +1,6 @@
 import Dispatch
 public import ErrandFoundation
 
-/// The recording of a call.
 struct Recording: Sendable {
   let text: String
   /// The name of the file without its number.
@@ -31,7 +30,6 @@ final class TaskRecorder: Sendable {
     var log = TextSink.discard
   }
 
-  /// A call to be written, with its approximate size in bytes.
   private struct Waiting {
     let size: Int
     let make: @Sendable () -> Recording
@@ -46,7 +44,6 @@ final class TaskRecorder: Sendable {
   private let folder: Lock<RecordingFolder>
   private let writer = DispatchQueue(label: "errand.recorder", qos: .utility)
 
-  /// The number of recordings per batch.
   private static let batch = 200
   static let patience = Duration.seconds(10)
   /// The maximum time to wait for the lock after recording ended, as long as no other process writes.
@@ -57,7 +54,6 @@ final class TaskRecorder: Sendable {
   /// The maximum time in milliseconds that a process waits for its recordings at exit.
   static let patienceAtExit = 1000
 
-  /// The number of recorders currently writing.
   private static let writers = Lock(0)
   /// Waits at exit, so that the call of a short-lived tool is recorded.
   private static let waitsAtExit: Bool =
@@ -88,17 +84,12 @@ final class TaskRecorder: Sendable {
 
   static func endWriting() { writers.withLock { $0 -= 1 } }
 
-  /// A new temporary folder with an unpredictable name.
   static func newFolder() -> URL {
     FileManager.default.temporaryDirectory.appendingPathComponent("errand-recordings-\(UUID().uuidString)")
   }
 
-  /// Queues a call to be written and returns immediately.
-  ///
-  /// - Parameters:
-  ///   - size: The approximate number of bytes that it occupies until then.
-  ///   - log: Receives failures. Repeated ones are logged once.
-  ///   - make: Creates the recording, once, before it is written.
+  /// Queues a call to be written and returns immediately. `size` is the approximate number of bytes that it occupies
+  /// until then. Failures are written to `log`, repeated ones only once.
   func record(size: Int, log: TextSink, later make: @escaping @Sendable () -> Recording) {
     let isIdle = queue.withLock { queue -> Bool in
       guard !queue.isEnded else { return false }
@@ -121,9 +112,8 @@ final class TaskRecorder: Sendable {
 
   func end() { queue.withLock { $0.isEnded = true } }
 
-  /// Waits until all recordings so far are written or lost, or the surrounding Swift task is cancelled.
-  ///
-  /// - Returns: The number of lost recordings.
+  /// Waits until all recordings so far are written or lost, or the surrounding Swift task is cancelled. Returns the
+  /// number of lost recordings.
   @discardableResult
   func finish() async -> Int {
     await work.wait()
@@ -204,7 +194,6 @@ final class TaskRecorder: Sendable {
     end(batch, lost: lost)
   }
 
-  /// Removes recordings from the count of waiting bytes.
   private func end(_ batch: [Waiting], lost: Int) {
     queue.withLock { queue in
       queue.bytes -= batch.reduce(0) { $0 + $1.size }

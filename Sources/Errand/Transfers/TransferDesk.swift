@@ -4,12 +4,10 @@ final class TransferDesk: Sendable {
 
   private struct State {
     var life = TransferLife()
-    /// The current run and its current attempt.
     var run: (any Cancellable)?
     var attempt: (any Cancellable)?
     /// The run's ID in the manager's call registry.
     var number: Int?
-    /// Whether a pause cancelled the attempt.
     var isHeld = false
     /// Set if the run is cancelled before its Swift task is known.
     var isCancelled = false
@@ -25,7 +23,6 @@ final class TransferDesk: Sendable {
 
   private let state = Lock(State())
   private let gate = PauseGate()
-  /// Describes the transfer in the `.transferInUse` error.
   private let name: String
 
   init(_ name: String) { self.name = name }

@@ -3,19 +3,14 @@ import ErrandFoundation
 /// The paths of the files kept next to a file during its transfer.
 struct TransferPlace: Sendable {
   let file: URL
-  /// The folder that contains them.
   let folder: String
   private let stem: String
 
   /// The maximum length of a file name in bytes. Most file systems allow 255, and the suffixes need the rest.
   private static let longestName = 220
 
-  /// Creates the place for `file`.
+  /// Creates the place for `file`. `suffix` distinguishes several transfers of the same file.
   /// Throws ``TaskError`` with code `.fileNotWritable` if the URL is not a file URL.
-  ///
-  /// - Parameters:
-  ///   - file: The file.
-  ///   - name: Distinguishes several transfers of the same file. `nil` if there is only one.
   init(_ file: URL, name suffix: String? = nil) throws {
     guard file.isFileURL else {
       throw TaskError(
@@ -72,11 +67,7 @@ final class LockedFile {
   private(set) var descriptor: Int32
 
   /// Opens and locks the file, creating it if needed. The system releases the lock when the process dies.
-  /// Throws ``TaskError`` with code `.transferInUse` if it is already locked.
-  ///
-  /// - Parameters:
-  ///   - path: The file.
-  ///   - name: The name to use in errors.
+  /// Throws ``TaskError`` with code `.transferInUse`, which contains `name`, if the file is already locked.
   init(_ path: String, of name: String) throws {
     // Retry if the file was replaced: its holder may rename or remove it before releasing the lock.
     descriptor = -1
@@ -105,7 +96,6 @@ final class LockedFile {
 
   deinit { release() }
 
-  /// Closes the file and releases its lock.
   func release() {
     if descriptor >= 0 { close(descriptor) }
     descriptor = -1

@@ -16,7 +16,6 @@ enum TransferIdentity {
     /// The prefix of all parameters of the scheme.
     var prefix: String?
 
-    /// Whether the parameter belongs to the scheme.
     func has(_ name: String) -> Bool {
       name == signature || marks.contains(name) || names.contains(name) || prefix.map { name.hasPrefix($0) } ?? false
     }
@@ -33,7 +32,6 @@ enum TransferIdentity {
     Kind(signature: "signature"), Kind(signature: "sig"),
   ]
 
-  /// The identity of the content at a URL.
   static func of(_ url: URL) -> String {
     guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
       return SHA256.hexadecimal(of: url.absoluteString)
@@ -47,7 +45,6 @@ enum TransferIdentity {
     return SHA256.hexadecimal(of: parts.string ?? url.absoluteString)
   }
 
-  /// The identity of content with an explicit name.
   static func of(name: String) -> String { SHA256.hexadecimal(of: "name \(name)") }
 
   /// The signature scheme of a query with these parameters. `nil` if it is not signed.

@@ -1,11 +1,9 @@
 /// The state machine of a transfer. Pure.
 struct TransferLife {
   private var underlying = TransferState.waiting
-  /// Whether a run is active.
   private(set) var isRunning = false
   private(set) var isPaused = false
 
-  /// The state reported to readers.
   var state: TransferState { isPaused && !underlying.isOver ? .paused : underlying }
 
   /// Starts a run. Returns `false` if one is already active.

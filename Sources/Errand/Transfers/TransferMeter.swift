@@ -21,7 +21,6 @@ struct TransferMeter {
     meter.add(count, at: clock.now).map { progress(by: $0, total, attempt) }
   }
 
-  /// The current progress.
   mutating func present(of total: Int64?, attempt: Int, isFinished: Bool = false) -> TransferProgress {
     var progress = progress(by: meter.finish(at: clock.now), total, attempt)
     if !isFinished { progress = TransferProgress(progress, isFinished: false) }

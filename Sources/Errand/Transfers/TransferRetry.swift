@@ -54,7 +54,6 @@ struct TransferRetry: Sendable {
   /// Whether an attempt has failed since the last progress.
   var hasFailed: Bool { !attempts.isEmpty }
 
-  /// Resets the counts after progress.
   mutating func gained() { (attempts, renewals) = ([], 0) }
 
   /// Whether to rebuild a rejected task, such as one whose URL signature expired. Counts the attempt.
@@ -63,11 +62,7 @@ struct TransferRetry: Sendable {
     return renewals <= Self.mostRenewals
   }
 
-  /// Records a failed attempt.
-  ///
-  /// - Parameters:
-  ///   - error: The error of the attempt.
-  ///   - hasGained: Whether the attempt made progress. If so, the next attempt does not count as a retry.
+  /// Records a failed attempt. If it made progress, the next attempt does not count as a retry.
   mutating func failed(_ error: TaskError, hasGained: Bool) {
     if hasGained { gained() }
     isRepetition = !hasGained
@@ -76,14 +71,9 @@ struct TransferRetry: Sendable {
     attempts.append(record)
   }
 
-  /// The delay before the next attempt, after `failed(_:hasGained:)`.
+  /// The delay before the next attempt, after `failed(_:hasGained:)`. `onceOnly` is the method of a request that must
+  /// not be sent twice. `waited` is how much of the server's `Retry-After` has already passed.
   /// Throws `error`, with the reason, if the transfer must not be retried.
-  ///
-  /// - Parameters:
-  ///   - error: The error of the attempt.
-  ///   - request: The failed request, as far as it is known.
-  ///   - onceOnly: The method of the request that must not be sent twice. `nil` if it can be retried.
-  ///   - waited: How much of the server's `Retry-After` has already passed.
   func delay(
     after error: TaskError, _ request: HTTPRequest, onceOnly: HTTPMethod? = nil, waited: Duration = .zero
   ) async throws -> Duration {

@@ -5,7 +5,6 @@ struct DownloadAim: Sendable {
   var identity: String?
   /// The maximum number of ranges fetched concurrently.
   var ranges = 1
-  /// The maximum size of the file in bytes.
   var maximumSize = Int64.max
   /// The minimum size in bytes of the first range, and of all others except the last.
   var smallestRange = DownloadRanges.smallest

@@ -1,6 +1,5 @@
 /// Assigns the ranges of a download to concurrent workers. Pure.
 struct DownloadCrew {
-  /// An error that ended all ranges, and with them the run.
   struct Failure: Error {
     let error: TaskError
   }
@@ -8,13 +7,11 @@ struct DownloadCrew {
   /// Thrown if the server does not send ranges of the known version. The file is then downloaded as a whole.
   struct Mismatch: Error {}
 
-  /// A response that refused a concurrent range, and when it arrived.
   struct Refusal {
     let error: TaskError
     let moment: Duration
   }
 
-  /// A delay before a range is retried: its end and its cause.
   struct Rest {
     let end: Duration
     let error: TaskError
@@ -27,18 +24,12 @@ struct DownloadCrew {
   private var taken: Set<Int> = []
   private var refusals: [Int: Refusal] = [:]
 
-  /// Creates one worker per missing range, up to `most`.
-  ///
-  /// - Parameters:
-  ///   - ranges: The ranges.
-  ///   - most: The maximum number of concurrent ranges.
-  ///   - hasFirst: Whether the first range is already arriving.
+  /// Creates one worker per missing range, up to `most`. `hasFirst` is whether the first range is already arriving.
   init(for ranges: DownloadRanges, most: Int, hasFirst: Bool) {
     size = min(max(1, most), ranges.parts.count { !$0.isComplete })
     if hasFirst { taken = [0] }
   }
 
-  /// No workers.
   init() {}
 
   /// Claims the next missing range that no other worker fetches, with its earlier refusal. `nil` if none is left; the
@@ -53,7 +44,6 @@ struct DownloadCrew {
     return (next, refusals.removeValue(forKey: next))
   }
 
-  /// Releases a completed range.
   mutating func leave(_ index: Int) { taken.remove(index) }
 
   /// Leaves a range to the other workers. A 429 or 503, or a full queue of the manager, may mean that concurrent
@@ -68,7 +58,6 @@ struct DownloadCrew {
     return true
   }
 
-  /// Whether the error may mean that fewer concurrent requests are allowed.
   private static func isLimit(_ error: TaskError) -> Bool {
     error.status == .tooManyRequests || error.status == .serviceUnavailable || error.code == .queueFull
       || error.timer == .queue

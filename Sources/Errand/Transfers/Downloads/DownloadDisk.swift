@@ -6,6 +6,5 @@ struct DownloadDisk: Sendable {
   var put: @Sendable (_ data: Data, _ descriptor: Int32) -> Bool = { Descriptor.put($0, into: $1) }
   /// Synchronizes the file with the disk. After a failure, some bytes may be lost.
   var flush: @Sendable (_ descriptor: Int32) -> Bool = { fsync($0) == 0 }
-  /// Sets the length of the file.
   var stretch: @Sendable (_ descriptor: Int32, _ length: Int64) -> Bool = { ftruncate($0, off_t($1)) == 0 }
 }

@@ -10,7 +10,6 @@ final class DownloadFile {
 
   private let place: TransferPlace
   private let file: LockedFile
-  /// The folders created for the file.
   private let madeFolders: [String]
   private let disk: DownloadDisk
   private(set) var journal: DownloadJournal?
@@ -46,11 +45,10 @@ final class DownloadFile {
     } else {
       try cut(to: journal?.usable(of: there, boot: BootSession.current) ?? 0)
     }
-    // Bytes kept across a reboot were synchronized, so record them for the current boot.
+    // After a reboot, record the current boot, so that bytes written from now on count.
     if let journal = self.journal, present > 0, journal.boot != BootSession.current { try? write(journal) }
   }
 
-  /// Opens and locks the partial file, creating missing folders.
   private static func locked(_ place: TransferPlace, _ made: inout [String]) throws -> LockedFile {
     var tries = 0
     while true {
@@ -76,10 +74,8 @@ final class DownloadFile {
     lock.release()
   }
 
-  /// The target file.
   var url: URL { place.file }
 
-  /// Whether all bytes are present.
   var isComplete: Bool { ranges?.isComplete ?? (journal?.total == length) }
 
   /// The number of bytes present, in any order.
@@ -109,7 +105,6 @@ final class DownloadFile {
     if present - synced >= Self.checkpoint { try synchronise() }
   }
 
-  /// Records the total length, and the digest if the server sent one.
   func note(total: Int64, digest: String?) throws {
     guard var journal, journal.total != total || (digest != nil && journal.digest != digest) else { return }
     journal.total = total
@@ -155,7 +150,6 @@ final class DownloadFile {
     try write(journal)
   }
 
-  /// The SHA-256 of the bytes present.
   func sha256() async throws -> String {
     var hash = SHA256()
     guard lseek(file.descriptor, 0, SEEK_SET) == 0 else { throw place.failure() }
@@ -183,10 +177,8 @@ final class DownloadFile {
     place.syncFolder()
   }
 
-  /// Closes the file and releases its lock.
   func close() { file.release() }
 
-  /// Removes the partial file, its journal and the folders created for it.
   func discard() {
     place.remove("journal")
     place.remove("part")
@@ -249,7 +241,6 @@ extension DownloadFile {
     (ranges, length) = (parts, 0)
   }
 
-  /// Appends bytes to a range.
   func append(_ data: Data, to index: Int) throws {
     guard let part = ranges?.parts[index], let position = ranges?.positionOfMark(index) else { return }
     let mark = DownloadRanges.mark(part.count + Int64(data.count))
@@ -261,7 +252,6 @@ extension DownloadFile {
     try synchroniseInTime()
   }
 
-  /// Removes bytes of a range that turned out not to belong to the file.
   func takeBack(_ index: Int, to count: Int64) throws {
     guard let position = ranges?.positionOfMark(index) else { return }
     ranges?.take(index, back: count)
@@ -298,7 +288,6 @@ extension DownloadFile {
     try settle()
   }
 
-  /// Sets the full length of the file and writes the marks after its last byte.
   private func stretch(_ parts: DownloadRanges) throws {
     guard disk.stretch(file.descriptor, parts.lengthWithMarks),
       Descriptor.put(parts.marks, into: file.descriptor, at: parts.total)

@@ -8,15 +8,12 @@ struct DownloadJournal: Codable, Sendable, Equatable {
   var identity: String
   /// The validator of the version. `nil` if it has no strong one, so that parts cannot be combined.
   var validator: DownloadValidator?
-  /// The total length. `nil` until known.
   var total: Int64?
   /// The number of bytes synchronized with the disk.
   var synced: Int64 = 0
   /// The ranges with their synchronized bytes, if the file is split. `synced` is 0 then.
   var ranges: DownloadRanges?
-  /// The boot of the system in which the journal was written.
   var boot: String?
-  /// The SHA-256 of the whole file, as sent by the server.
   var digest: String?
 
   /// Whether a response had the same validator but another length. The next such response restarts the download.

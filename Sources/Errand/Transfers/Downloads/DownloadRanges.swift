@@ -6,19 +6,16 @@ import ErrandFoundation
 /// range. Such a mark is written after the bytes that it counts, so it never claims more than the file contains.
 struct DownloadRanges: Codable, Sendable, Equatable {
   struct Part: Codable, Sendable, Equatable {
-    /// The position of the first byte.
     let start: Int64
     /// The position after the last byte.
     let end: Int64
     /// The number of bytes present, from the start of the range.
     var count: Int64 = 0
 
-    /// The position of the first missing byte.
     var next: Int64 { start + count }
     var isComplete: Bool { next == end }
   }
 
-  /// The size of a mark in bytes.
   static let markSize = 8
   /// The maximum number of concurrent ranges, whatever the options say.
   static let most = 16
@@ -29,14 +26,8 @@ struct DownloadRanges: Codable, Sendable, Equatable {
 
   private(set) var parts: [Part]
 
-  /// Splits a file. `nil` if it is empty or too large.
-  ///
-  /// - Parameters:
-  ///   - total: The length of the file.
-  ///   - head: The length of the first range.
-  ///   - isThere: Whether the first range is already present.
-  ///   - count: The maximum number of ranges for the rest, of about equal length.
-  ///   - smallest: The minimum length of each.
+  /// Splits a file into a first range of `head` bytes, and up to `count` about equal ranges of at least `smallest`
+  /// bytes. `nil` if the file is empty or too large.
   init?(total: Int64, head: Int64, isThere: Bool, count: Int, smallest: Int64 = Self.smallest) {
     guard total > 0, total < Self.largestFile, head > 0, head <= total else { return nil }
     parts = [Part(start: 0, end: head, count: isThere ? head : 0)]
@@ -49,12 +40,10 @@ struct DownloadRanges: Codable, Sendable, Equatable {
 
   var total: Int64 { parts.last?.end ?? 0 }
 
-  /// The total number of bytes present.
   var present: Int64 { parts.reduce(0) { $0 + $1.count } }
 
   var isComplete: Bool { parts.allSatisfy(\.isComplete) }
 
-  /// The length of the file including the marks.
   var lengthWithMarks: Int64 { total + Int64(parts.count * Self.markSize) }
 
   mutating func add(_ count: Int, to index: Int) { parts[index].count += Int64(count) }
@@ -64,21 +53,14 @@ struct DownloadRanges: Codable, Sendable, Equatable {
 
   // MARK: Marks
 
-  /// The marks of all ranges.
   var marks: Data { parts.reduce(into: Data()) { $0.append(Self.mark($1.count)) } }
 
   static func mark(_ count: Int64) -> Data { withUnsafeBytes(of: count.littleEndian) { Data($0) } }
 
-  /// The position of a range's mark in the file.
   func positionOfMark(_ index: Int) -> Int64 { total + Int64(index * Self.markSize) }
 
   /// The bytes that the file really contains, given the synchronized counts of the journal. `nil` if file and journal
-  /// do not match.
-  ///
-  /// - Parameters:
-  ///   - length: The length of the file.
-  ///   - marks: The marks read from the file. `nil` if they may not match the bytes before them, as after a system
-  ///     crash.
+  /// do not match. Omit `marks` if they may not match the bytes before them, as after a system crash.
   func usable(of length: Int64, marks: Data?) -> DownloadRanges? {
     guard isSound, length <= lengthWithMarks, parts.allSatisfy({ $0.count == 0 || $0.next <= length }) else {
       return nil

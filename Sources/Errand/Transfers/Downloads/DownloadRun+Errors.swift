@@ -9,7 +9,6 @@ extension DownloadRun {
     return failure(.notModified, "\(response.status): \(response.unasked ?? HTTPResponse.currentCopy)", response)
   }
 
-  /// Throws if the file is, or will be, larger than its limit.
   func check(_ length: Int64, _ response: HTTPResponse) throws {
     guard length > aim.maximumSize else { return }
     throw explained(tooLarge(.receiving), response)

@@ -18,11 +18,8 @@ extension DownloadRun {
     return ranges
   }
 
-  /// Fetches ranges until all are complete or cannot be combined.
-  ///
-  /// - Parameters:
-  ///   - ranges: The ranges.
-  ///   - first: The response to the first range, if it has already arrived.
+  /// Fetches ranges until all are complete or cannot be combined. `first` is the response to the first range, if it has
+  /// already arrived.
   func fetch(_ ranges: DownloadRanges, _ first: HTTPResponse? = nil) async throws {
     crew = DownloadCrew(for: ranges, most: aim.ranges, hasFirst: first != nil)
     do {
@@ -31,7 +28,7 @@ extension DownloadRun {
           let response = number == 0 ? first : nil
           group.addTask { [self] in try await work(response) }
         }
-        // The first error cancels the other workers. Nothing is written after all have ended.
+        // The first error cancels the other workers. Wait for all of the group, so that none writes afterwards.
         while try await group.next() != nil {}
       }
     } catch is DownloadCrew.Mismatch {
@@ -40,8 +37,6 @@ extension DownloadRun {
   }
 
   /// Fetches one range after another until none is left.
-  ///
-  /// - Parameter first: The response to the first range, if it has already arrived.
   private func work(_ first: HTTPResponse?) async throws {
     if let first, try await !complete(0, first) { return }
     while let (index, refusal) = crew.take(of: file.ranges) {
@@ -86,7 +81,6 @@ extension DownloadRun {
     try await rest(after: refusal.error, &retry, waited: waited)
   }
 
-  /// Waits before the next attempt at a range.
   private func rest(after error: TaskError, _ retry: inout TransferRetry, waited: Duration = .zero) async throws {
     let clock = server.manager.clock
     let delay: Duration
@@ -102,7 +96,6 @@ extension DownloadRun {
     desk.note(.running(present))
   }
 
-  /// Makes one attempt at a range.
   private func fetch(
     _ part: DownloadRanges.Part, _ index: Int, _ first: HTTPResponse?, _ retry: inout TransferRetry
   ) async throws {
@@ -136,7 +129,6 @@ extension DownloadRun {
     }
   }
 
-  /// Writes the body to its range as it arrives.
   private func write(_ response: HTTPResponse, to index: Int, from start: Int64, until end: Int64) async throws {
     let there = file.ranges?.parts[index].count ?? 0
     var next = start

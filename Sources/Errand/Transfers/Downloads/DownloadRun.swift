@@ -14,11 +14,9 @@ actor DownloadRun {
   var attempts = 0
   /// Whether a response has confirmed that the partial file is of the current version.
   var isConfirmed = false
-  /// Whether the next attempt requests the whole file.
   var wantsWhole = false
   /// Whether the file is not split into ranges, although the options allow it.
   var isOne = false
-  /// The workers of the current ranges.
   var crew = DownloadCrew()
   /// Whether the attempt added bytes that a later one can use.
   private var hasGained = false
@@ -38,7 +36,6 @@ actor DownloadRun {
     meter = TransferMeter(.down, plan.server.manager.clock, from: file.present)
   }
 
-  /// Runs until the file is at its target.
   func run() async throws {
     defer { file.close() }
     do {
@@ -104,12 +101,10 @@ actor DownloadRun {
     }
   }
 
-  /// A response and the step that follows from it.
   struct Reply {
     let step: DownloadStep
     /// The response, or the error of a rejected request.
     let source: Result<HTTPResponse, TaskError>
-    /// The requested URL.
     let url: URL
   }
 
@@ -162,7 +157,7 @@ actor DownloadRun {
     return try await Call.stream(plan)
   }
 
-  /// Whether the URL identifies other content than the journal describes.
+  /// Whether the URL identifies different content than the journal describes.
   private func isOther(_ url: URL?) -> Bool {
     guard let journal = file.journal else { return true }
     return journal.identity != identity(of: url)
@@ -170,7 +165,6 @@ actor DownloadRun {
 
   private func identity(of url: URL?) -> String { identity ?? url.map { TransferIdentity.of($0) } ?? "" }
 
-  /// Acts on the error of a rejected request.
   private func act(on step: DownloadStep, _ error: TaskError) async throws {
     switch step {
     case .finished:
@@ -186,7 +180,6 @@ actor DownloadRun {
   /// Makes the next attempt request the whole file, without ranges.
   func beginAgain() { (wantsWhole, isOne) = (true, true) }
 
-  /// Acts on a response.
   private func receive(_ response: HTTPResponse, _ step: DownloadStep, of url: URL) async throws {
     switch step {
     case .append(let end, let total):
@@ -242,7 +235,6 @@ actor DownloadRun {
     }
   }
 
-  /// Appends a body to the file as it arrives.
   private func write(_ response: HTTPResponse, until end: Int64?, gains: Bool = true) async throws {
     let isResumable = gains && file.journal?.validator != nil
     let start = file.length
@@ -268,7 +260,6 @@ actor DownloadRun {
 
   // MARK: The end
 
-  /// Verifies the file and moves it to its target.
   private func finish() async throws {
     guard file.present <= aim.maximumSize else { throw tooLarge(.finishing) }
     try file.settle()

@@ -33,7 +33,6 @@ extension DownloadStep {
     }
   }
 
-  /// The position after the last byte of the requested part, and the total length.
   private static func range(_ headers: HTTPHeaders, _ asked: Asked) -> (end: Int64, total: Int64)? {
     guard let part = ContentRange(headers), let total = part.length,
       Int64(part.positions.lowerBound) == asked.offset, Int64(part.positions.upperBound) < asked.end ?? .max,

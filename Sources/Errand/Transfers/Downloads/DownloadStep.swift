@@ -17,16 +17,14 @@ enum DownloadStep: Equatable {
   /// Fail with this reason: the response does not match the request.
   case refuse(String)
 
-  /// The request that a response answers.
   struct Asked: Equatable {
     /// The number of bytes present, and the start of the requested range. 0 requests the whole file.
     var offset: Int64
-    /// The validator of the version. `nil` if unknown.
     var validator: DownloadValidator?
     var total: Int64?
     /// The position after the last requested byte of one range. `nil` for everything after `offset`.
     var end: Int64?
-    /// Whether the request is for other content than the journal describes.
+    /// Whether the request is for different content than the journal describes.
     var isOther = false
 
     /// The value of `Range`. `nil` for the whole file.
@@ -36,7 +34,6 @@ enum DownloadStep: Equatable {
     }
   }
 
-  /// The step after a response.
   static func after(_ status: HTTPStatus, _ headers: HTTPHeaders, asked: Asked) -> DownloadStep {
     if asked.end != nil {
       return asked.validator == nil

@@ -12,11 +12,8 @@ public struct TransferDigest: Sendable, Hashable {
 }
 
 extension TransferDigest {
-  /// The SHA-256 of the whole file in a response header (RFC 9530). `nil` if it is missing.
-  ///
-  /// - Parameters:
-  ///   - headers: The headers of a response that is not compressed.
-  ///   - isWhole: Whether the response is the whole file, so that `Content-Digest` applies to it.
+  /// The SHA-256 of the whole file in the headers of an uncompressed response (RFC 9530). `nil` if it is missing.
+  /// `Content-Digest` counts only if `isWhole`.
   static func stated(in headers: HTTPHeaders, isWhole: Bool) -> String? {
     value(headers.values(for: .reprDigest)) ?? (isWhole ? value(headers.values(for: .contentDigest)) : nil)
   }

@@ -21,7 +21,6 @@ public actor OfflineQueue {
   /// Creates a task from a stored one of an older version or a removed type. Returns `nil` if that is not possible.
   public typealias Migration = @Sendable (QueuedTask) throws -> (any PersistentTask)?
 
-  /// The maximum number of keys delivered concurrently.
   private static let mostKeys = 8
 
   private let folder: QueueFolder
@@ -184,12 +183,8 @@ public actor OfflineQueue {
     alarm?.cancel()
   }
 
-  /// Delivers the tasks that do not have to wait.
-  ///
-  /// - Parameters:
-  ///   - signals: Signals that there may be more to deliver. If `nil`, there is one pass, and a key that fails is not
-  ///     retried in it.
-  ///   - report: Receives each task that leaves the queue.
+  /// Delivers the tasks that do not have to wait, and looks for more after each signal. Without `signals` there is a
+  /// single pass, in which a failed key is not retried.
   private func pass(
     _ signals: AsyncStream<Void>? = nil, _ report: @escaping @Sendable (QueueReport) async -> Void
   ) async {

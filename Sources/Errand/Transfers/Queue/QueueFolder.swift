@@ -36,7 +36,6 @@ struct QueueFolder: ~Copyable {
     }
   }
 
-  /// The names of the task files, in order.
   func taskNames() throws -> [String] { try names().filter { QueuedTask.number(of: $0) != nil }.sorted() }
 
   private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: url.path) }
@@ -80,7 +79,6 @@ struct QueueFolder: ~Copyable {
     folder.synchronise()
   }
 
-  /// The files of tasks set aside, in order.
   func asideFiles() throws -> [URL] {
     let aside = url.appendingPathComponent(Self.aside)
     return try FileManager.default.contentsOfDirectory(atPath: aside.path).sorted()
@@ -92,9 +90,7 @@ struct QueueFolder: ~Copyable {
     (try names() + asideFiles().map(\.lastPathComponent)).compactMap { QueuedTask.number(of: $0) }.max() ?? 0
   }
 
-  /// Moves a file to the folder of tasks set aside.
-  ///
-  /// - Returns: The new name of the file.
+  /// Moves a file to the folder of tasks set aside. Returns its new name.
   @discardableResult
   func setAside(_ name: String) throws -> String {
     var target = name

@@ -2,7 +2,6 @@
 struct QueueHolds {
   private struct Hold {
     var delay: Duration
-    /// The time at which the key is retried.
     var end: Duration
   }
 
@@ -18,10 +17,8 @@ struct QueueHolds {
     holds[key] = Hold(delay: delay, end: now + min(max(delay, retryAfter ?? .zero), Self.longest))
   }
 
-  /// Removes the delay after a task of the key left the queue.
   mutating func release(_ key: String) { holds[key] = nil }
 
-  /// Whether the key has to wait.
   func holds(_ key: String, at now: Duration) -> Bool { holds[key].map { now < $0.end } ?? false }
 
   /// The time until the first of these keys can be delivered, zero if one can now. `nil` if `keys` is empty.

@@ -12,9 +12,9 @@ enum QueueRules {
   /// The 4xx statuses that are temporary: the client has to sign in, wait or use another connection.
   private static let passingStatuses: Set<Int> = [401, 407, 408, 421, 423, 425, 429]
 
-  /// Whether a task stays in its queue after an error, because a later attempt may succeed. A task that the server
-  /// rejected, or that is itself invalid, does not stay. Neither does one that fails with the app's own error code. A
-  /// failure in a call made by a hook says nothing about the task, so the task stays.
+  /// Whether a task stays in its queue after an error, because a later attempt may succeed. Rejected and invalid tasks
+  /// leave, and so do those that fail with a code defined by the app. A task stays if the error is not a ``TaskError``,
+  /// for example from a hook that cannot read a key, or if it belongs to another call that a hook made.
   static func stays(after error: any Error) -> Bool {
     guard let error = error as? TaskError, !error.isOfAnotherCall else { return true }
     guard error.code == .badStatus, let status = error.status?.code else { return passing.contains(error.code) }

@@ -26,10 +26,8 @@ public final class ResumableUpload: Sendable {
   /// and the upload waits until it returns.
   public typealias Bytes = @Sendable (_ offset: Int64, _ count: Int) async throws -> Data
 
-  /// The content and the options of an upload.
   struct Job: Sendable {
     let content: UploadContent
-    /// The name of the file or of the data.
     let name: String
     /// The length of data from a closure, if known in advance.
     let length: Int64?

@@ -5,7 +5,7 @@ extension UploadAnswer {
     self.init(answer.status, headers: answer.headers, url: answer.response.url)
   }
 
-  /// Whether the response is permanent, unlike a temporary error.
+  /// Whether a retry would get the same response.
   var isFinal: Bool {
     status.kind == .success || (status.kind == .clientError && ![408, 425, 429].contains(status.code))
   }
@@ -17,7 +17,6 @@ extension HTTPStatus {
 }
 
 extension TaskError {
-  /// The error for a server that rejects an upload.
   static func refused(_ answer: TaskResponse<Data>, _ server: Server) -> TaskError {
     let configuration = server.configuration
     let summary = configuration.redaction.summary(of: answer.data, type: answer.response.mediaType)

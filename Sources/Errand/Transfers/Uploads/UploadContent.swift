@@ -21,7 +21,6 @@ enum UploadContent: Sendable {
     return data
   }
 
-  /// The digest of a chunk.
   func digest(of piece: UploadPiece, _ data: Data?, by checksum: UploadChecksum) async throws -> Data {
     var hash = checksum.hash
     if let data {

@@ -5,12 +5,10 @@ enum UploadKeep: Sendable {
   case journal(TransferPlace)
   case memory(UploadMemory)
 
-  /// The upload that an earlier run started.
   struct Restored {
     let session: UploadSession
     /// Whether the server did not receive the length when the upload started.
     var isDeferred = false
-    /// Whether the server may have the whole content.
     let mayBeWhole: Bool
   }
 
@@ -36,7 +34,6 @@ enum UploadKeep: Sendable {
     return journal.format == UploadJournal.format ? journal : nil
   }
 
-  /// Stores the upload that the server has started.
   func remember(
     _ session: UploadSession, for dialect: any UploadDialect, _ stamp: FileStamp?, _ identity: String, isDeferred: Bool
   ) throws {
@@ -53,7 +50,6 @@ enum UploadKeep: Sendable {
     }
   }
 
-  /// Stores whether the server may have the whole content.
   func note(mayBeWhole: Bool) throws {
     switch self {
     case .journal(let place):
@@ -65,7 +61,6 @@ enum UploadKeep: Sendable {
     }
   }
 
-  /// Records that the server knows the length.
   func noteLengthTold() {
     if case .memory(let memory) = self { memory.change { $0.isDeferred = false } }
   }
@@ -83,7 +78,6 @@ enum UploadKeep: Sendable {
     if case .memory(let memory) = self { memory.read().given } else { nil }
   }
 
-  /// Records that the closure returned bytes up to a position.
   func note(given position: Int64) {
     if case .memory(let memory) = self { memory.change { $0.given = max($0.given, position) } }
   }
@@ -93,7 +87,6 @@ enum UploadKeep: Sendable {
 final class UploadMemory: Sendable {
   struct Known: Sendable {
     var session: UploadSession?
-    /// The hash of the upload's target.
     var identity = ""
     var isDeferred = false
     var mayBeWhole = false
@@ -107,8 +100,7 @@ final class UploadMemory: Sendable {
 
   func change(_ body: (inout Known) -> Void) { known.withLock { body(&$0) } }
 
-  /// Starts a run.
-  /// Throws ``TaskError`` with code `.transferInUse` if another run is active.
+  /// Starts a run. Throws ``TaskError`` with code `.transferInUse` if another run is active.
   func take(_ name: String) throws {
     let isFirst = known.withLock { known in
       defer { known.isTaken = true }

@@ -28,15 +28,8 @@ struct UploadPart: ServerTask {
 
   private let isHome: Bool
 
-  /// Creates a request.
-  ///
-  /// - Parameters:
-  ///   - base: The plan of the task.
-  ///   - request: The method and the headers of the protocol.
-  ///   - url: The URL of the task.
-  ///   - place: The location returned by the server. `nil` to send the request to `url`.
-  ///   - content: The body.
-  ///   - isHome: Whether the task's own headers and credentials may be sent to the target's origin.
+  /// Creates a request. It goes to `place`, or to the task's `url` if that is `nil`. `isHome` is whether the task's own
+  /// headers and credentials may be sent there.
   init(
     _ base: TaskPlan, _ request: UploadRequest, to url: URL, at place: LinkedURL? = nil, _ content: Content,
     isHome: Bool
@@ -55,7 +48,6 @@ struct UploadPart: ServerTask {
 
   var server: Server { base.server }
   var taskTag: String { base.taskTag }
-  /// The parameters of the task, if its body is sent too.
   var plannedParameters: (any Encodable & Sendable)? {
     if case .own = content { base.task.plannedParameters } else { nil }
   }

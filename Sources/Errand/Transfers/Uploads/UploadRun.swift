@@ -11,14 +11,12 @@ actor UploadRun {
   var standstill = UploadStandstill()
   /// The stamp of the file. `nil` if a closure provides the bytes.
   private let stamp: FileStamp?
-  /// The total length. `nil` until known.
   var length: Int64?
   /// Whether the server did not receive the length when the upload started.
   var isDeferred = false
   var session: UploadSession? {
     didSet { if let session { name(session.location) } }
   }
-  /// Receives the location of the upload.
   private let name: @Sendable (URL) -> Void
   /// The task's URL, which receives the starting request.
   private var home: URL
@@ -29,7 +27,6 @@ actor UploadRun {
   var furthest: Int64 = 0
   /// The position after the last sent byte. `nil` if unknown, because an earlier run started the upload.
   var sent: Int64?
-  /// Whether the last chunk was sent.
   var hasSentLast = false
   /// Whether the server may have the whole content: the end was sent, and no response has said otherwise since. If the
   /// upload is then gone, it may be complete, so it is not started again unless the task allows it.
@@ -70,7 +67,6 @@ actor UploadRun {
     }
   }
 
-  /// Runs until the server has the whole content. Returns its last response.
   func run() async throws -> TaskResponse<Data> {
     if case .file(let file) = job.content, stamp == nil { _ = try FileStamp(of: file) }
     restore(stamp)
@@ -183,7 +179,6 @@ actor UploadRun {
     try? keep.note(mayBeWhole: false)
   }
 
-  /// Throws if the file has changed since the start.
   func check() throws {
     // A deleted file surfaces as a read error; bytes read so far are valid.
     guard let stamp, case .file(let file) = job.content, let now = try? FileStamp(of: file), now != stamp else {
@@ -267,7 +262,6 @@ actor UploadRun {
     }
   }
 
-  /// Sends a request to a location returned by the server, or to the task's URL.
   private func send(
     _ request: UploadRequest, at place: LinkedURL?, _ content: UploadPart.Content
   ) async throws -> TaskResponse<Data> {

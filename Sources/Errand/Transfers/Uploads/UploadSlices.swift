@@ -3,18 +3,12 @@ struct UploadSlices {
   /// A remainder below this number of bytes is added to the last chunk.
   static let crumbs: Int64 = 2500
 
-  /// The total length. `nil` if not known yet.
   let length: Int64?
   let chunkSize: Int64
   private let largest: Int64
 
-  /// Creates a division.
-  ///
-  /// - Parameters:
-  ///   - length: The total length. `nil` if not known yet.
-  ///   - chunkSize: The chunk size. Limited to what the server accepts, and rounded down to a multiple of its
-  ///     granularity, but at least one granule.
-  ///   - session: The upload, with the server's limits.
+  /// The chunk size is limited to what the server accepts, and rounded down to a multiple of its granularity, but is at
+  /// least one granule. `length` is `nil` if not known yet.
   init(length: Int64?, chunkSize: Int64, _ session: UploadSession) {
     self.length = length
     largest = max(1, Int64(session.largestPiece ?? .max))
@@ -23,7 +17,6 @@ struct UploadSlices {
     self.chunkSize = max(wanted / granularity, 1) * granularity
   }
 
-  /// The chunk at a position.
   func piece(at offset: Int64) -> UploadPiece {
     guard let length else { return UploadPiece(offset: offset, count: chunkSize, isLast: false) }
     let left = max(0, length - offset)

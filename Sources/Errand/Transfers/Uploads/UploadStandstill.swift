@@ -5,7 +5,6 @@ struct UploadStandstill {
 
   private var detours = 0
 
-  /// Resets the backoff after progress.
   mutating func end() { detours = 0 }
 
   /// The delay before the next request. `nil` if the limit is reached. The first request follows at once, because the
