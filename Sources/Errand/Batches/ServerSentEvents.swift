@@ -202,11 +202,11 @@ extension ServerTask {
   /// When a connection ends or breaks, the stream reconnects with `Last-Event-ID`. The delay is three seconds, unless
   /// the server sets another one; the limits are 0.1 seconds and ten minutes. The stream reconnects only if the request
   /// can be sent twice or the server sends event IDs. It gives up after as many consecutive connections without data as
-  /// the retry policy has attempts. With ``RetryPolicy/never`` there is only one connection.
+  /// the retry policy allows attempts. With ``RetryPolicy/never`` there is only one connection.
   ///
   /// A connection without data for ``Timeouts/idle`` counts as broken. If that is not set, the limit is the task's
-  /// `timeout`, then ``ServerConfiguration/defaultTimeout``, 30 seconds. Comments count as data. A slow reader slows
-  /// the server down. Leaving the loop early ends the transfer.
+  /// `timeout`, then ``ServerConfiguration/defaultTimeout``, 30 seconds. Comments count as data. A slow reader makes
+  /// the server wait. Leaving the loop early ends the transfer.
   ///
   /// - Parameters:
   ///   - terminator: The data of an event that ends the stream, such as `[DONE]`. The loop does not receive it. A

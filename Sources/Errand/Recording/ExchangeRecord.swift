@@ -68,7 +68,7 @@ struct ExchangeRecord: Sendable {
 
   private func last(of attempt: Int) -> Int? { exchanges.lastIndex { $0.attempt == attempt } }
 
-  // MARK: The value
+  // MARK: Recorded call
 
   /// The redacted value of the call, limited to what `style` shows.
   func recorded(

@@ -214,7 +214,7 @@ final class TaskRecorder: Sendable {
     if !dropped.isEmpty { end(dropped, lost: dropped.count) }
   }
 
-  // MARK: The log
+  // MARK: Logging
 
   private func say(_ failure: String) {
     let log = queue.withLock { queue -> TextSink? in

@@ -119,7 +119,7 @@ final class TransferDesk: Sendable {
     }
   }
 
-  // MARK: From outside
+  // MARK: Controlling
 
   func pause() -> Bool {
     let (isPaused, attempt) = state.withLock { state -> (Bool, (any Cancellable)?) in
@@ -155,7 +155,7 @@ final class TransferDesk: Sendable {
 
   // MARK: Watching
 
-  /// The current state and all later ones. Ends with the current run, or the next one if none is active.
+  /// The current state and all later ones, until the run ends. Ends at once if the last run is over.
   func states() -> States {
     let (stream, reader) = States.makeStream(bufferingPolicy: .bufferingNewest(1))
     let isOver = state.withLock { state in

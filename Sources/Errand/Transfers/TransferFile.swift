@@ -67,7 +67,7 @@ final class LockedFile {
   private(set) var descriptor: Int32
 
   /// Opens and locks the file, creating it if needed. The system releases the lock when the process dies.
-  /// Throws ``TaskError`` with code `.transferInUse`, which contains `name`, if the file is already locked.
+  /// Throws ``TaskError`` with code `.transferInUse` if the file is already locked. `name` is the name in errors.
   init(_ path: String, of name: String) throws {
     // Retry if the file was replaced: its holder may rename or remove it before releasing the lock.
     descriptor = -1

@@ -80,7 +80,7 @@ actor DownloadRun {
     return HTTPRequest(.get, url ?? file.url)
   }
 
-  // MARK: An attempt
+  // MARK: Attempts
 
   private func attempt() async throws {
     if let ranges = try rangesToFetch() { return try await fetch(ranges) }
@@ -258,7 +258,7 @@ actor DownloadRun {
     if let progress = meter.add(count, of: file.journal?.total, attempt: attempts) { desk.note(.running(progress)) }
   }
 
-  // MARK: The end
+  // MARK: Finishing
 
   private func finish() async throws {
     guard file.present <= aim.maximumSize else { throw tooLarge(.finishing) }

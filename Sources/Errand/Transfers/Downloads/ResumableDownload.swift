@@ -110,7 +110,7 @@ public final class ResumableDownload: Sendable {
   /// The current state.
   public var state: TransferState { desk.transferState }
 
-  /// The current state and all later ones, until the current run ends, or the next one if none is active.
+  /// The current state and all later ones, until the run ends. Ends at once if the last run is over.
   ///
   /// Progress is reported at most 20 times a second. A slow reader receives only the latest state. Each access returns
   /// a new sequence.

@@ -15,8 +15,8 @@ public import ErrandFoundation
 /// expires, or if its type or version is unknown and cannot be migrated. ``QueueReport`` reports these tasks, and their
 /// files are moved to a separate folder. Only the files of delivered tasks are removed.
 ///
-/// Only the current user can access the folder (0700, files 0600). Only one process can open it at a time, until the
-/// queue is deallocated.
+/// Only the current user can access the folder (0700, files 0600). Only one queue, in any process, can have it open at
+/// a time, until that queue is deallocated.
 public actor OfflineQueue {
   /// Creates a task from a stored one of an older version or a removed type. Returns `nil` if that is not possible.
   public typealias Migration = @Sendable (QueuedTask) throws -> (any PersistentTask)?
@@ -129,7 +129,7 @@ public actor OfflineQueue {
   /// - Returns: Reports on the tasks that left the queue. For each key that could not be emptied, also a report on its
   ///   first remaining task.
   /// - Throws: ``TaskError`` with code `.transferInUse` if a delivery is already running, as in ``run(_:)``;
-  ///   `CancellationError` if cancelled. Undelivered tasks then stay, and the next delivery reports on the others.
+  ///   `CancellationError` if cancelled. Undelivered tasks then stay, and the next delivery reports on those that left.
   @discardableResult
   public func deliver() async throws -> [QueueReport] {
     try begin()

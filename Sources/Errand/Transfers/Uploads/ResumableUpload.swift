@@ -7,8 +7,9 @@ public import ErrandFoundation
 ///     try await upload.run()
 ///
 /// The task describes the request that starts the upload: its URL, headers and preflight, and its body if the protocol
-/// sends one. All later requests use the same server, headers, preflight and settings, and go to the location that the
-/// server returned. Each request is its own call, built and signed again.
+/// sends one. Later requests go to the location that the server returned, with the same server, headers, preflight and
+/// settings. The task's headers, credentials and preflight are only used for the origins of the task's URL and its
+/// server. Each request is its own call, built and signed again.
 ///
 /// After each failure, the upload asks the server for its position and continues there. The task's ``RetryPolicy``
 /// decides about retries, and progress resets the retry count. If the server no longer knows the upload, it starts
@@ -145,11 +146,11 @@ public final class ResumableUpload: Sendable {
   /// Ends the run with `CancellationError`. The server keeps the bytes that it has.
   public func cancel() { desk.cancel() }
 
-  /// Deletes the partial upload on the server and removes the journal. If the request fails, the journal is kept so
-  /// that you can try again.
-  /// Throws ``TaskError`` with code `.transferInUse` if the upload is running, or the error of the request. After a 405
-  /// or 501 the server cannot delete uploads, so the journal is removed anyway. It is also removed if the server may
-  /// have the whole content and refuses to delete it, for example with a 403.
+  /// Deletes the partial upload on the server and forgets it here. If the request fails, it is not forgotten, so that
+  /// you can try again.
+  /// Throws ``TaskError`` with code `.transferInUse` if the upload is running, or the error of the request. A 405 or
+  /// 501 means that the server cannot delete uploads, so the upload is forgotten anyway. The same happens if the server
+  /// may have the whole content and refuses to delete it, for example with a 403.
   public func discard() async throws { try await withRun { try await $0.discard() } }
 
   /// The location that the server returned for the upload. `nil` until a run, or ``discard()``, knows it.
@@ -161,7 +162,7 @@ public final class ResumableUpload: Sendable {
   /// The current state.
   public var state: TransferState { desk.transferState }
 
-  /// The current state and all later ones, until the current run ends, or the next one if none is active.
+  /// The current state and all later ones, until the run ends. Ends at once if the last run is over.
   ///
   /// Progress is reported at most 20 times a second. A slow reader receives only the latest state. Each access returns
   /// a new sequence.

@@ -133,7 +133,8 @@ public struct UploadAnswer: Sendable {
     self.url = url
   }
 
-  /// Returns the URL in a header field, such as `Location`, resolved against ``url``; `nil` if the field is missing or empty.
+  /// Returns the URL in a header field, such as `Location`, resolved against ``url``; `nil` if the field is missing or
+  /// empty.
   ///
   /// ``ResumableUpload`` rejects a URL that leads from https to http or contains a user name, whatever the dialect
   /// returns.

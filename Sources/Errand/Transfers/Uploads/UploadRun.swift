@@ -308,7 +308,7 @@ actor UploadRun {
   }
 }
 
-// MARK: - What is kept
+// MARK: - Persistence
 
 extension UploadRun {
   /// Restores the upload of an earlier run if its content and target are the same.
